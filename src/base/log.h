@@ -1,0 +1,31 @@
+/* Messages to the user. Owns the log's file descriptor; calls nothing but libc.
+ *
+ * Everything here runs inside a program that is not ours: one write(2) per message, no stdio
+ * streams, no allocation, errno left as it was. */
+#ifndef GPUPROF_BASE_LOG_H
+#define GPUPROF_BASE_LOG_H
+
+#include <stddef.h>
+
+/* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut. */
+void gp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A message that may come up at every launch: said `most` times, then never again; the last time
+ * says so. Zero-initialised by the caller; any thread may use it. */
+struct gp_once {
+    unsigned said;
+};
+void gp_say_limited(struct gp_once *once, unsigned most, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* From now on messages and reports go to this file (emptied first) instead of to standard error.
+ * Returns 0 or an errno value; then messages go where they went before. */
+int gp_log_open(const char *path);
+
+/* Writes a report as it is. */
+void gp_log_text(const char *text, size_t length);
+
+/* Writes everything to fd, whatever signals and short writes come between. 0 or an errno value. */
+int gp_write_all(int fd, const char *bytes, size_t length);
+
+#endif

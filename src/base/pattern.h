@@ -1,0 +1,15 @@
+/* Names of output files with blanks to fill in, as nvprof has them. Owns nothing; calls base/text.
+ *
+ *   %p        the process id
+ *   %h        the host name
+ *   %q{NAME}  the environment variable NAME, which must be set
+ *   %%        a percent sign */
+#ifndef GPUPROF_BASE_PATTERN_H
+#define GPUPROF_BASE_PATTERN_H
+
+#include "base/text.h"
+
+/* Appends the expanded pattern to `out`. Returns 0, or -1 with the reason in `why`. */
+int gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,20 @@
+/* Theoretical occupancy: how many warps of a kernel an SM can hold, and what stops it from holding
+ * more. Owns nothing; calls the toolkit's cuda_occupancy.h and profile/record.h. */
+#ifndef GPUPROF_METRICS_OCCUPANCY_H
+#define GPUPROF_METRICS_OCCUPANCY_H
+
+#include "profile/record.h"
+
+struct gp_occupancy {
+    int blocks_per_sm;
+    int warps_per_sm, max_warps_per_sm;
+    double ratio;     /* warps_per_sm / max_warps_per_sm */
+    char limiter[64]; /* "registers", "threads/warps and shared memory", ... */
+};
+
+/* Returns 0, or -1 with the reason in `why` (a fact is not known, or cuda_occupancy.h does not know
+ * the device's compute capability). */
+int gp_occupancy_of(const struct gp_device *device, const struct gp_launch *launch,
+                    struct gp_occupancy *occupancy, char *why, size_t why_size);
+
+#endif

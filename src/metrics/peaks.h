@@ -1,0 +1,18 @@
+/* What a device could do at best. Owns the table of arithmetic lanes by compute capability; calls
+ * profile/record.h. */
+#ifndef GPUPROF_METRICS_PEAKS_H
+#define GPUPROF_METRICS_PEAKS_H
+
+#include "profile/record.h"
+
+enum gp_precision { GP_HALF, GP_SINGLE, GP_DOUBLE };
+
+/* Floating-point operations per second outside the tensor cores, an FMA being two, at the clock the
+ * driver calls the device's own (its boost clock). Returns 0, or -1 with the reason in `why`. */
+int gp_peak_flops(const struct gp_device *device, enum gp_precision precision, double *value,
+                  char *why, size_t why_size);
+
+/* Bytes per second between the device and its memory, both directions together. */
+int gp_peak_dram(const struct gp_device *device, double *value, char *why, size_t why_size);
+
+#endif

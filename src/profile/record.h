@@ -1,0 +1,71 @@
+/* What is known of a device, a kernel launch and its counters: the words every room below CUDA
+ * speaks. Owns nothing but types; calls nothing.
+ *
+ * A struct gp_launch travels from launch/ to profile/; metrics/ and report/ read it, either in the
+ * profiled process or years later out of a profile file. */
+#ifndef GPUPROF_PROFILE_RECORD_H
+#define GPUPROF_PROFILE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_MAX_DEVICES 64
+
+/* Facts of one device, as the driver's attributes give them (CU_DEVICE_ATTRIBUTE_* of the same
+ * name). Sizes in bytes, clocks in kHz. A fact the driver did not give is 0. */
+struct gp_device {
+    int ordinal; /* as the program counts devices */
+    char name[128];
+    char chip[32]; /* CUPTI's chip name, "GH100"; empty when CUPTI did not say */
+    int cc_major, cc_minor;
+    int sm_count;
+    int clock_khz;
+    int memory_clock_khz;
+    int memory_bus_bits;
+    int sp_dp_ratio; /* single to double precision throughput */
+    int warp_size;
+    int max_threads_per_sm;
+    int max_blocks_per_sm;
+    int max_threads_per_block;
+    int registers_per_sm;
+    int registers_per_block;
+    int l2_bytes;
+    size_t shared_per_sm;
+    size_t shared_per_block;
+    size_t shared_per_block_optin;
+    size_t reserved_shared_per_block;
+    size_t total_memory;
+    int driver_version;     /* 13000 for CUDA 13.0 */
+    uint32_t cupti_version; /* 0 when CUPTI was not found */
+    int simulated;          /* 1: these are not a real GPU's numbers */
+};
+
+/* One raw counter of one launch. `absent` says why there is no value, NULL when there is one. */
+struct gp_counter {
+    const char *name; /* "dram__bytes_read.sum" */
+    double value;
+    const char *absent;
+};
+
+/* One kernel launch. Strings belong to whoever filled the struct in. */
+struct gp_launch {
+    uint64_t index; /* 0 is the first launch the process made, measured or not */
+    const char *kernel; /* the symbol, mangled as the module has it */
+    int device;         /* ordinal */
+    uint64_t context, stream;
+    unsigned grid[3], block[3], cluster[3]; /* cluster 0,0,0: none */
+    unsigned registers;                     /* per thread */
+    unsigned shared_static, shared_dynamic; /* bytes per block */
+    unsigned local_bytes;                   /* per thread */
+    unsigned max_threads_per_block;         /* of this kernel */
+    unsigned max_shared_dynamic;            /* bytes, as the kernel's attribute was set */
+    int shared_carveout;                    /* percent, -1: the driver's choice */
+    unsigned passes;                        /* times the kernel ran; 1: not replayed */
+    uint64_t saved_bytes, restored_bytes;   /* snapshot before pass 1, rewritten before later ones */
+    double overhead_ms;                     /* host time that measuring added */
+    const char *skipped;                    /* why nothing (or not all) was measured, NULL if all was */
+    size_t counter_count;
+    const struct gp_counter *counters;
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* Writes a profile: JSON Lines, one object per line, one write(2) per line, so that nothing is lost
+ * when the program crashes. Owns the profile's file; calls base/. docs/profile-format.md describes
+ * the format.
+ *
+ * Not locked: the caller lets one thread in at a time. */
+#ifndef GPUPROF_PROFILE_WRITER_H
+#define GPUPROF_PROFILE_WRITER_H
+
+#include "profile/record.h"
+
+#define GP_PROFILE_FORMAT 1
+
+struct gp_writer;
+
+/* Opens (and empties) `path`, already expanded, and writes the header line. `command` ends in NULL;
+ * NULL stands for this process's own command line. Returns NULL with the reason in `why`; a file that
+ * another process is writing at this moment is left alone and is such a reason. */
+struct gp_writer *gp_writer_open(const char *path, const char *const *command, char *why,
+                                 size_t why_size);
+
+/* Writes a device's facts; a device already written is skipped. 0, or -1 when writing has stopped. */
+int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
+
+/* Writes one launch. A value that is no finite number is written as absent. When the file can take no
+ * more (disk full, limit on file size) one message says so and nothing is written from then on. 0 or
+ * -1. */
+int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch);
+
+void gp_writer_close(struct gp_writer *w);
+
+#endif

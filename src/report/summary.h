@@ -1,0 +1,65 @@
+/* Launches folded into groups as they come, in bounded memory. Owns the groups; calls base/,
+ * metrics/ and profile/record.h.
+ *
+ * A group is one kernel on one device with one grid, block, cluster and size of dynamic shared memory.
+ * Not locked: the caller lets one thread in at a time. */
+#ifndef GPUPROF_REPORT_SUMMARY_H
+#define GPUPROF_REPORT_SUMMARY_H
+
+#include "metrics/metrics.h"
+#include "metrics/occupancy.h"
+
+#define GP_SUMMARY_MAX_GROUPS 4096
+#define GP_SUMMARY_MAX_SKIPS 256
+
+/* One metric over the launches of a group. */
+struct gp_stat {
+    uint64_t count; /* launches that gave a value; 0: min, max and sum mean nothing */
+    double min, max, sum;
+    uint64_t absent_count;
+    const char *absent; /* the first reason for having no value, NULL if there was none */
+};
+
+struct gp_group {
+    struct gp_launch launch; /* the first launch: kernel, device, grid, block, registers, ... */
+    uint64_t launches;
+    uint64_t measured; /* launches with at least one counter value */
+    uint64_t replays;  /* times the kernel ran more than the program asked for */
+    double overhead_ms;
+    struct gp_stat *stats; /* one per selected metric, in the selection's order */
+};
+
+/* Launches of one kernel that could not (fully) be measured for one reason. */
+struct gp_skip {
+    const char *kernel; /* mangled */
+    const char *reason;
+    uint64_t launches;
+};
+
+struct gp_summary;
+
+/* Summarises the metrics selected in `m`, which must outlive the summary and not be selected anew.
+ * NULL when memory runs out. */
+struct gp_summary *gp_summary_new(const struct gp_metrics *m);
+void gp_summary_free(struct gp_summary *s);
+
+/* Tells of a device; the first facts told of an ordinal count. */
+void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
+
+/* Folds one launch in. Everything needed of it is copied. */
+void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch);
+
+const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);
+const struct gp_device *gp_summary_get_device(const struct gp_summary *s, int ordinal); /* or NULL */
+uint64_t gp_summary_launches(const struct gp_summary *s);
+size_t gp_summary_group_count(const struct gp_summary *s);
+const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i);
+size_t gp_summary_skip_count(const struct gp_summary *s);
+const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
+
+/* Launches that found no place any more: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
+ * beyond GP_SUMMARY_MAX_SKIPS. */
+uint64_t gp_summary_ungrouped(const struct gp_summary *s);
+uint64_t gp_summary_other_skips(const struct gp_summary *s);
+
+#endif
