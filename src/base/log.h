@@ -1,4 +1,4 @@
-/* Messages to the user. Owns the log's file descriptor; calls nothing but libc.
+/* Messages to the user. Owns the log's file descriptor; calls base/file.
  *
  * Everything here runs inside a program that is not ours: one write(2) per message, no stdio
  * streams, no allocation, errno left as it was. */
@@ -24,8 +24,5 @@ int gp_log_open(const char *path);
 
 /* Writes a report as it is. */
 void gp_log_text(const char *text, size_t length);
-
-/* Writes everything to fd, whatever signals and short writes come between. 0 or an errno value. */
-int gp_write_all(int fd, const char *bytes, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* A text that grows. Owns its memory; calls nothing but libc.
  *
- * Running out of memory sets `failed`, keeps what was there and makes later additions do nothing, so
- * a caller adds freely and asks once at the end. */
+ * Running out of memory sets `failed`, keeps what was there and makes later additions do nothing,
+ * so a caller adds freely and asks once at the end. */
 #ifndef GPUPROF_BASE_TEXT_H
 #define GPUPROF_BASE_TEXT_H
 

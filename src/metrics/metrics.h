@@ -1,10 +1,11 @@
-/* The metrics: definition files, the selection a user makes, and values computed from a launch. Owns
- * the definitions; calls base/, profile/record.h and its own peaks and occupancy.
+/* The metrics: definition files, the selection a user makes, and values computed from a launch.
+ * Owns the definitions; calls base/, profile/record.h and its own peaks and occupancy.
  *
- * docs/metrics.md is the manual of definition files. A metric whose operand is missing is absent and
- * says why; it is never 0.
+ * docs/metrics.md is the manual of definition files. A metric whose operand is missing is absent
+ * and says why; it is never 0.
  *
- * After gp_metrics_select nothing here changes any more, so threads may evaluate at the same time. */
+ * After gp_metrics_select nothing here changes any more, so threads may evaluate at the same time.
+ */
 #ifndef GPUPROF_METRICS_METRICS_H
 #define GPUPROF_METRICS_METRICS_H
 
@@ -27,14 +28,15 @@ struct gp_metric {
 };
 
 /* Loads the shipped definitions, then the user's *.ini files of $XDG_CONFIG_HOME/gpuprof (else
- * ~/.config/gpuprof) and of the folders in GPUPROF_METRICS_PATH; a later definition of the same name
- * replaces an earlier one. Definitions that make no sense are dropped; each adds one line
+ * ~/.config/gpuprof) and of the folders in GPUPROF_METRICS_PATH; a later definition of the same
+ * name replaces an earlier one. Definitions that make no sense are dropped; each adds one line
  * "file:line: what is wrong, what would be right" to `problems`. Returns NULL only when memory runs
  * out. The default set is selected. */
 struct gp_metrics *gp_metrics_open(struct gp_text *problems);
 void gp_metrics_close(struct gp_metrics *m);
 
-/* The same without looking for any file: only the given text, as if it were the file of that name. */
+/* The same without looking for any file: only the given text, as if it were the file of that name.
+ */
 struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t length,
                                     struct gp_text *problems);
 
@@ -43,16 +45,16 @@ size_t gp_metrics_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i);
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name);
 
-/* Selects "a,b,c" in that order, or the default set (NULL or "default"), or "all"; these two words may
- * stand in a list as well. An unknown name adds one line with the nearest known name to `problems`,
- * leaves the selection as it was and makes the answer -1. */
+/* Selects "a,b,c" in that order, or the default set (NULL or "default"), or "all"; these two words
+ * may stand in a list as well. An unknown name adds one line with the nearest known name to
+ * `problems`, leaves the selection as it was and makes the answer -1. */
 int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems);
 size_t gp_metrics_selected_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i);
 
 /* The counters that the selection needs on this device, each once. *names is one allocation, to be
- * freed by the caller; the strings belong to `m`. Recording these very pointers in struct gp_counter
- * makes evaluation quicker. Returns 0, or -1 when memory runs out. */
+ * freed by the caller; the strings belong to `m`. Recording these very pointers in struct
+ * gp_counter makes evaluation quicker. Returns 0, or -1 when memory runs out. */
 int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
                         const char ***names, size_t *count);
 

@@ -1,0 +1,89 @@
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALLEST 64
+
+/* Makes room for `more` bytes and the NUL behind them. */
+static int reserve(struct gp_text *t, size_t more)
+{
+    if (t->failed)
+        return -1;
+    if (more < t->capacity - t->length)
+        return 0;
+    size_t needed, capacity = t->capacity ? t->capacity : SMALLEST;
+    if (__builtin_add_overflow(t->length, more, &needed) || needed > SIZE_MAX / 2) {
+        t->failed = 1;
+        return -1;
+    }
+    while (capacity <= needed)
+        capacity *= 2;
+    char *data = realloc(t->data, capacity);
+    if (!data) {
+        t->failed = 1;
+        return -1;
+    }
+    t->data = data;
+    t->capacity = capacity;
+    return 0;
+}
+
+void gp_text_add_bytes(struct gp_text *t, const char *bytes, size_t length)
+{
+    if (reserve(t, length) != 0)
+        return;
+    if (length > 0)
+        memcpy(t->data + t->length, bytes, length);
+    t->length += length;
+    t->data[t->length] = '\0';
+}
+
+void gp_text_add(struct gp_text *t, const char *s)
+{
+    gp_text_add_bytes(t, s, strlen(s));
+}
+
+void gp_text_vaddf(struct gp_text *t, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    char small[256];
+    int n = vsnprintf(small, sizeof(small), fmt, args);
+    if (n < 0)
+        t->failed = 1;
+    else if ((size_t)n < sizeof(small))
+        gp_text_add_bytes(t, small, (size_t)n);
+    else if (reserve(t, (size_t)n) == 0)
+        t->length += (size_t)vsnprintf(t->data + t->length, (size_t)n + 1, fmt, again);
+    va_end(again);
+}
+
+void gp_text_addf(struct gp_text *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    gp_text_vaddf(t, fmt, args);
+    va_end(args);
+}
+
+void gp_text_clear(struct gp_text *t)
+{
+    t->length = 0;
+    t->failed = 0;
+    if (t->data)
+        t->data[0] = '\0';
+}
+
+void gp_text_free(struct gp_text *t)
+{
+    free(t->data);
+    memset(t, 0, sizeof(*t));
+}
+
+const char *gp_text_string(const struct gp_text *t)
+{
+    return t->data ? t->data : "";
+}

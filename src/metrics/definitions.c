@@ -1,0 +1,385 @@
+#include "metrics/definitions.h"
+
+#include "base/nearest.h"
+
+#include <ctype.h>
+#include <ini.h>
+#include <stdio.h>
+#include <string.h>
+
+/* inih reads lines into a buffer of 200 bytes as it comes from its authors. Longer ones are handed
+ * to it in pieces: a line that starts with a blank continues the value before it. */
+#define LONGEST_PIECE 150
+
+static const char *const key_names[GP_KEY_COUNT] = {
+    [GP_KEY_UNIT] = "unit",     [GP_KEY_CLASS] = "class",     [GP_KEY_DESCRIPTION] = "description",
+    [GP_KEY_SOURCE] = "source", [GP_KEY_FORMULA] = "formula", [GP_KEY_DEFAULT] = "default",
+    [GP_KEY_WHEN] = "when",
+};
+
+struct reading {
+    const char *file;
+    const char *at, *end; /* of the text not yet read */
+    const char *rest;     /* of a long line, NULL when the next piece starts a line */
+    const char *rest_end;
+    int line;
+    int continues; /* the piece last handed out continues a value */
+    int in_section;
+    int refused; /* the section's header made no sense */
+    struct gp_definition definition;
+    void (*take)(void *user, const struct gp_definition *definition);
+    void *user;
+    struct gp_text *problems;
+};
+
+static const char *key_name(const void *user, size_t i)
+{
+    (void)user;
+    return key_names[i];
+}
+
+static void finish_section(struct reading *r)
+{
+    if (r->in_section && !r->refused) {
+        int failed = 0;
+        for (int k = 0; k < GP_KEY_COUNT; k++)
+            failed |= r->definition.keys[k].text.failed;
+        if (failed)
+            gp_text_addf(r->problems, "%s:%d: out of memory\n", r->file, r->definition.line);
+        else
+            r->take(r->user, &r->definition);
+    }
+    for (int k = 0; k < GP_KEY_COUNT; k++) {
+        gp_text_clear(&r->definition.keys[k].text);
+        r->definition.keys[k].line = 0;
+    }
+    r->in_section = 0;
+}
+
+static int is_metric_name(const char *name)
+{
+    if (!isalpha((unsigned char)name[0]) || strstr(name, "__"))
+        return 0;
+    for (const char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) && *p != '_')
+            return 0;
+    static const char *const taken[] = {"min", "max", "all", "default"};
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        if (strcmp(name, taken[i]) == 0)
+            return 0;
+    return 1;
+}
+
+/* `begin` stands behind '['. Returns whether the header is worth showing to inih. */
+static int begin_section(struct reading *r, const char *begin, const char *end)
+{
+    finish_section(r);
+    r->in_section = 1;
+    r->refused = 1;
+    r->definition.line = r->line;
+    const char *close = memchr(begin, ']', (size_t)(end - begin));
+    if (!close) {
+        gp_text_addf(r->problems, "%s:%d: expected ']' after the metric's name\n", r->file,
+                     r->line);
+        return 0;
+    }
+    size_t length = (size_t)(close - begin);
+    if (length >= sizeof(r->definition.name)) {
+        gp_text_addf(r->problems, "%s:%d: a metric's name has at most %zu letters\n", r->file,
+                     r->line, sizeof(r->definition.name) - 1);
+        return 0;
+    }
+    memcpy(r->definition.name, begin, length);
+    r->definition.name[length] = '\0';
+    if (!is_metric_name(r->definition.name)) {
+        gp_text_addf(r->problems,
+                     "%s:%d: '%s' is no name for a metric: use letters, digits and single '_', and "
+                     "none of min, max, all, default\n",
+                     r->file, r->line, r->definition.name);
+        return 0;
+    }
+    r->refused = 0;
+    return 1;
+}
+
+/* Whether [p, end) is "key = ..." with one of our keys. */
+static int gives_a_key(const char *p, const char *end)
+{
+    for (int k = 0; k < GP_KEY_COUNT; k++) {
+        size_t length = strlen(key_names[k]);
+        if ((size_t)(end - p) <= length || memcmp(p, key_names[k], length) != 0)
+            continue;
+        const char *q = p + length;
+        while (q < end && isspace((unsigned char)*q))
+            q++;
+        if (q < end && *q == '=')
+            return 1;
+    }
+    return 0;
+}
+
+/* Decides what inih gets to see of the line [begin, end), NULL for nothing: inih reports only its
+ * first error, and without a text. */
+static const char *worth_showing(struct reading *r, const char *begin, const char *end)
+{
+    const char *p = begin;
+    while (p < end && isspace((unsigned char)*p))
+        p++;
+    if (p == end || *p == ';' || *p == '#')
+        return NULL;
+    if (*p == '[')
+        return begin_section(r, p + 1, end) ? p : NULL;
+    if (r->refused)
+        return NULL;
+    if (!r->in_section) {
+        gp_text_addf(r->problems,
+                     "%s:%d: expected a metric's name in brackets first: [my_metric]\n", r->file,
+                     r->line);
+        r->refused = 1;
+        return NULL;
+    }
+    if (gives_a_key(p, end))
+        return p;
+    r->continues = p > begin;
+    if (r->continues || memchr(p, '=', (size_t)(end - p)) || memchr(p, ':', (size_t)(end - p)))
+        return begin;
+    gp_text_addf(r->problems, "%s:%d: expected 'key = value', '[metric]' or a comment\n", r->file,
+                 r->line);
+    return NULL;
+}
+
+/* Where a comment behind a value begins: inih's rule, applied before a long line is cut up. */
+static const char *end_of_value(const char *begin, const char *end)
+{
+    for (const char *p = begin + 1; p < end; p++)
+        if (*p == ';' && isspace((unsigned char)p[-1]))
+            return p;
+    return end;
+}
+
+/* Moves on to the next line worth showing. Returns 0 at the end. */
+static int next_line(struct reading *r)
+{
+    while (r->at < r->end) {
+        const char *begin = r->at;
+        const char *end = memchr(begin, '\n', (size_t)(r->end - begin));
+        r->at = end ? end + 1 : r->end;
+        if (!end)
+            end = r->end;
+        if (end > begin && end[-1] == '\r')
+            end--;
+        r->line++;
+        r->continues = 0;
+        begin = worth_showing(r, begin, end);
+        if (begin) {
+            r->rest = begin;
+            r->rest_end = end_of_value(begin, end);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The fgets of inih. */
+static char *hand_out(char *buffer, int size, void *stream)
+{
+    struct reading *r = stream;
+    int first_piece = !r->rest;
+    if (first_piece && !next_line(r))
+        return NULL;
+
+    size_t room = (size_t)size - 3; /* a blank, a newline, the NUL */
+    if (room > LONGEST_PIECE)
+        room = LONGEST_PIECE;
+    size_t length = (size_t)(r->rest_end - r->rest);
+    size_t taken = length;
+    if (length > room) {
+        taken = room;
+        while (taken > 0 && !isspace((unsigned char)r->rest[taken]))
+            taken--;
+        if (taken == 0) {
+            gp_text_addf(r->problems, "%s:%d: a word is longer than %zu letters\n", r->file,
+                         r->line, room);
+            taken = room;
+            r->refused = 1;
+        }
+    }
+    char *out = buffer;
+    if (!first_piece) {
+        r->continues = 1;
+        *out++ = ' ';
+    }
+    memcpy(out, r->rest, taken);
+    /* A NUL in the file would end the line for inih; let it be an odd letter instead. */
+    for (size_t i = 0; i < taken; i++)
+        if (!out[i])
+            out[i] = '?';
+    out[taken] = '\n';
+    out[taken + 1] = '\0';
+    r->rest = taken < length ? r->rest + taken : NULL;
+    return buffer;
+}
+
+static int take_value(void *user, const char *section, const char *name, const char *value)
+{
+    (void)section;
+    struct reading *r = user;
+    if (r->refused)
+        return 1;
+    int k = 0;
+    while (k < GP_KEY_COUNT && strcmp(key_names[k], name) != 0)
+        k++;
+    if (k == GP_KEY_COUNT) {
+        const char *nearest = gp_nearest(name, GP_KEY_COUNT, key_name, NULL);
+        if (!r->continues)
+            gp_text_addf(r->problems, "%s:%d: there is no key '%s'%s%s%s; it is left out\n",
+                         r->file, r->line, name, nearest ? ", did you mean " : "",
+                         nearest ? nearest : "", nearest ? "?" : "");
+        return 1;
+    }
+    struct gp_text *text = &r->definition.keys[k].text;
+    if (!r->continues && r->definition.keys[k].line) {
+        gp_text_addf(r->problems, "%s:%d: %s was already given in line %d; this one is left out\n",
+                     r->file, r->line, name, r->definition.keys[k].line);
+        return 1;
+    }
+    if (r->continues && text->length > 0)
+        gp_text_add(text, " ");
+    else
+        r->definition.keys[k].line = r->line;
+    gp_text_add(text, value);
+    return 1;
+}
+
+void gp_definitions_read(const char *file, const char *text, size_t length,
+                         void (*take)(void *, const struct gp_definition *), void *user,
+                         struct gp_text *problems)
+{
+    struct reading r = {
+        .file = file,
+        .at = text,
+        .end = text + length,
+        .take = take,
+        .user = user,
+        .problems = problems,
+        .definition.file = file,
+    };
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0)
+        r.at += 3;
+    int answer = ini_parse_stream(hand_out, &r, take_value, &r);
+    finish_section(&r);
+    if (answer != 0)
+        gp_text_addf(problems, "%s:%d: %s\n", file, r.line,
+                     answer == -2 ? "out of memory" : "expected 'key = value'");
+    for (int k = 0; k < GP_KEY_COUNT; k++)
+        gp_text_free(&r.definition.keys[k].text);
+}
+
+static const char *skip_blanks(const char *p)
+{
+    while (isspace((unsigned char)*p))
+        p++;
+    return p;
+}
+
+/* Returns what follows the number, NULL when there is none or it is too large. */
+static const char *read_small_number(const char *p, int *number)
+{
+    if (!isdigit((unsigned char)*p))
+        return NULL;
+    for (*number = 0; isdigit((unsigned char)*p); p++) {
+        *number = *number * 10 + (*p - '0');
+        if (*number > 99)
+            return NULL;
+    }
+    return p;
+}
+
+/* Reads "9.0" or "9"; returns what follows, NULL when it is no compute capability. */
+static const char *read_cc(const char *p, int *cc_major, int *cc_minor)
+{
+    *cc_minor = 0;
+    p = read_small_number(p, cc_major);
+    return p && *p == '.' ? read_small_number(p + 1, cc_minor) : p;
+}
+
+int gp_cc_parse(const char *text, int *cc_major, int *cc_minor)
+{
+    const char *end = read_cc(text, cc_major, cc_minor);
+    return end && !*end && *cc_major > 0 ? 0 : -1;
+}
+
+int gp_condition_parse(const char *text, struct gp_condition *condition, char *why, size_t why_size)
+{
+    static const struct {
+        const char *sign;
+        enum gp_comparison comparison;
+    } signs[] = {
+        {"<=", GP_LESS_EQUAL}, {">=", GP_GREATER_EQUAL}, {"==", GP_EQUAL},
+        {"<", GP_LESS},        {">", GP_GREATER},
+    };
+    memset(condition, 0, sizeof(*condition));
+    const char *p = text;
+    for (;;) {
+        p = skip_blanks(p);
+        if (condition->count == GP_MOST_CONDITIONS) {
+            snprintf(why, why_size, "a condition has at most %d parts", GP_MOST_CONDITIONS);
+            return -1;
+        }
+        if (strncmp(p, "cc", 2) != 0)
+            break;
+        p = skip_blanks(p + 2);
+        size_t i = 0, count = sizeof(signs) / sizeof(signs[0]);
+        while (i < count && strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
+            i++;
+        if (i == count)
+            break;
+        int cc_major, cc_minor;
+        p = read_cc(skip_blanks(p + strlen(signs[i].sign)), &cc_major, &cc_minor);
+        if (!p)
+            break;
+        condition->terms[condition->count].comparison = signs[i].comparison;
+        condition->terms[condition->count].cc = cc_major * 100 + cc_minor;
+        condition->count++;
+        p = skip_blanks(p);
+        if (!*p)
+            return 0;
+        if (strncmp(p, "and", 3) != 0 || !isspace((unsigned char)p[3]))
+            break;
+        p += 3;
+    }
+    snprintf(
+        why, why_size,
+        "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==", text);
+    return -1;
+}
+
+int gp_condition_holds(const struct gp_condition *condition, int cc_major, int cc_minor)
+{
+    int cc = cc_major * 100 + cc_minor;
+    for (size_t i = 0; i < condition->count; i++) {
+        int asked = condition->terms[i].cc;
+        int holds = 0;
+        switch (condition->terms[i].comparison) {
+        case GP_LESS:
+            holds = cc < asked;
+            break;
+        case GP_LESS_EQUAL:
+            holds = cc <= asked;
+            break;
+        case GP_GREATER:
+            holds = cc > asked;
+            break;
+        case GP_GREATER_EQUAL:
+            holds = cc >= asked;
+            break;
+        case GP_EQUAL:
+            holds = cc == asked;
+            break;
+        }
+        if (!holds)
+            return 0;
+    }
+    return 1;
+}

@@ -1,0 +1,57 @@
+/* Reads metric definition files: ini text into one struct per section, line numbers included. Owns
+ * nothing; calls base/ and inih. docs/metrics.md is the manual. */
+#ifndef GPUPROF_METRICS_DEFINITIONS_H
+#define GPUPROF_METRICS_DEFINITIONS_H
+
+#include "base/text.h"
+
+#define GP_MOST_CONDITIONS 4
+
+enum gp_comparison { GP_LESS, GP_LESS_EQUAL, GP_GREATER, GP_GREATER_EQUAL, GP_EQUAL };
+
+/* "cc >= 9.0 and cc < 10.0"; no terms: always. */
+struct gp_condition {
+    size_t count;
+    struct {
+        enum gp_comparison comparison;
+        int cc; /* 100 * major + minor */
+    } terms[GP_MOST_CONDITIONS];
+};
+
+/* Returns 0, or -1 with what would be right in `why`. */
+int gp_condition_parse(const char *text, struct gp_condition *condition, char *why,
+                       size_t why_size);
+int gp_condition_holds(const struct gp_condition *condition, int cc_major, int cc_minor);
+
+/* "9.0" into its parts. 0, or -1 when it is no compute capability. */
+int gp_cc_parse(const char *text, int *cc_major, int *cc_minor);
+
+enum gp_key {
+    GP_KEY_UNIT,
+    GP_KEY_CLASS,
+    GP_KEY_DESCRIPTION,
+    GP_KEY_SOURCE,
+    GP_KEY_FORMULA,
+    GP_KEY_DEFAULT,
+    GP_KEY_WHEN,
+    GP_KEY_COUNT
+};
+
+/* One section. A key that was not given has line 0. */
+struct gp_definition {
+    const char *file;
+    int line;
+    char name[49];
+    struct {
+        struct gp_text text;
+        int line;
+    } keys[GP_KEY_COUNT];
+};
+
+/* Calls `take` for each section; lines that make no sense, and sections that inih cannot read, are
+ * told to `problems` as "file:line: ..." and left out. */
+void gp_definitions_read(const char *file, const char *text, size_t length,
+                         void (*take)(void *user, const struct gp_definition *definition),
+                         void *user, struct gp_text *problems);
+
+#endif

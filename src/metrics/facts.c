@@ -1,0 +1,232 @@
+#include "metrics/facts.h"
+
+#include "metrics/occupancy.h"
+#include "metrics/peaks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PARAMETERS                                                                              \
+    const struct gp_fact *fact, const struct gp_device *device, const struct gp_launch *launch, \
+        double *value, char *why, size_t why_size
+#define UNUSED (void)fact, (void)device, (void)launch, (void)why, (void)why_size
+
+static int known(const struct gp_fact *fact, double found, double *value, char *why,
+                 size_t why_size)
+{
+    if (found > 0 || (found == 0 && fact->zero_is_known)) {
+        *value = found;
+        return 0;
+    }
+    snprintf(why, why_size, "%s is not known", fact->name);
+    return -1;
+}
+
+static int device_int(PARAMETERS)
+{
+    (void)launch;
+    return known(fact, *(const int *)((const char *)device + fact->offset), value, why, why_size);
+}
+
+static int device_size(PARAMETERS)
+{
+    (void)launch;
+    return known(fact, (double)*(const size_t *)((const char *)device + fact->offset), value, why,
+                 why_size);
+}
+
+static int launch_unsigned(PARAMETERS)
+{
+    (void)device;
+    return known(fact, *(const unsigned *)((const char *)launch + fact->offset), value, why,
+                 why_size);
+}
+
+static int compute_capability(PARAMETERS)
+{
+    (void)launch;
+    return known(fact, device->cc_major + device->cc_minor / 10.0, value, why, why_size);
+}
+
+static int max_warps_per_sm(PARAMETERS)
+{
+    (void)launch;
+    return known(fact, device->warp_size > 0 ? device->max_threads_per_sm / device->warp_size : 0,
+                 value, why, why_size);
+}
+
+static int peak_flops_sp(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_flops(device, GP_SINGLE, value, why, why_size);
+}
+
+static int peak_flops_dp(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_flops(device, GP_DOUBLE, value, why, why_size);
+}
+
+static int peak_flops_hp(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_flops(device, GP_HALF, value, why, why_size);
+}
+
+static int peak_dram(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_dram(device, value, why, why_size);
+}
+
+static double volume(const unsigned extent[3])
+{
+    return (double)extent[0] * extent[1] * extent[2];
+}
+
+static double warps_per_block_of(const struct gp_device *device, const struct gp_launch *launch)
+{
+    if (device->warp_size <= 0)
+        return 0;
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return (double)((threads + (uint64_t)device->warp_size - 1) / (uint64_t)device->warp_size);
+}
+
+static int blocks(PARAMETERS)
+{
+    (void)device;
+    return known(fact, volume(launch->grid), value, why, why_size);
+}
+
+static int threads_per_block(PARAMETERS)
+{
+    (void)device;
+    return known(fact, volume(launch->block), value, why, why_size);
+}
+
+static int threads(PARAMETERS)
+{
+    (void)device;
+    return known(fact, volume(launch->grid) * volume(launch->block), value, why, why_size);
+}
+
+static int warps_per_block(PARAMETERS)
+{
+    return known(fact, warps_per_block_of(device, launch), value, why, why_size);
+}
+
+static int warps(PARAMETERS)
+{
+    return known(fact, warps_per_block_of(device, launch) * volume(launch->grid), value, why,
+                 why_size);
+}
+
+static int shared_bytes(PARAMETERS)
+{
+    (void)device;
+    return known(fact, (double)launch->shared_static + launch->shared_dynamic, value, why,
+                 why_size);
+}
+
+static int theoretical_occupancy(PARAMETERS)
+{
+    UNUSED;
+    struct gp_occupancy o;
+    if (gp_occupancy_of(device, launch, &o, why, why_size) != 0)
+        return -1;
+    *value = o.ratio;
+    return 0;
+}
+
+static int blocks_per_sm(PARAMETERS)
+{
+    UNUSED;
+    struct gp_occupancy o;
+    if (gp_occupancy_of(device, launch, &o, why, why_size) != 0)
+        return -1;
+    *value = o.blocks_per_sm;
+    return 0;
+}
+
+#define DEVICE_INT(field, help)                                                  \
+    {                                                                            \
+        "device." #field, help, device_int, offsetof(struct gp_device, field), 0 \
+    }
+#define DEVICE_SIZE(field, zero, help)                                               \
+    {                                                                                \
+        "device." #field, help, device_size, offsetof(struct gp_device, field), zero \
+    }
+#define LAUNCH(name, field, zero, help)                                                \
+    {                                                                                  \
+        "launch." name, help, launch_unsigned, offsetof(struct gp_launch, field), zero \
+    }
+#define DERIVED(name, get, zero, help) \
+    {                                  \
+        name, help, get, 0, zero       \
+    }
+
+static const struct gp_fact facts[] = {
+    DERIVED("device.cc", compute_capability, 0, "compute capability, 9.0"),
+    DEVICE_INT(sm_count, "multiprocessors"),
+    DEVICE_INT(clock_khz, "highest SM clock"),
+    DEVICE_INT(memory_clock_khz, "highest memory clock"),
+    DEVICE_INT(memory_bus_bits, "width of the memory bus"),
+    DEVICE_INT(sp_dp_ratio, "single over double precision throughput"),
+    DEVICE_INT(warp_size, "threads in a warp"),
+    DEVICE_INT(max_threads_per_sm, "most resident threads of an SM"),
+    DERIVED("device.max_warps_per_sm", max_warps_per_sm, 0, "most resident warps of an SM"),
+    DEVICE_INT(max_blocks_per_sm, "most resident blocks of an SM"),
+    DEVICE_INT(max_threads_per_block, "most threads of a block"),
+    DEVICE_INT(registers_per_sm, "32-bit registers of an SM"),
+    DEVICE_INT(registers_per_block, "most registers of a block"),
+    DEVICE_INT(l2_bytes, "size of the L2 cache"),
+    DEVICE_SIZE(shared_per_sm, 0, "bytes of shared memory of an SM"),
+    DEVICE_SIZE(shared_per_block, 0, "most bytes of shared memory of a block"),
+    DEVICE_SIZE(shared_per_block_optin, 0, "the same for a kernel that asks for more"),
+    DEVICE_SIZE(reserved_shared_per_block, 1, "bytes of it that the driver takes per block"),
+    DEVICE_SIZE(total_memory, 0, "bytes of device memory"),
+    DERIVED("device.peak_flops_sp", peak_flops_sp, 0,
+            "single precision operations per second at best, tensor cores left out"),
+    DERIVED("device.peak_flops_dp", peak_flops_dp, 0, "the same for double precision"),
+    DERIVED("device.peak_flops_hp", peak_flops_hp, 0, "the same for half precision"),
+    DERIVED("device.peak_dram_bytes_per_second", peak_dram, 0,
+            "bandwidth of device memory, both directions together"),
+    LAUNCH("grid_x", grid[0], 0, "blocks in x"),
+    LAUNCH("grid_y", grid[1], 0, "blocks in y"),
+    LAUNCH("grid_z", grid[2], 0, "blocks in z"),
+    LAUNCH("block_x", block[0], 0, "threads of a block in x"),
+    LAUNCH("block_y", block[1], 0, "threads of a block in y"),
+    LAUNCH("block_z", block[2], 0, "threads of a block in z"),
+    DERIVED("launch.blocks", blocks, 0, "blocks of the grid"),
+    DERIVED("launch.threads_per_block", threads_per_block, 0, "threads of a block"),
+    DERIVED("launch.threads", threads, 0, "threads of the grid"),
+    DERIVED("launch.warps_per_block", warps_per_block, 0, "warps of a block"),
+    DERIVED("launch.warps", warps, 0, "warps of the grid"),
+    LAUNCH("registers", registers, 0, "registers per thread"),
+    LAUNCH("shared_static", shared_static, 1, "bytes of shared memory the kernel declares"),
+    LAUNCH("shared_dynamic", shared_dynamic, 1, "bytes of shared memory the launch adds"),
+    DERIVED("launch.shared_bytes", shared_bytes, 1, "both together"),
+    LAUNCH("local_bytes", local_bytes, 1, "bytes of local memory per thread"),
+    LAUNCH("passes", passes, 0, "times the kernel ran"),
+    DERIVED("launch.theoretical_occupancy", theoretical_occupancy, 0,
+            "warps an SM can hold of this kernel, over the most it can hold"),
+    DERIVED("launch.blocks_per_sm", blocks_per_sm, 0, "blocks of this kernel an SM can hold"),
+};
+
+size_t gp_fact_count(void)
+{
+    return sizeof(facts) / sizeof(facts[0]);
+}
+
+const struct gp_fact *gp_fact_at(size_t i)
+{
+    return &facts[i];
+}
+
+const struct gp_fact *gp_fact_find(const char *name)
+{
+    for (size_t i = 0; i < gp_fact_count(); i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}

@@ -1,0 +1,64 @@
+#include "metrics/peaks.h"
+
+#include <stdio.h>
+
+/* Results per clock cycle and SM of add, multiply and multiply-add, from the table "Throughput of
+ * Native Arithmetic Instructions" of NVIDIA's CUDA C++ Programming Guide (older capabilities: its
+ * editions for CUDA 8 to 11). 0: the guide gives none. */
+static const struct {
+    int major, minor;
+    int half, single, dbl;
+} lanes[] = {
+    {3, 0, 0, 192, 8},    {3, 2, 0, 192, 8},     {3, 5, 0, 192, 64},   {3, 7, 0, 192, 64},
+    {5, 0, 0, 128, 4},    {5, 2, 0, 128, 4},     {5, 3, 256, 128, 4},  {6, 0, 128, 64, 32},
+    {6, 1, 2, 128, 4},    {6, 2, 256, 128, 4},   {7, 0, 128, 64, 32},  {7, 2, 128, 64, 32},
+    {7, 5, 128, 64, 2},   {8, 0, 256, 64, 32},   {8, 6, 128, 128, 2},  {8, 9, 128, 128, 2},
+    {9, 0, 256, 128, 64}, {10, 0, 256, 128, 64}, {12, 0, 128, 128, 2},
+};
+
+/* Returns 0 where the table has nothing. Double precision follows from the driver's own ratio where
+ * it gives one. */
+static double lanes_per_sm(const struct gp_device *d, enum gp_precision precision)
+{
+    for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++) {
+        if (lanes[i].major != d->cc_major || lanes[i].minor != d->cc_minor)
+            continue;
+        if (precision == GP_HALF)
+            return lanes[i].half;
+        if (precision == GP_SINGLE)
+            return lanes[i].single;
+        return d->sp_dp_ratio > 0 ? (double)lanes[i].single / d->sp_dp_ratio : lanes[i].dbl;
+    }
+    return 0;
+}
+
+int gp_peak_flops(const struct gp_device *d, enum gp_precision precision, double *value, char *why,
+                  size_t why_size)
+{
+    static const char *const names[] = {"half", "single", "double"};
+    double lanes = lanes_per_sm(d, precision);
+    if (lanes <= 0) {
+        snprintf(why, why_size, "the %s precision peak of compute capability %d.%d is not known",
+                 names[precision], d->cc_major, d->cc_minor);
+        return -1;
+    }
+    if (d->sm_count <= 0 || d->clock_khz <= 0) {
+        snprintf(why, why_size, "device.%s is not known",
+                 d->sm_count <= 0 ? "sm_count" : "clock_khz");
+        return -1;
+    }
+    *value = d->sm_count * lanes * 2 * (d->clock_khz * 1e3);
+    return 0;
+}
+
+int gp_peak_dram(const struct gp_device *d, double *value, char *why, size_t why_size)
+{
+    if (d->memory_bus_bits <= 0 || d->memory_clock_khz <= 0) {
+        snprintf(why, why_size, "device.%s is not known",
+                 d->memory_bus_bits <= 0 ? "memory_bus_bits" : "memory_clock_khz");
+        return -1;
+    }
+    /* Two transfers a clock cycle, eight bits a byte. */
+    *value = 2.0 * d->memory_bus_bits * (d->memory_clock_khz * 1e3) / 8;
+    return 0;
+}

@@ -1,0 +1,62 @@
+#include "profile/fields.h"
+
+#define FIELD(record, kind, name, needed)                                                          \
+    {                                                                                              \
+#name, GP_FIELD_##kind, offsetof(struct record, name), sizeof(((struct record *)0)->name), \
+            needed                                                                                 \
+    }
+#define DEVICE(kind, name, needed) FIELD(gp_device, kind, name, needed)
+#define LAUNCH(kind, name, needed) FIELD(gp_launch, kind, name, needed)
+
+const struct gp_field gp_device_fields[] = {
+    DEVICE(INT, ordinal, 1),
+    DEVICE(TEXT, name, 0),
+    DEVICE(TEXT, chip, 0),
+    DEVICE(INT, cc_major, 1),
+    DEVICE(INT, cc_minor, 1),
+    DEVICE(INT, sm_count, 0),
+    DEVICE(INT, clock_khz, 0),
+    DEVICE(INT, memory_clock_khz, 0),
+    DEVICE(INT, memory_bus_bits, 0),
+    DEVICE(INT, sp_dp_ratio, 0),
+    DEVICE(INT, warp_size, 0),
+    DEVICE(INT, max_threads_per_sm, 0),
+    DEVICE(INT, max_blocks_per_sm, 0),
+    DEVICE(INT, max_threads_per_block, 0),
+    DEVICE(INT, registers_per_sm, 0),
+    DEVICE(INT, registers_per_block, 0),
+    DEVICE(INT, l2_bytes, 0),
+    DEVICE(SIZE, shared_per_sm, 0),
+    DEVICE(SIZE, shared_per_block, 0),
+    DEVICE(SIZE, shared_per_block_optin, 0),
+    DEVICE(SIZE, reserved_shared_per_block, 0),
+    DEVICE(SIZE, total_memory, 0),
+    DEVICE(INT, driver_version, 0),
+    DEVICE(U32, cupti_version, 0),
+    DEVICE(INT, simulated, 0),
+};
+const size_t gp_device_field_count = sizeof(gp_device_fields) / sizeof(gp_device_fields[0]);
+
+const struct gp_field gp_launch_fields[] = {
+    LAUNCH(U64, index, 1),
+    LAUNCH(STRING, kernel, 1),
+    LAUNCH(INT, device, 1),
+    LAUNCH(U64, context, 0),
+    LAUNCH(U64, stream, 0),
+    LAUNCH(EXTENT, grid, 1),
+    LAUNCH(EXTENT, block, 1),
+    LAUNCH(EXTENT, cluster, 0),
+    LAUNCH(UNSIGNED, registers, 0),
+    LAUNCH(UNSIGNED, shared_static, 0),
+    LAUNCH(UNSIGNED, shared_dynamic, 0),
+    LAUNCH(UNSIGNED, local_bytes, 0),
+    LAUNCH(UNSIGNED, max_threads_per_block, 0),
+    LAUNCH(UNSIGNED, max_shared_dynamic, 0),
+    LAUNCH(INT, shared_carveout, 0),
+    LAUNCH(UNSIGNED, passes, 0),
+    LAUNCH(U64, saved_bytes, 0),
+    LAUNCH(U64, restored_bytes, 0),
+    LAUNCH(DOUBLE, overhead_ms, 0),
+    LAUNCH(STRING, skipped, 0),
+};
+const size_t gp_launch_field_count = sizeof(gp_launch_fields) / sizeof(gp_launch_fields[0]);

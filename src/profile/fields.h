@@ -1,0 +1,32 @@
+/* The fields of a device and of a launch by the names they have in a profile: one list for the
+ * writer and the reader. Owns the list; calls profile/record.h. */
+#ifndef GPUPROF_PROFILE_FIELDS_H
+#define GPUPROF_PROFILE_FIELDS_H
+
+#include "profile/record.h"
+
+enum gp_field_kind {
+    GP_FIELD_INT,
+    GP_FIELD_UNSIGNED,
+    GP_FIELD_U32,
+    GP_FIELD_U64,
+    GP_FIELD_SIZE,
+    GP_FIELD_DOUBLE,
+    GP_FIELD_TEXT,   /* char [size] */
+    GP_FIELD_STRING, /* const char *, NULL: left out */
+    GP_FIELD_EXTENT, /* unsigned [3] */
+};
+
+struct gp_field {
+    const char *name;
+    enum gp_field_kind kind;
+    size_t offset, size;
+    int needed; /* a line without it makes no sense */
+};
+
+extern const struct gp_field gp_device_fields[];
+extern const size_t gp_device_field_count;
+extern const struct gp_field gp_launch_fields[];
+extern const size_t gp_launch_field_count;
+
+#endif
