@@ -1,0 +1,183 @@
+# gpuprof. `make help` lists the targets.
+#
+#   O=DIR       build folder (build)
+#   CC=clang    the C compiler
+#   SAN=LIST    sanitizers for everything built: SAN=address,undefined
+#   V=1         show the commands
+#   CUDA_HOME=  the CUDA toolkit; else the one on PATH, /usr/local/cuda, build/cuda
+
+O ?= build
+CC = gcc
+V ?= 0
+PREFIX ?= /usr/local
+ifeq ($(V),0)
+Q = @
+say = @printf '  %-8s %s\n' '$(1)' '$(2)'
+endif
+
+toolkit = $(firstword $(foreach d,$(CUDA_HOME) $(patsubst %/bin/nvcc,%,$(shell command -v nvcc)) \
+	/usr/local/cuda build/cuda,$(if $(wildcard $(d)/include/cuda_occupancy.h),$(d))))
+CUDA := $(toolkit)
+NVCC := $(CUDA)/bin/nvcc
+cuda_includes := -isystem $(CUDA)/include $(if $(wildcard $(CUDA)/extras/CUPTI/include),-isystem $(CUDA)/extras/CUPTI/include)
+
+warnings = -Wall -Wextra -Werror
+san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+cov_flags = $(if $(COVERAGE),--coverage -O0 -DNDEBUG)
+CFLAGS ?= -O2 -g
+all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
+	-iquote src -iquote include -isystem $(O)/compat -isystem /usr/include/libiberty $(cuda_includes) $(san_flags)
+# inih, jansson and the others are linked statically: a guest brings its own dishes.
+static_libs = -l:libjansson.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
+system_libs = -lm -ldl -lpthread
+
+core_rooms = base profile metrics report check
+hook_rooms = cuda hook launch memory counters
+core_src = $(wildcard $(core_rooms:%=src/%/*.c))
+hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
+hook_asm = $(wildcard src/hook/*.S)
+cli_src = $(wildcard src/cli/*.c)
+objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
+
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o
+hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
+cli_obj = $(call objects,$(cli_src))
+
+library = $(O)/libgpuprof.so
+command = $(O)/gpuprof
+core = $(O)/libgpuprof-core.a
+
+.PHONY: all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(library) $(command)
+
+# ---- our own code ----------------------------------------------------------------------------
+# cupti_profiler_host.h includes the C++ header <string>; an empty one lets C read it.
+$(O)/compat/string:
+	@mkdir -p $(@D) && : > $@
+
+$(O)/obj/%.c.o: src/%.c | $(O)/compat/string
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MMD -MP -c $< -o $@
+
+$(O)/obj/%.S.o: src/%.S
+	$(call say,AS,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MMD -MP -c $< -o $@
+
+# The shipped metric definitions, one text inside the library.
+definitions = $(sort $(wildcard metrics/*.ini))
+$(O)/obj/definitions.txt: $(definitions)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do printf '; file %s\n' "$$f"; cat "$$f"; done > $@
+
+embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incbin "%s"\n.hidden %s_end\n.global %s_end\n%s_end:\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' \
+	$(1) $(1) $(1) $(2) $(1) $(1) $(1)
+$(O)/obj/definitions.o: $(O)/obj/definitions.txt
+	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
+
+# Our own kernels, for every chip this toolkit knows, and PTX for those it does not.
+nvcc_arches = $(shell $(NVCC) --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*')
+newest_arch = $(lastword $(sort $(nvcc_arches:sm_%=%)))
+oldest_arch = $(firstword $(sort $(filter 7% 8%,$(nvcc_arches:sm_%=%))))
+device_gencode = $(foreach a,$(nvcc_arches:sm_%=%),-gencode arch=compute_$(a),code=sm_$(a)) \
+	-gencode arch=compute_$(oldest_arch),code=compute_$(oldest_arch)
+$(O)/obj/device.fatbin: src/memory/device.cu src/memory/chunk.h
+	$(call say,NVCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O3 -fatbin -I src $(device_gencode) -o $@ $<
+$(O)/obj/device_image.o: $(O)/obj/device.fatbin
+	$(Q)$(call embed,gp_device_image,$<) | $(CC) -x assembler -c - -o $@
+
+$(core): $(core_obj)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(library): $(hook_obj) $(core)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -shared -o $@ $(hook_obj) $(core) $(static_libs) $(system_libs) \
+		-Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
+		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
+
+$(command): $(cli_obj) $(core)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+
+# ---- examples and GPU programs ---------------------------------------------------------------
+gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
+	-gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+nvccflags = -O2 -lineinfo $(gencode) -Xcompiler -Wall
+example_src = $(wildcard examples/*.cu)
+example_names = $(example_src:examples/%.cu=%)
+gpu_src = $(wildcard tests/gpu/programs/*.cu)
+gpu_names = $(gpu_src:tests/gpu/programs/%.cu=%)
+examples: $(example_names:%=$(O)/examples/%) $(example_names:%=$(O)/examples/%-shared)
+gpu-programs: examples $(gpu_names:%=$(O)/tests/gpu/%)
+
+$(O)/examples/%-shared: examples/%.cu $(wildcard examples/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -cudart shared -o $@ $<
+$(O)/examples/%: examples/%.cu $(wildcard examples/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -o $@ $<
+$(O)/tests/gpu/%_drv: tests/gpu/programs/%_drv.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $< -L$(CUDA)/lib64/stubs -lcuda
+$(O)/tests/gpu/%: tests/gpu/programs/%.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $<
+
+# ---- tests -----------------------------------------------------------------------------------
+unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+unit: $(unit_names:%=$(O)/unit/%)
+$(O)/unit/%: tests/unit/%.c $(core) $(call objects,$(filter-out src/hook/dlsym.c,$(hook_src))) $(O)/obj/device_image.o
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
+		$(wildcard $(O)/obj/nothing) $(core) $(static_libs) -lcmocka $(system_libs)
+
+test:
+	@tools/setup test
+	@tools/run-tests $(O)
+
+test-gpu:
+	@tests/gpu/run $(O)
+
+demo:
+	@tools/setup build
+	@+tools/demo $(O)
+
+bench: all examples
+	@tests/gpu/bench $(O)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin/gpuprof
+	install -m 755 $(library) $(DESTDIR)$(PREFIX)/lib/libgpuprof.so
+
+c_files = $(shell git ls-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
+format:
+	clang-format -i $(c_files)
+lint:
+	clang-format --dry-run -Werror $(c_files)
+
+clean:
+	rm -rf $(O)
+
+help:
+	@sed -n '3,9s/^# \{0,1\}//p' Makefile
+	@echo 'all        library and command          test       every test that needs no GPU'
+	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
+	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
+	@echo 'bench      cost beside ncu (needs GPU)  install    into PREFIX (/usr/local), DESTDIR'
+	@echo 'format     clang-format in place        lint       clang-format, as a check'
+	@echo 'clean      remove the build folder'
+
+-include $(shell find $(O)/obj $(O)/unit -name '*.d' 2>/dev/null)

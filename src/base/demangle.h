@@ -1,0 +1,14 @@
+/* C++ names for people. Owns nothing; calls libiberty. */
+#ifndef GPUPROF_BASE_DEMANGLE_H
+#define GPUPROF_BASE_DEMANGLE_H
+
+enum gp_name {
+    GP_NAME_FULL,  /* with parameter types: vectorAdd(int const*, int const*, int*, int) */
+    GP_NAME_BRIEF, /* without: vectorAdd */
+};
+
+/* Returns the demangled name, or the name as it is where it is not mangled; to be freed. NULL when
+ * memory runs out. */
+char *gp_demangle(const char *mangled, enum gp_name which);
+
+#endif

@@ -1,0 +1,144 @@
+#include "cuda/cupti.h"
+
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gp_cupti gp_cupti;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool searched;
+static uint32_t version;
+static const char *reason;
+
+/* ---- where it may be ------------------------------------------------------------------------- */
+
+static int note_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *file = slash ? slash + 1 : info->dlpi_name;
+    if (strncmp(file, "libcupti.so", 11) != 0)
+        return 0;
+    gp_text_add(data, info->dlpi_name);
+    return 1;
+}
+
+static void *open_loaded(void)
+{
+    struct gp_text path = {0};
+    dl_iterate_phdr(note_loaded, &path);
+    void *handle = path.length ? dlopen(path.data, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    gp_text_free(&path);
+    return handle;
+}
+
+static void *open_below(const char *home)
+{
+    static const char *const places[] = {"extras/CUPTI/lib64", "lib64", "lib"};
+    void *handle = NULL;
+    for (size_t i = 0; home && *home && !handle && i < sizeof(places) / sizeof(places[0]); i++) {
+        struct gp_text path = {0};
+        gp_text_addf(&path, "%s/%s/libcupti.so", home, places[i]);
+        if (!path.failed)
+            handle = dlopen(path.data, RTLD_LAZY | RTLD_LOCAL);
+        gp_text_free(&path);
+    }
+    return handle;
+}
+
+static void *open_named(void)
+{
+    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+    void *handle = NULL;
+    for (size_t i = 0; !handle && i < sizeof(names) / sizeof(names[0]); i++)
+        handle = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+    return handle;
+}
+
+static void *open_library(void)
+{
+    const char *file = getenv("GPUPROF_CUPTI");
+    if (file && *file) {
+        void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+        if (!handle)
+            reason = "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so";
+        return handle; /* the user's word is final */
+    }
+    void *handle = open_loaded();
+    if (!handle)
+        handle = open_below(getenv("CUDA_HOME"));
+    if (!handle)
+        handle = open_below("/usr/local/cuda");
+    if (!handle)
+        handle = open_named();
+    if (!handle)
+        reason = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
+                 "GPUPROF_CUPTI to the file";
+    return handle;
+}
+
+/* ---- what it has ----------------------------------------------------------------------------- */
+
+static bool has_all_functions(void *handle)
+{
+    bool complete = true;
+#define CUPTI(function)                                                                            \
+    *(void **)&gp_cupti.function = gp_real_dlsym(handle, #function);                               \
+    complete = complete && gp_cupti.function;
+#include "cuda/cupti.def"
+    return complete;
+}
+
+bool gp_cupti_find(const char **why)
+{
+    pthread_mutex_lock(&lock);
+    if (!searched) {
+        searched = true;
+        void *handle = open_library();
+        if (handle && !has_all_functions(handle))
+            reason = "libcupti.so is too old; it must be that of CUDA 12.6 or later";
+        if (!reason && gp_cupti.cuptiGetVersion(&version) != CUPTI_SUCCESS)
+            version = 0;
+    }
+    *why = reason;
+    pthread_mutex_unlock(&lock);
+    return !*why;
+}
+
+uint32_t gp_cupti_version(void)
+{
+    return version;
+}
+
+const char *gp_cupti_error(CUptiResult result)
+{
+    switch ((int)result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+        return "no permission to read the GPU's counters; run as root, or load the driver with "
+               "NVreg_RestrictProfilingToAdminUsers=0";
+    case CUPTI_ERROR_HARDWARE_BUSY:
+        return "the GPU's counters are in use by another process (a profiler or a monitor; for DCGM: "
+               "dcgmi profile --pause)";
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+        return "another tool uses CUPTI in this process";
+    case CUPTI_ERROR_INVALID_CHIP_NAME:
+        return "this CUPTI does not know the GPU; a newer CUDA toolkit may";
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+        return "the hypervisor does not let this virtual GPU be profiled";
+    case CUPTI_ERROR_NOT_INITIALIZED:
+        return "CUPTI could not start; it must not be newer than the driver";
+    default:
+        break;
+    }
+    const char *text = NULL;
+    if (gp_cupti.cuptiGetResultString && gp_cupti.cuptiGetResultString(result, &text) == CUPTI_SUCCESS &&
+        text)
+        return text;
+    return "an unknown CUPTI error";
+}

@@ -1,0 +1,38 @@
+/* The CUPTI library. Found at run time, called only through here: a machine without it, or with another
+ * version of it, still runs the program. Owns the pointers. Calls base/. */
+#ifndef GPUPROF_CUDA_CUPTI_H
+#define GPUPROF_CUDA_CUPTI_H
+
+#include "cuda/driver.h"
+
+#include <cupti_callbacks.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_result.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
+
+struct gp_cupti {
+#define CUPTI(function) __typeof__(&function) function;
+#include "cuda/cupti.def"
+};
+
+extern struct gp_cupti gp_cupti;
+
+/* Finds CUPTI, the first of: the file GPUPROF_CUPTI, the copy the program has loaded already, CUDA_HOME,
+ * /usr/local/cuda, the loader's path. Needs 12.6 or later, which brought the Range Profiler. Returns
+ * false with the reason in *why, also when it did so before. Loads the library: call it outside locks
+ * the program could wait for. */
+bool gp_cupti_find(const char **why);
+
+/* cuptiGetVersion's number; 0 before it is found. */
+uint32_t gp_cupti_version(void);
+
+/* What is wrong and what would help, for people: "the GPU's counters are in use by another process". */
+const char *gp_cupti_error(CUptiResult result);
+
+/* A CUPTI parameter structure, zeroed, its size filled in. */
+#define GP_CUPTI_PARAMS(type, name) type##_Params name = {.structSize = type##_Params_STRUCT_SIZE}
+
+#endif

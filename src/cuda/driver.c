@@ -1,0 +1,99 @@
+#include "cuda/driver.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+struct gp_driver gp_cuda;
+void *(*gp_real_dlsym)(void *handle, const char *name);
+
+/* The driver's handle is held for ever: its functions stay callable until the process ends. */
+static _Atomic(void *) library;
+static atomic_bool ready;
+static atomic_bool simulated;
+
+void gp_real_dlsym_find(void)
+{
+    /* Never the public dlsym: that is our own hook. */
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.0"};
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]) && !gp_real_dlsym; i++)
+        *(void **)&gp_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+}
+
+static const char *file_of(const void *address)
+{
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname)
+        return "";
+    const char *slash = strrchr(info.dli_fname, '/');
+    return slash ? slash + 1 : info.dli_fname;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool gp_is_driver_address(const void *address)
+{
+    return starts_with(file_of(address), "libcuda.so");
+}
+
+bool gp_is_nvidia_caller(const void *caller)
+{
+    static const char *const libraries[] = {"libcuda.so",    "libcupti.so",      "libnvperf_",
+                                            "libnvidia-",    "libcheckpoint.so", "libcudadebugger",
+                                            "libpcsampling", "libsanitizer-"};
+    const char *file = file_of(caller);
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+        if (starts_with(file, libraries[i]))
+            return true;
+    return false;
+}
+
+bool gp_driver_is_simulated(void)
+{
+    return atomic_load(&simulated);
+}
+
+bool gp_driver_find(void)
+{
+    if (atomic_load_explicit(&ready, memory_order_acquire))
+        return true;
+    gp_real_dlsym_find();
+    if (!gp_real_dlsym)
+        return false;
+    void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        handle = dlopen("libcuda.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        return false;
+    /* Two threads may both be here; they write the same pointers. */
+#define HOOK(base, version, suffix, symbol)                                                        \
+    *(void **)&gp_cuda.symbol = gp_real_dlsym(handle, #symbol);
+#define GATE(base, version, suffix, symbol, parameters, arguments) HOOK(base, version, suffix, symbol)
+#define BARS(base, version, suffix, symbol, parameters, arguments, why)                            \
+    HOOK(base, version, suffix, symbol)
+#define RAW(base, version, suffix, symbol) HOOK(base, version, suffix, symbol)
+#include "cuda/functions.def"
+    atomic_store(&simulated, gp_real_dlsym(handle, "gpusim_backend") != NULL);
+    atomic_store(&library, handle);
+    atomic_store_explicit(&ready, true, memory_order_release);
+    return true;
+}
+
+const char *gp_cuda_error(CUresult result)
+{
+    const char *name = NULL;
+    if (gp_cuda.cuGetErrorName && gp_cuda.cuGetErrorName(result, &name) == CUDA_SUCCESS && name)
+        return name;
+    return "an unknown CUDA error";
+}
+
+int gp_device_attribute(CUdevice device, CUdevice_attribute attribute)
+{
+    int value = 0;
+    if (gp_cuda.cuDeviceGetAttribute(&value, attribute, device) != CUDA_SUCCESS)
+        return 0;
+    return value;
+}

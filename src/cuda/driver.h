@@ -1,0 +1,56 @@
+/* The real CUDA driver. Found once, called only through here.
+ *
+ * Owns the pointers to the driver's own functions. Calls base/ only. Every room that speaks CUDA
+ * includes this header instead of <cuda.h>: it switches off cuda.h's renaming, so that a name in
+ * the source is the symbol it says (cuMemAlloc_v2, cuLaunchKernel_ptsz). */
+#ifndef GPUPROF_CUDA_DRIVER_H
+#define GPUPROF_CUDA_DRIVER_H
+
+#ifndef __CUDA_API_VERSION_INTERNAL
+#define __CUDA_API_VERSION_INTERNAL
+#endif
+#include <cuda.h>
+
+#include <cudaTypedefs.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One pointer for each row of functions.def, named as the symbol; NULL where this driver has none. */
+struct gp_driver {
+#define HOOK(base, version, suffix, symbol) PFN_cu##base##_v##version##suffix symbol;
+#define GATE(base, version, suffix, symbol, parameters, arguments) HOOK(base, version, suffix, symbol)
+#define BARS(base, version, suffix, symbol, parameters, arguments, why)                            \
+    HOOK(base, version, suffix, symbol)
+#define RAW(base, version, suffix, symbol) HOOK(base, version, suffix, symbol)
+#include "cuda/functions.def"
+};
+
+extern struct gp_driver gp_cuda;
+
+/* Finds the loaded driver and fills gp_cuda; cheap once done. False while no driver is loaded. Does
+ * not load one: a program that has none gets none from us. */
+bool gp_driver_find(void);
+
+/* True when address lies in the driver's library. */
+bool gp_is_driver_address(const void *address);
+
+/* True when the code at `caller` belongs to NVIDIA's own libraries (the driver, CUPTI and what they
+ * load), which must get the driver's functions, not ours: what CUPTI allocates is no buffer of the
+ * program's. */
+bool gp_is_nvidia_caller(const void *caller);
+
+/* True when the driver is the simulated one of tests/sim. */
+bool gp_driver_is_simulated(void);
+
+/* dlsym as libc has it; our own exported dlsym is a hook. */
+extern void *(*gp_real_dlsym)(void *handle, const char *name);
+/* Finds gp_real_dlsym. No memory, no locks: it runs before constructors. */
+void gp_real_dlsym_find(void);
+
+/* "CUDA_ERROR_OUT_OF_MEMORY"; never NULL. */
+const char *gp_cuda_error(CUresult result);
+
+/* A device attribute; 0 when the driver does not know it. */
+int gp_device_attribute(CUdevice device, CUdevice_attribute attribute);
+
+#endif

@@ -1,0 +1,67 @@
+/* Two of the three doors through which programs find the driver: dlsym (the answer that the
+ * trampoline in dlsym.S gives) and cuGetProcAddress. The third, exported symbols, needs no code. */
+#include "hook/entry.h"
+#include "hook/table.h"
+
+#include <dlfcn.h>
+
+#define ANSWER_NULL ((void *)1) /* the trampoline's word for "answer NULL" */
+
+/* What dlsym(handle, name) is to return to `caller`; NULL: whatever libc says. Runs before
+ * constructors, under the loader's lock, in every process: no memory, no locks, and for names that
+ * are none of ours no work. */
+__attribute__((visibility("hidden"))) void *gp_dlsym_answer(void *handle, const char *name,
+                                                            const void *caller);
+
+void *gp_dlsym_answer(void *handle, const char *name, const void *caller)
+{
+    if (!gp_real_dlsym)
+        gp_real_dlsym_find();
+    const struct gp_hook *hook = name && gp_real_dlsym ? gp_hook_by_symbol(name) : NULL;
+    if (!hook)
+        return NULL;
+    void *answer = gp_real_dlsym(handle, name);
+    if (answer == hook->wrapper) {
+        /* Found by RTLD_DEFAULT, because we export it. Without us the answer would be the driver's,
+         * or NULL in a program that never linked the driver. */
+        return gp_real_dlsym(RTLD_NEXT, name) ? NULL : ANSWER_NULL;
+    }
+    if (!answer || !gp_is_driver_address(answer) || gp_is_nvidia_caller(caller))
+        return NULL;
+    return hook->wrapper;
+}
+
+/* Puts our function in the place of the driver's in an answer of cuGetProcAddress. */
+static void replace_answer(const char *symbol, void **answer, int version, cuuint64_t flags,
+                           const void *caller)
+{
+    if (!answer || !*answer || gp_is_nvidia_caller(caller))
+        return;
+    const struct gp_hook *hook = gp_hook_for_answer(symbol, *answer, version, flags);
+    if (hook)
+        *answer = hook->wrapper;
+}
+
+GP_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
+                                    cuuint64_t flags)
+{
+    if (!GP_REAL(cuGetProcAddress))
+        return CUDA_ERROR_NOT_FOUND;
+    CUresult result = gp_cuda.cuGetProcAddress(symbol, pfn, cudaVersion, flags);
+    if (result == CUDA_SUCCESS)
+        replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0));
+    return result;
+}
+
+GP_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
+                                       cuuint64_t flags,
+                                       CUdriverProcAddressQueryResult *symbolStatus)
+{
+    if (!GP_REAL(cuGetProcAddress_v2))
+        return CUDA_ERROR_NOT_FOUND;
+    CUresult result =
+        gp_cuda.cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
+    if (result == CUDA_SUCCESS)
+        replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0));
+    return result;
+}

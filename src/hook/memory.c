@@ -1,0 +1,145 @@
+/* Allocation and free. An allocation is entered after the real one, a free reported before the real
+ * one, so that an address is never in the list while it can belong to something else. */
+#include "hook/entry.h"
+#include "memory/buffers.h"
+#include "memory/snapshot.h"
+
+/* A program must not run out of memory because of us: we let go of ours, then it is tried again. */
+#define WITH_RETRY(result, call)                                                                   \
+    CUresult result = (call);                                                                      \
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory())                        \
+        result = (call);
+
+GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemGetInfo_v2, free, total);
+    CUresult result = gp_cuda.cuMemGetInfo_v2(free, total);
+    /* What we hold the program can have, see above. */
+    if (result == CUDA_SUCCESS && free)
+        *free += gp_snapshot_held_memory();
+    return result;
+}
+
+GP_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemAlloc_v2, dptr, bytesize);
+    WITH_RETRY(result, gp_cuda.cuMemAlloc_v2(dptr, bytesize));
+    if (result == CUDA_SUCCESS)
+        gp_buffer_add(GP_BUFFER_DEVICE, *dptr, bytesize);
+    return result;
+}
+
+GP_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+                                      size_t Height, unsigned int ElementSizeBytes)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemAllocPitch_v2, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+    WITH_RETRY(result, gp_cuda.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height,
+                                                  ElementSizeBytes));
+    if (result == CUDA_SUCCESS)
+        gp_buffer_add(GP_BUFFER_DEVICE, *dptr, *pPitch * Height);
+    return result;
+}
+
+GP_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemAllocManaged, dptr, bytesize, flags);
+    WITH_RETRY(result, gp_cuda.cuMemAllocManaged(dptr, bytesize, flags));
+    if (result == CUDA_SUCCESS)
+        gp_buffer_add(GP_BUFFER_MANAGED, *dptr, bytesize);
+    return result;
+}
+
+/* In a stream that is being captured an asynchronous allocation is a node of a graph: its address
+ * means memory only while the graph runs. */
+static void add_async(CUdeviceptr address, size_t size, bool captured)
+{
+    if (captured)
+        gp_memory_bar_replay("the program allocates memory in a graph");
+    else
+        gp_buffer_add(GP_BUFFER_DEVICE, address, size);
+}
+
+static bool is_capturing(CUstream stream, PFN_cuStreamIsCapturing_v10000 ask)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return gp_session_captures() > 0 && ask && ask(stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+#define ALLOC_ASYNC(suffix)                                                                        \
+    GP_EXPORT CUresult cuMemAllocAsync##suffix(CUdeviceptr *dptr, size_t bytesize,                 \
+                                               CUstream hStream)                                   \
+    {                                                                                              \
+        GP_FORWARD_UNLESS_OURS(cuMemAllocAsync##suffix, dptr, bytesize, hStream);                  \
+        bool captured = is_capturing(hStream, gp_cuda.cuStreamIsCapturing##suffix);                \
+        WITH_RETRY(result, gp_cuda.cuMemAllocAsync##suffix(dptr, bytesize, hStream));              \
+        if (result == CUDA_SUCCESS)                                                                \
+            add_async(*dptr, bytesize, captured);                                                  \
+        return result;                                                                             \
+    }                                                                                              \
+    GP_EXPORT CUresult cuMemAllocFromPoolAsync##suffix(CUdeviceptr *dptr, size_t bytesize,         \
+                                                       CUmemoryPool pool, CUstream hStream)        \
+    {                                                                                              \
+        GP_FORWARD_UNLESS_OURS(cuMemAllocFromPoolAsync##suffix, dptr, bytesize, pool, hStream);    \
+        bool captured = is_capturing(hStream, gp_cuda.cuStreamIsCapturing##suffix);                \
+        WITH_RETRY(result, gp_cuda.cuMemAllocFromPoolAsync##suffix(dptr, bytesize, pool, hStream)) \
+        if (result == CUDA_SUCCESS)                                                                \
+            add_async(*dptr, bytesize, captured);                                                  \
+        return result;                                                                             \
+    }
+ALLOC_ASYNC()
+ALLOC_ASYNC(_ptsz)
+
+GP_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemAllocHost_v2, pp, bytesize);
+    CUresult result = gp_cuda.cuMemAllocHost_v2(pp, bytesize);
+    if (result == CUDA_SUCCESS)
+        gp_buffer_add_host(*pp, bytesize);
+    return result;
+}
+
+GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemHostAlloc, pp, bytesize, Flags);
+    CUresult result = gp_cuda.cuMemHostAlloc(pp, bytesize, Flags);
+    if (result == CUDA_SUCCESS)
+        gp_buffer_add_host(*pp, bytesize);
+    return result;
+}
+
+#define HOST_REGISTER(symbol)                                                                      \
+    GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags)                        \
+    {                                                                                              \
+        GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                                        \
+        CUresult result = gp_cuda.symbol(p, bytesize, Flags);                                      \
+        if (result == CUDA_SUCCESS)                                                                \
+            gp_buffer_add_host(p, bytesize);                                                       \
+        return result;                                                                             \
+    }
+HOST_REGISTER(cuMemHostRegister)
+HOST_REGISTER(cuMemHostRegister_v2)
+
+/* A free that fails leaves the buffer where it was. */
+#define RELEASE(symbol, key, parameters, arguments)                                                \
+    GP_EXPORT CUresult symbol parameters                                                           \
+    {                                                                                              \
+        if (!GP_REAL(symbol))                                                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                           \
+        if (!gp_session_looks())                                                                   \
+            return gp_cuda.symbol arguments;                                                       \
+        gp_gate_share();                                                                           \
+        struct gp_buffer *buffer = gp_buffer_take(key);                                            \
+        CUresult result = gp_cuda.symbol arguments;                                                \
+        if (result == CUDA_SUCCESS)                                                                \
+            gp_buffer_discard(buffer);                                                             \
+        else                                                                                       \
+            gp_buffer_put_back(buffer);                                                            \
+        gp_gate_unshare();                                                                         \
+        return result;                                                                             \
+    }
+RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr))
+RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
+RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
+RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p))
+RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p))

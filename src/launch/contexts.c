@@ -1,0 +1,132 @@
+#include "launch/contexts.h"
+
+#include "cuda/cupti.h"
+#include "launch/session.h"
+
+#include <stdlib.h>
+#include <utlist.h>
+
+static struct gp_context *contexts;
+
+static void describe_device(CUdevice device, struct gp_device *d)
+{
+#define ASK(member, attribute) d->member = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_##attribute)
+    d->ordinal = device;
+    if (gp_cuda.cuDeviceGetName(d->name, sizeof(d->name), device) != CUDA_SUCCESS)
+        d->name[0] = '\0';
+    ASK(cc_major, COMPUTE_CAPABILITY_MAJOR);
+    ASK(cc_minor, COMPUTE_CAPABILITY_MINOR);
+    ASK(sm_count, MULTIPROCESSOR_COUNT);
+    ASK(clock_khz, CLOCK_RATE);
+    ASK(memory_clock_khz, MEMORY_CLOCK_RATE);
+    ASK(memory_bus_bits, GLOBAL_MEMORY_BUS_WIDTH);
+    ASK(sp_dp_ratio, SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO);
+    ASK(warp_size, WARP_SIZE);
+    ASK(max_threads_per_sm, MAX_THREADS_PER_MULTIPROCESSOR);
+    ASK(max_blocks_per_sm, MAX_BLOCKS_PER_MULTIPROCESSOR);
+    ASK(max_threads_per_block, MAX_THREADS_PER_BLOCK);
+    ASK(registers_per_sm, MAX_REGISTERS_PER_MULTIPROCESSOR);
+    ASK(registers_per_block, MAX_REGISTERS_PER_BLOCK);
+    ASK(l2_bytes, L2_CACHE_SIZE);
+    ASK(shared_per_sm, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    ASK(shared_per_block, MAX_SHARED_MEMORY_PER_BLOCK);
+    ASK(shared_per_block_optin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    ASK(reserved_shared_per_block, RESERVED_SHARED_MEMORY_PER_BLOCK);
+#undef ASK
+    if (gp_cuda.cuDeviceTotalMem_v2(&d->total_memory, device) != CUDA_SUCCESS)
+        d->total_memory = 0;
+    if (gp_cuda.cuDriverGetVersion(&d->driver_version) != CUDA_SUCCESS)
+        d->driver_version = 0;
+    d->simulated = gp_driver_is_simulated();
+    gp_collector_name_chip(d);
+}
+
+static bool open_collection(struct gp_context *c, const char **why)
+{
+    const char **names = NULL;
+    size_t count = 0;
+    *why = "memory ran out";
+    if (gp_metrics_counters(gp_session_metrics(), &c->device, &names, &count) != 0)
+        return false;
+    c->collector = &gp_range_collector;
+    c->collection = c->collector->open(c->handle, &c->device, names, count, why);
+    free(names);
+    return c->collection != NULL;
+}
+
+static struct gp_context *find(CUcontext handle)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        if (c->handle == handle)
+            return c;
+    }
+    return NULL;
+}
+
+struct gp_context *gp_context_enter(CUcontext handle, const char **why)
+{
+    struct gp_context *c = find(handle);
+    if (c) {
+        *why = "the context has failed";
+        return c->dead ? NULL : c;
+    }
+    CUdevice device;
+    *why = "no device is current";
+    if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS || !gp_cupti_find(why))
+        return NULL;
+    *why = "memory ran out";
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->handle = handle;
+    describe_device(device, &c->device);
+    if (!open_collection(c, why)) {
+        free(c);
+        return NULL;
+    }
+    DL_APPEND(contexts, c);
+    gp_session_record_device(&c->device);
+    return c;
+}
+
+struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
+{
+    if (!c->snapshot && !c->no_snapshot) {
+        c->snapshot = gp_snapshot_open(c->handle, why);
+        if (!c->snapshot)
+            c->no_snapshot = *why;
+    }
+    *why = c->no_snapshot;
+    return c->snapshot;
+}
+
+void gp_context_leave(CUcontext handle)
+{
+    struct gp_context *c = find(handle);
+    if (!c)
+        return;
+    DL_DELETE(contexts, c);
+    bool alive = !c->dead && gp_cuda.cuCtxPushCurrent_v2(handle) == CUDA_SUCCESS;
+    c->collector->close(c->collection, alive);
+    gp_snapshot_close(c->snapshot, alive);
+    if (alive) {
+        CUcontext popped;
+        gp_cuda.cuCtxPopCurrent_v2(&popped);
+    }
+    free(c);
+}
+
+CUcontext gp_context_primary(CUdevice device)
+{
+    unsigned flags;
+    int active = 0;
+    if (gp_cuda.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active)
+        return NULL;
+    CUcontext primary;
+    if (gp_cuda.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
+        return NULL;
+    gp_cuda.cuDevicePrimaryCtxRelease_v2(device);
+    return primary;
+}

@@ -1,0 +1,31 @@
+/* The contexts launches are measured in: the device each is on, its collection of counters, its
+ * snapshot. Owns those. Calls memory/, counters/, cuda/, launch/session. Used with the gate closed. */
+#ifndef GPUPROF_LAUNCH_CONTEXTS_H
+#define GPUPROF_LAUNCH_CONTEXTS_H
+
+#include "counters/collector.h"
+#include "memory/snapshot.h"
+
+struct gp_context {
+    CUcontext handle;
+    struct gp_device device;
+    const struct gp_collector *collector;
+    struct gp_collection *collection;
+    struct gp_snapshot *snapshot; /* NULL until a launch is to be replayed */
+    const char *no_snapshot;      /* why there can be none, NULL while there may be */
+    bool dead;                    /* a kernel failed: nothing works in it any more */
+    struct gp_context *prev, *next;
+};
+
+/* The current context, made ready to collect; NULL with the reason in *why. */
+struct gp_context *gp_context_enter(CUcontext handle, const char **why);
+
+/* The context's snapshot, made when first asked for; NULL with the reason in *why. */
+struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
+
+/* Ends collecting and frees what we have there; the context is about to go, or dead already. */
+void gp_context_leave(CUcontext handle);
+/* The device's primary context, NULL while it is not active. */
+CUcontext gp_context_primary(CUdevice device);
+
+#endif

@@ -1,0 +1,19 @@
+/* The gate that keeps the program's other threads from touching GPU memory while a launch is saved,
+ * replayed and restored: work passes it shared, a replay closes it. Owns the lock; calls nothing.
+ *
+ * The lock is held across driver calls only, never across a call into the program. */
+#ifndef GPUPROF_LAUNCH_GATE_H
+#define GPUPROF_LAUNCH_GATE_H
+
+#include <stdbool.h>
+
+/* Around a call that submits work or frees memory. The thread must not hold the gate already. */
+void gp_gate_share(void);
+void gp_gate_unshare(void);
+
+/* Closes the gate, waiting for calls that are passing it; they may wait for the GPU, which may wait
+ * for us, so the wait ends after some seconds with false, and then nothing is to be measured. */
+bool gp_gate_close(void);
+void gp_gate_open(void);
+
+#endif

@@ -1,0 +1,122 @@
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->handle = NULL)
+#include "launch/kernels.h"
+
+#include "launch/session.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+struct gp_kernel {
+    CUfunction handle;   /* as the program launches it: the key */
+    CUfunction function; /* the same as a function, where the handle is a CUkernel */
+    char *name;
+    bool selected;
+    UT_hash_handle hh;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gp_kernel *kernels;
+
+/* cuLaunchKernel takes a CUkernel where it says CUfunction. */
+static const char *ask_name(CUfunction handle, CUfunction *function)
+{
+    const char *name = NULL;
+    *function = handle;
+    if (gp_cuda.cuFuncGetName && gp_cuda.cuFuncGetName(&name, handle) == CUDA_SUCCESS && name)
+        return name;
+    if (gp_cuda.cuKernelGetName &&
+        gp_cuda.cuKernelGetName(&name, (CUkernel)handle) == CUDA_SUCCESS && name) {
+        if (gp_cuda.cuKernelGetFunction(function, (CUkernel)handle) != CUDA_SUCCESS)
+            *function = handle;
+        return name;
+    }
+    return "(a kernel whose name the driver does not tell)";
+}
+
+static struct gp_kernel *make(CUfunction handle)
+{
+    struct gp_kernel *k = calloc(1, sizeof(*k));
+    if (!k)
+        return NULL;
+    k->handle = handle;
+    const char *name = ask_name(handle, &k->function);
+    k->name = strdup(name);
+    if (!k->name) {
+        free(k);
+        return NULL;
+    }
+    k->selected = gp_session_selects(k->name);
+    return k;
+}
+
+static void free_kernel(struct gp_kernel *k)
+{
+    free(k->name);
+    free(k);
+}
+
+const struct gp_kernel *gp_kernel_find(CUfunction handle)
+{
+    struct gp_kernel *k;
+    pthread_mutex_lock(&lock);
+    HASH_FIND_PTR(kernels, &handle, k);
+    if (!k) {
+        k = make(handle);
+        if (k) {
+            HASH_ADD_PTR(kernels, handle, k);
+            if (!k->handle) {
+                free_kernel(k);
+                k = NULL;
+            }
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return k;
+}
+
+const char *gp_kernel_name(const struct gp_kernel *kernel)
+{
+    return kernel->name;
+}
+
+bool gp_kernel_is_selected(const struct gp_kernel *kernel)
+{
+    return kernel->selected;
+}
+
+static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
+{
+    int value = 0;
+    if (gp_cuda.cuFuncGetAttribute(&value, which, kernel->function) != CUDA_SUCCESS)
+        return 0;
+    return value;
+}
+
+void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch)
+{
+    launch->kernel = kernel->name;
+    launch->registers = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    launch->shared_static = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    launch->local_bytes = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    launch->max_threads_per_block =
+        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    launch->max_shared_dynamic =
+        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    launch->shared_carveout =
+        attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+}
+
+void gp_kernels_forget(void)
+{
+    struct gp_kernel *k, *next;
+    pthread_mutex_lock(&lock);
+    HASH_ITER(hh, kernels, k, next)
+    {
+        HASH_DEL(kernels, k);
+        free_kernel(k);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,23 @@
+/* What is known of each function that is launched: its name, whether the user wants it. Owns the table.
+ * Calls launch/session and cuda/. From any thread. */
+#ifndef GPUPROF_LAUNCH_KERNELS_H
+#define GPUPROF_LAUNCH_KERNELS_H
+
+#include "cuda/driver.h"
+#include "profile/record.h"
+
+struct gp_kernel;
+
+/* The function behind a handle that is being launched; NULL when memory ran out. Valid until
+ * gp_kernels_forget. */
+const struct gp_kernel *gp_kernel_find(CUfunction function);
+const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
+bool gp_kernel_is_selected(const struct gp_kernel *kernel);
+
+/* Fills in what the driver knows of the function: registers, shared memory, limits. */
+void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);
+
+/* Drops everything: handles are about to be given to other functions. */
+void gp_kernels_forget(void);
+
+#endif

@@ -1,0 +1,280 @@
+#include "launch/launch.h"
+
+#include "base/log.h"
+#include "launch/contexts.h"
+#include "launch/gate.h"
+#include "launch/kernels.h"
+#include "launch/session.h"
+#include "memory/buffers.h"
+#include "memory/modules.h"
+
+#include <errno.h>
+#include <time.h>
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static CUresult run_beside_replays(const struct gp_call *call)
+{
+    gp_gate_share();
+    CUresult result = call->run(call);
+    gp_gate_unshare();
+    return result;
+}
+
+void gp_launch_not_measured(enum gp_unmeasured kind)
+{
+    static const char *const what[GP_UNMEASURED_KINDS] = {
+        [GP_GRAPH_LAUNCH] = "kernels launched in a graph are not measured",
+        [GP_MULTI_DEVICE_LAUNCH] = "cooperative launches over several devices are not measured",
+        [GP_OLD_LAUNCH] = "launches by cuLaunch and cuLaunchGrid are not measured",
+    };
+    static struct gp_once once[GP_UNMEASURED_KINDS];
+    if (gp_session_measures())
+        gp_say_limited(&once[kind], 1, "%s", what[kind]);
+}
+
+void gp_launch_forget_kernels(void)
+{
+    gp_kernels_forget();
+}
+
+void gp_launch_leave_context(CUcontext context)
+{
+    gp_own_work_begins();
+    gp_context_leave(context);
+    gp_own_work_ends();
+}
+
+CUcontext gp_launch_leave_primary(CUdevice device)
+{
+    gp_own_work_begins();
+    CUcontext primary = gp_context_primary(device);
+    if (primary)
+        gp_context_leave(primary);
+    gp_own_work_ends();
+    return primary;
+}
+
+/* ---- one measurement ------------------------------------------------------------------------- */
+
+struct measurement {
+    const struct gp_call *call;
+    struct gp_context *context;
+    struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
+    const char *not_replayed;     /* why */
+    const char *broken_off;       /* why a pass could not be finished */
+    unsigned runs;                /* of the kernel, with counters */
+    uint64_t restored_bytes;
+};
+
+/* Everything before pass 1: nothing else may be running, and what the kernel will write is saved. */
+static void prepare(struct measurement *m)
+{
+    struct gp_context *c = m->context;
+    gp_modules_resolve(c->handle);
+    if (c->collector->passes(c->collection) > 1) {
+        m->not_replayed = gp_memory_replay_barred();
+        struct gp_snapshot *snapshot =
+            m->not_replayed ? NULL : gp_context_snapshot(c, &m->not_replayed);
+        if (snapshot && gp_snapshot_take(snapshot, &m->not_replayed))
+            m->snapshot = snapshot;
+        else if (snapshot)
+            gp_snapshot_done(snapshot);
+    }
+    if (gp_session_flushes_caches()) {
+        const char *why;
+        struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
+        if (snapshot)
+            gp_snapshot_flush_caches(snapshot);
+    }
+}
+
+/* The kernel has failed on the device: CUDA lets nothing more happen in this context. The program
+ * learns of it where it would have without us, at its next call that waits. */
+static void context_died(struct measurement *m, CUresult error)
+{
+    m->context->dead = true;
+    gp_say("a kernel failed with %s; its context is not measured any more", gp_cuda_error(error));
+}
+
+/* The program's own launch, as pass 0. Its result is the program's. */
+static CUresult first_pass(struct measurement *m)
+{
+    struct gp_context *c = m->context;
+    bool begun = c->collector->passes(c->collection) > 0 &&
+                 c->collector->begin(c->collection, 0, &m->broken_off);
+    CUresult result = m->call->run(m->call);
+    if (result == CUDA_SUCCESS) {
+        CUresult outcome = gp_cuda.cuCtxSynchronize();
+        if (outcome != CUDA_SUCCESS) {
+            context_died(m, outcome);
+            return result;
+        }
+    }
+    if (begun && c->collector->end(c->collection, 0, &m->broken_off) && result == CUDA_SUCCESS)
+        m->runs = 1;
+    return result;
+}
+
+/* Runs the kernel once more, plainly: a pass that broke off may have left its work half done. */
+static void repair(struct measurement *m)
+{
+    const char *why;
+    if (!gp_snapshot_compare(m->snapshot, &why) || !gp_snapshot_restore(m->snapshot, &why) ||
+        m->call->run(m->call) != CUDA_SUCCESS) {
+        gp_say("memory could not be put back after a replay; what the program computes from here on "
+               "may be wrong");
+        gp_session_give_up("a replay could not be undone");
+        return;
+    }
+    CUresult outcome = gp_cuda.cuCtxSynchronize();
+    if (outcome != CUDA_SUCCESS)
+        context_died(m, outcome);
+}
+
+/* One more pass, from the memory the first one started from. False where passes must end here; memory
+ * is then as after one whole run. */
+static bool later_pass(struct measurement *m, unsigned pass)
+{
+    struct gp_context *c = m->context;
+    if (!gp_snapshot_compare(m->snapshot, &m->broken_off))
+        return false;
+    if (!c->collector->begin(c->collection, pass, &m->broken_off))
+        return false; /* nothing was written back yet */
+    if (!gp_snapshot_restore(m->snapshot, &m->broken_off)) {
+        const char *why;
+        c->collector->end(c->collection, pass, &why);
+        repair(m);
+        return false;
+    }
+    m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
+    CUresult result = m->call->run(m->call);
+    CUresult outcome = result == CUDA_SUCCESS ? gp_cuda.cuCtxSynchronize() : CUDA_SUCCESS;
+    if (outcome != CUDA_SUCCESS) {
+        context_died(m, outcome);
+        return false;
+    }
+    bool ended = c->collector->end(c->collection, pass, &m->broken_off);
+    if (result != CUDA_SUCCESS) {
+        m->broken_off = gp_cuda_error(result);
+        repair(m);
+        return false;
+    }
+    if (ended)
+        m->runs++;
+    return ended;
+}
+
+static void record(const struct measurement *m, const struct gp_kernel *kernel, uint64_t index,
+                   double started_ms)
+{
+    struct gp_context *c = m->context;
+    const struct gp_call *call = m->call;
+    struct gp_launch launch = {
+        .index = index,
+        .device = c->device.ordinal,
+        .context = (uint64_t)(uintptr_t)c->handle,
+        .stream = (uint64_t)(uintptr_t)call->stream,
+        .grid = {call->grid[0], call->grid[1], call->grid[2]},
+        .block = {call->block[0], call->block[1], call->block[2]},
+        .cluster = {call->cluster[0], call->cluster[1], call->cluster[2]},
+        .shared_dynamic = call->shared_dynamic,
+        .passes = m->runs,
+        .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
+        .restored_bytes = m->restored_bytes,
+        .skipped = m->broken_off ? m->broken_off : m->not_replayed,
+    };
+    gp_kernel_describe(kernel, &launch);
+    const char *not_run = launch.skipped ? launch.skipped : "no counter of the selection exists here";
+    launch.counters = c->collector->read(c->collection, not_run);
+    launch.counter_count = c->collector->count(c->collection);
+    launch.overhead_ms = now_ms() - started_ms;
+    gp_session_record_launch(&launch);
+}
+
+static CUresult measure(struct measurement *m, const struct gp_kernel *kernel, uint64_t index)
+{
+    double started_ms = now_ms();
+    prepare(m);
+    CUresult result = first_pass(m);
+    unsigned passes = m->context->collector->passes(m->context->collection);
+    if (result == CUDA_SUCCESS && !m->context->dead && m->runs == 1 && m->snapshot)
+        for (unsigned pass = 1; pass < passes && later_pass(m, pass); pass++)
+            ;
+    if (result == CUDA_SUCCESS)
+        record(m, kernel, index, started_ms);
+    if (m->snapshot)
+        gp_snapshot_done(m->snapshot);
+    return result;
+}
+
+/* ---- which launches -------------------------------------------------------------------------- */
+
+static bool is_capturing(const struct gp_call *call)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    PFN_cuStreamIsCapturing_v10000 ask =
+        call->per_thread_stream ? gp_cuda.cuStreamIsCapturing_ptsz : gp_cuda.cuStreamIsCapturing;
+    return ask && ask(call->stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* A stream other than the default ones knows its context; a launch goes there, current or not. */
+static bool is_in_context(CUstream stream, CUcontext context)
+{
+    CUcontext own = NULL;
+    if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+        return true;
+    return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
+}
+
+/* The gate is closed. */
+static CUresult launch_alone(const struct gp_call *call, const struct gp_kernel *kernel,
+                             uint64_t index)
+{
+    struct measurement m = {.call = call};
+    CUcontext current = NULL;
+    const char *why = NULL;
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
+        !is_in_context(call->stream, current))
+        return call->run(call);
+    m.context = gp_context_enter(current, &why);
+    if (!m.context) {
+        gp_session_give_up(why);
+        return call->run(call);
+    }
+    /* An error that is pending here is the program's; its launch will report it. */
+    if (gp_cuda.cuCtxSynchronize() != CUDA_SUCCESS)
+        return call->run(call);
+    return measure(&m, kernel, index);
+}
+
+CUresult gp_launch(const struct gp_call *call)
+{
+    uint64_t index = gp_session_next_launch();
+    if (!gp_session_measures() || gp_session_captures() > 0 || is_capturing(call))
+        return run_beside_replays(call);
+    int saved_errno = errno;
+    gp_own_work_begins();
+    const struct gp_kernel *kernel = gp_kernel_find(call->function);
+    bool closed = kernel && gp_kernel_is_selected(kernel) && gp_gate_close();
+    CUresult result;
+    if (!closed) {
+        result = run_beside_replays(call);
+    } else {
+        /* While we waited another thread may have given up, or begun a capture. */
+        if (gp_session_measures() && gp_session_captures() == 0)
+            result = launch_alone(call, kernel, index);
+        else
+            result = call->run(call);
+        gp_gate_open();
+    }
+    gp_own_work_ends();
+    errno = saved_errno;
+    return result;
+}

@@ -1,0 +1,275 @@
+#include "launch/session.h"
+
+#include "base/demangle.h"
+#include "base/log.h"
+#include "base/pattern.h"
+#include "base/text.h"
+#include "cuda/driver.h"
+#include "profile/writer.h"
+#include "report/summary.h"
+#include "report/table.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <regex.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum state { IDLE, STARTING, MEASURING, PASSIVE };
+
+static struct {
+    atomic_int state;
+    atomic_int pid; /* of the process that started the session; a forked child is another */
+    atomic_int captures;
+    atomic_ulong launches;
+    bool flush_caches;
+    bool selective;
+    regex_t kernels;
+    struct gp_metrics *metrics;
+    struct gp_writer *writer;
+    struct gp_summary *summary;
+    bool reported;
+    pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
+} session = {.records = PTHREAD_MUTEX_INITIALIZER};
+
+/* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
+static __thread int own_work __attribute__((tls_model("initial-exec")));
+
+void gp_own_work_begins(void)
+{
+    own_work++;
+}
+
+void gp_own_work_ends(void)
+{
+    own_work--;
+}
+
+bool gp_session_looks(void)
+{
+    if (own_work)
+        return false;
+    int state = atomic_load_explicit(&session.state, memory_order_acquire);
+    if (state == IDLE) {
+        gp_session_start();
+        state = atomic_load(&session.state);
+    }
+    return (state == MEASURING || state == PASSIVE) && atomic_load(&session.pid) == getpid();
+}
+
+bool gp_session_measures(void)
+{
+    return atomic_load(&session.state) == MEASURING;
+}
+
+void gp_session_give_up(const char *why)
+{
+    int measuring = MEASURING;
+    if (atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE))
+        gp_say("not measuring: %s", why);
+}
+
+void gp_session_capture_begins(void)
+{
+    atomic_fetch_add(&session.captures, 1);
+}
+
+void gp_session_capture_ends(void)
+{
+    /* Never below zero: a capture may have begun before the session did. */
+    int captures = atomic_load(&session.captures);
+    while (captures > 0 &&
+           !atomic_compare_exchange_weak(&session.captures, &captures, captures - 1))
+        ;
+}
+
+int gp_session_captures(void)
+{
+    return atomic_load(&session.captures);
+}
+
+bool gp_session_selects(const char *kernel)
+{
+    if (!session.selective)
+        return true;
+    if (regexec(&session.kernels, kernel, 0, NULL, 0) == 0)
+        return true;
+    char *demangled = gp_demangle(kernel, GP_NAME_FULL);
+    bool matches = demangled && regexec(&session.kernels, demangled, 0, NULL, 0) == 0;
+    free(demangled);
+    return matches;
+}
+
+bool gp_session_flushes_caches(void)
+{
+    return session.flush_caches;
+}
+
+const struct gp_metrics *gp_session_metrics(void)
+{
+    return session.metrics;
+}
+
+uint64_t gp_session_next_launch(void)
+{
+    return atomic_fetch_add(&session.launches, 1);
+}
+
+void gp_session_record_device(const struct gp_device *device)
+{
+    pthread_mutex_lock(&session.records);
+    gp_summary_device(session.summary, device);
+    if (session.writer)
+        gp_writer_device(session.writer, device);
+    pthread_mutex_unlock(&session.records);
+}
+
+void gp_session_record_launch(const struct gp_launch *launch)
+{
+    pthread_mutex_lock(&session.records);
+    gp_summary_launch(session.summary, launch);
+    if (session.writer)
+        gp_writer_launch(session.writer, launch);
+    pthread_mutex_unlock(&session.records);
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+/* Says each line of a text as a message of its own. */
+static void say_lines(const struct gp_text *text)
+{
+    const char *line = gp_text_string(text);
+    while (*line) {
+        int length = (int)strcspn(line, "\n");
+        if (length)
+            gp_say("%.*s", length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void open_log(void)
+{
+    const char *pattern = getenv("GPUPROF_LOG");
+    if (!pattern || !*pattern)
+        return;
+    struct gp_text path = {0};
+    char why[256];
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0) {
+        gp_say("GPUPROF_LOG=%s: %s; messages go to standard error", pattern, why);
+    } else {
+        int error = gp_log_open(gp_text_string(&path));
+        if (error)
+            gp_say("GPUPROF_LOG=%s: cannot open %s: %s; messages go to standard error", pattern,
+                   gp_text_string(&path), strerror(error));
+    }
+    gp_text_free(&path);
+}
+
+static void open_output(void)
+{
+    const char *pattern = getenv("GPUPROF_OUTPUT");
+    if (!pattern || !*pattern)
+        return;
+    struct gp_text path = {0};
+    char why[512];
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0)
+        session.writer = gp_writer_open(gp_text_string(&path), NULL, why, sizeof(why));
+    if (!session.writer)
+        gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
+    gp_text_free(&path);
+}
+
+static void read_cache_mode(void)
+{
+    const char *mode = getenv("GPUPROF_CACHE");
+    session.flush_caches = true;
+    if (!mode || !*mode || strcmp(mode, "flush") == 0)
+        return;
+    if (strcmp(mode, "keep") == 0)
+        session.flush_caches = false;
+    else
+        gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
+}
+
+static void read_kernel_filter(void)
+{
+    const char *pattern = getenv("GPUPROF_KERNELS");
+    if (!pattern || !*pattern)
+        return;
+    int error = regcomp(&session.kernels, pattern, REG_EXTENDED | REG_NOSUB);
+    if (error) {
+        char why[128];
+        regerror(error, &session.kernels, why, sizeof(why));
+        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", pattern, why);
+        return;
+    }
+    session.selective = true;
+}
+
+static bool open_metrics(void)
+{
+    struct gp_text problems = {0};
+    session.metrics = gp_metrics_open(&problems);
+    if (session.metrics && gp_metrics_select(session.metrics, getenv("GPUPROF_METRICS"), &problems))
+        gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
+    if (session.metrics)
+        session.summary = gp_summary_new(session.metrics);
+    say_lines(&problems);
+    gp_text_free(&problems);
+    return session.summary != NULL;
+}
+
+/* Registered after the driver's own start, hence run before its teardown. Frees nothing: the process
+ * ends, and another thread may still be in a hook. */
+static void report_at_exit(void)
+{
+    if (atomic_load(&session.pid) != getpid())
+        return;
+    int state = atomic_exchange(&session.state, PASSIVE);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (pthread_mutex_timedlock(&session.records, &until) != 0)
+        return;
+    if (!session.reported && (state == MEASURING || gp_summary_launches(session.summary) > 0)) {
+        session.reported = true;
+        struct gp_text text = {0};
+        struct gp_table_options options = {0};
+        gp_table_report(session.summary, &options, &text);
+        if (text.failed)
+            gp_say("out of memory: the report is not complete");
+        gp_log_text(gp_text_string(&text), text.length);
+        gp_text_free(&text);
+    }
+    pthread_mutex_unlock(&session.records);
+}
+
+void gp_session_start(void)
+{
+    int idle = IDLE;
+    if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
+        return; /* another thread is at it, or we ourselves, re-entering */
+    if (!gp_driver_find()) {
+        atomic_store(&session.state, IDLE);
+        return;
+    }
+    int saved_errno = errno;
+    gp_own_work_begins();
+    atomic_store(&session.pid, getpid());
+    open_log();
+    bool opened = open_metrics();
+    if (opened) {
+        open_output();
+        read_cache_mode();
+        read_kernel_filter();
+        atexit(report_at_exit);
+    } else {
+        gp_say("not measuring: out of memory");
+    }
+    atomic_store_explicit(&session.state, opened ? MEASURING : PASSIVE, memory_order_release);
+    gp_own_work_ends();
+    errno = saved_errno;
+}

@@ -1,0 +1,49 @@
+/* One profiled process: what the user asked for (GPUPROF_* in the environment), where the results go,
+ * and what state we are in. Owns the configuration, the profile's writer, the summary printed at
+ * exit. May call memory/, counters/, cuda/ and the rooms below CUDA. */
+#ifndef GPUPROF_LAUNCH_SESSION_H
+#define GPUPROF_LAUNCH_SESSION_H
+
+#include "metrics/metrics.h"
+#include "profile/record.h"
+
+#include <stdbool.h>
+
+/* True when a call that just came in is the program's own and we are to look at it. Starts the
+ * session where cuInit did not come by us. */
+bool gp_session_looks(void);
+
+/* Starts the session, once; called after the program's first successful cuInit. */
+void gp_session_start(void);
+
+/* Between these, driver calls of this thread are our own and pass the hooks untouched. */
+void gp_own_work_begins(void);
+void gp_own_work_ends(void);
+
+/* True while launches are to be measured: started, not given up, not in exit. */
+bool gp_session_measures(void);
+
+/* Stops measuring for the rest of the process, after one line that says why. */
+void gp_session_give_up(const char *why);
+
+/* Streams being captured, anywhere in the process. */
+void gp_session_capture_begins(void);
+void gp_session_capture_ends(void);
+int gp_session_captures(void);
+
+/* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS). */
+bool gp_session_selects(const char *kernel);
+
+/* True when caches are to be emptied before the hardware pass (GPUPROF_CACHE=flush, the default). */
+bool gp_session_flushes_caches(void);
+
+const struct gp_metrics *gp_session_metrics(void);
+
+/* Takes what is known of a device, of a launch. The gate is closed or the caller is alone. */
+void gp_session_record_device(const struct gp_device *device);
+void gp_session_record_launch(const struct gp_launch *launch);
+
+/* The number of the launch that is being made now. */
+uint64_t gp_session_next_launch(void);
+
+#endif

@@ -1,0 +1,60 @@
+/* memory/: what does the program own? The linked list of the buffers a kernel can write, hashed by
+ * address; the device globals of its modules; snapshots of them. Owns those. May call cuda/ and base/.
+ *
+ * Every function here may be called from any thread. */
+#ifndef GPUPROF_MEMORY_BUFFERS_H
+#define GPUPROF_MEMORY_BUFFERS_H
+
+#include "cuda/driver.h"
+
+#include <stdint.h>
+#include <uthash.h>
+
+enum gp_buffer_kind {
+    GP_BUFFER_DEVICE,  /* cuMemAlloc and its relatives */
+    GP_BUFFER_MANAGED, /* cuMemAllocManaged */
+    GP_BUFFER_HOST,    /* page-locked host memory that kernels reach */
+    GP_BUFFER_GLOBAL,  /* a variable of a module */
+};
+
+struct gp_buffer {
+    CUdeviceptr address;        /* as the program knows it: the key */
+    CUdeviceptr device_address; /* as kernels see it */
+    size_t size;                /* bytes */
+    enum gp_buffer_kind kind;
+    CUcontext context; /* NULL: reachable from every context (managed and host memory) */
+    const void *owner; /* the module or library of a global, else NULL */
+    struct gp_buffer *prev, *next;
+    UT_hash_handle hh;
+};
+
+/* Enters a buffer of the current context. Address 0 and size 0 are ignored. Where memory for the entry
+ * cannot be had, replay is barred: better not to measure than to lose track. */
+void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size);
+void gp_buffer_add_host(void *address, size_t size);
+void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
+
+/* Takes the buffer that starts at the address off the list; NULL where there is none. Then either its
+ * memory is gone (discard) or the free failed (put back). Both take NULL. */
+struct gp_buffer *gp_buffer_take(CUdeviceptr address);
+void gp_buffer_discard(struct gp_buffer *buffer);
+void gp_buffer_put_back(struct gp_buffer *buffer);
+
+/* Takes all globals of a module off the list. */
+void gp_buffers_drop_owner(const void *owner);
+/* Takes all that lay in a context, and what is known of its modules, off the lists. */
+void gp_memory_forget_context(CUcontext context);
+
+/* Calls visit for each buffer that a kernel of the context can write, under the list's lock. */
+typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
+void gp_buffers_each(CUcontext context, gp_buffer_visit *visit, void *data);
+
+/* Changes whenever the list does. */
+uint64_t gp_buffers_generation(void);
+
+/* From now on kernels can write memory that no snapshot holds, so none is replayed. The first reason
+ * (a string that lives for ever) is kept. */
+void gp_memory_bar_replay(const char *why);
+const char *gp_memory_replay_barred(void); /* NULL: replay is safe */
+
+#endif

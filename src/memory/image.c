@@ -1,0 +1,380 @@
+#include "memory/image.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <lz4.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+struct reader {
+    int cc;
+    gp_name_visit *visit;
+    void *data;
+    const char *why;
+};
+
+/* ---- cubin ----------------------------------------------------------------------------------- */
+
+static bool range_fits(uint64_t offset, uint64_t length, size_t size)
+{
+    return offset <= size && length <= size - offset;
+}
+
+/* How far the file reaches, by its own tables; the driver believes them as well. */
+static size_t elf_size(const Elf64_Ehdr *elf)
+{
+    uint64_t end = elf->e_shoff + (uint64_t)elf->e_shnum * sizeof(Elf64_Shdr);
+    const Elf64_Shdr *sections = (const void *)((const char *)elf + elf->e_shoff);
+    for (unsigned i = 0; i < elf->e_shnum; i++) {
+        uint64_t section_end = sections[i].sh_offset + sections[i].sh_size;
+        if (sections[i].sh_type != SHT_NOBITS && section_end > end)
+            end = section_end;
+    }
+    return end;
+}
+
+static bool is_shared_memory(const char *section)
+{
+    return strncmp(section, ".nv.shared", 10) == 0;
+}
+
+/* Calls visit for the symbols that are variables of a section in device memory. */
+static bool read_symbols(struct reader *r, const char *base, size_t size,
+                         const Elf64_Shdr *sections, unsigned section_count,
+                         const Elf64_Shdr *symbols, const char *section_names,
+                         size_t section_names_size)
+{
+    if (symbols->sh_link >= section_count || symbols->sh_offset % sizeof(uint64_t))
+        return false;
+    const Elf64_Shdr *strings = &sections[symbols->sh_link];
+    if (!range_fits(strings->sh_offset, strings->sh_size, size) || !strings->sh_size ||
+        base[strings->sh_offset + strings->sh_size - 1] != '\0')
+        return false;
+    const Elf64_Sym *symbol = (const void *)(base + symbols->sh_offset);
+    for (size_t i = 0; i < symbols->sh_size / sizeof(*symbol); i++) {
+        const Elf64_Sym *s = &symbol[i];
+        if (ELF64_ST_TYPE(s->st_info) != STT_OBJECT || s->st_shndx == SHN_UNDEF ||
+            s->st_shndx >= section_count || s->st_name >= strings->sh_size)
+            continue;
+        uint32_t section_name = sections[s->st_shndx].sh_name;
+        if (section_name >= section_names_size || is_shared_memory(section_names + section_name))
+            continue;
+        const char *name = base + strings->sh_offset + s->st_name;
+        if (*name)
+            r->visit(name, strlen(name), r->data);
+    }
+    return true;
+}
+
+static bool read_elf(struct reader *r, const void *image, size_t size)
+{
+    const char *base = image;
+    Elf64_Ehdr elf;
+    r->why = "its cubin is damaged";
+    if (size < sizeof(elf))
+        return false;
+    memcpy(&elf, image, sizeof(elf));
+    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_shentsize != sizeof(Elf64_Shdr) ||
+        elf.e_shoff % sizeof(uint64_t) ||
+        !range_fits(elf.e_shoff, (uint64_t)elf.e_shnum * sizeof(Elf64_Shdr), size) ||
+        elf.e_shstrndx >= elf.e_shnum)
+        return false;
+    const Elf64_Shdr *sections = (const void *)(base + elf.e_shoff);
+    const Elf64_Shdr *names = &sections[elf.e_shstrndx];
+    if (!range_fits(names->sh_offset, names->sh_size, size) || !names->sh_size ||
+        base[names->sh_offset + names->sh_size - 1] != '\0')
+        return false;
+    for (unsigned i = 0; i < elf.e_shnum; i++) {
+        if (sections[i].sh_type != SHT_SYMTAB)
+            continue;
+        if (!range_fits(sections[i].sh_offset, sections[i].sh_size, size) ||
+            !read_symbols(r, base, size, sections, elf.e_shnum, &sections[i],
+                          base + names->sh_offset, names->sh_size))
+            return false;
+    }
+    return true;
+}
+
+/* The tables must be aligned to be read in place; inside a fatbin or the program's data they may not
+ * be. */
+static bool read_cubin(struct reader *r, const void *image, size_t size)
+{
+    if ((uintptr_t)image % sizeof(uint64_t) == 0)
+        return read_elf(r, image, size);
+    void *aligned = malloc(size);
+    if (!aligned) {
+        r->why = "memory ran out";
+        return false;
+    }
+    memcpy(aligned, image, size);
+    bool ok = read_elf(r, aligned, size);
+    free(aligned);
+    return ok;
+}
+
+/* ---- PTX ------------------------------------------------------------------------------------- */
+
+static bool is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
+}
+
+static const char *skip_blank(const char *p, const char *end)
+{
+    while (p < end) {
+        if (isspace((unsigned char)*p)) {
+            p++;
+        } else if (end - p >= 2 && p[0] == '/' && p[1] == '/') {
+            while (p < end && *p != '\n')
+                p++;
+        } else if (end - p >= 2 && p[0] == '/' && p[1] == '*') {
+            p += 2;
+            while (end - p >= 2 && !(p[0] == '*' && p[1] == '/'))
+                p++;
+            p = end - p >= 2 ? p + 2 : end;
+        } else {
+            break;
+        }
+    }
+    return p;
+}
+
+/* Skips a (...), [...] or {...} with all that is nested in it, and a "string" whole. */
+static const char *skip_bracket(const char *p, const char *end)
+{
+    int depth = 0;
+    do {
+        p = skip_blank(p, end);
+        if (p >= end)
+            break;
+        if (*p == '"') {
+            for (p++; p < end && *p != '"'; p++)
+                ;
+        } else if (strchr("([{", *p)) {
+            depth++;
+        } else if (strchr(")]}", *p)) {
+            depth--;
+        }
+        p++;
+    } while (p < end && depth > 0);
+    return p < end ? p : end;
+}
+
+/* Module-scope PTX is statements: directives and names up to a `;` or a `{...}` body. A variable is a
+ * statement with .global or .const in it; its name is the last word before `[`, `=`, `,` or `;`. */
+static bool read_ptx(struct reader *r, const char *p, const char *end)
+{
+    bool is_variable = false, is_function = false, in_value = false;
+    const char *word = NULL;
+    size_t word_length = 0;
+    for (p = skip_blank(p, end); p < end; p = skip_blank(p, end)) {
+        if (is_name_char(*p)) {
+            const char *start = p;
+            while (p < end && is_name_char(*p))
+                p++;
+            size_t length = (size_t)(p - start);
+            if ((length == 7 && memcmp(start, ".global", 7) == 0) ||
+                (length == 6 && memcmp(start, ".const", 6) == 0))
+                is_variable = true;
+            else if ((length == 6 && memcmp(start, ".entry", 6) == 0) ||
+                     (length == 5 && memcmp(start, ".func", 5) == 0))
+                is_function = true;
+            else if (*start != '.' && !in_value) {
+                word = start;
+                word_length = length;
+            }
+            continue;
+        }
+        if (is_variable && !is_function && !in_value && word && strchr("[=,;", *p)) {
+            r->visit(word, word_length, r->data);
+            word = NULL;
+        }
+        if (*p == '=')
+            in_value = true;
+        else if (*p == ',')
+            in_value = false; /* the next name of the same statement */
+        if (*p == ';') {
+            is_variable = is_function = in_value = false;
+            word = NULL;
+            p++;
+        } else if (*p == '{' && !in_value) {
+            p = skip_bracket(p, end); /* a function's body; its variables are in the module's scope */
+            is_variable = is_function = false;
+            word = NULL;
+        } else if (strchr("([{\"", *p)) {
+            p = skip_bracket(p, end);
+        } else {
+            p++;
+        }
+    }
+    return true;
+}
+
+/* ---- fatbin ---------------------------------------------------------------------------------- */
+
+/* Seen in what nvcc 11 to 13 write. A container is a header and entries; an entry is a header and a
+ * payload, PTX or ELF, compressed or not. */
+#define FATBIN_MAGIC 0xba55ed50u
+#define WRAPPER_MAGIC 0x466243b1u
+enum { ENTRY_PTX = 1, ENTRY_ELF = 2 };
+#define ENTRY_LZ4 0x2000u
+#define ENTRY_ZSTD 0x8000u
+
+struct fatbin_header {
+    uint32_t magic;
+    uint16_t version, header_size;
+    uint64_t size; /* of all entries */
+};
+
+struct fatbin_entry {
+    uint16_t kind, version;
+    uint32_t header_size;
+    uint64_t size; /* of the payload, padding included */
+    uint32_t compressed_size;
+    uint32_t reserved;
+    uint16_t minor, major;
+    uint32_t arch; /* 90 */
+    uint32_t name_offset, name_length;
+    uint64_t flags;
+    uint64_t reserved2;
+    uint64_t decompressed_size;
+};
+
+struct fatbin_wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const void *linked; /* version 2: fatbins linked before, a NULL-terminated array */
+};
+
+/* No image is larger than this; a damaged header could ask for anything. */
+#define MOST_DECOMPRESSED ((uint64_t)1 << 32)
+
+static bool read_payload(struct reader *r, const struct fatbin_entry *entry, const char *payload)
+{
+    const char *data = payload;
+    size_t size = entry->size;
+    char *decompressed = NULL;
+    if (entry->flags & (ENTRY_LZ4 | ENTRY_ZSTD)) {
+        r->why = "its compressed image is damaged";
+        if (entry->decompressed_size > MOST_DECOMPRESSED || entry->compressed_size > entry->size)
+            return false;
+        decompressed = malloc(entry->decompressed_size + 1);
+        if (!decompressed) {
+            r->why = "memory ran out";
+            return false;
+        }
+        size_t got;
+        if (entry->flags & ENTRY_ZSTD) {
+            got = ZSTD_decompress(decompressed, entry->decompressed_size, payload,
+                                  entry->compressed_size);
+        } else if (entry->decompressed_size > INT32_MAX || entry->compressed_size > INT32_MAX) {
+            got = 0;
+        } else {
+            int n = LZ4_decompress_safe(payload, decompressed, (int)entry->compressed_size,
+                                        (int)entry->decompressed_size);
+            got = n < 0 ? 0 : (size_t)n;
+        }
+        if (got != entry->decompressed_size) {
+            free(decompressed);
+            return false;
+        }
+        data = decompressed;
+        size = got;
+    }
+    bool ok;
+    if (entry->kind == ENTRY_ELF)
+        ok = read_cubin(r, data, size);
+    else
+        ok = read_ptx(r, data, data + strnlen(data, size));
+    free(decompressed);
+    return ok;
+}
+
+/* Walks the entries of one kind: finds the best architecture for this chip, or, with `read`, reads the
+ * entries of that architecture. */
+static bool walk_fatbin(struct reader *r, const char *base, size_t size, int kind, uint32_t *arch,
+                        bool read)
+{
+    struct fatbin_header header;
+    memcpy(&header, base, sizeof(header));
+    size_t offset = header.header_size;
+    while (offset + sizeof(struct fatbin_entry) - sizeof(uint64_t) <= size) {
+        struct fatbin_entry entry = {0};
+        size_t left = size - offset;
+        memcpy(&entry, base + offset, left < sizeof(entry) ? left : sizeof(entry));
+        if (entry.header_size < 40 || !range_fits(entry.header_size, entry.size, left)) {
+            r->why = "its fatbin is damaged";
+            return false;
+        }
+        if (entry.kind == kind && read) {
+            if (entry.arch == *arch && !read_payload(r, &entry, base + offset + entry.header_size))
+                return false;
+        } else if (entry.kind == kind && (int)entry.arch <= r->cc && entry.arch > *arch &&
+                   (kind == ENTRY_PTX || (int)entry.arch / 10 == r->cc / 10)) {
+            *arch = entry.arch; /* machine code runs on its own generation only, PTX on later ones */
+        }
+        offset += entry.header_size + entry.size;
+    }
+    return true;
+}
+
+static bool read_fatbin(struct reader *r, const char *base, size_t size)
+{
+    struct fatbin_header header;
+    r->why = "its fatbin is damaged";
+    if (size && size < sizeof(header))
+        return false;
+    memcpy(&header, base, sizeof(header));
+    if (header.header_size < sizeof(header) ||
+        (size && !range_fits(header.header_size, header.size, size)))
+        return false;
+    size_t whole = header.header_size + header.size;
+    for (int kind = ENTRY_ELF; kind >= ENTRY_PTX; kind--) {
+        uint32_t arch = 0;
+        if (!walk_fatbin(r, base, whole, kind, &arch, false))
+            return false;
+        if (arch)
+            return walk_fatbin(r, base, whole, kind, &arch, true);
+    }
+    return true; /* no code for this GPU: no kernel of it runs, no variable of it changes */
+}
+
+/* ---- any image ------------------------------------------------------------------------------- */
+
+static bool read_image(struct reader *r, const void *image, size_t size)
+{
+    uint32_t magic = 0;
+    memcpy(&magic, image, size && size < sizeof(magic) ? size : sizeof(magic));
+    if (magic == WRAPPER_MAGIC && !size) {
+        const struct fatbin_wrapper *wrapper = image;
+        bool ok = wrapper->data ? read_image(r, wrapper->data, 0) : true;
+        if (wrapper->version == 2 && wrapper->linked)
+            for (const void *const *part = wrapper->linked; ok && *part; part++)
+                ok = read_image(r, *part, 0);
+        return ok;
+    }
+    if (magic == FATBIN_MAGIC)
+        return read_fatbin(r, image, size);
+    if (memcmp(&magic, ELFMAG, SELFMAG) == 0)
+        return read_cubin(r, image, size ? size : elf_size(image));
+    /* Text: PTX begins with a comment, white space or a directive. */
+    const char *text = image;
+    size_t length = size ? strnlen(text, size) : strlen(text);
+    const char *first = skip_blank(text, text + length);
+    if (first < text + length && *first == '.')
+        return read_ptx(r, text, text + length);
+    r->why = "its image is in a form we do not know";
+    return false;
+}
+
+bool gp_image_variables(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
+                        const char **why)
+{
+    struct reader r = {.cc = cc, .visit = visit, .data = data};
+    bool ok = image && read_image(&r, image, size);
+    if (!ok && why)
+        *why = r.why ? r.why : "it has no image";
+    return ok;
+}

@@ -1,0 +1,223 @@
+#include "memory/modules.h"
+
+#include "base/log.h"
+#include "memory/buffers.h"
+#include "memory/image.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+struct module {
+    void *handle;
+    bool is_library;
+    CUcontext home;      /* of a module: its context */
+    CUcontext *resolved; /* contexts in which the variables are buffers already */
+    size_t resolved_count;
+    char *names; /* NUL after each name, one more at the end */
+    size_t names_length, names_capacity;
+    bool out_of_memory;
+    struct module *prev, *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct module *modules;
+static atomic_bool unresolved; /* there may be variables that are no buffers yet */
+
+static void free_module(struct module *m)
+{
+    free(m->resolved);
+    free(m->names);
+    free(m);
+}
+
+static void add_name(const char *name, size_t length, void *data)
+{
+    struct module *m = data;
+    if (m->names_length + length + 2 > m->names_capacity) {
+        size_t capacity = 2 * m->names_capacity + length + 256;
+        char *names = realloc(m->names, capacity);
+        if (!names) {
+            m->out_of_memory = true;
+            return;
+        }
+        m->names = names;
+        m->names_capacity = capacity;
+    }
+    memcpy(m->names + m->names_length, name, length);
+    m->names_length += length;
+    m->names[m->names_length++] = '\0';
+    m->names[m->names_length] = '\0';
+}
+
+static int current_cc(CUcontext *current)
+{
+    CUdevice device = 0;
+    *current = NULL;
+    gp_cuda.cuCtxGetCurrent(current);
+    if (!*current || gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        device = 0; /* a library loads without a context; most machines have GPUs of one kind */
+    return 10 * gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+           gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+}
+
+/* A module of which we do not know the variables: its kernels may keep state that no snapshot holds. */
+static void unreadable(const char *why)
+{
+    static struct gp_once once;
+    gp_say_limited(&once, 1, "a module's variables are not known (%s): kernels are not replayed", why);
+    gp_memory_bar_replay("a module's variables are not known");
+}
+
+static void loaded(void *handle, bool is_library, const void *image, size_t size)
+{
+    struct module *m = calloc(1, sizeof(*m));
+    if (!m) {
+        unreadable("memory ran out");
+        return;
+    }
+    m->handle = handle;
+    m->is_library = is_library;
+    const char *why = NULL;
+    int cc = current_cc(&m->home);
+    bool read = gp_image_variables(image, size, cc, add_name, m, &why);
+    if (!read || m->out_of_memory)
+        unreadable(read ? "memory ran out" : why);
+    pthread_mutex_lock(&lock);
+    DL_APPEND(modules, m);
+    pthread_mutex_unlock(&lock);
+    if (m->names_length)
+        atomic_store(&unresolved, true);
+}
+
+static void loaded_from_file(void *handle, bool is_library, const char *path)
+{
+    struct stat st;
+    void *image = MAP_FAILED;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
+        image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (image == MAP_FAILED) {
+        unreadable("its file cannot be read");
+        return;
+    }
+    loaded(handle, is_library, image, (size_t)st.st_size);
+    munmap(image, (size_t)st.st_size);
+}
+
+void gp_module_loaded(CUmodule module, const void *image)
+{
+    loaded(module, false, image, 0);
+}
+
+void gp_module_loaded_from_file(CUmodule module, const char *path)
+{
+    loaded_from_file(module, false, path);
+}
+
+void gp_library_loaded(CUlibrary library, const void *image)
+{
+    loaded(library, true, image, 0);
+}
+
+void gp_library_loaded_from_file(CUlibrary library, const char *path)
+{
+    loaded_from_file(library, true, path);
+}
+
+void gp_module_unloading(const void *handle)
+{
+    struct module *m, *next;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(modules, m, next)
+    {
+        if (m->handle == handle) {
+            DL_DELETE(modules, m);
+            free_module(m);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    gp_buffers_drop_owner(handle);
+}
+
+static void look_up(const struct module *m, const char *name)
+{
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    CUresult result;
+    if (!m->is_library) {
+        result = gp_cuda.cuModuleGetGlobal_v2(&address, &size, m->handle, name);
+    } else {
+        result = gp_cuda.cuLibraryGetGlobal(&address, &size, m->handle, name);
+        if (result != CUDA_SUCCESS && gp_cuda.cuLibraryGetManaged)
+            result = gp_cuda.cuLibraryGetManaged(&address, &size, m->handle, name);
+    }
+    /* A name that the driver does not know belongs to no variable of this chip's code. */
+    if (result == CUDA_SUCCESS)
+        gp_buffer_add_global(m->handle, address, size);
+}
+
+static bool is_resolved(const struct module *m, CUcontext context)
+{
+    if (!m->is_library && m->home != context)
+        return true; /* not a module of this context */
+    for (size_t i = 0; i < m->resolved_count; i++)
+        if (m->resolved[i] == context)
+            return true;
+    return false;
+}
+
+static void mark_resolved(struct module *m, CUcontext context)
+{
+    CUcontext *resolved = realloc(m->resolved, (m->resolved_count + 1) * sizeof(*resolved));
+    if (!resolved)
+        return; /* looked up again next time; a buffer entered twice is one buffer */
+    m->resolved = resolved;
+    m->resolved[m->resolved_count++] = context;
+}
+
+void gp_modules_resolve(CUcontext current)
+{
+    static _Atomic(CUcontext) last;
+    if (!atomic_exchange(&unresolved, false) && atomic_load(&last) == current)
+        return;
+    atomic_store(&last, current);
+    struct module *m;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        if (!m->names || is_resolved(m, current))
+            continue;
+        for (const char *name = m->names; *name; name += strlen(name) + 1)
+            look_up(m, name);
+        mark_resolved(m, current);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_modules_forget_context(CUcontext context)
+{
+    struct module *m, *next;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(modules, m, next)
+    {
+        if (!m->is_library && m->home == context) {
+            DL_DELETE(modules, m);
+            free_module(m);
+            continue;
+        }
+        for (size_t i = 0; i < m->resolved_count; i++)
+            if (m->resolved[i] == context)
+                m->resolved[i--] = m->resolved[--m->resolved_count];
+    }
+    pthread_mutex_unlock(&lock);
+    atomic_store(&unresolved, true);
+}

@@ -1,0 +1,23 @@
+/* The modules and libraries the program has loaded, and the variables in them. A variable is looked up
+ * in the driver, and so becomes a buffer, when a kernel is first measured in a context: loading a
+ * module stays as cheap (and as lazy) as it was. Owns the list of modules. */
+#ifndef GPUPROF_MEMORY_MODULES_H
+#define GPUPROF_MEMORY_MODULES_H
+
+#include "cuda/driver.h"
+
+/* After the real load. A module belongs to the current context, a library to every context. */
+void gp_module_loaded(CUmodule module, const void *image);
+void gp_module_loaded_from_file(CUmodule module, const char *path);
+void gp_library_loaded(CUlibrary library, const void *image);
+void gp_library_loaded_from_file(CUlibrary library, const char *path);
+
+/* Before the real unload of a module or library. */
+void gp_module_unloading(const void *handle);
+
+/* Makes buffers of all variables in the current context that are none yet. */
+void gp_modules_resolve(CUcontext current);
+
+void gp_modules_forget_context(CUcontext context);
+
+#endif
