@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define LARGEST_FILE (1 << 20)
+#define LONGEST_UNIT 12
 #define MOST_NESTING 16   /* of metrics that use metrics */
 #define MOST_STEPS 100000 /* operands looked up for one value */
 
@@ -280,6 +281,13 @@ static void take_definition(void *user, const struct gp_definition *d)
     struct variant *v = new_variant(l, d);
     if (!v)
         return;
+    if (d->keys[GP_KEY_UNIT].text.length > LONGEST_UNIT) {
+        char what[GP_WHY_SIZE];
+        snprintf(what, sizeof(what), "a unit has at most %d letters", LONGEST_UNIT);
+        complain(l, d, d->keys[GP_KEY_UNIT].line, what);
+        free_variant(v);
+        return;
+    }
     struct entry **slot = slot_of(l->m, d->name);
     int in_default_set = slot ? (*slot)->metric.in_default_set : 0;
     if (read_default(l, d, &in_default_set) != 0) {

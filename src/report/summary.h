@@ -1,8 +1,8 @@
 /* Launches folded into groups as they come, in bounded memory. Owns the groups; calls base/,
  * metrics/ and profile/record.h.
  *
- * A group is one kernel on one device with one grid, block, cluster and size of dynamic shared memory.
- * Not locked: the caller lets one thread in at a time. */
+ * A group is one kernel on one device with one grid, block, cluster and size of dynamic shared
+ * memory. Not locked: the caller lets one thread in at a time. */
 #ifndef GPUPROF_REPORT_SUMMARY_H
 #define GPUPROF_REPORT_SUMMARY_H
 
@@ -50,7 +50,8 @@ void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch);
 
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);
-const struct gp_device *gp_summary_get_device(const struct gp_summary *s, int ordinal); /* or NULL */
+const struct gp_device *gp_summary_get_device(const struct gp_summary *s,
+                                              int ordinal); /* or NULL */
 uint64_t gp_summary_launches(const struct gp_summary *s);
 size_t gp_summary_group_count(const struct gp_summary *s);
 const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i);

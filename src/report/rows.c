@@ -1,0 +1,191 @@
+#include "report/rows.h"
+
+#include "base/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int same_row(const struct gp_launch *a, const struct gp_launch *b)
+{
+    return a->device == b->device && memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
+           memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0 &&
+           a->shared_dynamic == b->shared_dynamic && strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* Groups that make one row lie next to each other when sorted so. */
+static int compare_groups(const void *x, const void *y)
+{
+    const struct gp_launch *a = &(*(const struct gp_group *const *)x)->launch;
+    const struct gp_launch *b = &(*(const struct gp_group *const *)y)->launch;
+    int order = strcmp(a->kernel, b->kernel);
+    if (order == 0)
+        order = (a->device > b->device) - (a->device < b->device);
+    if (order == 0)
+        order = memcmp(a->block, b->block, sizeof(a->block));
+    if (order == 0)
+        order = memcmp(a->cluster, b->cluster, sizeof(a->cluster));
+    if (order == 0)
+        order = (a->shared_dynamic > b->shared_dynamic) - (a->shared_dynamic < b->shared_dynamic);
+    if (order == 0)
+        order = (a->index > b->index) - (a->index < b->index);
+    return order;
+}
+
+/* The row with the most time first, without times the one with the most launches. */
+static int compare_rows(const void *x, const void *y)
+{
+    const struct gp_row *a = x, *b = y;
+    if (a->seconds != b->seconds)
+        return a->seconds < b->seconds ? 1 : -1;
+    if (a->launches != b->launches)
+        return a->launches < b->launches ? 1 : -1;
+    return (a->launch->index > b->launch->index) - (a->launch->index < b->launch->index);
+}
+
+static double blocks_of(const unsigned grid[3])
+{
+    return (double)grid[0] * grid[1] * grid[2];
+}
+
+static void merge_stat(struct gp_stat *into, const struct gp_stat *from)
+{
+    if (from->count > 0) {
+        if (into->count == 0 || from->min < into->min)
+            into->min = from->min;
+        if (into->count == 0 || from->max > into->max)
+            into->max = from->max;
+        into->sum += from->sum;
+        into->count += from->count;
+    }
+    into->absent_count += from->absent_count;
+    if (!into->absent)
+        into->absent = from->absent;
+}
+
+static void merge_group(struct gp_row *row, const struct gp_group *group, size_t metrics,
+                        uint64_t *most_launches)
+{
+    const struct gp_launch *l = &group->launch;
+    if (row->grids == 0 || blocks_of(l->grid) < blocks_of(row->smallest_grid))
+        memcpy(row->smallest_grid, l->grid, sizeof(l->grid));
+    if (row->grids == 0 || blocks_of(l->grid) > blocks_of(row->largest_grid))
+        memcpy(row->largest_grid, l->grid, sizeof(l->grid));
+    if (row->grids == 0 || group->launches > *most_launches) {
+        row->launch = l;
+        *most_launches = group->launches;
+    }
+    row->grids++;
+    row->launches += group->launches;
+    row->measured += group->measured;
+    for (size_t i = 0; i < metrics; i++)
+        merge_stat(&row->stats[i], &group->stats[i]);
+}
+
+static int metric_index(const struct gp_summary *s, const char *name, size_t *index)
+{
+    const struct gp_metrics *m = gp_summary_metrics(s);
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
+        if (strcmp(gp_metrics_selected(m, i)->name, name) == 0) {
+            *index = i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* Names, occupancy and time, once all groups of the row are in. */
+static int finish_row(struct gp_rows *r, struct gp_row *row)
+{
+    row->full_name = gp_demangle(row->launch->kernel, GP_NAME_FULL);
+    row->brief_name = gp_demangle(row->launch->kernel, GP_NAME_BRIEF);
+    const struct gp_device *device = gp_summary_get_device(r->summary, row->launch->device);
+    if (device)
+        row->occupancy_known = gp_occupancy_of(device, row->launch, &row->occupancy,
+                                               row->occupancy_why, sizeof(row->occupancy_why)) == 0;
+    else
+        strcpy(row->occupancy_why, "the facts of the device are not known");
+    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
+    if (duration && duration->count > 0) {
+        /* What was measured stands for the launches that were not. */
+        row->seconds = duration->sum / (double)duration->count * (double)row->launches;
+        r->seconds += row->seconds;
+        r->timed = 1;
+    }
+    return row->full_name && row->brief_name ? 0 : -1;
+}
+
+static int make_rows(struct gp_rows *r, const struct gp_group **groups, size_t count)
+{
+    size_t metrics = gp_metrics_selected_count(gp_summary_metrics(r->summary));
+    uint64_t most_launches = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct gp_row *row = r->count > 0 ? &r->rows[r->count - 1] : NULL;
+        if (!row || !same_row(row->launch, &groups[i]->launch)) {
+            row = &r->rows[r->count++];
+            row->stats = calloc(metrics + 1, sizeof(*row->stats));
+            if (!row->stats)
+                return -1;
+        }
+        merge_group(row, groups[i], metrics, &most_launches);
+    }
+    for (size_t i = 0; i < r->count; i++)
+        if (finish_row(r, &r->rows[i]) != 0)
+            return -1;
+    return 0;
+}
+
+int gp_rows_make(struct gp_rows *r, const struct gp_summary *s)
+{
+    memset(r, 0, sizeof(*r));
+    r->summary = s;
+    size_t count = gp_summary_group_count(s);
+    const struct gp_group **groups = calloc(count + 1, sizeof(*groups));
+    r->rows = calloc(count + 1, sizeof(*r->rows));
+    int answer = groups && r->rows ? 0 : -1;
+    if (answer == 0) {
+        for (size_t i = 0; i < count; i++)
+            groups[i] = gp_summary_group(s, i);
+        qsort(groups, count, sizeof(*groups), compare_groups);
+        answer = make_rows(r, groups, count);
+    }
+    if (answer == 0) {
+        qsort(r->rows, r->count, sizeof(*r->rows), compare_rows);
+        uint64_t seen = 0;
+        for (size_t i = 0; i < r->count; i++) {
+            int device = r->rows[i].launch->device;
+            if (device >= 0 && device < GP_MAX_DEVICES)
+                seen |= (uint64_t)1 << device;
+        }
+        r->devices = __builtin_popcountll(seen);
+    }
+    free(groups);
+    return answer;
+}
+
+void gp_rows_free(struct gp_rows *r)
+{
+    for (size_t i = 0; r->rows && i < r->count; i++) {
+        free(r->rows[i].full_name);
+        free(r->rows[i].brief_name);
+        free(r->rows[i].stats);
+    }
+    free(r->rows);
+    memset(r, 0, sizeof(*r));
+}
+
+const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,
+                                   const char *metric)
+{
+    size_t i;
+    return metric_index(r->summary, metric, &i) == 0 ? &row->stats[i] : NULL;
+}
+
+int gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
+                 double *mean)
+{
+    const struct gp_stat *stat = gp_rows_stat(r, row, metric);
+    if (!stat || stat->count == 0)
+        return -1;
+    *mean = stat->sum / (double)stat->count;
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* The groups of a summary as a report shows them: kernels that differ in nothing but their grid are
+ * one row, rows are ordered by time. Owns the rows; calls base/, metrics/ and report/summary. */
+#ifndef GPUPROF_REPORT_ROWS_H
+#define GPUPROF_REPORT_ROWS_H
+
+#include "report/summary.h"
+
+struct gp_row {
+    const struct gp_launch *launch; /* of the group with the most launches */
+    size_t grids;
+    unsigned smallest_grid[3], largest_grid[3];
+    uint64_t launches, measured;
+    double seconds; /* measured time; means nothing unless the rows are timed */
+    char *full_name, *brief_name;
+    struct gp_stat *stats; /* one per selected metric */
+    int occupancy_known;
+    struct gp_occupancy occupancy;
+    char occupancy_why[GP_WHY_SIZE];
+};
+
+struct gp_rows {
+    const struct gp_summary *summary;
+    struct gp_row *rows;
+    size_t count;
+    int timed;      /* some launch's duration was measured */
+    double seconds; /* of all rows */
+    int devices;    /* how many had launches */
+};
+
+/* Returns 0, or -1 when memory runs out; free in both cases. */
+int gp_rows_make(struct gp_rows *r, const struct gp_summary *s);
+void gp_rows_free(struct gp_rows *r);
+
+/* The numbers of a metric, NULL when it is not selected. */
+const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,
+                                   const char *metric);
+
+/* The mean over the launches. Returns 0, or -1 when no launch has a value. */
+int gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
+                 double *mean);
+
+#endif

@@ -1,0 +1,313 @@
+#include "report/summary.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_REASONS 1024
+static const char other_reason[] = "one of many other reasons";
+
+struct reason {
+    UT_hash_handle hh;
+    char text[];
+};
+
+struct hashed_group {
+    struct gp_group group; /* first: a struct gp_group * is a struct hashed_group * */
+    UT_hash_handle hh;
+    size_t key_length;
+    char *key; /* the shape, then the kernel's name with its NUL */
+};
+
+struct hashed_skip {
+    struct gp_skip skip;
+    UT_hash_handle hh;
+    size_t key_length;
+    char *key; /* the kernel's name, NUL, the reason, NUL */
+};
+
+struct gp_summary {
+    const struct gp_metrics *metrics;
+    size_t metric_count;
+    struct gp_device *devices[GP_MAX_DEVICES];
+    struct hashed_group *groups; /* hash and, in order of insertion, list */
+    struct hashed_group **group_list;
+    size_t group_count;
+    struct hashed_skip *skips;
+    struct hashed_skip **skip_list;
+    size_t skip_count;
+    struct reason *reasons;
+    struct gp_text key; /* scratch */
+    uint64_t launches, ungrouped, other_skips;
+};
+
+/* What makes launches of one kernel alike. No padding: it is compared bytewise. */
+struct shape {
+    int device;
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_dynamic;
+};
+
+struct gp_summary *gp_summary_new(const struct gp_metrics *m)
+{
+    struct gp_summary *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->metrics = m;
+    s->metric_count = gp_metrics_selected_count(m);
+    s->group_list = calloc(GP_SUMMARY_MAX_GROUPS, sizeof(*s->group_list));
+    s->skip_list = calloc(GP_SUMMARY_MAX_SKIPS, sizeof(*s->skip_list));
+    if (s->group_list && s->skip_list)
+        return s;
+    gp_summary_free(s);
+    return NULL;
+}
+
+static void free_group(struct hashed_group *g)
+{
+    free(g->group.stats);
+    free(g->key);
+    free(g);
+}
+
+void gp_summary_free(struct gp_summary *s)
+{
+    if (!s)
+        return;
+    HASH_CLEAR(hh, s->groups);
+    for (size_t i = 0; i < s->group_count; i++)
+        free_group(s->group_list[i]);
+    HASH_CLEAR(hh, s->skips);
+    for (size_t i = 0; i < s->skip_count; i++) {
+        free(s->skip_list[i]->key);
+        free(s->skip_list[i]);
+    }
+    struct reason *r, *next;
+    HASH_ITER(hh, s->reasons, r, next)
+    {
+        HASH_DEL(s->reasons, r);
+        free(r);
+    }
+    for (size_t i = 0; i < GP_MAX_DEVICES; i++)
+        free(s->devices[i]);
+    free(s->group_list);
+    free(s->skip_list);
+    gp_text_free(&s->key);
+    free(s);
+}
+
+void gp_summary_device(struct gp_summary *s, const struct gp_device *device)
+{
+    int i = device->ordinal;
+    if (i < 0 || i >= GP_MAX_DEVICES || s->devices[i])
+        return;
+    s->devices[i] = malloc(sizeof(*device));
+    if (s->devices[i])
+        *s->devices[i] = *device;
+}
+
+const struct gp_device *gp_summary_get_device(const struct gp_summary *s, int ordinal)
+{
+    return ordinal >= 0 && ordinal < GP_MAX_DEVICES ? s->devices[ordinal] : NULL;
+}
+
+/* Every reason is kept once, and no more than so many. */
+static const char *keep_reason(struct gp_summary *s, const char *text)
+{
+    size_t length = strlen(text);
+    struct reason *r = NULL;
+    HASH_FIND(hh, s->reasons, text, length, r);
+    if (r)
+        return r->text;
+    if (HASH_COUNT(s->reasons) >= MOST_REASONS)
+        return other_reason;
+    r = calloc(1, sizeof(*r) + length + 1);
+    if (!r)
+        return other_reason;
+    memcpy(r->text, text, length);
+    HASH_ADD_KEYPTR(hh, s->reasons, r->text, length, r);
+    if (r->hh.tbl)
+        return r->text;
+    free(r);
+    return other_reason;
+}
+
+/* Returns a copy of the key in s->key, NULL when memory ran out. */
+static char *copy_key(const struct gp_summary *s)
+{
+    char *copy = s->key.failed ? NULL : malloc(s->key.length);
+    return copy ? memcpy(copy, s->key.data, s->key.length) : NULL;
+}
+
+static struct hashed_group *new_group(struct gp_summary *s, const struct gp_launch *launch)
+{
+    struct hashed_group *g = calloc(1, sizeof(*g));
+    if (!g)
+        return NULL;
+    g->key_length = s->key.length;
+    g->key = copy_key(s);
+    g->group.stats = calloc(s->metric_count + 1, sizeof(*g->group.stats));
+    if (g->key && g->group.stats) {
+        g->group.launch = *launch;
+        g->group.launch.kernel = g->key + sizeof(struct shape);
+        g->group.launch.skipped = NULL;
+        g->group.launch.counters = NULL;
+        g->group.launch.counter_count = 0;
+        HASH_ADD_KEYPTR(hh, s->groups, g->key, g->key_length, g);
+        if (g->hh.tbl) {
+            s->group_list[s->group_count++] = g;
+            return g;
+        }
+    }
+    free_group(g);
+    return NULL;
+}
+
+static struct gp_group *group_of(struct gp_summary *s, const struct gp_launch *launch)
+{
+    struct shape shape = {.device = launch->device, .shared_dynamic = launch->shared_dynamic};
+    memcpy(shape.grid, launch->grid, sizeof(shape.grid));
+    memcpy(shape.block, launch->block, sizeof(shape.block));
+    memcpy(shape.cluster, launch->cluster, sizeof(shape.cluster));
+    gp_text_clear(&s->key);
+    gp_text_add_bytes(&s->key, (const char *)&shape, sizeof(shape));
+    gp_text_add_bytes(&s->key, launch->kernel, strlen(launch->kernel) + 1);
+    if (s->key.failed)
+        return NULL;
+
+    struct hashed_group *g = NULL;
+    HASH_FIND(hh, s->groups, s->key.data, s->key.length, g);
+    if (!g && s->group_count < GP_SUMMARY_MAX_GROUPS)
+        g = new_group(s, launch);
+    return g ? &g->group : NULL;
+}
+
+static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
+{
+    size_t kernel_length = strlen(launch->kernel) + 1;
+    gp_text_clear(&s->key);
+    gp_text_add_bytes(&s->key, launch->kernel, kernel_length);
+    gp_text_add_bytes(&s->key, launch->skipped, strlen(launch->skipped) + 1);
+    struct hashed_skip *k = NULL;
+    if (!s->key.failed)
+        HASH_FIND(hh, s->skips, s->key.data, s->key.length, k);
+    if (!k && !s->key.failed && s->skip_count < GP_SUMMARY_MAX_SKIPS) {
+        k = calloc(1, sizeof(*k));
+        if (k && (k->key = copy_key(s))) {
+            k->key_length = s->key.length;
+            k->skip.kernel = k->key;
+            k->skip.reason = k->key + kernel_length;
+            HASH_ADD_KEYPTR(hh, s->skips, k->key, k->key_length, k);
+        }
+        if (k && k->hh.tbl) {
+            s->skip_list[s->skip_count++] = k;
+        } else if (k) {
+            free(k->key);
+            free(k);
+            k = NULL;
+        }
+    }
+    if (k)
+        k->skip.launches++;
+    else
+        s->other_skips++;
+}
+
+static int is_measured(const struct gp_launch *launch)
+{
+    for (size_t i = 0; i < launch->counter_count; i++)
+        if (!launch->counters[i].absent)
+            return 1;
+    return 0;
+}
+
+static void add_value(struct gp_stat *stat, double value)
+{
+    if (stat->count == 0 || value < stat->min)
+        stat->min = value;
+    if (stat->count == 0 || value > stat->max)
+        stat->max = value;
+    stat->sum += value;
+    stat->count++;
+}
+
+static void add_metrics(struct gp_summary *s, struct gp_group *group,
+                        const struct gp_launch *launch)
+{
+    const struct gp_device *device = gp_summary_get_device(s, launch->device);
+    for (size_t i = 0; i < s->metric_count; i++) {
+        struct gp_stat *stat = &group->stats[i];
+        double value;
+        char why[GP_WHY_SIZE] = "the facts of the device are not known";
+        if (device && gp_metric_evaluate(s->metrics, gp_metrics_selected(s->metrics, i), device,
+                                         launch, &value, why, sizeof(why)) == 0) {
+            add_value(stat, value);
+        } else {
+            stat->absent_count++;
+            if (!stat->absent)
+                stat->absent = keep_reason(s, why);
+        }
+    }
+}
+
+void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
+{
+    s->launches++;
+    if (launch->skipped)
+        count_skip(s, launch);
+    struct gp_group *group = group_of(s, launch);
+    if (!group) {
+        s->ungrouped++;
+        return;
+    }
+    group->launches++;
+    group->measured += (uint64_t)is_measured(launch);
+    group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
+    group->overhead_ms += launch->overhead_ms;
+    /* A launch that was passed over has its line among the skipped; the metrics are of the others.
+     */
+    if (launch->counter_count > 0 || !launch->skipped)
+        add_metrics(s, group, launch);
+}
+
+const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s)
+{
+    return s->metrics;
+}
+
+uint64_t gp_summary_launches(const struct gp_summary *s)
+{
+    return s->launches;
+}
+
+size_t gp_summary_group_count(const struct gp_summary *s)
+{
+    return s->group_count;
+}
+
+const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i)
+{
+    return &s->group_list[i]->group;
+}
+
+size_t gp_summary_skip_count(const struct gp_summary *s)
+{
+    return s->skip_count;
+}
+
+const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i)
+{
+    return &s->skip_list[i]->skip;
+}
+
+uint64_t gp_summary_ungrouped(const struct gp_summary *s)
+{
+    return s->ungrouped;
+}
+
+uint64_t gp_summary_other_skips(const struct gp_summary *s)
+{
+    return s->other_skips;
+}

@@ -1,0 +1,374 @@
+#include "report/table.h"
+
+#include "base/demangle.h"
+#include "gpuprof_version.h"
+#include "report/advice.h"
+#include "report/layout.h"
+#include "report/rows.h"
+#include "report/units.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ADVISED 12    /* kernels that advice is given for */
+#define ADVISED_SHARE 0.01 /* of the time, below which a kernel is not worth advice */
+
+static size_t shown(const struct gp_rows *r, const struct gp_table_options *options)
+{
+    return options->top > 0 && options->top < r->count ? options->top : r->count;
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* ---- headline ---- */
+
+static void add_device(const struct gp_device *d, struct gp_text *out)
+{
+    char line[512];
+    snprintf(line, sizeof(line), "GPU %d: %s%s%s, compute capability %d.%d, %d SMs", d->ordinal,
+             d->name, d->chip[0] ? ", " : "", d->chip, d->cc_major, d->cc_minor, d->sm_count);
+    size_t used = strlen(line);
+    if (d->driver_version > 0)
+        snprintf(line + used, sizeof(line) - used, ", driver for CUDA %d.%d",
+                 d->driver_version / 1000, d->driver_version % 1000 / 10);
+    gp_wrap(out, 7, line);
+    if (d->simulated)
+        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
+}
+
+static void add_headline(const struct gp_rows *r, struct gp_text *out)
+{
+    uint64_t measured = 0, replays = 0;
+    double overhead_ms = 0;
+    for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
+        const struct gp_group *g = gp_summary_group(r->summary, i);
+        measured += g->measured;
+        replays += g->replays;
+        overhead_ms += g->overhead_ms;
+    }
+    uint64_t launches = gp_summary_launches(r->summary);
+    gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
+                 launches, launches == 1 ? "" : "es", measured);
+    if (replays > 0)
+        gp_text_addf(out, " with %" PRIu64 " replay%s", replays, plural(replays));
+    if (overhead_ms > 0) {
+        char cost[32];
+        gp_unit_format(overhead_ms / 1e3, "s", cost, sizeof(cost));
+        gp_text_addf(out, ", which added %s", cost);
+    }
+    gp_text_add(out, "\n");
+    for (int i = 0; i < GP_MAX_DEVICES; i++) {
+        const struct gp_device *d = gp_summary_get_device(r->summary, i);
+        if (d)
+            add_device(d, out);
+    }
+}
+
+/* ---- overview ---- */
+
+static void add_share(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+{
+    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
+    char share[16] = "-";
+    if (duration && duration->count > 0 && r->seconds > 0)
+        snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
+                 100 * row->seconds / r->seconds);
+    gp_text_addf(out, "%7s", share);
+}
+
+static void add_unit(const struct gp_rows *r, const struct gp_row *row, const char *metric,
+                     const char *unit, int width, struct gp_text *out)
+{
+    double value;
+    char text[32] = "-";
+    if (gp_rows_mean(r, row, metric, &value) == 0)
+        gp_unit_format(value, unit, text, sizeof(text));
+    gp_text_addf(out, "%*s", width, text);
+}
+
+static void add_scaled(const struct gp_rows *r, const struct gp_row *row, const char *metric,
+                       double factor, const char *format, int width, struct gp_text *out)
+{
+    double value;
+    char text[32] = "-";
+    if (gp_rows_mean(r, row, metric, &value) == 0)
+        snprintf(text, sizeof(text), format, value * factor);
+    gp_text_addf(out, "%*s", width, text);
+}
+
+static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+{
+    double achieved;
+    char a[16] = "-", t[16] = "-", both[40];
+    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved) == 0)
+        snprintf(a, sizeof(a), "%.2f", achieved);
+    if (row->occupancy_known)
+        snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);
+    snprintf(both, sizeof(both), "%s/%s", a, t);
+    gp_text_addf(out, "%10s", both);
+}
+
+/* ORDER OVERVIEW: the heading and add_overview_line have the same columns. */
+static const char overview_heading[] =
+    "   time  launches  avg time  occupancy    gld    gst shared   warp   GFLOP/s   DRAM  "
+    "kernel [block]\n";
+
+static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
+                              struct gp_text *out)
+{
+    size_t begin = out->length;
+    add_share(r, row, out);
+    gp_text_addf(out, "%10" PRIu64, row->launches);
+    add_unit(r, row, "duration", "s", 10, out);
+    gp_text_add(out, " ");
+    add_occupancy(r, row, out);
+    add_scaled(r, row, "gld_efficiency", 1, "%.0f%%", 7, out);
+    add_scaled(r, row, "gst_efficiency", 1, "%.0f%%", 7, out);
+    add_scaled(r, row, "shared_efficiency", 1, "%.0f%%", 7, out);
+    add_scaled(r, row, "warp_execution_efficiency", 1, "%.0f%%", 7, out);
+    add_scaled(r, row, "flops", 1e-9, "%.1f", 10, out);
+    add_scaled(r, row, "dram_utilization", 100, "%.0f%%", 7, out);
+
+    char block[48], tail[80], name[GP_COLUMNS + 1];
+    gp_extent(row->launch->block, block, sizeof(block));
+    if (r->devices > 1)
+        snprintf(tail, sizeof(tail), " [%s] GPU %d", block, row->launch->device);
+    else
+        snprintf(tail, sizeof(tail), " [%s]", block);
+    size_t used = out->length - begin + 2 + strlen(tail);
+    gp_shorten(row->brief_name, name, used < GP_COLUMNS ? GP_COLUMNS - used : 0);
+    gp_text_addf(out, "  %s%s\n", name, tail);
+}
+
+static void add_overview(const struct gp_rows *r, const struct gp_table_options *options,
+                         struct gp_text *out)
+{
+    gp_text_add(out, "\nOVERVIEW");
+    if (r->timed) {
+        char total[32];
+        gp_unit_format(r->seconds, "s", total, sizeof(total));
+        gp_text_addf(out, ", kernels by their share of %s on the GPU", total);
+    }
+    gp_text_addf(out, "\n%s", overview_heading);
+    size_t count = shown(r, options);
+    int estimated = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gp_stat *duration = gp_rows_stat(r, &r->rows[i], "duration");
+        estimated |= duration && duration->count > 0 && duration->count < r->rows[i].launches;
+        add_overview_line(r, &r->rows[i], out);
+    }
+    double rest = 0;
+    for (size_t i = count; i < r->count; i++)
+        rest += r->rows[i].seconds;
+    if (count < r->count) {
+        gp_text_addf(out, "   and %zu more kernel%s", r->count - count, plural(r->count - count));
+        if (r->timed)
+            gp_text_addf(out, " with %.1f%% of the time", 100 * rest / r->seconds);
+        gp_text_add(out, "\n");
+    }
+    if (gp_summary_ungrouped(r->summary) > 0)
+        gp_text_addf(out,
+                     "   and %" PRIu64 " launches of further kernels or grids than the %d kept\n",
+                     gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
+    gp_text_add(out,
+                "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
+                "no value, DETAILS say why\n");
+    if (estimated)
+        gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
+}
+
+/* ---- details ---- */
+
+static void add_shape(const struct gp_row *row, struct gp_text *out)
+{
+    char smallest[48], largest[48], block[48], cluster[48];
+    gp_extent(row->smallest_grid, smallest, sizeof(smallest));
+    gp_extent(row->largest_grid, largest, sizeof(largest));
+    gp_extent(row->launch->block, block, sizeof(block));
+    if (row->grids == 1)
+        gp_text_addf(out, "   grid %s, block %s", smallest, block);
+    else
+        gp_text_addf(out, "   %zu grids from %s to %s, block %s", row->grids, smallest, largest,
+                     block);
+    if (row->launch->cluster[0] > 0) {
+        gp_extent(row->launch->cluster, cluster, sizeof(cluster));
+        gp_text_addf(out, ", cluster %s", cluster);
+    }
+    gp_text_addf(out, "; %" PRIu64 " launch%s, %" PRIu64 " measured; GPU %d\n", row->launches,
+                 row->launches == 1 ? "" : "es", row->measured, row->launch->device);
+}
+
+static void add_resources(const struct gp_row *row, struct gp_text *out)
+{
+    const struct gp_launch *l = row->launch;
+    if (l->registers > 0)
+        gp_text_addf(out, "   %u registers per thread, ", l->registers);
+    else
+        gp_text_add(out, "   registers per thread not known, ");
+    gp_text_addf(out, "shared memory per block %u B static + %u B dynamic\n", l->shared_static,
+                 l->shared_dynamic);
+
+    const struct gp_occupancy *o = &row->occupancy;
+    if (!row->occupancy_known) {
+        gp_text_add(out, "   theoretical occupancy not known: ");
+        gp_wrap(out, 6, row->occupancy_why);
+        return;
+    }
+    gp_text_addf(out, "   theoretical occupancy %.2f: %d block%s, %d of %d warps per SM", o->ratio,
+                 o->blocks_per_sm, plural((uint64_t)o->blocks_per_sm), o->warps_per_sm,
+                 o->max_warps_per_sm);
+    if (o->warps_per_sm < o->max_warps_per_sm)
+        gp_text_addf(out, ", limited by %s", o->limiter);
+    gp_text_add(out, "\n");
+}
+
+static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
+                       struct gp_text *out)
+{
+    if (stat->count == 0) {
+        char line[GP_WHY_SIZE + 32];
+        snprintf(line, sizeof(line), "absent: %s", stat->absent ? stat->absent : "not measured");
+        gp_text_addf(out, "   %-34s ", metric->name);
+        gp_wrap(out, 40, line);
+        return;
+    }
+    char min[40], max[40], avg[40];
+    gp_unit_format(stat->min, metric->unit, min, sizeof(min));
+    gp_unit_format(stat->max, metric->unit, max, sizeof(max));
+    gp_unit_format(stat->sum / (double)stat->count, metric->unit, avg, sizeof(avg));
+    gp_text_addf(out, "   %-34s %17s %17s %17s", metric->name, min, max, avg);
+    if (stat->absent_count > 0) {
+        char line[GP_WHY_SIZE + 96];
+        snprintf(line, sizeof(line), "  absent in %" PRIu64 " of %" PRIu64 ": %s",
+                 stat->absent_count, stat->absent_count + stat->count,
+                 stat->absent ? stat->absent : "not measured");
+        gp_wrap(out, 40, line);
+    } else {
+        gp_text_add(out, "\n");
+    }
+}
+
+static void add_details_of(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+{
+    gp_text_add(out, "\n");
+    gp_wrap(out, 3, row->full_name);
+    add_shape(row, out);
+    add_resources(row, out);
+
+    const struct gp_metrics *m = gp_summary_metrics(r->summary);
+    size_t evaluated = 0;
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
+        evaluated += row->stats[i].count + row->stats[i].absent_count > 0;
+    if (evaluated == 0) {
+        gp_text_add(out, "   no launch was measured: see NOT MEASURED\n");
+        return;
+    }
+    gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", "min", "max", "avg");
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
+        add_metric(gp_metrics_selected(m, i), &row->stats[i], out);
+}
+
+static void add_details(const struct gp_rows *r, const struct gp_table_options *options,
+                        struct gp_text *out)
+{
+    gp_text_add(out, "\nDETAILS\n");
+    for (size_t i = 0; i < shown(r, options); i++)
+        add_details_of(r, &r->rows[i], out);
+}
+
+/* ---- what is missing ---- */
+
+static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
+{
+    size_t count = gp_summary_skip_count(r->summary);
+    if (count == 0)
+        return;
+    gp_text_add(out, "\nNOT MEASURED, or not completely\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct gp_skip *skip = gp_summary_skip(r->summary, i);
+        char *full = gp_demangle(skip->kernel, GP_NAME_BRIEF);
+        char name[61];
+        gp_shorten(full ? full : skip->kernel, name, sizeof(name) - 1);
+        free(full);
+        gp_text_addf(out, "   %s, %" PRIu64 " launch%s: ", name, skip->launches,
+                     skip->launches == 1 ? "" : "es");
+        gp_wrap(out, 6, skip->reason);
+    }
+    if (gp_summary_other_skips(r->summary) > 0)
+        gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons than the %d kept\n",
+                     gp_summary_other_skips(r->summary), GP_SUMMARY_MAX_SKIPS);
+}
+
+/* ---- advice ---- */
+
+struct advising {
+    struct gp_text *out;
+    const char *name;
+};
+
+static void add_sentence(void *user, const char *sentence)
+{
+    struct advising *a = user;
+    if (a->name)
+        gp_text_addf(a->out, "   %s\n", a->name);
+    a->name = NULL;
+    gp_text_add(a->out, "   - ");
+    gp_wrap(a->out, 5, sentence);
+}
+
+static void add_advice(const struct gp_rows *r, struct gp_text *out)
+{
+    gp_text_add(out, "\nADVICE\n");
+    size_t advised = 0, looked_at = 0;
+    for (size_t i = 0; i < r->count && advised < MOST_ADVISED; i++) {
+        const struct gp_row *row = &r->rows[i];
+        if (row->measured == 0 || (r->timed && row->seconds < ADVISED_SHARE * r->seconds))
+            continue;
+        char block[48], brief[71], name[128];
+        gp_extent(row->launch->block, block, sizeof(block));
+        gp_shorten(row->brief_name, brief, sizeof(brief) - 1);
+        snprintf(name, sizeof(name), "%s [%s]", brief, block);
+        struct advising a = {.out = out, .name = name};
+        advised += gp_advice(r, row, add_sentence, &a) > 0;
+        looked_at++;
+    }
+    if (advised == 0)
+        gp_text_add(out, looked_at > 0 ? "   none of the rules found anything to say\n"
+                                       : "   nothing was measured to give advice on\n");
+}
+
+static void add_report(const struct gp_rows *r, const struct gp_table_options *options,
+                       struct gp_text *out)
+{
+    add_headline(r, out);
+    if (r->count > 0) {
+        add_overview(r, options, out);
+        add_details(r, options, out);
+        add_not_measured(r, out);
+        add_advice(r, out);
+    }
+}
+
+void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
+                     struct gp_text *out)
+{
+    /* A report looks the same whatever decimal sign the program's locale has. */
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    struct gp_rows rows;
+    if (gp_rows_make(&rows, s) == 0)
+        add_report(&rows, options, out);
+    else
+        out->failed = 1;
+    gp_rows_free(&rows);
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+}
