@@ -50,6 +50,15 @@ void gp_say_limited(struct gp_once *once, unsigned most, const char *fmt, ...)
     va_end(args);
 }
 
+void gp_say_lines(const char *before, const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        gp_say("%s%.*s", before, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
 int gp_log_open(const char *path)
 {
     int saved = errno;

@@ -18,6 +18,9 @@ struct gp_once {
 void gp_say_limited(struct gp_once *once, unsigned most, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* One message for each line of `text`, with `before` in front of it. */
+void gp_say_lines(const char *before, const char *text);
+
 /* From now on messages and reports go to this file (emptied first) instead of to standard error.
  * Returns 0 or an errno value; then messages go where they went before. */
 int gp_log_open(const char *path);

@@ -677,7 +677,7 @@ int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *pr
     struct selection s = {.entries = calloc(m->count + 1, sizeof(struct entry *))};
     struct gp_text name = {0};
     int answer = s.entries ? 0 : -1;
-    const char *p = list ? list : "default";
+    const char *p = list && *list ? list : "default";
     while (s.entries && *p) {
         p += strspn(p, ", \t\n");
         size_t length = strcspn(p, ", \t\n");
@@ -697,7 +697,7 @@ int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *pr
             answer = -1;
         }
     }
-    if (answer == 0 && list && s.count == 0) {
+    if (answer == 0 && list && *list && s.count == 0) {
         gp_text_add(problems, "the list of metrics is empty\n");
         answer = -1;
     }
@@ -732,9 +732,13 @@ static const struct variant *variant_for(const struct entry *e, const struct gp_
 static void say_not_defined(const struct entry *e, const struct gp_device *device, char *why,
                             size_t why_size)
 {
+    struct gp_text conditions = {0};
+    for (const struct variant *v = e->variants; v; v = v->next)
+        gp_text_addf(&conditions, "%s%s", v == e->variants ? "" : ", or ",
+                     v->when_text ? v->when_text : "always");
     snprintf(why, why_size, "%s is not defined for compute capability %d.%d, only when %s",
-             e->metric.name, device->cc_major, device->cc_minor,
-             e->variants->when_text ? e->variants->when_text : "?");
+             e->metric.name, device->cc_major, device->cc_minor, gp_text_string(&conditions));
+    gp_text_free(&conditions);
 }
 
 struct gathering {

@@ -45,8 +45,8 @@ size_t gp_metrics_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i);
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name);
 
-/* Selects "a,b,c" in that order, or the default set (NULL or "default"), or "all"; these two words
- * may stand in a list as well. An unknown name adds one line with the nearest known name to
+/* Selects "a,b,c" in that order, or the default set (NULL, "" or "default"), or "all"; these two
+ * words may stand in a list as well. An unknown name adds one line with the nearest known name to
  * `problems`, leaves the selection as it was and makes the answer -1. */
 int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems);
 size_t gp_metrics_selected_count(const struct gp_metrics *m);

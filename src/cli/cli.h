@@ -1,0 +1,45 @@
+/* The command `gpuprof`. Owns the table of commands; calls base/, profile/, metrics/ and report/,
+ * never CUDA. */
+#ifndef GPUPROF_CLI_CLI_H
+#define GPUPROF_CLI_CLI_H
+
+#include "base/text.h"
+
+#include <stddef.h>
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+/* An option of a command: its name, its letter (0: none), what its argument is called (NULL: it
+ * takes none), what it does. Parsing and help come from the same rows. */
+struct cli_option {
+    const char *name;
+    char letter;
+    const char *argument;
+    const char *help;
+};
+
+struct cli_command {
+    const char *name;
+    const char *arguments; /* as usage shows them */
+    const char *help;      /* one line */
+    int (*run)(const struct cli_command *command, int argc, char **argv);
+    const struct cli_option *options;
+    size_t option_count;
+};
+
+extern const struct cli_command cli_run, cli_report, cli_metrics, cli_help;
+
+/* All commands, NULL behind the last. */
+extern const struct cli_command *const cli_commands[];
+
+/* Sets values[i] to the argument of options[i] ("" where it takes none, NULL where it was not
+ * given). Returns the index of the first word that is no option, or -1 after saying what is wrong,
+ * or -2 after printing the help that --help asked for. */
+int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values);
+
+void cli_print_help(const struct cli_command *command);
+
+/* Writes to standard output and frees. Returns CLI_OK, or CLI_FAILED when that failed. */
+int cli_print(struct gp_text *out);
+
+#endif

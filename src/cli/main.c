@@ -1,0 +1,84 @@
+#include "cli/cli.h"
+
+#include "base/log.h"
+#include "base/nearest.h"
+#include "gpuprof_version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct cli_command *const cli_commands[] = {&cli_run, &cli_report, &cli_metrics, &cli_help,
+                                                  NULL};
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+static const char *command_name(const void *user, size_t i)
+{
+    (void)user;
+    return cli_commands[i]->name;
+}
+
+static int print_overview(void)
+{
+    struct gp_text out = {0};
+    gp_text_add(&out, "gpuprof profiles the CUDA kernels of a program.\n\n"
+                      "  gpuprof [options] PROGRAM [ARGS]\n");
+    for (size_t i = 0; cli_commands[i]; i++)
+        gp_text_addf(&out, "  gpuprof %-8s %-32s %s\n", cli_commands[i]->name,
+                     cli_commands[i]->arguments, cli_commands[i]->help);
+    gp_text_add(&out, "  gpuprof --version\n\n"
+                      "'gpuprof help COMMAND' tells more about a command.\n");
+    return cli_print(&out);
+}
+
+static int run_help(const struct cli_command *self, int argc, char **argv)
+{
+    (void)self;
+    if (argc < 2)
+        return print_overview();
+    const struct cli_command *command = find_command(argv[1]);
+    if (command) {
+        cli_print_help(command);
+        return CLI_OK;
+    }
+    size_t count = 0;
+    while (cli_commands[count])
+        count++;
+    const char *nearest = gp_nearest(argv[1], count, command_name, NULL);
+    gp_say("there is no command '%s'%s%s%s ('gpuprof help' lists them)", argv[1],
+           nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return CLI_USAGE;
+}
+
+const struct cli_command cli_help = {
+    .name = "help",
+    .arguments = "[COMMAND]",
+    .help = "Explain gpuprof or one of its commands.",
+    .run = run_help,
+};
+
+/* Everything that is not the name of a command is a program to run. */
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview();
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return print_overview();
+    if (strcmp(argv[1], "--version") == 0) {
+        struct gp_text out = {0};
+        gp_text_add(&out, "gpuprof " GP_VERSION "\n");
+        return cli_print(&out);
+    }
+    const struct cli_command *command = find_command(argv[1]);
+    if (command)
+        return command->run(command, argc - 1, argv + 1);
+    return cli_run.run(&cli_run, argc, argv);
+}

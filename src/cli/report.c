@@ -1,0 +1,257 @@
+#include "cli/cli.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "profile/reader.h"
+#include "report/layout.h"
+#include "report/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { METRICS, TOP, OPTION_COUNT };
+
+static const struct cli_option options[OPTION_COUNT] = {
+    [METRICS] =
+        {"metrics", 'm', "LIST",
+         "metrics to show, with commas between them; 'default', 'all'; else all those whose "
+         "counters the profile holds"},
+    [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
+};
+
+/* ---- which metrics a profile can give ---- */
+
+struct recorded_name {
+    UT_hash_handle hh;
+    char name[];
+};
+
+/* What a first look at the profile finds. */
+struct contents {
+    struct recorded_name *counters;
+    struct gp_device devices[GP_MAX_DEVICES];
+    size_t device_count;
+};
+
+static int note_device(void *user, const struct gp_device *device)
+{
+    struct contents *c = user;
+    if (c->device_count < GP_MAX_DEVICES)
+        c->devices[c->device_count++] = *device;
+    return 0;
+}
+
+static int note_launch(void *user, const struct gp_launch *launch)
+{
+    struct contents *c = user;
+    for (size_t i = 0; i < launch->counter_count; i++) {
+        const char *name = launch->counters[i].name;
+        size_t length = strlen(name);
+        struct recorded_name *known = NULL;
+        HASH_FIND(hh, c->counters, name, length, known);
+        if (known)
+            continue;
+        known = calloc(1, sizeof(*known) + length + 1);
+        if (!known)
+            return 0;
+        memcpy(known->name, name, length);
+        HASH_ADD_KEYPTR(hh, c->counters, known->name, length, known);
+        if (!known->hh.tbl)
+            free(known);
+    }
+    return 0;
+}
+
+static void forget(struct contents *c)
+{
+    struct recorded_name *n, *next;
+    HASH_ITER(hh, c->counters, n, next)
+    {
+        HASH_DEL(c->counters, n);
+        free(n);
+    }
+}
+
+/* Whether all counters of the selection were recorded. */
+static int is_recorded(const struct contents *c, const struct gp_metrics *m,
+                       const struct gp_device *device)
+{
+    const char **names;
+    size_t count;
+    if (gp_metrics_counters(m, device, &names, &count) != 0)
+        return 0;
+    int recorded = 1;
+    for (size_t i = 0; i < count && recorded; i++) {
+        struct recorded_name *known = NULL;
+        HASH_FIND(hh, c->counters, names[i], strlen(names[i]), known);
+        recorded = known != NULL;
+    }
+    free(names);
+    return recorded;
+}
+
+static int can_be_given(const struct contents *c, struct gp_metrics *m,
+                        const struct gp_metric *metric)
+{
+    struct gp_text ignored = {0};
+    char why[GP_WHY_SIZE];
+    int answer = 0;
+    if (gp_metrics_select(m, metric->name, &ignored) == 0)
+        for (size_t i = 0; i < c->device_count && !answer; i++)
+            answer =
+                gp_metric_formula(m, metric, &c->devices[i], &ignored, why, sizeof(why)) == 0 &&
+                is_recorded(c, m, &c->devices[i]);
+    gp_text_free(&ignored);
+    return answer;
+}
+
+/* Selects every metric that the profile has the counters for. A profile that cannot be read twice,
+ * or holds none, gets the default set. */
+static int select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
+{
+    struct gp_text list = {0};
+    if (strcmp(path, "-") != 0) {
+        struct contents c = {0};
+        char why[512];
+        const struct gp_profile_visitor visitor = {
+            .user = &c, .device = note_device, .launch = note_launch};
+        if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) == 0 && c.counters)
+            for (size_t i = 0; i < gp_metrics_count(m); i++)
+                if (can_be_given(&c, m, gp_metrics_at(m, i)))
+                    gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
+        forget(&c);
+    }
+    int answer = gp_metrics_select(m, list.length > 0 && !list.failed ? list.data : NULL, problems);
+    gp_text_free(&list);
+    return answer;
+}
+
+/* ---- one profile ---- */
+
+struct reporting {
+    struct gp_summary *summary;
+    struct gp_text *out;
+    const char *path;
+};
+
+static int take_header(void *user, const struct gp_profile_header *header)
+{
+    struct reporting *r = user;
+    struct gp_text line = {0};
+    gp_text_addf(&line, "%s:", r->path);
+    for (size_t i = 0; i < header->argument_count; i++)
+        gp_text_addf(&line, " %s", header->command[i]);
+    gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
+                 header->time, header->version);
+    gp_wrap(r->out, 3, gp_text_string(&line));
+    gp_text_free(&line);
+    return 0;
+}
+
+static int take_device(void *user, const struct gp_device *device)
+{
+    gp_summary_device(((struct reporting *)user)->summary, device);
+    return 0;
+}
+
+static int take_launch(void *user, const struct gp_launch *launch)
+{
+    gp_summary_launch(((struct reporting *)user)->summary, launch);
+    return 0;
+}
+
+static int report_file(struct gp_metrics *m, const char *path, const struct gp_table_options *table,
+                       struct gp_text *out)
+{
+    struct gp_text notes = {0};
+    char why[512] = "out of memory";
+    struct reporting r = {.summary = gp_summary_new(m), .out = out, .path = path};
+    const struct gp_profile_visitor visitor = {
+        .user = &r, .header = take_header, .device = take_device, .launch = take_launch};
+    int answer = r.summary ? gp_profile_read(path, &visitor, &notes, why, sizeof(why)) : -1;
+    if (answer == 0) {
+        gp_table_report(r.summary, table, out);
+        gp_text_add(out, gp_text_string(&notes));
+    } else {
+        gp_say("%s", why);
+    }
+    gp_summary_free(r.summary);
+    gp_text_free(&notes);
+    return answer == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int read_top(const char *text, struct gp_table_options *table)
+{
+    char *end;
+    errno = 0;
+    unsigned long top = strtoul(text, &end, 10);
+    if (errno != 0 || end == text || *end || text[0] == '-') {
+        gp_say("--top: '%s' is no number of kernels", text);
+        return -1;
+    }
+    table->top = top;
+    return 0;
+}
+
+static int report_files(struct gp_metrics *m, const char *list,
+                        const struct gp_table_options *table, char **paths, int count)
+{
+    int worst = CLI_OK;
+    struct gp_text problems = {0};
+    if (list && gp_metrics_select(m, list, &problems) != 0) {
+        gp_say_lines("--metrics: ", gp_text_string(&problems));
+        worst = CLI_USAGE;
+        count = 0;
+    }
+    for (int i = 0; i < count; i++) {
+        struct gp_text out = {0};
+        if (i > 0)
+            gp_text_add(&out, "\n");
+        int answer = CLI_FAILED;
+        if (list || select_recorded(m, paths[i], &problems) == 0)
+            answer = report_file(m, paths[i], table, &out);
+        if (answer == CLI_OK)
+            answer = cli_print(&out);
+        gp_text_free(&out);
+        if (answer > worst)
+            worst = answer;
+    }
+    gp_text_free(&problems);
+    return worst;
+}
+
+static int run_report(const struct cli_command *self, int argc, char **argv)
+{
+    const char *values[OPTION_COUNT];
+    int first = cli_parse(self, argc, argv, values);
+    if (first < 0)
+        return first == -2 ? CLI_OK : CLI_USAGE;
+    struct gp_table_options table = {.top = 20};
+    if (values[TOP] && read_top(values[TOP], &table) != 0)
+        return CLI_USAGE;
+    if (first >= argc) {
+        gp_say("there is no profile to report on ('gpuprof help report' tells more)");
+        return CLI_USAGE;
+    }
+    struct gp_text problems = {0};
+    struct gp_metrics *m = gp_metrics_open(&problems);
+    gp_say_lines("", gp_text_string(&problems));
+    gp_text_free(&problems);
+    if (!m) {
+        gp_say("out of memory");
+        return CLI_FAILED;
+    }
+    int answer = report_files(m, values[METRICS], &table, argv + first, argc - first);
+    gp_metrics_close(m);
+    return answer;
+}
+
+const struct cli_command cli_report = {
+    .name = "report",
+    .arguments = "[options] FILE...",
+    .help = "Print the report of profiles that --output wrote ('-': standard input).",
+    .run = run_report,
+    .options = options,
+    .option_count = OPTION_COUNT,
+};

@@ -1,0 +1,242 @@
+#include "cli/cli.h"
+
+#include "base/log.h"
+#include "base/pattern.h"
+#include "metrics/metrics.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { METRICS, KERNELS, OUTPUT, LOG, OPTION_COUNT };
+
+static const struct cli_option options[OPTION_COUNT] = {
+    [METRICS] =
+        {"metrics", 'm', "LIST",
+         "metrics to measure, with commas between them; 'default', 'all' ('gpuprof metrics' "
+         "lists them)"},
+    [KERNELS] = {"kernels", 'k', "REGEX",
+                 "measure only kernels whose name matches this extended regular expression"},
+    [OUTPUT] = {"output", 'o', "FILE",
+                "write a profile for 'gpuprof report'; %p stands for the process id, %h for the "
+                "host, %q{NAME} for an environment variable, %% for a percent sign"},
+    [LOG] = {"log", 0, "FILE",
+             "write the report and messages to this file instead of standard error; %p, %h, "
+             "%q{NAME}, %% as above"},
+};
+
+/* What the library reads; the same order. */
+static const char *const variables[OPTION_COUNT] = {
+    [METRICS] = "GPUPROF_METRICS",
+    [KERNELS] = "GPUPROF_KERNELS",
+    [OUTPUT] = "GPUPROF_OUTPUT",
+    [LOG] = "GPUPROF_LOG",
+};
+
+/* ---- a wrong option is told before the program starts ---- */
+
+static int check_metrics(const char *list)
+{
+    /* What is wrong with the user's own definitions is told by the library, once. */
+    struct gp_text about_definitions = {0}, problems = {0};
+    struct gp_metrics *m = gp_metrics_open(&about_definitions);
+    int answer = m ? gp_metrics_select(m, list, &problems) : 0;
+    if (answer != 0) {
+        gp_say_lines("", gp_text_string(&about_definitions));
+        gp_say_lines("--metrics: ", gp_text_string(&problems));
+    }
+    gp_metrics_close(m);
+    gp_text_free(&about_definitions);
+    gp_text_free(&problems);
+    return answer;
+}
+
+static int check_kernels(const char *pattern)
+{
+    regex_t regex;
+    int error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
+    if (error == 0) {
+        regfree(&regex);
+        return 0;
+    }
+    char why[256];
+    regerror(error, &regex, why, sizeof(why));
+    gp_say("--kernels: '%s' is no extended regular expression: %s", pattern, why);
+    return -1;
+}
+
+/* Whether the file can be written, without touching it. The process id stays what it is now: the
+ * program takes this process's place. */
+static int check_file(const char *option, const char *pattern)
+{
+    char why[256];
+    struct gp_text path = {0};
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 || path.length == 0) {
+        gp_say("%s: %s", option, path.length == 0 && !*pattern ? "a file name is missing" : why);
+        gp_text_free(&path);
+        return -1;
+    }
+    int answer = access(path.data, W_OK);
+    if (answer != 0 && errno == ENOENT) {
+        struct gp_text folder = {0};
+        const char *slash = strrchr(path.data, '/');
+        if (!slash)
+            gp_text_add(&folder, ".");
+        else
+            gp_text_add_bytes(&folder, path.data,
+                              slash == path.data ? 1 : (size_t)(slash - path.data));
+        answer = access(gp_text_string(&folder), W_OK | X_OK);
+        gp_text_free(&folder);
+    }
+    if (answer != 0)
+        gp_say("%s: %s: %s", option, path.data, strerror(errno));
+    gp_text_free(&path);
+    return answer;
+}
+
+static int check_options(const char *const *values)
+{
+    if (values[METRICS] && check_metrics(values[METRICS]) != 0)
+        return -1;
+    if (values[KERNELS] && check_kernels(values[KERNELS]) != 0)
+        return -1;
+    if (values[OUTPUT] && check_file("--output", values[OUTPUT]) != 0)
+        return -1;
+    if (values[LOG] && check_file("--log", values[LOG]) != 0)
+        return -1;
+    return 0;
+}
+
+/* ---- the library ---- */
+
+static int find_library(struct gp_text *path)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length <= 0) {
+        gp_say("/proc/self/exe: %s", strerror(errno));
+        return -1;
+    }
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    static const char *const places[] = {"libgpuprof.so", "../lib/libgpuprof.so"};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        gp_text_clear(path);
+        gp_text_addf(path, "%s/%s", self, places[i]);
+        if (path->failed || access(path->data, R_OK) != 0)
+            continue;
+        if (strpbrk(path->data, " :")) {
+            gp_say(
+                "%s: the dynamic linker takes no library whose path has a blank or a colon in it",
+                path->data);
+            return -1;
+        }
+        return 0;
+    }
+    gp_say("libgpuprof.so is neither in %s nor in %s/../lib", self, self);
+    return -1;
+}
+
+/* Puts the library in front of what is preloaded anyway. */
+static int preload(void)
+{
+    struct gp_text value = {0};
+    int answer = find_library(&value);
+    const char *before = getenv("LD_PRELOAD");
+    if (answer == 0 && before && *before)
+        gp_text_addf(&value, ":%s", before);
+    if (answer == 0 && (value.failed || setenv("LD_PRELOAD", value.data, 1) != 0)) {
+        gp_say("out of memory");
+        answer = -1;
+    }
+    gp_text_free(&value);
+    return answer;
+}
+
+/* ---- the program ---- */
+
+/* Finds the program as execvp will. Returns 0 with its path. */
+static int find_program(const char *name, struct gp_text *path)
+{
+    if (strchr(name, '/')) {
+        gp_text_add(path, name);
+        return access(gp_text_string(path), X_OK);
+    }
+    const char *at = getenv("PATH");
+    for (at = at ? at : "/usr/bin:/bin"; *at;) {
+        size_t length = strcspn(at, ":");
+        gp_text_clear(path);
+        gp_text_addf(path, "%.*s%s%s", (int)length, at, length ? "/" : "", name);
+        if (access(gp_text_string(path), X_OK) == 0)
+            return 0;
+        at += length + (at[length] == ':');
+    }
+    return -1;
+}
+
+/* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
+static void warn_of_static_program(const char *name)
+{
+    struct gp_text path = {0};
+    int fd = find_program(name, &path) == 0 ? open(path.data, O_RDONLY | O_CLOEXEC) : -1;
+    Elf64_Ehdr header;
+    if (fd >= 0 && read(fd, &header, sizeof(header)) == sizeof(header) &&
+        memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64) {
+        int dynamic = 0;
+        for (int i = 0; i < header.e_phnum; i++) {
+            Elf64_Phdr part;
+            off_t at = (off_t)(header.e_phoff + (Elf64_Off)i * header.e_phentsize);
+            if (pread(fd, &part, sizeof(part), at) != sizeof(part))
+                break;
+            dynamic |= part.p_type == PT_INTERP;
+        }
+        if (!dynamic)
+            gp_say("%s is linked statically: it cannot be profiled", path.data);
+    }
+    if (fd >= 0)
+        close(fd);
+    gp_text_free(&path);
+}
+
+static int run_program(const struct cli_command *self, int argc, char **argv)
+{
+    const char *values[OPTION_COUNT];
+    int program = cli_parse(self, argc, argv, values);
+    if (program < 0)
+        return program == -2 ? CLI_OK : CLI_USAGE;
+    if (program >= argc) {
+        gp_say("there is no program to run ('gpuprof help run' tells more)");
+        return CLI_USAGE;
+    }
+    if (check_options(values) != 0)
+        return CLI_USAGE;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (values[i] && setenv(variables[i], values[i], 1) != 0) {
+            gp_say("out of memory");
+            return CLI_FAILED;
+        }
+    }
+    if (preload() != 0)
+        return CLI_FAILED;
+    warn_of_static_program(argv[program]);
+    execvp(argv[program], argv + program);
+    /* As shells and env(1) have it. */
+    int error = errno;
+    gp_say("%s: %s", argv[program], strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
+const struct cli_command cli_run = {
+    .name = "run",
+    .arguments = "[options] PROGRAM [ARGS]",
+    .help = "Run a program and measure its kernels; the word 'run' may be left out.",
+    .run = run_program,
+    .options = options,
+    .option_count = OPTION_COUNT,
+};
