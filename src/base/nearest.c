@@ -38,10 +38,11 @@ const char *gp_nearest(const char *word, size_t count, const char *(*name)(const
                        const void *user)
 {
     size_t length = strlen(word);
-    if (length > LONGEST)
+    if (length == 0 || length > LONGEST)
         return NULL;
     const char *best = NULL;
-    size_t best_distance = length / 3 > 2 ? length / 3 : 2;
+    /* Some letter at least must have been right. */
+    size_t best_distance = smallest(length / 3 > 2 ? length / 3 : 2, length - 1, LONGEST);
     for (size_t i = 0; i < count; i++) {
         const char *candidate = name(user, i);
         size_t candidate_length = strlen(candidate);

@@ -200,7 +200,7 @@ static char *hand_out(char *buffer, int size, void *stream)
         if (taken == 0) {
             gp_text_addf(r->problems, "%s:%d: a word is longer than %zu letters\n", r->file,
                          r->line, room);
-            taken = room;
+            taken = length = room;
             r->refused = 1;
         }
     }

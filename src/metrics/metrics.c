@@ -36,7 +36,7 @@ struct entry {
     int line;
     struct variant *variants;
     struct entry *replaced; /* the shipped definition that this one stands in for */
-    int mark;               /* of the search for cycles */
+    unsigned height;        /* metrics below each other, this one included; 0: not yet known */
 };
 
 struct counter_name {
@@ -375,7 +375,8 @@ static int drop_dangling(struct gp_metrics *m, struct gp_text *problems)
 struct cycle_search {
     struct entry *path[MOST_NESTING + 1];
     size_t depth;
-    size_t begin; /* of the cycle in the path */
+    size_t begin;     /* of the cycle in the path */
+    unsigned highest; /* of the metrics seen below the last one of the path */
     int too_deep;
 };
 
@@ -391,25 +392,31 @@ static int search_below(void *user, struct gp_node *operand)
 /* Returns 1 with the path that came back to itself, or went too deep. */
 static int search_cycle(struct cycle_search *s, struct entry *e)
 {
-    enum { UNSEEN, CLEAN };
-    if (e->mark == CLEAN)
-        return 0;
-    for (size_t i = 0; i < s->depth; i++) {
-        if (s->path[i] == e) {
-            s->begin = i;
+    if (e->height == 0) {
+        for (size_t i = 0; i < s->depth; i++) {
+            if (s->path[i] == e) {
+                s->begin = i;
+                return 1;
+            }
+        }
+        s->path[s->depth++] = e;
+        unsigned highest_beside = s->highest;
+        s->highest = 0;
+        s->too_deep = s->depth > MOST_NESTING;
+        for (struct variant *v = e->variants; v && !s->too_deep; v = v->next)
+            if (gp_formula_walk(v->formula, search_below, s) != 0)
+                return 1;
+        s->too_deep |= s->highest >= MOST_NESTING;
+        if (s->too_deep) {
+            s->begin = s->depth - 1;
             return 1;
         }
+        e->height = s->highest + 1;
+        s->highest = highest_beside;
+        s->depth--;
     }
-    s->path[s->depth++] = e;
-    if (s->depth > MOST_NESTING) {
-        s->too_deep = 1;
-        return 1;
-    }
-    for (struct variant *v = e->variants; v; v = v->next)
-        if (gp_formula_walk(v->formula, search_below, s) != 0)
-            return 1;
-    s->depth--;
-    e->mark = CLEAN;
+    if (e->height > s->highest)
+        s->highest = e->height;
     return 0;
 }
 
@@ -418,7 +425,7 @@ static int search_cycle(struct cycle_search *s, struct entry *e)
 static int drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
 {
     for (size_t i = 0; i < m->count; i++)
-        m->entries[i]->mark = 0;
+        m->entries[i]->height = 0;
     for (size_t i = 0; i < m->count; i++) {
         struct cycle_search s = {.depth = 0};
         if (!search_cycle(&s, m->entries[i]))

@@ -49,7 +49,7 @@ struct gp_counter {
 
 /* One kernel launch. Strings belong to whoever filled the struct in. */
 struct gp_launch {
-    uint64_t index; /* 0 is the first launch the process made, measured or not */
+    uint64_t index;     /* 0 is the first launch the process made, measured or not */
     const char *kernel; /* the symbol, mangled as the module has it */
     int device;         /* ordinal */
     uint64_t context, stream;
@@ -61,9 +61,9 @@ struct gp_launch {
     unsigned max_shared_dynamic;            /* bytes, as the kernel's attribute was set */
     int shared_carveout;                    /* percent, -1: the driver's choice */
     unsigned passes;                        /* times the kernel ran; 1: not replayed */
-    uint64_t saved_bytes, restored_bytes;   /* snapshot before pass 1, rewritten before later ones */
-    double overhead_ms;                     /* host time that measuring added */
-    const char *skipped;                    /* why nothing (or not all) was measured, NULL if all was */
+    uint64_t saved_bytes, restored_bytes; /* snapshot before pass 1, rewritten before later ones */
+    double overhead_ms;                   /* host time that measuring added */
+    const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
     size_t counter_count;
     const struct gp_counter *counters;
 };

@@ -1,0 +1,273 @@
+/* base/: messages, growing text, patterns of file names, nearest names, demangling. */
+#include "base/demangle.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/pattern.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char *read_all(const char *path)
+{
+    static char text[8192];
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    assert_true(n >= 0);
+    text[n] = '\0';
+    close(fd);
+    return text;
+}
+
+static void messages_go_to_the_log_file_and_leave_errno_alone(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-log-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(gp_log_open("/nonexistent/folder/log"), ENOENT);
+    assert_int_equal(gp_log_open(path), 0);
+    errno = EDOM;
+    gp_say("%d kernels", 3);
+    gp_log_text("as it is\n", 9);
+    assert_int_equal(errno, EDOM);
+    assert_string_equal(read_all(path), "gpuprof: 3 kernels\nas it is\n");
+    unlink(path);
+}
+
+static void a_limited_message_is_said_so_many_times(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-log-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(gp_log_open(path), 0);
+    struct gp_once once = {0}, other = {0};
+    for (int i = 0; i < 5; i++)
+        gp_say_limited(&once, 2, "busy %d", i);
+    for (int i = 0; i < 5; i++)
+        gp_say_limited(&other, 1, "only %d", i);
+    assert_string_equal(read_all(path), "gpuprof: busy 0\n"
+                                        "gpuprof: busy 1 (this is not repeated any more)\n"
+                                        "gpuprof: only 0\n");
+    unlink(path);
+}
+
+static void a_message_that_is_too_long_is_cut_and_ends_its_line(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-log-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(gp_log_open(path), 0);
+    char *long_text = malloc(10000);
+    memset(long_text, 'x', 9999);
+    long_text[9999] = '\0';
+    gp_say("%s", long_text);
+    char *written = read_all(path);
+    assert_true(strlen(written) < 4100);
+    assert_int_equal(written[strlen(written) - 1], '\n');
+    free(long_text);
+    unlink(path);
+}
+
+static void each_line_of_a_text_is_a_message(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-log-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(gp_log_open(path), 0);
+    gp_say_lines("a: ", "one\ntwo");
+    gp_say_lines("b: ", "");
+    assert_string_equal(read_all(path), "gpuprof: a: one\ngpuprof: a: two\n");
+    unlink(path);
+}
+
+static void a_reader_that_went_away_does_not_kill(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    assert_int_equal(gp_write_all(ends[1], "x", 1), EPIPE);
+    /* The signal was taken out of the queue as well. */
+    sigset_t pending;
+    sigpending(&pending);
+    assert_false(sigismember(&pending, SIGPIPE));
+    close(ends[1]);
+}
+
+static void a_limit_on_file_size_does_not_kill(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-size-XXXXXX";
+    int fd = mkstemp(path);
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 4;
+    setrlimit(RLIMIT_FSIZE, &small);
+    int error = gp_write_all(fd, "12345678", 8);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(error, EFBIG);
+    close(fd);
+    unlink(path);
+}
+
+static void files_are_opened_high_up(void **state)
+{
+    (void)state;
+    int fd = gp_open_high("/dev/null", O_WRONLY);
+    assert_true(fd >= 200);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    close(fd);
+    assert_int_equal(gp_open_high("/nonexistent/x", O_WRONLY), -1);
+}
+
+static void text_grows(void **state)
+{
+    (void)state;
+    struct gp_text t = {0};
+    assert_string_equal(gp_text_string(&t), "");
+    gp_text_add(&t, "");
+    assert_string_equal(t.data, "");
+    for (int i = 0; i < 1000; i++)
+        gp_text_addf(&t, "%d,", i % 10);
+    assert_int_equal(t.length, 2000);
+    assert_int_equal(strlen(t.data), 2000);
+    gp_text_clear(&t);
+    char longer[2000];
+    memset(longer, 'y', sizeof(longer) - 1);
+    longer[sizeof(longer) - 1] = '\0';
+    gp_text_addf(&t, "[%s]", longer);
+    assert_int_equal(t.length, sizeof(longer) + 1);
+    assert_int_equal(t.data[t.length - 1], ']');
+    gp_text_free(&t);
+    assert_null(t.data);
+}
+
+static void a_text_that_failed_keeps_what_it_had(void **state)
+{
+    (void)state;
+    struct gp_text t = {0};
+    gp_text_add(&t, "kept");
+    gp_text_add_bytes(&t, "x", SIZE_MAX - 2);
+    assert_true(t.failed);
+    gp_text_add(&t, " and not this");
+    assert_string_equal(t.data, "kept");
+    gp_text_free(&t);
+}
+
+static void expands_to(const char *pattern, const char *expected)
+{
+    struct gp_text t = {0};
+    char why[128] = "";
+    assert_int_equal(gp_pattern_expand(pattern, &t, why, sizeof(why)), 0);
+    assert_string_equal(gp_text_string(&t), expected);
+    gp_text_free(&t);
+}
+
+static void fails_with(const char *pattern, const char *expected)
+{
+    struct gp_text t = {0};
+    char why[128] = "";
+    assert_int_equal(gp_pattern_expand(pattern, &t, why, sizeof(why)), -1);
+    assert_string_equal(why, expected);
+    gp_text_free(&t);
+}
+
+static void patterns_are_filled_in(void **state)
+{
+    (void)state;
+    char expected[512], host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    expands_to("plain.jsonl", "plain.jsonl");
+    expands_to("", "");
+    expands_to("100%%", "100%");
+    snprintf(expected, sizeof(expected), "x_%ld.csv", (long)getpid());
+    expands_to("x_%p.csv", expected);
+    snprintf(expected, sizeof(expected), "%s/%ld", host, (long)getpid());
+    expands_to("%h/%p", expected);
+    setenv("GP_TEST_RANK", "7", 1);
+    expands_to("rank%q{GP_TEST_RANK}.log", "rank7.log");
+}
+
+static void wrong_patterns_are_explained(void **state)
+{
+    (void)state;
+    unsetenv("GP_TEST_NONE");
+    fails_with("%z", "'%z' is none of %p (process), %h (host), %q{NAME}, %%");
+    fails_with("x%", "'%' is none of %p (process), %h (host), %q{NAME}, %%");
+    fails_with("%q", "'%q' must be followed by a variable's name in braces: %q{NAME}");
+    fails_with("%q{}", "'%q' must be followed by a variable's name in braces: %q{NAME}");
+    fails_with("%q{X", "'%q' must be followed by a variable's name in braces: %q{NAME}");
+    fails_with("%q{GP_TEST_NONE}",
+               "'%q{GP_TEST_NONE}': there is no environment variable GP_TEST_NONE");
+}
+
+static const char *fruit(const void *user, size_t i)
+{
+    return ((const char *const *)user)[i];
+}
+
+static void the_nearest_name_is_found(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gld_efficiency", "gst_efficiency", "flops", "duration"};
+    assert_string_equal(gp_nearest("gld_eficiency", 4, fruit, names), "gld_efficiency");
+    assert_string_equal(gp_nearest("flpos", 4, fruit, names), "flops");
+    assert_string_equal(gp_nearest("duraton", 4, fruit, names), "duration");
+    assert_null(gp_nearest("something_else", 4, fruit, names));
+    assert_null(gp_nearest("", 0, fruit, names));
+}
+
+static void is_demangled(const char *mangled, enum gp_name which, const char *expected)
+{
+    char *name = gp_demangle(mangled, which);
+    assert_string_equal(name, expected);
+    free(name);
+}
+
+static void kernels_have_readable_names(void **state)
+{
+    (void)state;
+    is_demangled("_Z9vectorAddPKfS0_Pfi", GP_NAME_FULL,
+                 "vectorAdd(float const*, float const*, float*, int)");
+    is_demangled("_Z9vectorAddPKfS0_Pfi", GP_NAME_BRIEF, "vectorAdd");
+    is_demangled("_Z3fooIiEvT_", GP_NAME_FULL, "void foo<int>(int)");
+    is_demangled("_Z3fooIiEvT_", GP_NAME_BRIEF, "foo<int>");
+    is_demangled("c_kernel", GP_NAME_FULL, "c_kernel");
+    is_demangled("_Znonsense", GP_NAME_BRIEF, "_Znonsense");
+    is_demangled("", GP_NAME_FULL, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_go_to_the_log_file_and_leave_errno_alone),
+        cmocka_unit_test(a_limited_message_is_said_so_many_times),
+        cmocka_unit_test(a_message_that_is_too_long_is_cut_and_ends_its_line),
+        cmocka_unit_test(each_line_of_a_text_is_a_message),
+        cmocka_unit_test(a_reader_that_went_away_does_not_kill),
+        cmocka_unit_test(a_limit_on_file_size_does_not_kill),
+        cmocka_unit_test(files_are_opened_high_up),
+        cmocka_unit_test(text_grows),
+        cmocka_unit_test(a_text_that_failed_keeps_what_it_had),
+        cmocka_unit_test(patterns_are_filled_in),
+        cmocka_unit_test(wrong_patterns_are_explained),
+        cmocka_unit_test(the_nearest_name_is_found),
+        cmocka_unit_test(kernels_have_readable_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

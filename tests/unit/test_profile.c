@@ -1,0 +1,474 @@
+/* profile/: what is written is read back exactly; crashes, full disks and foreign files. */
+#include "profile/reader.h"
+#include "profile/writer.h"
+
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <float.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *path;
+static const char *const command[] = {"./app", "--size", "10", "caf\xc3\xa9", "\xff\xfe", NULL};
+
+static const struct gp_device device = {
+    .ordinal = 1,
+    .name = "NVIDIA H200",
+    .chip = "GH100",
+    .cc_major = 9,
+    .cc_minor = 0,
+    .sm_count = 132,
+    .clock_khz = 1980000,
+    .memory_clock_khz = 3201000,
+    .memory_bus_bits = 6016,
+    .sp_dp_ratio = 2,
+    .warp_size = 32,
+    .max_threads_per_sm = 2048,
+    .max_blocks_per_sm = 32,
+    .max_threads_per_block = 1024,
+    .registers_per_sm = 65536,
+    .registers_per_block = 65536,
+    .l2_bytes = 62914560,
+    .shared_per_sm = 233472,
+    .shared_per_block = 49152,
+    .shared_per_block_optin = 232448,
+    .reserved_shared_per_block = 1024,
+    .total_memory = 150754820096,
+    .driver_version = 13000,
+    .cupti_version = 4000000000u,
+    .simulated = 1,
+};
+
+static const struct gp_counter counters[] = {
+    {"gpu__time_duration.sum", 14800.123456789012, NULL},
+    {"tenth__x.sum", 0.1, NULL},
+    {"zero__x.sum", 0, NULL},
+    {"minus_zero__x.sum", -0.0, NULL},
+    {"huge__x.sum", DBL_MAX, NULL},
+    {"tiny__x.sum", 5e-324, NULL},
+    {"whole__x.sum", 9007199254740993.0, NULL},
+    {"absent__x.sum", 0, "the counters are in use by another process"},
+};
+
+static const struct gp_launch launch = {
+    .index = UINT64_MAX,
+    .kernel = "_Z3addPKfS0_Pf \"quoted\"\n",
+    .device = 1,
+    .context = 0xdeadbeefcafef00d,
+    .stream = 2,
+    .grid = {4294967295u, 2, 3},
+    .block = {32, 8, 1},
+    .cluster = {2, 1, 1},
+    .registers = 37,
+    .shared_static = 8192,
+    .shared_dynamic = 1024,
+    .local_bytes = 16,
+    .max_threads_per_block = 1024,
+    .max_shared_dynamic = 232448,
+    .shared_carveout = -1,
+    .passes = 2,
+    .saved_bytes = 1u << 30,
+    .restored_bytes = 12,
+    .overhead_ms = 2.1,
+    .counter_count = sizeof(counters) / sizeof(counters[0]),
+    .counters = counters,
+};
+
+/* What a reading has seen. */
+struct seen {
+    int headers, devices, launches;
+    struct gp_device device;
+    int answer; /* to give at every launch */
+};
+
+static int check_header(void *user, const struct gp_profile_header *h)
+{
+    ((struct seen *)user)->headers++;
+    assert_int_equal(h->format, GP_PROFILE_FORMAT);
+    assert_int_equal(h->pid, getpid());
+    assert_int_equal(h->argument_count, 5);
+    assert_string_equal(h->command[0], "./app");
+    assert_string_equal(h->command[3], "caf\xc3\xa9");
+    assert_string_equal(h->command[4], "??");
+    assert_int_equal(strlen(h->time), strlen("2026-01-01T00:00:00Z"));
+    return 0;
+}
+
+static int keep_device(void *user, const struct gp_device *d)
+{
+    struct seen *seen = user;
+    seen->devices++;
+    seen->device = *d;
+    return 0;
+}
+
+static int count_launch(void *user, const struct gp_launch *l)
+{
+    (void)l;
+    struct seen *seen = user;
+    seen->launches++;
+    return seen->answer;
+}
+
+static int check_launch(void *user, const struct gp_launch *l)
+{
+    ((struct seen *)user)->launches++;
+    assert_int_equal(l->index, launch.index);
+    assert_string_equal(l->kernel, launch.kernel);
+    assert_int_equal(l->device, launch.device);
+    assert_int_equal(l->context, launch.context);
+    assert_int_equal(l->stream, launch.stream);
+    assert_memory_equal(l->grid, launch.grid, sizeof(l->grid));
+    assert_memory_equal(l->block, launch.block, sizeof(l->block));
+    assert_memory_equal(l->cluster, launch.cluster, sizeof(l->cluster));
+    assert_int_equal(l->registers, launch.registers);
+    assert_int_equal(l->shared_static, launch.shared_static);
+    assert_int_equal(l->shared_dynamic, launch.shared_dynamic);
+    assert_int_equal(l->local_bytes, launch.local_bytes);
+    assert_int_equal(l->max_threads_per_block, launch.max_threads_per_block);
+    assert_int_equal(l->max_shared_dynamic, launch.max_shared_dynamic);
+    assert_int_equal(l->shared_carveout, launch.shared_carveout);
+    assert_int_equal(l->passes, launch.passes);
+    assert_int_equal(l->saved_bytes, launch.saved_bytes);
+    assert_int_equal(l->restored_bytes, launch.restored_bytes);
+    assert_true(l->overhead_ms == launch.overhead_ms);
+    assert_null(l->skipped);
+    assert_int_equal(l->counter_count, launch.counter_count);
+    for (size_t i = 0; i < l->counter_count; i++) {
+        assert_string_equal(l->counters[i].name, counters[i].name);
+        if (counters[i].absent) {
+            assert_string_equal(l->counters[i].absent, counters[i].absent);
+        } else {
+            assert_null(l->counters[i].absent);
+            assert_memory_equal(&l->counters[i].value, &counters[i].value, sizeof(double));
+        }
+    }
+    return 0;
+}
+
+static struct gp_writer *opened(void)
+{
+    char why[256] = "";
+    struct gp_writer *w = gp_writer_open(path, command, why, sizeof(why));
+    if (!w)
+        fail_msg("%s", why);
+    return w;
+}
+
+static void write_text(const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void fails_with(const char *text, const char *expected)
+{
+    struct gp_profile_visitor visitor = {0};
+    char why[512] = "", full[600];
+    write_text(text);
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), -1);
+    snprintf(full, sizeof(full), "%s%s", path, expected);
+    assert_string_equal(why, full);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    assert_int_equal(gp_writer_device(w, &device), 0);
+    assert_int_equal(gp_writer_device(w, &device), 0);
+    assert_int_equal(gp_writer_launch(w, &launch), 0);
+    assert_int_equal(gp_writer_launch(w, &launch), 0);
+    gp_writer_close(w);
+
+    struct seen seen = {0};
+    const struct gp_profile_visitor visitor = {&seen, check_header, keep_device, check_launch};
+    struct gp_text notes = {0};
+    char why[512] = "";
+    if (gp_profile_read(path, &visitor, &notes, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    assert_string_equal(gp_text_string(&notes), "");
+    assert_int_equal(seen.headers, 1);
+    assert_int_equal(seen.devices, 1);
+    assert_int_equal(seen.launches, 2);
+    assert_memory_equal(&seen.device, &device, sizeof(device));
+}
+
+static int check_not_finite(void *user, const struct gp_launch *l)
+{
+    (void)user;
+    assert_string_equal(l->skipped, "one pass failed");
+    assert_int_equal(l->counter_count, 3);
+    assert_true(l->counters[0].value == 1);
+    for (int i = 1; i < 3; i++)
+        assert_string_equal(l->counters[i].absent, "not a finite number");
+    return 0;
+}
+
+static void values_that_are_no_numbers_are_absent(void **state)
+{
+    (void)state;
+    const struct gp_counter odd[] = {
+        {"nan__x", NAN, NULL}, {"one__x", 1, NULL}, {"inf__x", INFINITY, NULL}};
+    const struct gp_launch l = {
+        .kernel = "k", .skipped = "one pass failed", .counter_count = 3, .counters = odd};
+    struct gp_writer *w = opened();
+    assert_int_equal(gp_writer_launch(w, &l), 0);
+    gp_writer_close(w);
+    const struct gp_profile_visitor visitor = {.launch = check_not_finite};
+    char why[512] = "";
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+}
+
+/* Reads the whole file; the caller frees. */
+static char *contents(size_t *length)
+{
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    *length = (size_t)lseek(fd, 0, SEEK_END);
+    char *text = malloc(*length + 1);
+    assert_int_equal(pread(fd, text, *length, 0), *length);
+    text[*length] = '\0';
+    close(fd);
+    return text;
+}
+
+static void a_line_cut_short_by_a_crash_is_left_out(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    gp_writer_launch(w, &launch);
+    gp_writer_launch(w, &launch);
+    gp_writer_close(w);
+    size_t length;
+    char *text = contents(&length);
+    size_t last = length - 1;
+    while (text[last - 1] != '\n')
+        last--;
+    char expected[600];
+    snprintf(expected, sizeof(expected),
+             "%s:3: the last line is incomplete and left out; the program was probably ended while "
+             "writing it\n",
+             path);
+    for (size_t size = last + 1; size < length - 1; size += 13) {
+        assert_int_equal(truncate(path, (off_t)size), 0);
+        struct seen seen = {0};
+        const struct gp_profile_visitor visitor = {.user = &seen, .launch = count_launch};
+        struct gp_text notes = {0};
+        char why[512] = "";
+        assert_int_equal(gp_profile_read(path, &visitor, &notes, why, sizeof(why)), 0);
+        assert_int_equal(seen.launches, 1);
+        assert_string_equal(gp_text_string(&notes), expected);
+        gp_text_free(&notes);
+        write_text(text);
+    }
+    free(text);
+}
+
+static void a_last_line_without_newline_counts_when_complete(void **state)
+{
+    (void)state;
+    write_text("{\"type\":\"header\",\"format\":1}\n"
+               "{\"type\":\"launch\",\"index\":0,\"kernel\":\"k\",\"device\":0,\"grid\":[1,1,1],"
+               "\"block\":[1,1,1]}");
+    struct seen seen = {0};
+    const struct gp_profile_visitor visitor = {.user = &seen, .launch = count_launch};
+    char why[512] = "";
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_int_equal(seen.launches, 1);
+}
+
+static void what_later_versions_add_is_passed_over(void **state)
+{
+    (void)state;
+    write_text("{\"type\":\"header\",\"format\":1,\"colour\":\"red\"}\n\n"
+               "{\"type\":\"weather\",\"rain\":true}\n"
+               "{\"type\":\"device\",\"ordinal\":0,\"cc_major\":9,\"cc_minor\":0,\"fans\":2}\n");
+    struct seen seen = {0};
+    const struct gp_profile_visitor visitor = {.user = &seen, .device = keep_device};
+    char why[512] = "";
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_int_equal(seen.devices, 1);
+    assert_int_equal(seen.device.sm_count, 0);
+}
+
+#define HEADER "{\"type\":\"header\",\"format\":1}\n"
+
+static void foreign_files_are_told_with_file_and_line(void **state)
+{
+    (void)state;
+    fails_with("", ": empty, not a gpuprof profile");
+    fails_with("once upon a time", ":1: not a gpuprof profile");
+    fails_with("once\nupon\n", ":1: no JSON: '[' or '{' expected near 'once'");
+    fails_with("[1,2]\n", ":1: not a line of a gpuprof profile (no \"type\")");
+    fails_with("{\"type\":\"device\"}\n", ":1: a profile begins with its header");
+    fails_with("{\"type\":\"header\"}\n", ":1: \"format\" must be a whole number from 1");
+    fails_with("{\"type\":\"header\",\"format\":2,\"gpuprof\":\"9.9\"}\n",
+               ":1: format 2, written by gpuprof 9.9; this gpuprof reads format 1");
+    fails_with(HEADER "{\"type\":\"device\",\"ordinal\":0,\"cc_major\":9}\n",
+               ":2: there is no \"cc_minor\"");
+    fails_with(HEADER "{\"type\":\"device\",\"ordinal\":\"x\"}\n",
+               ":2: \"ordinal\" must be a whole number");
+    fails_with(HEADER "{\"type\":\"launch\",\"index\":0,\"kernel\":\"k\",\"device\":0,"
+                      "\"grid\":[1,1]}\n",
+               ":2: \"grid\" must be an array of three whole numbers");
+    fails_with(HEADER "{\"type\":\"launch\",\"index\":0,\"kernel\":\"k\",\"device\":0,"
+                      "\"grid\":[1,1,1],\"block\":[1,1,1],\"counters\":{\"a\":\"b\"}}\n",
+               ":2: counter \"a\" must be a number");
+    fails_with(HEADER "{\"type\":\"launch\",\"index\":0,\"kernel\":\"k\",\"device\":0,"
+                      "\"grid\":[1,1,1],\"block\":[1,1,1],\"absent\":{\"a\":1}}\n",
+               ":2: the reason why \"a\" is absent must be a string");
+    fails_with(HEADER "{\"type\":\"launch\",\"index\":0,\"registers\":-1}\n",
+               ":2: there is no \"kernel\"");
+}
+
+static void a_file_that_is_not_there_is_told(void **state)
+{
+    (void)state;
+    char why[512] = "";
+    struct gp_profile_visitor visitor = {0};
+    assert_int_equal(gp_profile_read("/nonexistent/x", &visitor, NULL, why, sizeof(why)), -1);
+    assert_string_equal(why, "/nonexistent/x: No such file or directory");
+    assert_null(gp_writer_open("/nonexistent/x", command, why, sizeof(why)));
+    assert_string_equal(why, "/nonexistent/x: No such file or directory");
+    assert_int_equal(gp_profile_read("/", &visitor, NULL, why, sizeof(why)), -1);
+    assert_string_equal(why, "/: Is a directory");
+}
+
+static void a_visitor_ends_the_reading(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    gp_writer_launch(w, &launch);
+    gp_writer_launch(w, &launch);
+    gp_writer_close(w);
+    struct seen seen = {.answer = 7};
+    const struct gp_profile_visitor visitor = {.user = &seen, .launch = count_launch};
+    char why[512];
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 7);
+    assert_int_equal(seen.launches, 1);
+}
+
+static void a_file_being_written_is_left_alone(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    gp_writer_launch(w, &launch);
+    char why[512] = "", expected[600];
+    assert_null(gp_writer_open(path, command, why, sizeof(why)));
+    snprintf(expected, sizeof(expected),
+             "%s: another process is writing this file; put %%p (process id) into its name", path);
+    assert_string_equal(why, expected);
+    gp_writer_close(w);
+    gp_writer_close(opened());
+}
+
+static void a_full_disk_stops_the_writing_with_one_message(void **state)
+{
+    (void)state;
+    char log[] = "/tmp/gpuprof-test-full-XXXXXX";
+    close(mkstemp(log));
+    assert_int_equal(gp_log_open(log), 0);
+    struct gp_writer *w = opened();
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 600;
+    setrlimit(RLIMIT_FSIZE, &small);
+    int first = gp_writer_launch(w, &launch), second = gp_writer_launch(w, &launch);
+    int third = gp_writer_device(w, &device);
+    setrlimit(RLIMIT_FSIZE, &before);
+    gp_writer_close(w);
+    assert_int_equal(first, -1);
+    assert_int_equal(second, -1);
+    assert_int_equal(third, -1);
+    char text[1024] = "", expected[1024];
+    int fd = open(log, O_RDONLY);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    close(fd);
+    snprintf(expected, sizeof(expected),
+             "gpuprof: %s: File too large; nothing more is recorded in this profile\n", path);
+    assert_string_equal(text, expected);
+    unlink(log);
+}
+
+static int allocations_left;
+
+static void *failing_malloc(size_t size)
+{
+    return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static void running_out_of_memory_stops_the_writing(void **state)
+{
+    (void)state;
+    int complete = 0;
+    for (int n = 0; n < 200 && !complete; n++) {
+        struct gp_writer *w = opened();
+        json_set_alloc_funcs(failing_malloc, free);
+        allocations_left = n;
+        complete = gp_writer_launch(w, &launch) == 0;
+        json_set_alloc_funcs(malloc, free);
+        gp_writer_close(w);
+        struct seen seen = {0};
+        const struct gp_profile_visitor visitor = {&seen, check_header, NULL, check_launch};
+        char why[512] = "";
+        assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+        assert_int_equal(seen.launches, complete);
+    }
+    assert_true(complete);
+}
+
+static void its_own_command_line_is_found(void **state)
+{
+    (void)state;
+    char why[512];
+    struct gp_writer *w = gp_writer_open(path, NULL, why, sizeof(why));
+    assert_non_null(w);
+    gp_writer_close(w);
+    char text[4096] = "";
+    int fd = open(path, O_RDONLY);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    close(fd);
+    assert_non_null(strstr(text, "test_profile"));
+}
+
+int main(void)
+{
+    char name[] = "/tmp/gpuprof-test-profile-XXXXXX";
+    close(mkstemp(name));
+    path = name;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(values_that_are_no_numbers_are_absent),
+        cmocka_unit_test(a_line_cut_short_by_a_crash_is_left_out),
+        cmocka_unit_test(a_last_line_without_newline_counts_when_complete),
+        cmocka_unit_test(what_later_versions_add_is_passed_over),
+        cmocka_unit_test(foreign_files_are_told_with_file_and_line),
+        cmocka_unit_test(a_file_that_is_not_there_is_told),
+        cmocka_unit_test(a_visitor_ends_the_reading),
+        cmocka_unit_test(a_file_being_written_is_left_alone),
+        cmocka_unit_test(a_full_disk_stops_the_writing_with_one_message),
+        cmocka_unit_test(running_out_of_memory_stops_the_writing),
+        cmocka_unit_test(its_own_command_line_is_found),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(name);
+    return failed;
+}
