@@ -11,6 +11,12 @@ static int is_inside_letter(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
+static void trim(struct gp_text *out)
+{
+    while (out->length > 0 && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+}
+
 void gp_wrap(struct gp_text *out, size_t indent, const char *text)
 {
     size_t column = 0;
@@ -27,8 +33,7 @@ void gp_wrap(struct gp_text *out, size_t indent, const char *text)
                 taken--;
         }
         gp_text_add_bytes(out, text, taken);
-        while (out->length > 0 && !out->failed && out->data[out->length - 1] == ' ')
-            out->data[--out->length] = '\0';
+        trim(out);
         text += taken;
         while (*text == ' ')
             text++;
@@ -36,6 +41,7 @@ void gp_wrap(struct gp_text *out, size_t indent, const char *text)
         column = indent;
     }
     gp_text_add(out, text);
+    trim(out);
     gp_text_add(out, "\n");
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_SKIPS 40      /* lines on what was not measured */
 #define MOST_ADVISED 12    /* kernels that advice is given for */
 #define ADVISED_SHARE 0.01 /* of the time, below which a kernel is not worth advice */
 
@@ -290,8 +291,13 @@ static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
     if (count == 0)
         return;
     gp_text_add(out, "\nNOT MEASURED, or not completely\n");
+    uint64_t rest = gp_summary_other_skips(r->summary);
     for (size_t i = 0; i < count; i++) {
         const struct gp_skip *skip = gp_summary_skip(r->summary, i);
+        if (i >= MOST_SKIPS) {
+            rest += skip->launches;
+            continue;
+        }
         char *full = gp_demangle(skip->kernel, GP_NAME_BRIEF);
         char name[61];
         gp_shorten(full ? full : skip->kernel, name, sizeof(name) - 1);
@@ -300,9 +306,9 @@ static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
                      skip->launches == 1 ? "" : "es");
         gp_wrap(out, 6, skip->reason);
     }
-    if (gp_summary_other_skips(r->summary) > 0)
-        gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons than the %d kept\n",
-                     gp_summary_other_skips(r->summary), GP_SUMMARY_MAX_SKIPS);
+    if (rest > 0)
+        gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons
+", rest);
 }
 
 /* ---- advice ---- */

@@ -1,0 +1,561 @@
+/* report/: units, names that fit, summaries in bounded memory, the report against a golden file.
+ * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, and look at the diff. */
+#include "report/advice.h"
+#include "report/layout.h"
+#include "report/rows.h"
+#include "report/summary.h"
+#include "report/table.h"
+#include "report/units.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- units ---- */
+
+static void is_written(double value, const char *unit, const char *expected)
+{
+    char text[64];
+    gp_unit_format(value, unit, text, sizeof(text));
+    assert_string_equal(text, expected);
+}
+
+static void units_are_for_people(void **state)
+{
+    (void)state;
+    is_written(0, "s", "0 ns");
+    is_written(14.8e-6, "s", "14.80 us");
+    is_written(1.6645e-3, "s", "1.664 ms");
+    is_written(999.99e-6, "s", "1.000 ms");
+    is_written(999.4e-6, "s", "999.4 us");
+    is_written(12.5, "s", "12.50 s");
+    is_written(5000, "s", "5000 s");
+    is_written(3e-12, "s", "0.003 ns");
+    is_written(480.96e9, "bytes/s", "481.0 GB/s");
+    is_written(4.814e12, "bytes/s", "4.814 TB/s");
+    is_written(134217728, "bytes", "134.2 MB");
+    is_written(17, "bytes", "17.00 B");
+    is_written(19721.0e9, "flop/s", "19721 GFLOP/s");
+    is_written(309.0e9, "flop/s", "309.0 GFLOP/s");
+    is_written(0, "flop/s", "0 FLOP/s");
+    is_written(12.5, "%", "12.50 %");
+    is_written(100, "%", "100.00 %");
+    is_written(0.001, "%", "0.001 %");
+    is_written(0, "%", "0.00 %");
+    is_written(0.76755, "ratio", "0.7675");
+    is_written(0.000152, "ratio", "0.000152");
+    is_written(9437184, "count", "9437184");
+    is_written(0.5, "count", "0.50");
+    is_written(1e18, "flop", "1e+18");
+    is_written(86.25, "flop/byte", "86.25 flop/byte");
+    is_written(3.25, "inst/cycle", "3.25 inst/cycle");
+    is_written(-2e-3, "s", "-2.000 ms");
+    is_written(7, "", "7");
+}
+
+/* ---- layout ---- */
+
+static void is_shortened(const char *name, size_t width, const char *expected)
+{
+    char text[256];
+    gp_shorten(name, text, width);
+    assert_true(strlen(text) <= width);
+    assert_string_equal(text, expected);
+}
+
+static void long_names_are_shortened(void **state)
+{
+    (void)state;
+    is_shortened("vectorAdd", 20, "vectorAdd");
+    is_shortened("at::native::kernel<float>", 13, "kernel<float>");
+    is_shortened("(anonymous namespace)::kernel<float>", 13, "kernel<float>");
+    is_shortened("a::kernel<4, b::functor<float>, c::array<char*, 3ul> >", 40,
+                 "kernel<4, functor<...>, array<...> >");
+    is_shortened("a::kernel<4, b::functor<float>, c::array<char*, 3ul> >", 15, "kernel<...>");
+    is_shortened("a_kernel_with_a_rather_long_name", 15, "a_kern...g_name");
+    is_shortened("a_kernel_with_a_rather_long_name", 4, "a_ke");
+    is_shortened("a_kernel", 0, "");
+}
+
+static void texts_are_wrapped(void **state)
+{
+    (void)state;
+    struct gp_text t = {0};
+    gp_text_add(&t, "before\nhead: ");
+    char words[400] = "", solid[300];
+    for (int i = 0; i < 40; i++)
+        strcat(words, "seven77 ");
+    gp_wrap(&t, 4, words);
+    memset(solid, 'x', sizeof(solid) - 1);
+    solid[sizeof(solid) - 1] = '\0';
+    gp_wrap(&t, 2, solid);
+    gp_wrap(&t, 2, "");
+    int lines = 0;
+    for (const char *line = t.data; *line; line = strchr(line, '\n') + 1, lines++)
+        assert_true(strcspn(line, "\n") <= GP_COLUMNS);
+    assert_int_equal(lines, 8);
+    assert_null(strstr(t.data, " \n"));
+    gp_text_free(&t);
+}
+
+static void extents_are_short(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned extent[3];
+        const char *text;
+    } cases[] = {
+        {{256, 1, 1}, "256"}, {{32, 8, 1}, "32x8"}, {{8, 1, 2}, "8x1x2"}, {{1, 1, 1}, "1"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[48];
+        gp_extent(cases[i].extent, text, sizeof(text));
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* ---- summaries ---- */
+
+static const struct gp_device h200 = {
+    .name = "NVIDIA H200",
+    .chip = "GH100",
+    .cc_major = 9,
+    .sm_count = 132,
+    .clock_khz = 1980000,
+    .memory_clock_khz = 3201000,
+    .memory_bus_bits = 6016,
+    .sp_dp_ratio = 2,
+    .warp_size = 32,
+    .max_threads_per_sm = 2048,
+    .max_blocks_per_sm = 32,
+    .max_threads_per_block = 1024,
+    .registers_per_sm = 65536,
+    .registers_per_block = 65536,
+    .shared_per_sm = 233472,
+    .shared_per_block = 49152,
+    .shared_per_block_optin = 232448,
+    .reserved_shared_per_block = 1024,
+    .driver_version = 13000,
+    .simulated = 1,
+};
+
+static struct gp_metrics *shipped(void)
+{
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    unsetenv("GPUPROF_METRICS_PATH");
+    struct gp_text problems = {0};
+    struct gp_metrics *m = gp_metrics_open(&problems);
+    assert_non_null(m);
+    assert_string_equal(gp_text_string(&problems), "");
+    return m;
+}
+
+static struct gp_metrics *selecting(const char *list)
+{
+    struct gp_metrics *m = shipped();
+    struct gp_text problems = {0};
+    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    return m;
+}
+
+static void launches_are_folded_into_groups(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration,dram_read_bytes");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct gp_counter counters[] = {{"gpu__time_duration.sum", 0, NULL},
+                                    {"dram__bytes_read.sum", 0, NULL}};
+    char kernel[] = "k";
+    struct gp_launch l = {.kernel = kernel,
+                          .grid = {8, 1, 1},
+                          .block = {32, 1, 1},
+                          .passes = 2,
+                          .overhead_ms = 1.5,
+                          .counter_count = 2,
+                          .counters = counters};
+    for (int i = 1; i <= 4; i++) {
+        counters[0].value = i * 1000;
+        counters[1].absent = i == 2 ? "busy" : NULL;
+        counters[1].value = 7;
+        gp_summary_launch(s, &l);
+    }
+    kernel[0] = 'x'; /* names are copied */
+    l.grid[0] = 9;
+    gp_summary_launch(s, &l);
+    l.skipped = "a reason";
+    l.counter_count = 0;
+    gp_summary_launch(s, &l);
+    gp_summary_launch(s, &l);
+
+    assert_int_equal(gp_summary_launches(s), 7);
+    assert_int_equal(gp_summary_group_count(s), 2);
+    const struct gp_group *g = gp_summary_group(s, 0);
+    assert_string_equal(g->launch.kernel, "k");
+    assert_int_equal(g->launches, 4);
+    assert_int_equal(g->measured, 4);
+    assert_int_equal(g->replays, 4);
+    assert_true(g->overhead_ms == 6);
+    assert_int_equal(g->stats[0].count, 4);
+    assert_true(g->stats[0].min == 1e-6 && g->stats[0].max == 4e-6);
+    assert_true(g->stats[0].sum > 9.9999e-6 && g->stats[0].sum < 10.0001e-6);
+    assert_int_equal(g->stats[1].count, 3);
+    assert_int_equal(g->stats[1].absent_count, 1);
+    assert_string_equal(g->stats[1].absent, "counter dram__bytes_read.sum: busy");
+    assert_int_equal(gp_summary_group(s, 1)->launches, 3);
+    assert_int_equal(gp_summary_group(s, 1)->measured, 1);
+    assert_int_equal(gp_summary_skip_count(s), 1);
+    assert_string_equal(gp_summary_skip(s, 0)->kernel, "x");
+    assert_string_equal(gp_summary_skip(s, 0)->reason, "a reason");
+    assert_int_equal(gp_summary_skip(s, 0)->launches, 2);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void what_differs_is_another_group(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    struct gp_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    gp_summary_launch(s, &l);
+    l.block[1] = 2;
+    gp_summary_launch(s, &l);
+    l.cluster[0] = 2;
+    gp_summary_launch(s, &l);
+    l.shared_dynamic = 16;
+    gp_summary_launch(s, &l);
+    l.device = 3;
+    gp_summary_launch(s, &l);
+    l.stream = 77;
+    gp_summary_launch(s, &l);
+    assert_int_equal(gp_summary_group_count(s), 5);
+    assert_string_equal(gp_summary_group(s, 0)->stats[0].absent,
+                        "the facts of the device are not known");
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void memory_is_bounded(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    char reason[64];
+    struct gp_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .skipped = reason};
+    for (unsigned i = 1; i <= GP_SUMMARY_MAX_GROUPS + 10; i++) {
+        l.grid[0] = i;
+        snprintf(reason, sizeof(reason), "reason %u", i);
+        gp_summary_launch(s, &l);
+    }
+    l.grid[0] = 1;
+    gp_summary_launch(s, &l);
+    assert_int_equal(gp_summary_group_count(s), GP_SUMMARY_MAX_GROUPS);
+    assert_int_equal(gp_summary_ungrouped(s), 10);
+    assert_int_equal(gp_summary_group(s, 0)->launches, 2);
+    assert_int_equal(gp_summary_skip_count(s), GP_SUMMARY_MAX_SKIPS);
+    assert_int_equal(gp_summary_other_skips(s), GP_SUMMARY_MAX_GROUPS + 11 - GP_SUMMARY_MAX_SKIPS);
+    struct gp_text out = {0};
+    const struct gp_table_options options = {.top = 3};
+    gp_table_report(s, &options, &out);
+    assert_non_null(strstr(out.data, "and 10 launches of further kernels or grids"));
+    assert_non_null(strstr(out.data, "4096 grids from 1 to 4096"));
+    assert_non_null(strstr(out.data, "and 4067 more launches for further reasons"));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+/* ---- reports ---- */
+
+/* A launch as the paper's measurements would have it; each test changes what it is about. */
+struct sample {
+    struct gp_counter counters[24];
+    struct gp_launch launch;
+};
+
+static double *counter(struct sample *s, const char *name)
+{
+    for (size_t i = 0; i < s->launch.counter_count; i++)
+        if (strcmp(s->counters[i].name, name) == 0)
+            return &s->counters[i].value;
+    fail_msg("no counter %s", name);
+    return NULL;
+}
+
+static void make_sample(struct sample *s, const char *kernel, unsigned grid, unsigned block)
+{
+    *s = (struct sample){
+        .counters =
+            {
+                {"gpu__time_duration.sum", 65000, NULL},
+                {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, NULL},
+                {"dram__bytes_read.sum", 134217728, NULL},
+                {"dram__bytes_write.sum", 60000000, NULL},
+                {"smsp__inst_executed.sum", 9437184, NULL},
+                {"smsp__thread_inst_executed.sum", 9437184 * 32.0, NULL},
+                {"smsp__thread_inst_executed_pred_on.sum", 9437184 * 31.0, NULL},
+                {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 0, NULL},
+                {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100, NULL},
+                {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 100, NULL},
+                {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 0,
+                 "no shared memory is used"},
+                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4194304, NULL},
+                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 2097152, NULL},
+                {"smsp__sass_data_bytes_mem_global_op_ld.sum", 134217728, NULL},
+                {"smsp__sass_data_bytes_mem_global_op_st.sum", 67108864, NULL},
+                {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 16777216, NULL},
+                {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 0, NULL},
+                {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0, NULL},
+                {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 0, NULL},
+                {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 0, NULL},
+                {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 0, NULL},
+                {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 0, NULL},
+                {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 0, NULL},
+                {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 0, NULL},
+            },
+        .launch =
+            {
+                .kernel = kernel,
+                .grid = {grid, 1, 1},
+                .block = {block, 1, 1},
+                .registers = 16,
+                .shared_carveout = -1,
+                .passes = 2,
+                .counter_count = 24,
+            },
+    };
+    s->launch.counters = s->counters;
+}
+
+static const char *golden_path(void)
+{
+    static char path[512];
+    snprintf(path, sizeof(path), "%s", __FILE__);
+    strcpy(strrchr(path, '.'), ".golden");
+    return path;
+}
+
+static void the_report_is_as_it_was(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct sample a;
+
+    make_sample(&a, "_Z9vectorAddPKfS0_Pfi", 524288, 32);
+    *counter(&a, "sm__warps_active.avg.pct_of_peak_sustained_active") = 41;
+    a.launch.overhead_ms = 2.1;
+    gp_summary_launch(s, &a.launch);
+    a.launch.index = 1;
+    *counter(&a, "gpu__time_duration.sum") = 66000;
+    gp_summary_launch(s, &a.launch);
+
+    make_sample(&a,
+                "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEE"
+                "St5arrayIPcLm3EEEEviT0_T1_",
+                16384, 256);
+    a.launch.index = 2;
+    *counter(&a, "gpu__time_duration.sum") = 1655000;
+    *counter(&a, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct") = 12.5;
+    *counter(&a, "smsp__thread_inst_executed.sum") = 9437184 * 20.0;
+    *counter(&a, "smsp__thread_inst_executed_pred_on.sum") = 9437184 * 10.0;
+    *counter(&a, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed") = 43.2;
+    gp_summary_launch(s, &a.launch);
+    a.launch.grid[0] = 77;
+    a.launch.index = 3;
+    gp_summary_launch(s, &a.launch);
+    a.launch.index = 4;
+    a.launch.skipped = "the stream is being captured into a graph";
+    a.launch.counter_count = 0;
+    gp_summary_launch(s, &a.launch);
+
+    a.launch.kernel = "never_measured";
+    a.launch.index = 5;
+    gp_summary_launch(s, &a.launch);
+
+    const struct gp_table_options options = {.top = 20};
+    struct gp_text out = {0};
+    gp_table_report(s, &options, &out);
+    assert_false(out.failed);
+    for (const char *line = out.data; *line; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") <= GP_COLUMNS);
+
+    if (getenv("GPUPROF_UPDATE_GOLDEN")) {
+        FILE *f = fopen(golden_path(), "w");
+        assert_non_null(f);
+        fputs(out.data, f);
+        fclose(f);
+    }
+    char golden[16384] = "";
+    int fd = open(golden_path(), O_RDONLY);
+    assert_true(fd >= 0);
+    assert_true(read(fd, golden, sizeof(golden) - 1) > 0);
+    close(fd);
+    assert_string_equal(out.data, golden);
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void nothing_launched_is_said(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_table_options options = {0};
+    struct gp_text out = {0};
+    gp_table_report(s, &options, &out);
+    assert_string_equal(out.data, "gpuprof 0.1.0: 0 kernel launches, 0 measured\n");
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void rows_without_times_are_ordered_by_launches(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("gld_efficiency");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct sample a;
+    make_sample(&a, "once", 1, 32);
+    gp_summary_launch(s, &a.launch);
+    make_sample(&a, "twice", 1, 32);
+    gp_summary_launch(s, &a.launch);
+    gp_summary_launch(s, &a.launch);
+    struct gp_rows rows;
+    assert_int_equal(gp_rows_make(&rows, s), 0);
+    assert_int_equal(rows.count, 2);
+    assert_false(rows.timed);
+    assert_string_equal(rows.rows[0].brief_name, "twice");
+    double mean;
+    assert_int_equal(gp_rows_mean(&rows, &rows.rows[0], "duration", &mean), -1);
+    assert_int_equal(gp_rows_mean(&rows, &rows.rows[0], "gld_efficiency", &mean), 0);
+    assert_true(mean == 100);
+    gp_rows_free(&rows);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+/* ---- advice ---- */
+
+static char sentences[4096];
+
+static void keep_sentence(void *user, const char *sentence)
+{
+    (void)user;
+    strcat(strcat(sentences, sentence), "\n");
+}
+
+/* Gives what the rules say of one launch. */
+static const char *advice_on(const struct sample *a)
+{
+    struct gp_metrics *m = shipped();
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    gp_summary_launch(s, &a->launch);
+    struct gp_rows rows;
+    assert_int_equal(gp_rows_make(&rows, s), 0);
+    sentences[0] = '\0';
+    gp_advice(&rows, &rows.rows[0], keep_sentence, NULL);
+    gp_rows_free(&rows);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+    return sentences;
+}
+
+static void a_good_kernel_gets_no_advice(void **state)
+{
+    (void)state;
+    struct sample a;
+    make_sample(&a, "k", 65536, 256);
+    assert_string_equal(advice_on(&a), "");
+}
+
+static void an_efficiency_of_zero_is_no_access(void **state)
+{
+    (void)state;
+    struct sample a;
+    make_sample(&a, "k", 65536, 256);
+    *counter(&a, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct") = 0;
+    assert_string_equal(advice_on(&a), "");
+}
+
+static void low_occupancy_names_what_limits(void **state)
+{
+    (void)state;
+    struct sample a;
+    make_sample(&a, "k", 65536, 16);
+    *counter(&a, "sm__warps_active.avg.pct_of_peak_sustained_active") = 45;
+    assert_non_null(strstr(advice_on(&a), "at most 32 of 64 warps fit on an SM (50 %), limited by "
+                                          "blocks: blocks of 16 threads are too small"));
+    make_sample(&a, "k", 65536, 256);
+    a.launch.registers = 128;
+    assert_non_null(strstr(advice_on(&a), "limited by registers: 128 registers per thread are too "
+                                          "many"));
+    make_sample(&a, "k", 65536, 256);
+    a.launch.shared_static = 41472;
+    a.launch.shared_dynamic = 40000;
+    assert_non_null(strstr(advice_on(&a), "limited by shared memory: 79.6 KiB of shared memory per "
+                                          "block are too much"));
+}
+
+static void a_grid_that_is_too_small_is_told(void **state)
+{
+    (void)state;
+    struct sample a;
+    make_sample(&a, "k", 16, 256);
+    *counter(&a, "sm__warps_active.avg.pct_of_peak_sustained_active") = 12;
+    assert_non_null(strstr(advice_on(&a), "occupancy reaches 0.12 of the 1.00 that fit: 16 blocks "
+                                          "are few for 132 SMs with room for 1056"));
+}
+
+static void bank_conflicts_divergence_and_tensor_cores_are_told(void **state)
+{
+    (void)state;
+    struct sample a;
+    make_sample(&a, "k", 65536, 256);
+    a.counters[10].absent = NULL;
+    a.counters[10].value = 42.11;
+    assert_non_null(strstr(advice_on(&a), "shared_efficiency is 42.1 %: lanes of a warp meet"));
+    make_sample(&a, "k", 65536, 256);
+    *counter(&a, "smsp__thread_inst_executed.sum") = 9437184 * 1.1;
+    *counter(&a, "smsp__thread_inst_executed_pred_on.sum") = 9437184 * 1.05;
+    assert_non_null(strstr(advice_on(&a), "warp_execution_efficiency is 3.4 %: lanes of a warp go "
+                                          "different ways"));
+    make_sample(&a, "k", 65536, 256);
+    *counter(&a, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed") = 43;
+    assert_non_null(strstr(advice_on(&a), "tensor cores work 43.0 % of the time"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_are_for_people),
+        cmocka_unit_test(long_names_are_shortened),
+        cmocka_unit_test(texts_are_wrapped),
+        cmocka_unit_test(extents_are_short),
+        cmocka_unit_test(launches_are_folded_into_groups),
+        cmocka_unit_test(what_differs_is_another_group),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(the_report_is_as_it_was),
+        cmocka_unit_test(nothing_launched_is_said),
+        cmocka_unit_test(rows_without_times_are_ordered_by_launches),
+        cmocka_unit_test(a_good_kernel_gets_no_advice),
+        cmocka_unit_test(an_efficiency_of_zero_is_no_access),
+        cmocka_unit_test(low_occupancy_names_what_limits),
+        cmocka_unit_test(a_grid_that_is_too_small_is_told),
+        cmocka_unit_test(bank_conflicts_divergence_and_tensor_cores_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
