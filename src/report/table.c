@@ -129,12 +129,12 @@ static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
     add_unit(r, row, "duration", "s", 10, out);
     gp_text_add(out, " ");
     add_occupancy(r, row, out);
-    add_scaled(r, row, "gld_efficiency", 1, "%.0f%%", 7, out);
-    add_scaled(r, row, "gst_efficiency", 1, "%.0f%%", 7, out);
-    add_scaled(r, row, "shared_efficiency", 1, "%.0f%%", 7, out);
-    add_scaled(r, row, "warp_execution_efficiency", 1, "%.0f%%", 7, out);
+    add_scaled(r, row, "gld_efficiency", 1, "%.1f%%", 7, out);
+    add_scaled(r, row, "gst_efficiency", 1, "%.1f%%", 7, out);
+    add_scaled(r, row, "shared_efficiency", 1, "%.1f%%", 7, out);
+    add_scaled(r, row, "warp_execution_efficiency", 1, "%.1f%%", 7, out);
     add_scaled(r, row, "flops", 1e-9, "%.1f", 10, out);
-    add_scaled(r, row, "dram_utilization", 100, "%.0f%%", 7, out);
+    add_scaled(r, row, "dram_utilization", 100, "%.1f%%", 7, out);
 
     char block[48], tail[80], name[GP_COLUMNS + 1];
     gp_extent(row->launch->block, block, sizeof(block));
@@ -307,8 +307,7 @@ static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
         gp_wrap(out, 6, skip->reason);
     }
     if (rest > 0)
-        gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons
-", rest);
+        gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
 }
 
 /* ---- advice ---- */
