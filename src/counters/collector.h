@@ -1,10 +1,10 @@
-/* counters/: what did the GPU count? One small interface, and behind it the ways of counting. Owns the
- * sessions with CUPTI. May call cuda/ and base/.
+/* counters/: what did the GPU count? One small interface, and behind it the ways of counting. Owns
+ * the sessions with CUPTI. May call cuda/ and base/.
  *
- * A collection collects one set of counters for one launch after another in one context. Some counters
- * cannot be counted at once, so a launch is made of passes; each pass needs the kernel to run once,
- * from the same memory. Passes are in an order that gives most with the fewest: the hardware's
- * counters come first, those of instrumented code last.
+ * A collection collects one set of counters for one launch after another in one context. Some
+ * counters cannot be counted at once, so a launch is made of passes; each pass needs the kernel to
+ * run once, from the same memory. Passes are in an order that gives most with the fewest: the
+ * hardware's counters come first, those of instrumented code last.
  *
  * Used with the gate closed and the context current; one thread at a time. */
 #ifndef GPUPROF_COUNTERS_COLLECTOR_H
@@ -27,18 +27,17 @@ struct gp_collector {
     /* How many passes a launch needs; 0 when no counter can be had. */
     unsigned (*passes)(const struct gp_collection *collection);
 
-    /* Around one run of the kernel. Passes come in order from 0; a launch may stop after any of them.
-     * After end the context may be busy. false with the reason in *why; then the launch's other
-     * passes must not begin. */
+    /* Around one run of the kernel. Passes come in order from 0; a launch may end after any of
+     * them. False with the reason in *why; then the launch's other passes must not begin. */
     bool (*begin)(struct gp_collection *collection, unsigned pass, const char **why);
     bool (*end)(struct gp_collection *collection, unsigned pass, const char **why);
 
     /* How many counters there are: as many as were named. */
     size_t (*count)(const struct gp_collection *collection);
 
-    /* The counters of the launch whose last pass ended: `count` entries in the order of open, belonging
-     * to the collection until the next begin. Those whose passes did not run are absent with
-     * `not_run` as reason. */
+    /* The counters of the launch whose last pass ended: `count` entries in the order of open,
+     * belonging to the collection until the next begin. Those whose passes did not run are absent
+     * with `not_run` as reason. */
     const struct gp_counter *(*read)(struct gp_collection *collection, const char *not_run);
 
     /* Ends the session, unless the context is gone already. */

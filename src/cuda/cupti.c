@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +88,8 @@ static void *open_library(void)
 static bool has_all_functions(void *handle)
 {
     bool complete = true;
-#define CUPTI(function)                                                                            \
-    *(void **)&gp_cupti.function = gp_real_dlsym(handle, #function);                               \
+#define CUPTI(function)                                              \
+    *(void **)&gp_cupti.function = gp_real_dlsym(handle, #function); \
     complete = complete && gp_cupti.function;
 #include "cuda/cupti.def"
     return complete;
@@ -115,14 +116,44 @@ uint32_t gp_cupti_version(void)
     return version;
 }
 
-const char *gp_cupti_error(CUptiResult result)
+/* "cuptiRangeProfilerStart: CUPTI_ERROR_UNKNOWN", made once for each pair that comes up. */
+static const char *name_error(const char *function, CUptiResult result)
+{
+    enum { MOST = 32 };
+    static struct {
+        const char *function;
+        CUptiResult result;
+        char text[96];
+    } seen[MOST];
+    static size_t count;
+    const char *text = NULL;
+    if (gp_cupti.cuptiGetResultString(result, &text) != CUPTI_SUCCESS || !text)
+        text = "an unknown CUPTI error";
+    pthread_mutex_lock(&lock);
+    size_t i = 0;
+    while (i < count && !(seen[i].function == function && seen[i].result == result))
+        i++;
+    if (i == count && count < MOST) {
+        seen[i].function = function;
+        seen[i].result = result;
+        snprintf(seen[i].text, sizeof(seen[i].text), "%s: %s", function, text);
+        count++;
+    }
+    if (i < MOST)
+        text = seen[i].text;
+    pthread_mutex_unlock(&lock);
+    return text;
+}
+
+const char *gp_cupti_error(const char *function, CUptiResult result)
 {
     switch ((int)result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
         return "no permission to read the GPU's counters; run as root, or load the driver with "
                "NVreg_RestrictProfilingToAdminUsers=0";
     case CUPTI_ERROR_HARDWARE_BUSY:
-        return "the GPU's counters are in use by another process (a profiler or a monitor; for DCGM: "
+        return "the GPU's counters are in use by another process (a profiler or a monitor; for "
+               "DCGM: "
                "dcgmi profile --pause)";
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
         return "another tool uses CUPTI in this process";
@@ -136,9 +167,13 @@ const char *gp_cupti_error(CUptiResult result)
     default:
         break;
     }
-    const char *text = NULL;
-    if (gp_cupti.cuptiGetResultString && gp_cupti.cuptiGetResultString(result, &text) == CUPTI_SUCCESS &&
-        text)
-        return text;
-    return "an unknown CUPTI error";
+    return name_error(function, result);
+}
+
+bool gp_cupti_failed(const char *function, CUptiResult result, const char **why)
+{
+    if (result == CUPTI_SUCCESS)
+        return false;
+    *why = gp_cupti_error(function, result);
+    return true;
 }

@@ -1,5 +1,5 @@
-/* The CUPTI library. Found at run time, called only through here: a machine without it, or with another
- * version of it, still runs the program. Owns the pointers. Calls base/. */
+/* The CUPTI library. Found at run time, called only through here: a machine without it, or with
+ * another version of it, still runs the program. Owns the pointers. Calls base/. */
 #ifndef GPUPROF_CUDA_CUPTI_H
 #define GPUPROF_CUDA_CUPTI_H
 
@@ -20,17 +20,23 @@ struct gp_cupti {
 
 extern struct gp_cupti gp_cupti;
 
-/* Finds CUPTI, the first of: the file GPUPROF_CUPTI, the copy the program has loaded already, CUDA_HOME,
- * /usr/local/cuda, the loader's path. Needs 12.6 or later, which brought the Range Profiler. Returns
- * false with the reason in *why, also when it did so before. Loads the library: call it outside locks
- * the program could wait for. */
+/* Finds CUPTI, the first of: the file GPUPROF_CUPTI, the copy the program has loaded already,
+ * CUDA_HOME, /usr/local/cuda, the loader's path. Needs 12.6 or later, which brought the Range
+ * Profiler. Returns false with the reason in *why, also when it did so before. Loads the library:
+ * call it outside locks the program could wait for. */
 bool gp_cupti_find(const char **why);
 
 /* cuptiGetVersion's number; 0 before it is found. */
 uint32_t gp_cupti_version(void);
 
-/* What is wrong and what would help, for people: "the GPU's counters are in use by another process". */
-const char *gp_cupti_error(CUptiResult result);
+/* What is wrong and what would help, for people: "the GPU's counters are in use by another
+ * process", or else the function's and the error's name. The text lives for ever. */
+const char *gp_cupti_error(const char *function, CUptiResult result);
+
+/* Calls a function of CUPTI's; true where that failed, with the reason in *(why). */
+#define GP_CUPTI_FAILED(function, params, why) \
+    gp_cupti_failed(#function, gp_cupti.function(params), why)
+bool gp_cupti_failed(const char *function, CUptiResult result, const char **why);
 
 /* A CUPTI parameter structure, zeroed, its size filled in. */
 #define GP_CUPTI_PARAMS(type, name) type##_Params name = {.structSize = type##_Params_STRUCT_SIZE}

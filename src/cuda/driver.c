@@ -68,11 +68,12 @@ bool gp_driver_find(void)
         handle = dlopen("libcuda.so", RTLD_LAZY | RTLD_NOLOAD);
     if (!handle)
         return false;
-    /* Two threads may both be here; they write the same pointers. */
-#define HOOK(base, version, suffix, symbol)                                                        \
+        /* Two threads may both be here; they write the same pointers. */
+#define HOOK(base, version, suffix, symbol) \
     *(void **)&gp_cuda.symbol = gp_real_dlsym(handle, #symbol);
-#define GATE(base, version, suffix, symbol, parameters, arguments) HOOK(base, version, suffix, symbol)
-#define BARS(base, version, suffix, symbol, parameters, arguments, why)                            \
+#define GATE(base, version, suffix, symbol, parameters, arguments) \
+    HOOK(base, version, suffix, symbol)
+#define BARS(base, version, suffix, symbol, parameters, arguments, why) \
     HOOK(base, version, suffix, symbol)
 #define RAW(base, version, suffix, symbol) HOOK(base, version, suffix, symbol)
 #include "cuda/functions.def"

@@ -15,11 +15,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One pointer for each row of functions.def, named as the symbol; NULL where this driver has none. */
+/* One pointer for each row of functions.def, named as the symbol; NULL where this driver has none.
+ */
 struct gp_driver {
 #define HOOK(base, version, suffix, symbol) PFN_cu##base##_v##version##suffix symbol;
-#define GATE(base, version, suffix, symbol, parameters, arguments) HOOK(base, version, suffix, symbol)
-#define BARS(base, version, suffix, symbol, parameters, arguments, why)                            \
+#define GATE(base, version, suffix, symbol, parameters, arguments) \
+    HOOK(base, version, suffix, symbol)
+#define BARS(base, version, suffix, symbol, parameters, arguments, why) \
     HOOK(base, version, suffix, symbol)
 #define RAW(base, version, suffix, symbol) HOOK(base, version, suffix, symbol)
 #include "cuda/functions.def"

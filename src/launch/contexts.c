@@ -10,7 +10,8 @@ static struct gp_context *contexts;
 
 static void describe_device(CUdevice device, struct gp_device *d)
 {
-#define ASK(member, attribute) d->member = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_##attribute)
+#define ASK(member, attribute) \
+    d->member = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_##attribute)
     d->ordinal = device;
     if (gp_cuda.cuDeviceGetName(d->name, sizeof(d->name), device) != CUDA_SUCCESS)
         d->name[0] = '\0';

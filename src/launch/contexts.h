@@ -1,5 +1,6 @@
 /* The contexts launches are measured in: the device each is on, its collection of counters, its
- * snapshot. Owns those. Calls memory/, counters/, cuda/, launch/session. Used with the gate closed. */
+ * snapshot. Owns those. Calls memory/, counters/, cuda/, launch/session. Used with the gate closed.
+ */
 #ifndef GPUPROF_LAUNCH_CONTEXTS_H
 #define GPUPROF_LAUNCH_CONTEXTS_H
 

@@ -8,6 +8,9 @@
 
 /* Writers first: a program whose threads copy all the time would else never be measured. */
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+/* Launches to be measured queue here, however long: only the wait for calls that pass the gate,
+ * which may themselves wait for the GPU, is bounded. */
+static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
 
 void gp_gate_share(void)
 {
@@ -21,13 +24,18 @@ void gp_gate_unshare(void)
 
 bool gp_gate_close(void)
 {
+    pthread_mutex_lock(&queue);
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += CLOSE_SECONDS;
-    return pthread_rwlock_timedwrlock(&gate, &until) == 0;
+    if (pthread_rwlock_timedwrlock(&gate, &until) == 0)
+        return true;
+    pthread_mutex_unlock(&queue);
+    return false;
 }
 
 void gp_gate_open(void)
 {
     pthread_rwlock_unlock(&gate);
+    pthread_mutex_unlock(&queue);
 }

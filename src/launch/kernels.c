@@ -3,6 +3,7 @@
 #include "launch/kernels.h"
 
 #include "launch/session.h"
+#include "memory/modules.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,26 +15,41 @@ struct gp_kernel {
     CUfunction function; /* the same as a function, where the handle is a CUkernel */
     char *name;
     bool selected;
+    bool prints;
     UT_hash_handle hh;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_kernel *kernels;
 
-/* cuLaunchKernel takes a CUkernel where it says CUfunction. */
+/* cuLaunchKernel takes a CUkernel where it says CUfunction, and the CUDA runtime gives it one;
+ * asking the wrong way is an error without consequences. */
 static const char *ask_name(CUfunction handle, CUfunction *function)
 {
     const char *name = NULL;
     *function = handle;
-    if (gp_cuda.cuFuncGetName && gp_cuda.cuFuncGetName(&name, handle) == CUDA_SUCCESS && name)
-        return name;
     if (gp_cuda.cuKernelGetName &&
         gp_cuda.cuKernelGetName(&name, (CUkernel)handle) == CUDA_SUCCESS && name) {
         if (gp_cuda.cuKernelGetFunction(function, (CUkernel)handle) != CUDA_SUCCESS)
             *function = handle;
         return name;
     }
+    if (gp_cuda.cuFuncGetName && gp_cuda.cuFuncGetName(&name, handle) == CUDA_SUCCESS && name)
+        return name;
     return "(a kernel whose name the driver does not tell)";
+}
+
+/* The library or module the function came from; NULL where this driver does not tell. */
+static const void *ask_home(CUfunction handle)
+{
+    CUlibrary library;
+    CUmodule module;
+    if (gp_cuda.cuKernelGetLibrary &&
+        gp_cuda.cuKernelGetLibrary(&library, (CUkernel)handle) == CUDA_SUCCESS)
+        return library;
+    if (gp_cuda.cuFuncGetModule && gp_cuda.cuFuncGetModule(&module, handle) == CUDA_SUCCESS)
+        return module;
+    return NULL;
 }
 
 static struct gp_kernel *make(CUfunction handle)
@@ -49,6 +65,7 @@ static struct gp_kernel *make(CUfunction handle)
         return NULL;
     }
     k->selected = gp_session_selects(k->name);
+    k->prints = gp_module_prints(ask_home(handle));
     return k;
 }
 
@@ -87,6 +104,11 @@ bool gp_kernel_is_selected(const struct gp_kernel *kernel)
     return kernel->selected;
 }
 
+bool gp_kernel_prints(const struct gp_kernel *kernel)
+{
+    return kernel->prints;
+}
+
 static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
 {
     int value = 0;
@@ -105,8 +127,7 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch
         (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     launch->max_shared_dynamic =
         (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-    launch->shared_carveout =
-        attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    launch->shared_carveout = attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
 }
 
 void gp_kernels_forget(void)

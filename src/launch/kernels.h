@@ -1,5 +1,5 @@
-/* What is known of each function that is launched: its name, whether the user wants it. Owns the table.
- * Calls launch/session and cuda/. From any thread. */
+/* What is known of each function that is launched: its name, whether the user wants it. Owns the
+ * table. Calls launch/session and cuda/. From any thread. */
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
@@ -13,6 +13,9 @@ struct gp_kernel;
 const struct gp_kernel *gp_kernel_find(CUfunction function);
 const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
 bool gp_kernel_is_selected(const struct gp_kernel *kernel);
+
+/* True when the kernel's module can print. */
+bool gp_kernel_prints(const struct gp_kernel *kernel);
 
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);

@@ -72,19 +72,23 @@ struct measurement {
     uint64_t restored_bytes;
 };
 
-/* Everything before pass 1: nothing else may be running, and what the kernel will write is saved. */
-static void prepare(struct measurement *m)
+/* Everything before pass 1: nothing else may be running, and what the kernel will write is saved.
+ */
+static void prepare(struct measurement *m, const struct gp_kernel *kernel)
 {
     struct gp_context *c = m->context;
     gp_modules_resolve(c->handle);
     if (c->collector->passes(c->collection) > 1) {
-        m->not_replayed = gp_memory_replay_barred();
+        m->not_replayed =
+            gp_kernel_prints(kernel) ? "the kernel's module prints" : gp_memory_replay_barred();
         struct gp_snapshot *snapshot =
             m->not_replayed ? NULL : gp_context_snapshot(c, &m->not_replayed);
-        if (snapshot && gp_snapshot_take(snapshot, &m->not_replayed))
+        if (snapshot && gp_snapshot_take(snapshot, &m->not_replayed)) {
             m->snapshot = snapshot;
-        else if (snapshot)
+            m->not_replayed = NULL;
+        } else if (snapshot) {
             gp_snapshot_done(snapshot);
+        }
     }
     if (gp_session_flushes_caches()) {
         const char *why;
@@ -127,8 +131,9 @@ static void repair(struct measurement *m)
     const char *why;
     if (!gp_snapshot_compare(m->snapshot, &why) || !gp_snapshot_restore(m->snapshot, &why) ||
         m->call->run(m->call) != CUDA_SUCCESS) {
-        gp_say("memory could not be put back after a replay; what the program computes from here on "
-               "may be wrong");
+        gp_say(
+            "memory could not be put back after a replay; what the program computes from here on "
+            "may be wrong");
         gp_session_give_up("a replay could not be undone");
         return;
     }
@@ -137,18 +142,16 @@ static void repair(struct measurement *m)
         context_died(m, outcome);
 }
 
-/* One more pass, from the memory the first one started from. False where passes must end here; memory
- * is then as after one whole run. */
+/* One more pass, from the memory the first one started from. False where passes must end here;
+ * memory is then as after one whole run. Our own kernels run before the pass begins: a pass counts
+ * every kernel there is. */
 static bool later_pass(struct measurement *m, unsigned pass)
 {
     struct gp_context *c = m->context;
     if (!gp_snapshot_compare(m->snapshot, &m->broken_off))
         return false;
-    if (!c->collector->begin(c->collection, pass, &m->broken_off))
-        return false; /* nothing was written back yet */
-    if (!gp_snapshot_restore(m->snapshot, &m->broken_off)) {
-        const char *why;
-        c->collector->end(c->collection, pass, &why);
+    if (!gp_snapshot_restore(m->snapshot, &m->broken_off) ||
+        !c->collector->begin(c->collection, pass, &m->broken_off)) {
         repair(m);
         return false;
     }
@@ -190,7 +193,8 @@ static void record(const struct measurement *m, const struct gp_kernel *kernel, 
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(kernel, &launch);
-    const char *not_run = launch.skipped ? launch.skipped : "no counter of the selection exists here";
+    const char *not_run =
+        launch.skipped ? launch.skipped : "no counter of the selection exists here";
     launch.counters = c->collector->read(c->collection, not_run);
     launch.counter_count = c->collector->count(c->collection);
     launch.overhead_ms = now_ms() - started_ms;
@@ -200,7 +204,7 @@ static void record(const struct measurement *m, const struct gp_kernel *kernel, 
 static CUresult measure(struct measurement *m, const struct gp_kernel *kernel, uint64_t index)
 {
     double started_ms = now_ms();
-    prepare(m);
+    prepare(m, kernel);
     CUresult result = first_pass(m);
     unsigned passes = m->context->collector->passes(m->context->collection);
     if (result == CUDA_SUCCESS && !m->context->dead && m->runs == 1 && m->snapshot)

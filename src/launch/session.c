@@ -222,8 +222,8 @@ static bool open_metrics(void)
     return session.summary != NULL;
 }
 
-/* Registered after the driver's own start, hence run before its teardown. Frees nothing: the process
- * ends, and another thread may still be in a hook. */
+/* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
+ * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
 {
     if (atomic_load(&session.pid) != getpid())

@@ -1,6 +1,6 @@
-/* One profiled process: what the user asked for (GPUPROF_* in the environment), where the results go,
- * and what state we are in. Owns the configuration, the profile's writer, the summary printed at
- * exit. May call memory/, counters/, cuda/ and the rooms below CUDA. */
+/* One profiled process: what the user asked for (GPUPROF_* in the environment), where the results
+ * go, and what state we are in. Owns the configuration, the profile's writer, the summary printed
+ * at exit. May call memory/, counters/, cuda/ and the rooms below CUDA. */
 #ifndef GPUPROF_LAUNCH_SESSION_H
 #define GPUPROF_LAUNCH_SESSION_H
 
@@ -31,10 +31,12 @@ void gp_session_capture_begins(void);
 void gp_session_capture_ends(void);
 int gp_session_captures(void);
 
-/* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS). */
+/* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS).
+ */
 bool gp_session_selects(const char *kernel);
 
-/* True when caches are to be emptied before the hardware pass (GPUPROF_CACHE=flush, the default). */
+/* True when caches are to be emptied before the hardware pass (GPUPROF_CACHE=flush, the default).
+ */
 bool gp_session_flushes_caches(void);
 
 const struct gp_metrics *gp_session_metrics(void);

@@ -1,5 +1,6 @@
 /* memory/: what does the program own? The linked list of the buffers a kernel can write, hashed by
- * address; the device globals of its modules; snapshots of them. Owns those. May call cuda/ and base/.
+ * address; the device globals of its modules; snapshots of them. Owns those. May call cuda/ and
+ * base/.
  *
  * Every function here may be called from any thread. */
 #ifndef GPUPROF_MEMORY_BUFFERS_H
@@ -28,14 +29,14 @@ struct gp_buffer {
     UT_hash_handle hh;
 };
 
-/* Enters a buffer of the current context. Address 0 and size 0 are ignored. Where memory for the entry
- * cannot be had, replay is barred: better not to measure than to lose track. */
+/* Enters a buffer of the current context. Address 0 and size 0 are ignored. Where memory for the
+ * entry cannot be had, replay is barred: better not to measure than to lose track. */
 void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size);
 void gp_buffer_add_host(void *address, size_t size);
 void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
 
-/* Takes the buffer that starts at the address off the list; NULL where there is none. Then either its
- * memory is gone (discard) or the free failed (put back). Both take NULL. */
+/* Takes the buffer that starts at the address off the list; NULL where there is none. Then either
+ * its memory is gone (discard) or the free failed (put back). Both take NULL. */
 struct gp_buffer *gp_buffer_take(CUdeviceptr address);
 void gp_buffer_discard(struct gp_buffer *buffer);
 void gp_buffer_put_back(struct gp_buffer *buffer);
@@ -52,8 +53,8 @@ void gp_buffers_each(CUcontext context, gp_buffer_visit *visit, void *data);
 /* Changes whenever the list does. */
 uint64_t gp_buffers_generation(void);
 
-/* From now on kernels can write memory that no snapshot holds, so none is replayed. The first reason
- * (a string that lives for ever) is kept. */
+/* From now on kernels can write memory that no snapshot holds, so none is replayed. The first
+ * reason (a string that lives for ever) is kept. */
 void gp_memory_bar_replay(const char *why);
 const char *gp_memory_replay_barred(void); /* NULL: replay is safe */
 

@@ -12,6 +12,7 @@ struct reader {
     int cc;
     gp_name_visit *visit;
     void *data;
+    bool prints;
     const char *why;
 };
 
@@ -55,6 +56,9 @@ static bool read_symbols(struct reader *r, const char *base, size_t size,
     const Elf64_Sym *symbol = (const void *)(base + symbols->sh_offset);
     for (size_t i = 0; i < symbols->sh_size / sizeof(*symbol); i++) {
         const Elf64_Sym *s = &symbol[i];
+        if (s->st_name < strings->sh_size &&
+            strcmp(base + strings->sh_offset + s->st_name, GP_DEVICE_PRINTF) == 0)
+            r->prints = true;
         if (ELF64_ST_TYPE(s->st_info) != STT_OBJECT || s->st_shndx == SHN_UNDEF ||
             s->st_shndx >= section_count || s->st_name >= strings->sh_size)
             continue;
@@ -97,8 +101,8 @@ static bool read_elf(struct reader *r, const void *image, size_t size)
     return true;
 }
 
-/* The tables must be aligned to be read in place; inside a fatbin or the program's data they may not
- * be. */
+/* The tables must be aligned to be read in place; inside a fatbin or the program's data they may
+ * not be. */
 static bool read_cubin(struct reader *r, const void *image, size_t size)
 {
     if ((uintptr_t)image % sizeof(uint64_t) == 0)
@@ -162,10 +166,13 @@ static const char *skip_bracket(const char *p, const char *end)
     return p < end ? p : end;
 }
 
-/* Module-scope PTX is statements: directives and names up to a `;` or a `{...}` body. A variable is a
- * statement with .global or .const in it; its name is the last word before `[`, `=`, `,` or `;`. */
+/* Module-scope PTX is statements: directives and names up to a `;` or a `{...}` body. A variable is
+ * a statement with .global or .const in it; its name is the last word before `[`, `=`, `,` or `;`.
+ */
 static bool read_ptx(struct reader *r, const char *p, const char *end)
 {
+    if (memmem(p, (size_t)(end - p), GP_DEVICE_PRINTF, strlen(GP_DEVICE_PRINTF)))
+        r->prints = true;
     bool is_variable = false, is_function = false, in_value = false;
     const char *word = NULL;
     size_t word_length = 0;
@@ -200,7 +207,8 @@ static bool read_ptx(struct reader *r, const char *p, const char *end)
             word = NULL;
             p++;
         } else if (*p == '{' && !in_value) {
-            p = skip_bracket(p, end); /* a function's body; its variables are in the module's scope */
+            p = skip_bracket(p,
+                             end); /* a function's body; its variables are in the module's scope */
             is_variable = is_function = false;
             word = NULL;
         } else if (strchr("([{\"", *p)) {
@@ -292,8 +300,8 @@ static bool read_payload(struct reader *r, const struct fatbin_entry *entry, con
     return ok;
 }
 
-/* Walks the entries of one kind: finds the best architecture for this chip, or, with `read`, reads the
- * entries of that architecture. */
+/* Walks the entries of one kind: finds the best architecture for this chip, or, with `read`, reads
+ * the entries of that architecture. */
 static bool walk_fatbin(struct reader *r, const char *base, size_t size, int kind, uint32_t *arch,
                         bool read)
 {
@@ -313,7 +321,8 @@ static bool walk_fatbin(struct reader *r, const char *base, size_t size, int kin
                 return false;
         } else if (entry.kind == kind && (int)entry.arch <= r->cc && entry.arch > *arch &&
                    (kind == ENTRY_PTX || (int)entry.arch / 10 == r->cc / 10)) {
-            *arch = entry.arch; /* machine code runs on its own generation only, PTX on later ones */
+            *arch =
+                entry.arch; /* machine code runs on its own generation only, PTX on later ones */
         }
         offset += entry.header_size + entry.size;
     }
@@ -369,12 +378,13 @@ static bool read_image(struct reader *r, const void *image, size_t size)
     return false;
 }
 
-bool gp_image_variables(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
-                        const char **why)
+bool gp_image_read(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
+                   bool *prints, const char **why)
 {
     struct reader r = {.cc = cc, .visit = visit, .data = data};
     bool ok = image && read_image(&r, image, size);
     if (!ok && why)
         *why = r.why ? r.why : "it has no image";
+    *prints = r.prints;
     return ok;
 }

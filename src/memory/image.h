@@ -1,8 +1,9 @@
-/* The names of the variables in a module's image, whatever form the program loads it in: cubin (ELF),
- * fatbin (compressed or not, bare or in nvcc's wrapper), PTX text. Owns nothing; calls libc, lz4, zstd.
+/* What we must know of a module's image: the names of its variables, and whether its kernels print;
+ * whatever form the program loads it in: cubin (ELF), fatbin (compressed or not, bare or in nvcc's
+ * wrapper), PTX text. Owns nothing; calls libc, lz4, zstd.
  *
- * The driver is asked for each name later, so a name too many does no harm; a name too few would let a
- * kernel's state escape the snapshot. */
+ * The driver is asked for each name later, so a name too many does no harm; a name too few would
+ * let a kernel's state escape the snapshot. */
 #ifndef GPUPROF_MEMORY_IMAGE_H
 #define GPUPROF_MEMORY_IMAGE_H
 
@@ -11,12 +12,16 @@
 
 typedef void gp_name_visit(const char *name, size_t length, void *data);
 
+/* The function behind printf in a kernel; a call to it is a symbol of the image. */
+#define GP_DEVICE_PRINTF "vprintf"
+
 /* Calls visit for each variable in device memory: static, constant or managed, of the file or of a
  * function. `size` is that of the image in bytes, 0 when only the image itself knows (the driver's
  * calls take no size). `cc` is the device's compute capability times ten: where a fatbin holds code
  * for several chips, that for this one is read. Returns false, with the reason in `why`, where the
- * image is in no form we know or memory ran out: then nothing is known of the module's variables. */
-bool gp_image_variables(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
-                        const char **why);
+ * image is in no form we know or memory ran out: then nothing is known of the module's variables.
+ * *prints becomes true where some kernel can call printf. */
+bool gp_image_read(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
+                   bool *prints, const char **why);
 
 #endif

@@ -23,6 +23,7 @@ struct module {
     char *names; /* NUL after each name, one more at the end */
     size_t names_length, names_capacity;
     bool out_of_memory;
+    bool prints;
     struct module *prev, *next;
 };
 
@@ -67,11 +68,13 @@ static int current_cc(CUcontext *current)
            gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-/* A module of which we do not know the variables: its kernels may keep state that no snapshot holds. */
+/* A module of which we do not know the variables: its kernels may keep state that no snapshot
+ * holds. */
 static void unreadable(const char *why)
 {
     static struct gp_once once;
-    gp_say_limited(&once, 1, "a module's variables are not known (%s): kernels are not replayed", why);
+    gp_say_limited(&once, 1, "a module's variables are not known (%s): kernels are not replayed",
+                   why);
     gp_memory_bar_replay("a module's variables are not known");
 }
 
@@ -86,7 +89,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     m->is_library = is_library;
     const char *why = NULL;
     int cc = current_cc(&m->home);
-    bool read = gp_image_variables(image, size, cc, add_name, m, &why);
+    bool read = gp_image_read(image, size, cc, add_name, m, &m->prints, &why);
     if (!read || m->out_of_memory)
         unreadable(read ? "memory ran out" : why);
     pthread_mutex_lock(&lock);
@@ -220,4 +223,21 @@ void gp_modules_forget_context(CUcontext context)
     }
     pthread_mutex_unlock(&lock);
     atomic_store(&unresolved, true);
+}
+
+bool gp_module_prints(const void *handle)
+{
+    struct module *m;
+    bool any = false, known = false, prints = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        any = any || m->prints;
+        if (m->handle == handle) {
+            known = true;
+            prints = m->prints;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return known ? prints : any;
 }

@@ -1,6 +1,6 @@
-/* The modules and libraries the program has loaded, and the variables in them. A variable is looked up
- * in the driver, and so becomes a buffer, when a kernel is first measured in a context: loading a
- * module stays as cheap (and as lazy) as it was. Owns the list of modules. */
+/* The modules and libraries the program has loaded, and the variables in them. A variable is looked
+ * up in the driver, and so becomes a buffer, when a kernel is first measured in a context: loading
+ * a module stays as cheap (and as lazy) as it was. Owns the list of modules. */
 #ifndef GPUPROF_MEMORY_MODULES_H
 #define GPUPROF_MEMORY_MODULES_H
 
@@ -19,5 +19,9 @@ void gp_module_unloading(const void *handle);
 void gp_modules_resolve(CUcontext current);
 
 void gp_modules_forget_context(CUcontext context);
+
+/* True when kernels of that module or library can print: run again they would print again. For a
+ * handle we do not know (NULL too), true when those of any module can. */
+bool gp_module_prints(const void *handle);
 
 #endif

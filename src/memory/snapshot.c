@@ -190,9 +190,8 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
         gp_snapshot_close(s, true);
         return NULL;
     }
-    s->blocks =
-        BLOCKS_PER_SM *
-        (unsigned)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    s->blocks = BLOCKS_PER_SM *
+                (unsigned)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     pthread_mutex_lock(&lock);
     DL_APPEND(snapshots, s);
     pthread_mutex_unlock(&lock);
@@ -248,11 +247,13 @@ static void note_buffer(const struct gp_buffer *buffer, void *data)
 {
     for (size_t at = 0; at < buffer->size; at += GP_CHUNK_BYTES) {
         size_t left = buffer->size - at;
-        note_chunk(data, buffer->device_address + at, left < GP_CHUNK_BYTES ? left : GP_CHUNK_BYTES);
+        note_chunk(data, buffer->device_address + at,
+                   left < GP_CHUNK_BYTES ? left : GP_CHUNK_BYTES);
     }
 }
 
-/* Offsets become addresses: a chunk that does not end within the device's part goes to the host's. */
+/* Offsets become addresses: a chunk that does not end within the device's part goes to the host's.
+ */
 static void place_chunks(struct gp_snapshot *s)
 {
     uint64_t host_used = 0;
@@ -276,9 +277,8 @@ static bool make_tables(struct gp_snapshot *s)
         free_device(&s->changed);
         free(s->flags);
         s->flags = malloc(s->chunk_capacity * sizeof(*s->flags));
-        if (!s->flags ||
-            gp_cuda.cuMemAlloc_v2(&s->table, s->chunk_capacity * sizeof(*s->chunks)) !=
-                CUDA_SUCCESS)
+        if (!s->flags || gp_cuda.cuMemAlloc_v2(&s->table, s->chunk_capacity * sizeof(*s->chunks)) !=
+                             CUDA_SUCCESS)
             return false;
         if (gp_cuda.cuMemAlloc_v2(&s->changed, s->chunk_capacity * sizeof(*s->flags)) !=
             CUDA_SUCCESS)
@@ -290,8 +290,8 @@ static bool make_tables(struct gp_snapshot *s)
            gp_cuda.cuStreamSynchronize(s->stream) == CUDA_SUCCESS;
 }
 
-/* Lists what is to be copied and finds room for it; nothing to do while the program's buffers are the
- * same as last time. */
+/* Lists what is to be copied and finds room for it; nothing to do while the program's buffers are
+ * the same as last time. */
 static bool plan(struct gp_snapshot *s, const char **why)
 {
     uint64_t generation = gp_buffers_generation();
@@ -358,8 +358,8 @@ bool gp_snapshot_compare(struct gp_snapshot *s, const char **why)
         return false;
     if (!s->chunk_count)
         return true;
-    CUresult result = gp_cuda.cuMemcpyDtoHAsync_v2(
-        s->flags, s->changed, s->chunk_count * sizeof(*s->flags), s->stream);
+    CUresult result = gp_cuda.cuMemcpyDtoHAsync_v2(s->flags, s->changed,
+                                                   s->chunk_count * sizeof(*s->flags), s->stream);
     if (result == CUDA_SUCCESS)
         result = gp_cuda.cuStreamSynchronize(s->stream);
     if (result != CUDA_SUCCESS) {
@@ -393,8 +393,8 @@ void gp_snapshot_done(struct gp_snapshot *s)
 bool gp_snapshot_flush_caches(struct gp_snapshot *s)
 {
     if (!s->scratch) {
-        s->scratch_size = FLUSH_SIZES * (size_t)gp_device_attribute(
-                                            s->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+        s->scratch_size =
+            FLUSH_SIZES * (size_t)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
         if (device_room() < s->scratch_size ||
             gp_cuda.cuMemAlloc_v2(&s->scratch, s->scratch_size) != CUDA_SUCCESS) {
             s->scratch = 0;
