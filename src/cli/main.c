@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "gpuprof_version.h"
+#include "report/layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +30,11 @@ static int print_overview(void)
     struct gp_text out = {0};
     gp_text_add(&out, "gpuprof profiles the CUDA kernels of a program.\n\n"
                       "  gpuprof [options] PROGRAM [ARGS]\n");
-    for (size_t i = 0; cli_commands[i]; i++)
-        gp_text_addf(&out, "  gpuprof %-8s %-32s %s\n", cli_commands[i]->name,
-                     cli_commands[i]->arguments, cli_commands[i]->help);
+    for (size_t i = 0; cli_commands[i]; i++) {
+        gp_text_addf(&out, "  gpuprof %s %s\n      ", cli_commands[i]->name,
+                     cli_commands[i]->arguments);
+        gp_wrap(&out, 6, cli_commands[i]->help);
+    }
     gp_text_add(&out, "  gpuprof --version\n\n"
                       "'gpuprof help COMMAND' tells more about a command.\n");
     return cli_print(&out);

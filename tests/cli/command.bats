@@ -1,0 +1,158 @@
+# The command: options, messages, exit codes. The program that runs under it touches no GPU, so the
+# library only has to be found and passed on.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    gpuprof=$GPUPROF_BUILD/gpuprof
+    cd "$BATS_TEST_TMPDIR"
+    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
+    unset GPUPROF_METRICS_PATH GPUPROF_METRICS GPUPROF_KERNELS GPUPROF_OUTPUT GPUPROF_LOG
+}
+
+@test "--version tells the version" {
+    run "$gpuprof" --version
+    [ "$status" -eq 0 ]
+    [[ $output =~ ^gpuprof\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "without arguments it explains itself and answers 2" {
+    run "$gpuprof"
+    [ "$status" -eq 2 ]
+    [[ $output == *"gpuprof [options] PROGRAM [ARGS]"* ]]
+}
+
+@test "help lists every command, help COMMAND its options" {
+    run "$gpuprof" help
+    [ "$status" -eq 0 ]
+    for command in run report metrics help; do
+        [[ $output == *"gpuprof $command"* ]]
+        "$gpuprof" help $command
+    done
+    run "$gpuprof" help run
+    [[ $output == *"-m, --metrics LIST"* ]]
+    run "$gpuprof" report --help
+    [ "$status" -eq 0 ]
+    [[ $output == *"--top COUNT"* ]]
+    run "$gpuprof" help reprot
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: there is no command 'reprot'; did you mean report? ('gpuprof help' lists them)" ]
+}
+
+@test "help is at most 120 columns wide" {
+    for command in "" run report metrics help; do
+        "$gpuprof" help $command | awk 'length > 120 { exit 1 }'
+    done
+    "$gpuprof" metrics | awk 'length > 120 { exit 1 }'
+    "$gpuprof" metrics --facts | awk 'length > 120 { exit 1 }'
+}
+
+@test "the program's exit status, arguments and standard input come through" {
+    run "$gpuprof" sh -c 'exit 42'
+    [ "$status" -eq 42 ]
+    run "$gpuprof" -- printf '%s|' a 'b c' --metrics
+    [ "$output" = "a|b c|--metrics|" ]
+    run "$gpuprof" run cat <<<"hello"
+    [ "$output" = "hello" ]
+}
+
+@test "options become the library's variables" {
+    run "$gpuprof" --metrics gld_efficiency,flops -k 'add|mul' --output=p_%p.jsonl --log log_%p \
+        sh -c 'echo "$GPUPROF_METRICS;$GPUPROF_KERNELS;$GPUPROF_OUTPUT;$GPUPROF_LOG"'
+    [ "$output" = "gld_efficiency,flops;add|mul;p_%p.jsonl;log_%p" ]
+}
+
+@test "the library is preloaded before what was preloaded" {
+    run env LD_PRELOAD= "$gpuprof" sh -c 'echo $LD_PRELOAD'
+    [ "$output" = "$(realpath "$GPUPROF_BUILD")/libgpuprof.so" ]
+    other=$(ldconfig -p | sed -n 's/.*libm\.so\.6.*=> //p' | head -1)
+    run env LD_PRELOAD="$other" "$gpuprof" sh -c 'echo $LD_PRELOAD'
+    [ "$output" = "$(realpath "$GPUPROF_BUILD")/libgpuprof.so:$other" ]
+}
+
+@test "the library is found in ../lib as well, and missed with a message" {
+    mkdir -p there/bin there/lib
+    cp "$gpuprof" there/bin/gpuprof
+    run there/bin/gpuprof true
+    [ "$status" -eq 1 ]
+    [ "$output" = "gpuprof: libgpuprof.so is neither in $PWD/there/bin nor in $PWD/there/bin/../lib" ]
+    cp "$GPUPROF_BUILD/libgpuprof.so" there/lib/
+    run there/bin/gpuprof sh -c 'echo $LD_PRELOAD'
+    [ "$status" -eq 0 ]
+    [ "$output" = "$PWD/there/bin/../lib/libgpuprof.so" ]
+}
+
+@test "a program that is not there answers 127, one that cannot run 126" {
+    run -127 "$gpuprof" ./nothing
+    [ "$status" -eq 127 ]
+    [ "$output" = "gpuprof: ./nothing: No such file or directory" ]
+    echo text >file
+    run "$gpuprof" ./file
+    [ "$status" -eq 126 ]
+}
+
+@test "a mistake is told before the program starts" {
+    wrong() { # expected, arguments...
+        local expected=$1
+        shift
+        run "$gpuprof" "$@" touch started
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: $expected" ]
+        [ ! -e started ]
+    }
+    wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
+    wrong "--kernels: '(' is no extended regular expression: Unmatched ( or \\(" --kernels '('
+    wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"
+    wrong "--output: '%z' is none of %p (process), %h (host), %q{NAME}, %%" -o 'x%z'
+    wrong "--log: '%q{NONE}': there is no environment variable NONE" --log '%q{NONE}'
+    wrong "there is no option '--metrcs'; did you mean --metrics? ('gpuprof help run' lists the options)" --metrcs x
+    wrong "there is no option '-x' ('gpuprof help run' lists the options)" -x
+    run "$gpuprof" --metrics
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: a value is missing after '--metrics' ('gpuprof help run' lists the options)" ]
+    run "$gpuprof" run
+    [ "$status" -eq 2 ]
+}
+
+@test "a statically linked program runs, with a warning" {
+    command -v cc >/dev/null || skip "no compiler"
+    echo 'int main(void){return 7;}' >s.c
+    cc -static -o s s.c 2>/dev/null || skip "no static libc"
+    run "$gpuprof" ./s
+    [ "$status" -eq 7 ]
+    [ "$output" = "gpuprof: ./s is linked statically: it cannot be profiled" ]
+}
+
+@test "metrics lists units, meanings, formulas per compute capability" {
+    run "$gpuprof" metrics dram_read_bytes
+    [ "$status" -eq 0 ]
+    [[ $output == *"dram_read_bytes (bytes), default"* ]]
+    [[ $output == *"= dram__bytes_read.sum"* ]]
+    run "$gpuprof" metrics --cc 12.0 dram_read_bytes
+    [[ $output == *"= dram__bytes_op_read.sum"* ]]
+    run "$gpuprof" metrics --cc 7.5 flop_count_tensor
+    [[ $output == *"absent: flop_count_tensor is not defined for compute capability 7.5"* ]]
+    run "$gpuprof" metrics --cc new
+    [ "$status" -eq 2 ]
+    run "$gpuprof" metrics nothing_like_it
+    [ "$status" -eq 2 ]
+    run "$gpuprof" metrics --facts
+    [[ $output == *"launch.theoretical_occupancy"* ]]
+}
+
+@test "a user's own metric is listed, a mistake in one is told with file and line" {
+    mkdir -p config/gpuprof
+    printf '[my_ratio]\nunit = ratio\nformula = dram_read_bytes / dram_write_bytes\n' >config/gpuprof/mine.ini
+    run "$gpuprof" metrics my_ratio
+    [ "$status" -eq 0 ]
+    [[ $output == *"my_ratio (ratio), user-defined"* ]]
+    printf '[broken]\nformula = 1 +\n' >config/gpuprof/other.ini
+    run "$gpuprof" metrics my_ratio
+    [ "$status" -eq 0 ]
+    [[ $output == *"config/gpuprof/other.ini:2: metric broken: formula, column 4: expected"* ]]
+}
+
+@test "a closed pipe is no failure" {
+    run bash -o pipefail -c "'$gpuprof' metrics | head -1"
+    [ "$status" -eq 0 ]
+}
