@@ -18,6 +18,9 @@ struct gp_collection;
 struct gp_collector {
     const char *name;
 
+    /* True for devices of the generations this way of counting is for. */
+    bool (*suits)(const struct gp_device *device);
+
     /* Prepares to collect the named counters (strings that outlive the collection). NULL with the
      * reason in *why (a string that lives for ever) where nothing at all can be collected; single
      * counters that cannot be have their reason when they are read. */
@@ -46,8 +49,23 @@ struct gp_collector {
 
 /* CUPTI's Range Profiler: compute capability 7.0 and later, CUDA 12.6 and later. */
 extern const struct gp_collector gp_range_collector;
+/* CUPTI's event groups: compute capability up to 7.2, as long as CUPTI knows the chip. */
+extern const struct gp_collector gp_event_collector;
 
-/* Fills in the chip's name as CUPTI has it, empty where CUPTI does not say. */
-void gp_collector_name_chip(struct gp_device *device);
+/* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
+#define GP_EVENT_PREFIX "event__"
+
+/* Facts of a device that only CUPTI knows: the chip's name, CUPTI's version. Empty and 0 where it
+ * does not say. */
+void gp_collector_describe(struct gp_device *device);
+
+/* Opens the first collection that works on this device, and says by which collector;
+ * device->event_counters becomes 1 where counters are those of event groups. NULL with the reason
+ * in *why. `names` gives the counters wanted once that is known: it fills in *list and *count and
+ * returns false when memory ran out. */
+typedef bool gp_counter_names(const struct gp_device *device, const char ***list, size_t *count);
+struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
+                                         gp_counter_names *names,
+                                         const struct gp_collector **collector, const char **why);
 
 #endif

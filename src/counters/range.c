@@ -46,16 +46,21 @@ static bool initialize(const char **why)
     return initialized;
 }
 
-void gp_collector_name_chip(struct gp_device *device)
+void gp_collector_describe(struct gp_device *device)
 {
     const char *why;
+    device->chip[0] = '\0';
+    device->cupti_version = gp_cupti_find(&why) ? gp_cupti_version() : 0;
     GP_CUPTI_PARAMS(CUpti_Device_GetChipName, p);
     p.deviceIndex = (size_t)device->ordinal;
-    device->chip[0] = '\0';
-    if (gp_cupti_find(&why) && initialize(&why) &&
+    if (device->cupti_version && gp_cupti_has_ranges() && initialize(&why) &&
         gp_cupti.cuptiDeviceGetChipName(&p) == CUPTI_SUCCESS && p.pChipName)
         strncat(device->chip, p.pChipName, sizeof(device->chip) - 1);
-    device->cupti_version = gp_cupti_version();
+}
+
+static bool range_suits(const struct gp_device *device)
+{
+    return device->cc_major >= 7;
 }
 
 /* ---- configuration --------------------------------------------------------------------------- */
@@ -236,7 +241,10 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
                                         const char *const *names, size_t count, const char **why)
 {
-    if (!gp_cupti_find(why) || !initialize(why))
+    if (!gp_cupti_find(why))
+        return NULL;
+    *why = "this CUPTI is too old for the GPU; that of CUDA 12.6 or later is needed";
+    if (!gp_cupti_has_ranges() || !initialize(why))
         return NULL;
     *why = "CUPTI does not name this GPU's chip";
     if (!device->chip[0])
@@ -371,6 +379,7 @@ static const struct gp_counter *range_read(struct gp_collection *c, const char *
 
 const struct gp_collector gp_range_collector = {
     .name = "range profiler",
+    .suits = range_suits,
     .open = range_open,
     .passes = range_passes,
     .begin = range_begin,

@@ -14,6 +14,7 @@ struct gp_cupti gp_cupti;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool searched;
 static uint32_t version;
+static bool has_ranges, has_events;
 static const char *reason;
 
 /* ---- where it may be ------------------------------------------------------------------------- */
@@ -85,14 +86,28 @@ static void *open_library(void)
 
 /* ---- what it has ----------------------------------------------------------------------------- */
 
-static bool has_all_functions(void *handle)
+static bool find_functions(void *handle)
 {
-    bool complete = true;
-#define CUPTI(function)                                              \
+    bool common = true;
+    has_ranges = has_events = true;
+#define FIND(function, complete)                                     \
     *(void **)&gp_cupti.function = gp_real_dlsym(handle, #function); \
     complete = complete && gp_cupti.function;
+#define CUPTI(function) FIND(function, common)
+#define RANGE(function) FIND(function, has_ranges)
+#define EVENT(function) FIND(function, has_events)
 #include "cuda/cupti.def"
-    return complete;
+    return common && (has_ranges || has_events);
+}
+
+bool gp_cupti_has_ranges(void)
+{
+    return has_ranges;
+}
+
+bool gp_cupti_has_events(void)
+{
+    return has_events;
 }
 
 bool gp_cupti_find(const char **why)
@@ -101,8 +116,8 @@ bool gp_cupti_find(const char **why)
     if (!searched) {
         searched = true;
         void *handle = open_library();
-        if (handle && !has_all_functions(handle))
-            reason = "libcupti.so is too old; it must be that of CUDA 12.6 or later";
+        if (handle && !find_functions(handle))
+            reason = "libcupti.so is not a version we can use; that of CUDA 12.6 or later is";
         if (!reason && gp_cupti.cuptiGetVersion(&version) != CUPTI_SUCCESS)
             version = 0;
     }

@@ -6,6 +6,7 @@
 #include "cuda/driver.h"
 
 #include <cupti_callbacks.h>
+#include <cupti_events.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -15,6 +16,8 @@
 
 struct gp_cupti {
 #define CUPTI(function) __typeof__(&function) function;
+#define RANGE(function) CUPTI(function)
+#define EVENT(function) CUPTI(function)
 #include "cuda/cupti.def"
 };
 
@@ -25,6 +28,10 @@ extern struct gp_cupti gp_cupti;
  * Profiler. Returns false with the reason in *why, also when it did so before. Loads the library:
  * call it outside locks the program could wait for. */
 bool gp_cupti_find(const char **why);
+
+/* What this version of it has: all RANGE functions of cupti.def, all EVENT functions. */
+bool gp_cupti_has_ranges(void);
+bool gp_cupti_has_events(void);
 
 /* cuptiGetVersion's number; 0 before it is found. */
 uint32_t gp_cupti_version(void);

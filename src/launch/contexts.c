@@ -39,20 +39,12 @@ static void describe_device(CUdevice device, struct gp_device *d)
     if (gp_cuda.cuDriverGetVersion(&d->driver_version) != CUDA_SUCCESS)
         d->driver_version = 0;
     d->simulated = gp_driver_is_simulated();
-    gp_collector_name_chip(d);
+    gp_collector_describe(d);
 }
 
-static bool open_collection(struct gp_context *c, const char **why)
+static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
-    const char **names = NULL;
-    size_t count = 0;
-    *why = "memory ran out";
-    if (gp_metrics_counters(gp_session_metrics(), &c->device, &names, &count) != 0)
-        return false;
-    c->collector = &gp_range_collector;
-    c->collection = c->collector->open(c->handle, &c->device, names, count, why);
-    free(names);
-    return c->collection != NULL;
+    return gp_metrics_counters(gp_session_metrics(), device, list, count) == 0;
 }
 
 static struct gp_context *find(CUcontext handle)
@@ -83,7 +75,8 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
         return NULL;
     c->handle = handle;
     describe_device(device, &c->device);
-    if (!open_collection(c, why)) {
+    c->collection = gp_collection_open(handle, &c->device, counter_names, &c->collector, why);
+    if (!c->collection) {
         free(c);
         return NULL;
     }

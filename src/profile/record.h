@@ -37,6 +37,7 @@ struct gp_device {
     size_t total_memory;
     int driver_version;     /* 13000 for CUDA 13.0 */
     uint32_t cupti_version; /* 0 when CUPTI was not found */
+    int event_counters;     /* 1: counters are those of CUPTI's event groups, not of ranges */
     int simulated;          /* 1: these are not a real GPU's numbers */
 };
 
