@@ -14,7 +14,7 @@
 static const char *const key_names[GP_KEY_COUNT] = {
     [GP_KEY_UNIT] = "unit",     [GP_KEY_CLASS] = "class",     [GP_KEY_DESCRIPTION] = "description",
     [GP_KEY_SOURCE] = "source", [GP_KEY_FORMULA] = "formula", [GP_KEY_DEFAULT] = "default",
-    [GP_KEY_WHEN] = "when",
+    [GP_KEY_WHEN] = "when",     [GP_KEY_NEEDS] = "needs",
 };
 
 struct reading {

@@ -34,6 +34,7 @@ enum gp_key {
     GP_KEY_FORMULA,
     GP_KEY_DEFAULT,
     GP_KEY_WHEN,
+    GP_KEY_NEEDS,
     GP_KEY_COUNT
 };
 

@@ -24,7 +24,8 @@
 struct variant {
     struct gp_condition when;
     struct gp_node *formula;
-    char *when_text; /* NULL: all devices */
+    struct gp_node *needs; /* where this is 0 the metric does not apply; NULL: it always does */
+    char *when_text;       /* NULL: all devices */
     int line;
     struct variant *next;
 };
@@ -64,8 +65,16 @@ static void free_variant(struct variant *v)
     if (!v)
         return;
     gp_formula_free(v->formula);
+    gp_formula_free(v->needs);
     free(v->when_text);
     free(v);
+}
+
+/* Visits the operands of everything that is computed for a variant. */
+static int walk_variant(const struct variant *v, int (*visit)(void *, struct gp_node *), void *user)
+{
+    int answer = gp_formula_walk(v->formula, visit, user);
+    return answer == 0 && v->needs ? gp_formula_walk(v->needs, visit, user) : answer;
 }
 
 static void free_entry(struct entry *e)
@@ -141,6 +150,23 @@ static void complain(const struct loading *l, const struct gp_definition *d, int
                  what);
 }
 
+/* Parses the value of one key; complains and returns NULL when that fails. */
+static struct gp_node *parse_formula(const struct loading *l, const struct gp_definition *d,
+                                     enum gp_key key)
+{
+    char why[GP_WHY_SIZE] = "", what[GP_WHY_SIZE + 16];
+    struct gp_node *node = gp_formula_parse(gp_text_string(&d->keys[key].text), why, sizeof(why));
+    if (node && gp_formula_walk(node, intern_counter, l->m) == 0)
+        return node;
+    if (node)
+        snprintf(what, sizeof(what), "out of memory");
+    else
+        snprintf(what, sizeof(what), "%s, %s", key == GP_KEY_NEEDS ? "needs" : "formula", why);
+    complain(l, d, d->keys[key].line, what);
+    gp_formula_free(node);
+    return NULL;
+}
+
 static struct variant *new_variant(const struct loading *l, const struct gp_definition *d)
 {
     char why[GP_WHY_SIZE] = "out of memory";
@@ -164,11 +190,11 @@ static struct variant *new_variant(const struct loading *l, const struct gp_defi
             return NULL;
         }
     }
-    v->formula = gp_formula_parse(gp_text_string(&d->keys[GP_KEY_FORMULA].text), why, sizeof(why));
-    if (!v->formula || gp_formula_walk(v->formula, intern_counter, l->m) != 0) {
-        char what[GP_WHY_SIZE + 16];
-        snprintf(what, sizeof(what), v->formula ? "out of memory" : "formula, %s", why);
-        complain(l, d, line, what);
+    v->formula = parse_formula(l, d, GP_KEY_FORMULA);
+    int needs_something = d->keys[GP_KEY_NEEDS].line != 0;
+    if (v->formula && needs_something)
+        v->needs = parse_formula(l, d, GP_KEY_NEEDS);
+    if (!v->formula || (needs_something && !v->needs)) {
         free_variant(v);
         return NULL;
     }
@@ -356,10 +382,10 @@ static int drop_dangling(struct gp_metrics *m, struct gp_text *problems)
 {
     for (size_t i = 0; i < m->count; i++) {
         for (struct variant *v = m->entries[i]->variants; v; v = v->next) {
-            if (gp_formula_walk(v->formula, bind_metric, m) == 0)
+            if (walk_variant(v, bind_metric, m) == 0)
                 continue;
             const struct gp_node *unbound = NULL;
-            gp_formula_walk(v->formula, find_unbound, &unbound);
+            walk_variant(v, find_unbound, &unbound);
             gp_text_addf(problems, "%s:%d: metric %s: there is no metric '%s'", m->entries[i]->file,
                          v->line, m->entries[i]->metric.name, unbound ? unbound->name : "?");
             if (unbound)
@@ -404,7 +430,7 @@ static int search_cycle(struct cycle_search *s, struct entry *e)
         s->highest = 0;
         s->too_deep = s->depth > MOST_NESTING;
         for (struct variant *v = e->variants; v && !s->too_deep; v = v->next)
-            if (gp_formula_walk(v->formula, search_below, s) != 0)
+            if (walk_variant(v, search_below, s) != 0)
                 return 1;
         s->too_deep |= s->highest >= MOST_NESTING;
         if (s->too_deep) {
@@ -775,7 +801,7 @@ static int gather_operand(void *user, struct gp_node *operand)
 static int gather_entry(struct gathering *g, const struct entry *e)
 {
     const struct variant *v = variant_for(e, g->device);
-    return v ? gp_formula_walk(v->formula, gather_operand, g) : 0;
+    return v ? walk_variant(v, gather_operand, g) : 0;
 }
 
 int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
@@ -857,6 +883,16 @@ static int evaluate_entry(struct evaluation *ev, const struct entry *e, double *
         return -1;
     }
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
+    double needed = 1;
+    if (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why, why_size) != 0)
+        return -1;
+    if (needed == 0) {
+        struct gp_text text = {0};
+        gp_formula_print(v->needs, &text);
+        snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
+        gp_text_free(&text);
+        return -1;
+    }
     return gp_formula_evaluate(v->formula, &operands, value, why, why_size);
 }
 
@@ -880,5 +916,9 @@ int gp_metric_formula(const struct gp_metrics *m, const struct gp_metric *metric
         return -1;
     }
     gp_formula_print(v->formula, out);
+    if (v->needs) {
+        gp_text_add(out, ", where not 0: ");
+        gp_formula_print(v->needs, out);
+    }
     return 0;
 }

@@ -63,8 +63,8 @@ int gp_metric_evaluate(const struct gp_metrics *m, const struct gp_metric *metri
                        const struct gp_device *device, const struct gp_launch *launch,
                        double *value, char *why, size_t why_size);
 
-/* Appends the formula used on this device, printed back from what is computed. Returns -1 with the
- * reason in `why` where the metric has none for that compute capability. */
+/* Appends the formula used on this device, printed back from what is computed, and what it needs.
+ * Returns -1 with the reason in `why` where the metric has none for that compute capability. */
 int gp_metric_formula(const struct gp_metrics *m, const struct gp_metric *metric,
                       const struct gp_device *device, struct gp_text *out, char *why,
                       size_t why_size);

@@ -22,10 +22,9 @@ static int mean(const struct subject *s, const char *metric, double *value)
     return gp_rows_mean(s->rows, s->row, metric, value) == 0;
 }
 
-/* An efficiency of 0 says that there was no access, not that it went badly. */
 static int is_low(const struct subject *s, const char *metric, double limit, double *value)
 {
-    return mean(s, metric, value) && *value > 0 && *value < limit;
+    return mean(s, metric, value) && *value < limit;
 }
 
 static unsigned threads_of(const struct gp_row *row)

@@ -190,6 +190,37 @@ static void metrics_use_metrics(void **state)
     gp_metrics_close(m);
 }
 
+static void a_metric_that_needs_something_does_not_apply_without_it(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = parsed_with("[some]\nformula = a__sum\nneeds = b__sum - 3\n"
+                                       "[none]\nformula = a__sum\nneeds = zero__sum * 2\n"
+                                       "[unknown]\nformula = a__sum\nneeds = c__sum\n"
+                                       "[through]\nformula = some\nneeds = none\n",
+                                       "");
+    gives(m, "some", &hopper, 6);
+    is_absent(m, "none", &hopper, "does not apply: zero__sum * 2 is 0");
+    is_absent(m, "unknown", &hopper, "counter c__sum: not measured");
+    is_absent(m, "through", &hopper, "does not apply: zero__sum * 2 is 0");
+    struct gp_text text = {0};
+    char why[GP_WHY_SIZE];
+    gp_metric_formula(m, gp_metrics_find(m, "some"), &hopper, &text, why, sizeof(why));
+    assert_string_equal(gp_text_string(&text), "a__sum, where not 0: b__sum - 3");
+    gp_text_free(&text);
+    const char **names;
+    size_t count;
+    gp_metrics_select(m, "none", &text);
+    assert_int_equal(gp_metrics_counters(m, &hopper, &names, &count), 0);
+    assert_int_equal(count, 2);
+    free(names);
+    gp_metrics_close(m);
+    has_problem("[a]\nformula = 1\nneeds = 1 +\n",
+                "x.ini:3: metric a: needs, column 4: expected a number, a counter, a fact or a "
+                "metric, the formula ends here\n");
+    has_problem("[a]\nformula = 1\nneeds = a\n",
+                "x.ini:1: metric a: its formula leads back to itself: a -> a\n");
+}
+
 static void a_skipped_launch_gives_its_reason(void **state)
 {
     (void)state;
@@ -491,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_bad_definition_does_not_take_others_with_it),
         cmocka_unit_test(a_very_long_word_is_refused),
         cmocka_unit_test(metrics_use_metrics),
+        cmocka_unit_test(a_metric_that_needs_something_does_not_apply_without_it),
         cmocka_unit_test(a_skipped_launch_gives_its_reason),
         cmocka_unit_test(unknown_metrics_in_formulas_are_told),
         cmocka_unit_test(cycles_are_found),

@@ -482,12 +482,14 @@ static void a_good_kernel_gets_no_advice(void **state)
     assert_string_equal(advice_on(&a), "");
 }
 
-static void an_efficiency_of_zero_is_no_access(void **state)
+static void no_access_is_no_bad_access(void **state)
 {
     (void)state;
     struct sample a;
     make_sample(&a, "k", 65536, 256);
     *counter(&a, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct") = 0;
+    *counter(&a, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum") = 0;
+    a.counters[10].absent = NULL;
     assert_string_equal(advice_on(&a), "");
 }
 
@@ -552,7 +554,7 @@ int main(void)
         cmocka_unit_test(nothing_launched_is_said),
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
         cmocka_unit_test(a_good_kernel_gets_no_advice),
-        cmocka_unit_test(an_efficiency_of_zero_is_no_access),
+        cmocka_unit_test(no_access_is_no_bad_access),
         cmocka_unit_test(low_occupancy_names_what_limits),
         cmocka_unit_test(a_grid_that_is_too_small_is_told),
         cmocka_unit_test(bank_conflicts_divergence_and_tensor_cores_are_told),
