@@ -884,16 +884,16 @@ static int evaluate_entry(struct evaluation *ev, const struct entry *e, double *
     }
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
     double needed = 1;
-    if (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why, why_size) != 0)
+    if (gp_formula_evaluate(v->formula, &operands, value, why, why_size) != 0 ||
+        (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why, why_size) != 0))
         return -1;
-    if (needed == 0) {
-        struct gp_text text = {0};
-        gp_formula_print(v->needs, &text);
-        snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
-        gp_text_free(&text);
-        return -1;
-    }
-    return gp_formula_evaluate(v->formula, &operands, value, why, why_size);
+    if (needed != 0)
+        return 0;
+    struct gp_text text = {0};
+    gp_formula_print(v->needs, &text);
+    snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
+    gp_text_free(&text);
+    return -1;
 }
 
 int gp_metric_evaluate(const struct gp_metrics *m, const struct gp_metric *metric,

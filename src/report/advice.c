@@ -7,6 +7,7 @@
 #define LOW_SHARE_OF_THEORETICAL 0.6
 #define LOW_EFFICIENCY 85.0
 #define LOW_SHARED_EFFICIENCY 95.0
+#define MUCH_TRAFFIC 0.1 /* of the sectors of both directions */
 #define LARGE_PREDICATION 10.0
 #define FEW_FLOP_PER_BYTE 1.0
 #define SOME_TENSOR_WORK 0.001
@@ -102,11 +103,23 @@ static void shared_efficiency(const struct subject *s, struct gp_text *out)
             efficiency);
 }
 
+/* Whether a direction moves enough to matter; when that was not measured, it may. */
+static int is_much(const struct subject *s, const char *metric)
+{
+    double load, store, own;
+    if (!mean(s, "gld_transactions", &load) || !mean(s, "gst_transactions", &store) ||
+        !mean(s, metric, &own))
+        return 1;
+    return own >= MUCH_TRAFFIC * (load + store);
+}
+
 static void global_efficiency(const struct subject *s, struct gp_text *out)
 {
     double load, store;
-    int low_load = is_low(s, "gld_efficiency", LOW_EFFICIENCY, &load);
-    int low_store = is_low(s, "gst_efficiency", LOW_EFFICIENCY, &store);
+    int low_load =
+        is_low(s, "gld_efficiency", LOW_EFFICIENCY, &load) && is_much(s, "gld_transactions");
+    int low_store =
+        is_low(s, "gst_efficiency", LOW_EFFICIENCY, &store) && is_much(s, "gst_transactions");
     if (low_load)
         gp_text_addf(out, "gld_efficiency is %.1f %%", load);
     if (low_store)

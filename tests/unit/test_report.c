@@ -493,6 +493,19 @@ static void no_access_is_no_bad_access(void **state)
     assert_string_equal(advice_on(&a), "");
 }
 
+static void scattered_accesses_are_told_where_they_matter(void **state)
+{
+    (void)state;
+    struct sample a;
+    make_sample(&a, "k", 65536, 256);
+    *counter(&a, "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct") = 3.2;
+    *counter(&a, "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct") = 9.38;
+    assert_non_null(strstr(advice_on(&a), "gld_efficiency is 3.2 %, gst_efficiency is 9.4 %: lanes "
+                                          "touch scattered or misaligned addresses"));
+    *counter(&a, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum") = 5;
+    assert_non_null(strstr(advice_on(&a), "gld_efficiency is 3.2 %: lanes"));
+}
+
 static void low_occupancy_names_what_limits(void **state)
 {
     (void)state;
@@ -555,6 +568,7 @@ int main(void)
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
         cmocka_unit_test(a_good_kernel_gets_no_advice),
         cmocka_unit_test(no_access_is_no_bad_access),
+        cmocka_unit_test(scattered_accesses_are_told_where_they_matter),
         cmocka_unit_test(low_occupancy_names_what_limits),
         cmocka_unit_test(a_grid_that_is_too_small_is_told),
         cmocka_unit_test(bank_conflicts_divergence_and_tensor_cores_are_told),
