@@ -46,8 +46,10 @@ cli_obj = $(call objects,$(cli_src))
 library = $(O)/libgpuprof.so
 command = $(O)/gpuprof
 core = $(O)/libgpuprof-core.a
+# What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
+hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: build-command all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -137,11 +139,14 @@ $(O)/tests/gpu/%: tests/gpu/programs/%.cu $(wildcard examples/*.h tests/gpu/prog
 # ---- tests -----------------------------------------------------------------------------------
 unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit: $(unit_names:%=$(O)/unit/%)
-$(O)/unit/%: tests/unit/%.c $(core) $(call objects,$(filter-out src/hook/dlsym.c,$(hook_src))) $(O)/obj/device_image.o
+$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(O)/unit/%: tests/unit/%.c $(hook_core) $(core)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
-		$(wildcard $(O)/obj/nothing) $(core) $(static_libs) -lcmocka $(system_libs)
+		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
 test:
 	@tools/setup test
@@ -179,5 +184,7 @@ help:
 	@echo 'bench      cost beside ncu (needs GPU)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folder'
+
+build-command: $(command)
 
 -include $(shell find $(O)/obj $(O)/unit -name '*.d' 2>/dev/null)

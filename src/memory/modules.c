@@ -89,7 +89,9 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     m->is_library = is_library;
     const char *why = NULL;
     int cc = current_cc(&m->home);
-    bool read = gp_image_read(image, size, cc, add_name, m, &m->prints, &why);
+    bool read = cc > 0 && gp_image_read(image, size, cc, add_name, m, &m->prints, &why);
+    if (!cc)
+        why = "the GPU it was loaded for is not known";
     if (!read || m->out_of_memory)
         unreadable(read ? "memory ran out" : why);
     pthread_mutex_lock(&lock);

@@ -1,0 +1,282 @@
+/* memory/buffers and memory/modules, on a driver of a few functions made here. */
+#include "memory/buffers.h"
+#include "memory/modules.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CONTEXT(n) ((CUcontext)(uintptr_t)(n))
+
+static CUcontext current = CONTEXT(1);
+static int lookups;
+
+static CUresult fake_current(CUcontext *context)
+{
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_device(CUdevice *device)
+{
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)device;
+    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_device_pointer(CUdeviceptr *device, void *host, unsigned flags)
+{
+    (void)flags;
+    if (!host)
+        return CUDA_ERROR_INVALID_VALUE;
+    *device = (CUdeviceptr)(uintptr_t)host + 0x1000;
+    return CUDA_SUCCESS;
+}
+
+/* "counter" lies at 0x9000 in a module, at 0x10000 times the context in a library. */
+static CUresult fake_module_global(CUdeviceptr *address, size_t *size, CUmodule module,
+                                   const char *name)
+{
+    (void)module;
+    lookups++;
+    if (strcmp(name, "counter") != 0)
+        return CUDA_ERROR_NOT_FOUND;
+    *address = 0x9000;
+    *size = 4;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_library_global(CUdeviceptr *address, size_t *size, CUlibrary library,
+                                    const char *name)
+{
+    (void)library;
+    lookups++;
+    if (strcmp(name, "counter") != 0)
+        return CUDA_ERROR_NOT_FOUND;
+    *address = 0x10000 * (CUdeviceptr)(uintptr_t)current;
+    *size = 4;
+    return CUDA_SUCCESS;
+}
+
+static int fake_driver(void **state)
+{
+    (void)state;
+    gp_cuda.cuCtxGetCurrent = fake_current;
+    gp_cuda.cuCtxGetDevice = fake_device;
+    gp_cuda.cuDeviceGetAttribute = fake_attribute;
+    gp_cuda.cuMemHostGetDevicePointer_v2 = fake_device_pointer;
+    gp_cuda.cuModuleGetGlobal_v2 = fake_module_global;
+    gp_cuda.cuLibraryGetGlobal = fake_library_global;
+    current = CONTEXT(1);
+    return 0;
+}
+
+static int empty(void **state)
+{
+    (void)state;
+    gp_memory_forget_context(CONTEXT(1));
+    gp_memory_forget_context(CONTEXT(2));
+    return 0;
+}
+
+struct total {
+    int buffers;
+    size_t bytes;
+};
+
+static void count(const struct gp_buffer *buffer, void *data)
+{
+    struct total *total = data;
+    total->buffers++;
+    total->bytes += buffer->size;
+}
+
+static struct total total_of(CUcontext context)
+{
+    struct total total = {0};
+    gp_buffers_each(context, count, &total);
+    return total;
+}
+
+static void a_buffer_is_there_until_it_is_freed(void **state)
+{
+    (void)state;
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 100);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x2000, 200);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 2);
+    assert_int_equal(total_of(CONTEXT(1)).bytes, 300);
+    gp_buffer_discard(gp_buffer_take(0x1000));
+    assert_int_equal(total_of(CONTEXT(1)).bytes, 200);
+    assert_null(gp_buffer_take(0x1000));
+    gp_buffer_discard(gp_buffer_take(0x2000));
+}
+
+static void a_free_that_failed_puts_the_buffer_back(void **state)
+{
+    (void)state;
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 100);
+    struct gp_buffer *buffer = gp_buffer_take(0x1000);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+    gp_buffer_put_back(buffer);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+    gp_buffer_put_back(NULL);
+    gp_buffer_discard(NULL);
+    gp_buffer_discard(gp_buffer_take(0x1000));
+}
+
+static void an_address_that_comes_back_is_one_buffer(void **state)
+{
+    (void)state;
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 100);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 700); /* its free was never seen */
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+    assert_int_equal(total_of(CONTEXT(1)).bytes, 700);
+    gp_buffer_discard(gp_buffer_take(0x1000));
+}
+
+static void nothing_is_entered_for_nothing(void **state)
+{
+    (void)state;
+    uint64_t before = gp_buffers_generation();
+    gp_buffer_add(GP_BUFFER_DEVICE, 0, 100);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 0);
+    gp_buffer_add_host(NULL, 100); /* the driver maps it nowhere */
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+    assert_int_equal(gp_buffers_generation(), before);
+}
+
+static void every_change_changes_the_generation(void **state)
+{
+    (void)state;
+    uint64_t first = gp_buffers_generation();
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 100);
+    uint64_t second = gp_buffers_generation();
+    assert_true(second != first);
+    gp_buffer_discard(gp_buffer_take(0x1000));
+    assert_true(gp_buffers_generation() != second);
+}
+
+static void a_context_has_its_own_buffers_and_the_common_ones(void **state)
+{
+    (void)state;
+    char host[16];
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 1);
+    current = CONTEXT(2);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x2000, 10);
+    gp_buffer_add(GP_BUFFER_MANAGED, 0x3000, 100);
+    gp_buffer_add_host(host, 1000);
+    assert_int_equal(total_of(CONTEXT(1)).bytes, 1101);
+    assert_int_equal(total_of(CONTEXT(2)).bytes, 1110);
+    gp_memory_forget_context(CONTEXT(2));
+    assert_int_equal(total_of(CONTEXT(2)).bytes, 1100);
+    gp_buffer_discard(gp_buffer_take(0x3000));
+    gp_buffer_discard(gp_buffer_take((CUdeviceptr)(uintptr_t)host));
+}
+
+static void many_buffers_are_found_again(void **state)
+{
+    (void)state;
+    for (CUdeviceptr i = 1; i <= 20000; i++)
+        gp_buffer_add(GP_BUFFER_DEVICE, i * 256, 256);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 20000);
+    for (CUdeviceptr i = 1; i <= 20000; i++) {
+        struct gp_buffer *buffer = gp_buffer_take(i * 256);
+        assert_non_null(buffer);
+        gp_buffer_discard(buffer);
+    }
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+}
+
+static const char ptx[] = ".version 8.0\n.global .u32 counter;\n.global .u32 of_another_chip;\n";
+
+static void a_modules_variables_become_buffers_when_resolved(void **state)
+{
+    (void)state;
+    CUmodule module = (CUmodule)(uintptr_t)0x77;
+    lookups = 0;
+    gp_module_loaded(module, ptx);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+    assert_int_equal(lookups, 0); /* loading stays as cheap as it was */
+    gp_modules_resolve(CONTEXT(1));
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+    assert_int_equal(lookups, 2);
+    gp_modules_resolve(CONTEXT(1));
+    assert_int_equal(lookups, 2); /* once is enough */
+    current = CONTEXT(2);
+    gp_modules_resolve(CONTEXT(2));
+    assert_int_equal(total_of(CONTEXT(2)).buffers, 0); /* the module is not in that context */
+    gp_module_unloading(module);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+}
+
+static void a_librarys_variables_exist_once_in_each_context(void **state)
+{
+    (void)state;
+    CUlibrary library = (CUlibrary)(uintptr_t)0x88;
+    gp_library_loaded(library, ptx);
+    gp_modules_resolve(CONTEXT(1));
+    current = CONTEXT(2);
+    gp_modules_resolve(CONTEXT(2));
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+    assert_int_equal(total_of(CONTEXT(2)).buffers, 1);
+    gp_memory_forget_context(CONTEXT(2));
+    assert_int_equal(total_of(CONTEXT(2)).buffers, 0);
+    gp_modules_resolve(CONTEXT(2)); /* the context was made again, at the same address */
+    assert_int_equal(total_of(CONTEXT(2)).buffers, 1);
+    gp_module_unloading(library);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+    assert_int_equal(total_of(CONTEXT(2)).buffers, 0);
+}
+
+static void a_module_is_asked_whether_it_prints(void **state)
+{
+    (void)state;
+    int quiet, loud, unknown;
+    gp_module_loaded((CUmodule)(void *)&quiet, ".version 8.0\n");
+    assert_false(gp_module_prints(&unknown));
+    gp_module_loaded((CUmodule)(void *)&loud, ".version 8.0\n.extern .func vprintf ();\n");
+    assert_false(gp_module_prints(&quiet));
+    assert_true(gp_module_prints(&loud));
+    assert_true(gp_module_prints(&unknown)); /* it may be the loud one's */
+    gp_module_unloading(&quiet);
+    gp_module_unloading(&loud);
+}
+
+/* Last: there is no way back. */
+static void a_module_that_cannot_be_read_bars_replay(void **state)
+{
+    (void)state;
+    assert_null(gp_memory_replay_barred());
+    gp_module_loaded((CUmodule)(uintptr_t)0x99, "what is this?");
+    assert_string_equal(gp_memory_replay_barred(), "a module's variables are not known");
+    gp_memory_bar_replay("another reason");
+    assert_string_equal(gp_memory_replay_barred(), "a module's variables are not known");
+    gp_module_unloading((void *)(uintptr_t)0x99);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_driver, empty)
+    const struct CMUnitTest tests[] = {
+        TEST(a_buffer_is_there_until_it_is_freed),
+        TEST(a_free_that_failed_puts_the_buffer_back),
+        TEST(an_address_that_comes_back_is_one_buffer),
+        TEST(nothing_is_entered_for_nothing),
+        TEST(every_change_changes_the_generation),
+        TEST(a_context_has_its_own_buffers_and_the_common_ones),
+        TEST(many_buffers_are_found_again),
+        TEST(a_modules_variables_become_buffers_when_resolved),
+        TEST(a_librarys_variables_exist_once_in_each_context),
+        TEST(a_module_is_asked_whether_it_prints),
+        TEST(a_module_that_cannot_be_read_bars_replay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

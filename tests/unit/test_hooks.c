@@ -1,0 +1,157 @@
+/* hook/table: which wrapper stands in for which function; launch/gate: who waits for whom. */
+#include "hook/table.h"
+#include "launch/gate.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Gives every function of the list an address of its own, as if a driver were loaded. */
+static int pretend_driver(void **state)
+{
+    (void)state;
+    void **slot = (void **)&gp_cuda;
+    for (size_t i = 0; i < sizeof(gp_cuda) / sizeof(*slot); i++)
+        slot[i] = (void *)(uintptr_t)(0x100000 + 16 * i);
+    return 0;
+}
+
+static const char *stand_in(const char *base, const void *answer, int version,
+                            unsigned long long flags)
+{
+    const struct gp_hook *hook = gp_hook_for_answer(base, answer, version, flags);
+    return hook ? hook->symbol : NULL;
+}
+
+static void names_match_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    assert_string_equal(gp_hook_by_symbol("cuMemAlloc_v2")->symbol, "cuMemAlloc_v2");
+    assert_null(gp_hook_by_symbol("cuMemAlloc")); /* the 32-bit one of long ago */
+    assert_null(gp_hook_by_symbol("cuMemAlloc_v22"));
+    assert_null(gp_hook_by_symbol("cudaMalloc"));
+    assert_null(gp_hook_by_symbol("cublasCreate_v2"));
+    assert_null(gp_hook_by_symbol("curl_easy_init"));
+    assert_null(gp_hook_by_symbol(""));
+    assert_null(gp_hook_by_symbol("c"));
+}
+
+static void an_answer_is_known_by_its_address(void **state)
+{
+    (void)state;
+    assert_string_equal(stand_in("cuLaunchKernel", (void *)gp_cuda.cuLaunchKernel, 13000, 0),
+                        "cuLaunchKernel");
+    assert_string_equal(stand_in("cuLaunchKernel", (void *)gp_cuda.cuLaunchKernel_ptsz, 13000, 2),
+                        "cuLaunchKernel_ptsz");
+    assert_string_equal(stand_in("cuGetProcAddress", (void *)gp_cuda.cuGetProcAddress_v2, 12000, 0),
+                        "cuGetProcAddress_v2");
+}
+
+static void another_address_is_known_by_name_version_and_stream(void **state)
+{
+    (void)state;
+    static const int elsewhere = 0;
+    assert_string_equal(stand_in("cuLaunchKernel", &elsewhere, 13000, 0), "cuLaunchKernel");
+    assert_string_equal(stand_in("cuLaunchKernel", &elsewhere, 13000, 2), "cuLaunchKernel_ptsz");
+    assert_string_equal(stand_in("cuMemAlloc", &elsewhere, 13000, 2), "cuMemAlloc_v2");
+    assert_null(stand_in("cuMemAlloc", &elsewhere, 2000, 0)); /* 32-bit addresses: not ours */
+    assert_string_equal(stand_in("cuGetProcAddress", &elsewhere, 11030, 0), "cuGetProcAddress");
+    assert_string_equal(stand_in("cuGetProcAddress", &elsewhere, 13000, 0), "cuGetProcAddress_v2");
+    assert_string_equal(stand_in("cuStreamBeginCapture", &elsewhere, 10000, 0),
+                        "cuStreamBeginCapture");
+}
+
+static void what_is_not_ours_stays_as_it_is(void **state)
+{
+    (void)state;
+    static const int elsewhere = 0;
+    assert_null(stand_in("cuDeviceGetCount", &elsewhere, 13000, 0));
+    assert_null(stand_in("", &elsewhere, 0, 0)); /* the CUDA runtime asks this, too */
+    assert_null(stand_in(NULL, &elsewhere, 13000, 0));
+}
+
+static void a_driver_without_the_function_gets_no_stand_in(void **state)
+{
+    (void)state;
+    static const int elsewhere = 0;
+    gp_cuda.cuLaunchKernelEx = NULL;
+    gp_cuda.cuLaunchKernelEx_ptsz = NULL;
+    assert_null(stand_in("cuLaunchKernelEx", &elsewhere, 13000, 0));
+    pretend_driver(NULL);
+}
+
+static void every_wrapper_is_another_function(void **state)
+{
+    (void)state;
+    /* Through the list itself: each symbol finds its own row. */
+#define HOOK(base, version, suffix, symbol) \
+    assert_ptr_equal(gp_hook_by_symbol(#symbol)->wrapper, (void *)symbol);
+#define GATE(base, version, suffix, symbol, parameters, arguments) \
+    HOOK(base, version, suffix, symbol)
+#define BARS(base, version, suffix, symbol, parameters, arguments, why) \
+    HOOK(base, version, suffix, symbol)
+#include "cuda/functions.def"
+}
+
+/* ---- gate ------------------------------------------------------------------------------------ */
+
+static atomic_int passing, closed;
+static atomic_bool overlapped;
+
+static void *pass_often(void *unused)
+{
+    for (int i = 0; i < 2000; i++) {
+        gp_gate_share();
+        atomic_fetch_add(&passing, 1);
+        if (atomic_load(&closed))
+            atomic_store(&overlapped, true);
+        atomic_fetch_sub(&passing, 1);
+        gp_gate_unshare();
+    }
+    return unused;
+}
+
+static void *close_often(void *unused)
+{
+    for (int i = 0; i < 200; i++) {
+        if (!gp_gate_close())
+            continue;
+        if (atomic_fetch_add(&closed, 1) || atomic_load(&passing))
+            atomic_store(&overlapped, true);
+        atomic_fetch_sub(&closed, 1);
+        gp_gate_open();
+    }
+    return unused;
+}
+
+static void a_closed_gate_is_passed_by_nobody(void **state)
+{
+    (void)state;
+    pthread_t threads[6];
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, i < 4 ? pass_often : close_often, NULL),
+                         0);
+    for (int i = 0; i < 6; i++)
+        pthread_join(threads[i], NULL);
+    assert_false(atomic_load(&overlapped));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_match_whole_or_not_at_all),
+        cmocka_unit_test(an_answer_is_known_by_its_address),
+        cmocka_unit_test(another_address_is_known_by_name_version_and_stream),
+        cmocka_unit_test(what_is_not_ours_stays_as_it_is),
+        cmocka_unit_test(a_driver_without_the_function_gets_no_stand_in),
+        cmocka_unit_test(every_wrapper_is_another_function),
+        cmocka_unit_test(a_closed_gate_is_passed_by_nobody),
+    };
+    return cmocka_run_group_tests(tests, pretend_driver, NULL);
+}
