@@ -1,0 +1,43 @@
+/*
+ * What the simulated CUPTI asks of the simulated driver: one table, found under the exported name
+ * gpusim_backend, which is also how gpuprof recognises that nothing it measures is real.
+ */
+#ifndef GPUSIM_BACKEND_H
+#define GPUSIM_BACKEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include "model/chip.h"
+#include "model/counters.h"
+
+#define GPUSIM_BACKEND_VERSION 1
+
+/* Somebody who wants to see what each launch on a context did. */
+struct gpusim_watcher {
+    /* Called where the launch ran, with the counts of that launch; they are gone afterwards. */
+    void (*launched)(void *self, const struct gpusim_result *result);
+    void *self;
+    bool serialize; /* a launch call returns only when the launch has ended */
+    struct gpusim_watcher *next;
+};
+
+struct gpusim_backend {
+    uint32_t version;
+    const struct gpusim_chip *(*chip)(void);
+    unsigned (*device_count)(void);
+    bool (*ready)(void); /* cuInit was called in this process, and the driver is not gone */
+    CUcontext (*current)(void);
+    bool (*device_of)(CUcontext context, int *device); /* false: no such context */
+    bool (*synchronize)(CUcontext context);            /* false: the context is broken */
+    bool (*watch)(CUcontext context, struct gpusim_watcher *watcher);
+    void (*unwatch)(CUcontext context, struct gpusim_watcher *watcher);
+    bool (*fault)(const char *name); /* is this fault switched on? */
+};
+
+extern const struct gpusim_backend gpusim_backend;
+
+#endif

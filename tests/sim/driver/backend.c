@@ -1,0 +1,74 @@
+#include "backend.h"
+
+#include "driver/driver.h"
+#include "driver/faults.h"
+#include "driver/queue.h"
+
+static bool ready(void)
+{
+    return gpusim_enter() == CUDA_SUCCESS;
+}
+
+static bool device_of(CUcontext context, int *device)
+{
+    bool alive;
+
+    pthread_mutex_lock(&gpusim_lock);
+    alive = gpusim_context_alive(context);
+    if (alive)
+        *device = context->device->ordinal;
+    pthread_mutex_unlock(&gpusim_lock);
+    return alive;
+}
+
+static bool synchronize(CUcontext context)
+{
+    bool sound = false;
+
+    pthread_mutex_lock(&gpusim_lock);
+    if (gpusim_context_alive(context)) {
+        gpusim_context_wait(context);
+        sound = context->sticky == CUDA_SUCCESS;
+    }
+    pthread_mutex_unlock(&gpusim_lock);
+    return sound;
+}
+
+static bool watch(CUcontext context, struct gpusim_watcher *watcher)
+{
+    bool alive;
+
+    pthread_mutex_lock(&gpusim_lock);
+    alive = gpusim_context_alive(context);
+    if (alive) {
+        watcher->next = context->watchers;
+        context->watchers = watcher;
+    }
+    pthread_mutex_unlock(&gpusim_lock);
+    return alive;
+}
+
+static void unwatch(CUcontext context, struct gpusim_watcher *watcher)
+{
+    pthread_mutex_lock(&gpusim_lock);
+    if (gpusim_context_alive(context))
+        for (struct gpusim_watcher **link = &context->watchers; *link; link = &(*link)->next)
+            if (*link == watcher) {
+                *link = watcher->next;
+                break;
+            }
+    pthread_mutex_unlock(&gpusim_lock);
+}
+
+const struct gpusim_backend gpusim_backend = {
+    .version = GPUSIM_BACKEND_VERSION,
+    .chip = gpusim_chip,
+    .device_count = gpusim_device_count,
+    .ready = ready,
+    .current = gpusim_context_current,
+    .device_of = device_of,
+    .synchronize = synchronize,
+    .watch = watch,
+    .unwatch = unwatch,
+    .fault = gpusim_fault,
+};

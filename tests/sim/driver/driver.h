@@ -1,0 +1,90 @@
+/*
+ * The objects of the simulated driver and the rules they share.
+ *
+ * One lock guards all of them (gpusim_lock); it is never held while a kernel runs, a copy is made
+ * or a host function is called. Functions of the driver never call each other by their exported
+ * names: those may be somebody's hooks.
+ */
+#ifndef GPUSIM_DRIVER_H
+#define GPUSIM_DRIVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include "backend.h"
+#include "model/cache.h"
+#include "model/chip.h"
+#include "model/grid.h"
+
+#define GPUSIM_MAX_DEVICES 8
+
+enum gpusim_handle {
+    GPUSIM_CONTEXT = 0x6770c001,
+    GPUSIM_MODULE,
+    GPUSIM_FUNCTION,
+    GPUSIM_LIBRARY,
+    GPUSIM_LIBRARY_KERNEL,
+    GPUSIM_STREAM,
+    GPUSIM_EVENT,
+    GPUSIM_GRAPH,
+    GPUSIM_GRAPH_NODE,
+    GPUSIM_GRAPH_EXEC,
+    GPUSIM_POOL,
+    GPUSIM_DEAD
+};
+
+struct gpusim_device {
+    int ordinal;
+    uint64_t used; /* bytes */
+    CUcontext primary;
+    unsigned primary_refs;
+    unsigned primary_flags;
+    CUmemoryPool default_pool, current_pool;
+    struct gpusim_cache *l2; /* made when a launch is first looked at */
+    pthread_mutex_t l2_lock;
+};
+
+struct CUctx_st {
+    enum gpusim_handle kind;
+    struct CUctx_st *next;
+    struct gpusim_device *device;
+    unsigned flags, api_version;
+    unsigned long long id;
+    bool is_primary;
+    CUresult sticky; /* once a kernel has failed, the answer to everything */
+    CUstream streams;
+    CUstream legacy_stream; /* what stream 0 means */
+    CUmodule modules;
+    struct gpusim_watcher *watchers;
+    unsigned captures; /* under way in global or thread-local mode, somewhere in the context */
+    size_t limits[CU_LIMIT_MAX];
+    CUfunc_cache cache_config;
+};
+
+extern pthread_mutex_t gpusim_lock;
+extern pthread_cond_t gpusim_changed; /* broadcast when an operation ends or is added */
+
+/* Every call begins with this: is the driver there, and which context is current? */
+CUresult gpusim_enter(void);
+CUresult gpusim_enter_context(CUcontext *context);
+/* The same for calls that must not be made while a stream of the context is being captured. */
+CUresult gpusim_enter_unsafe(CUcontext *context);
+
+/* The lock must be held for the rest of this block. */
+CUcontext gpusim_context_current(void);
+bool gpusim_context_alive(CUcontext context);
+struct gpusim_device *gpusim_device(int ordinal); /* NULL: no such device */
+unsigned gpusim_device_count(void);
+uint64_t gpusim_device_memory(void);
+
+/* Frees what a context owns, when nothing of it is running any more. */
+void gpusim_modules_free(CUcontext context);
+void gpusim_memory_free_all(CUcontext context);
+void gpusim_streams_free(CUcontext context);
+
+#endif

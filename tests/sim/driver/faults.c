@@ -1,0 +1,70 @@
+#include "driver/faults.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Finds the next word called name from *at on; its value (or an empty one) and length. */
+static bool next_fault(const char **at, const char *name, const char **value, size_t *length)
+{
+    size_t want = strlen(name);
+
+    while (**at) {
+        const char *word = *at;
+        size_t whole = strcspn(word, ",");
+        *at = word + whole + (word[whole] == ',');
+        if (whole < want || strncmp(word, name, want) != 0)
+            continue;
+        if (whole != want && word[want] != '=')
+            continue;
+        *value = word + want + (whole != want);
+        *length = whole - want - (whole != want);
+        return true;
+    }
+    return false;
+}
+
+static const char *all_faults(void)
+{
+    const char *faults = getenv("GPUSIM_FAULTS");
+
+    return faults ? faults : "";
+}
+
+bool gpusim_fault(const char *name)
+{
+    const char *at = all_faults();
+    const char *value;
+    size_t length;
+
+    return next_fault(&at, name, &value, &length);
+}
+
+bool gpusim_fault_is(const char *name, const char *wanted)
+{
+    const char *at = all_faults();
+    const char *value;
+    size_t length;
+
+    while (next_fault(&at, name, &value, &length))
+        if (length == strlen(wanted) && strncmp(value, wanted, length) == 0)
+            return true;
+    return false;
+}
+
+bool gpusim_fault_allocation(void)
+{
+    static atomic_ulong allocations;
+    unsigned long now = atomic_fetch_add(&allocations, 1) + 1;
+    const char *at = all_faults();
+    const char *value;
+    size_t length;
+
+    while (next_fault(&at, "alloc", &value, &length)) {
+        char *end;
+        unsigned long n = strtoul(value, &end, 10);
+        if (now == n || (*end == '+' && now > n))
+            return true;
+    }
+    return false;
+}

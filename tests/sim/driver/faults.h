@@ -1,0 +1,28 @@
+/*
+ * What is to go wrong, from GPUSIM_FAULTS: words separated by commas.
+ *
+ *   alloc=N             the Nth allocation of device memory fails; alloc=N+ that and all later ones
+ *   nodriverfunction=F  the driver does not know F (cuLaunchKernelEx, say); may be given repeatedly
+ *   teardown            once exit handlers have run, every call answers CUDA_ERROR_DEINITIALIZED
+ *   badrestore          gpuprof's restore kernel does nothing
+ *   slow                every asynchronous operation starts late, so a missing wait is noticed
+ *   olddriver           the driver calls itself CUDA 11.4
+ *   aliases             cuGetProcAddress answers with other addresses than dlsym
+ *
+ * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip.
+ */
+#ifndef GPUSIM_FAULTS_H
+#define GPUSIM_FAULTS_H
+
+#include <stdbool.h>
+
+/* Is the word there, with or without a value? */
+bool gpusim_fault(const char *name);
+
+/* Is name=value there? */
+bool gpusim_fault_is(const char *name, const char *value);
+
+/* Counts an allocation; true when it is one that must fail. */
+bool gpusim_fault_allocation(void);
+
+#endif

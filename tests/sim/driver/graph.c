@@ -1,0 +1,639 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/capture.h"
+#include "driver/launch_call.h"
+#include "driver/memory.h"
+#include "driver/module.h"
+
+struct CUgraphExec_st {
+    enum gpusim_handle kind;
+    struct gpusim_work *nodes; /* by the index of the graph's node */
+    size_t count;
+};
+
+static unsigned long long last_capture_id;
+/* Events may name a capture long after its end, so none is ever freed. */
+static struct gpusim_capture *captures;
+static __thread CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+/* ---- graphs ---- */
+
+CUgraph gpusim_graph_new(void)
+{
+    CUgraph graph = calloc(1, sizeof(*graph));
+
+    if (graph)
+        graph->kind = GPUSIM_GRAPH;
+    return graph;
+}
+
+void gpusim_graph_free(CUgraph graph)
+{
+    while (graph->first) {
+        CUgraphNode node = graph->first;
+        graph->first = node->next;
+        free(node->after);
+        node->kind = GPUSIM_DEAD;
+        free(node);
+    }
+    graph->kind = GPUSIM_DEAD;
+    free(graph);
+}
+
+CUgraphNode gpusim_graph_add(CUgraph graph, CUgraphNodeType type, const struct gpusim_work *work,
+                             const CUgraphNode *after, size_t after_count)
+{
+    CUgraphNode node = calloc(1, sizeof(*node));
+
+    if (!node)
+        return NULL;
+    if (after_count) {
+        node->after = calloc(after_count, sizeof(CUgraphNode));
+        if (!node->after) {
+            free(node);
+            return NULL;
+        }
+        memcpy(node->after, after, after_count * sizeof(CUgraphNode));
+        node->after_count = after_count;
+    }
+    node->kind = GPUSIM_GRAPH_NODE;
+    node->graph = graph;
+    node->type = type;
+    node->work = *work;
+    node->index = graph->count++;
+    if (graph->last)
+        graph->last->next = node;
+    else
+        graph->first = node;
+    graph->last = node;
+    return node;
+}
+
+/* ---- capture ---- */
+
+static CUgraphNodeType type_of(const struct gpusim_work *work)
+{
+    switch (work->kind) {
+    case GPUSIM_LAUNCH:
+        return CU_GRAPH_NODE_TYPE_KERNEL;
+    case GPUSIM_COPY:
+        return CU_GRAPH_NODE_TYPE_MEMCPY;
+    case GPUSIM_FILL:
+        return CU_GRAPH_NODE_TYPE_MEMSET;
+    case GPUSIM_HOST_CALL:
+        return CU_GRAPH_NODE_TYPE_HOST;
+    case GPUSIM_WRITE_VALUE:
+    case GPUSIM_WAIT_VALUE:
+        return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    case GPUSIM_FREE:
+        return CU_GRAPH_NODE_TYPE_MEM_FREE;
+    default:
+        return CU_GRAPH_NODE_TYPE_EMPTY;
+    }
+}
+
+static CUresult set_tail(CUstream stream, const CUgraphNode *nodes, size_t count)
+{
+    CUgraphNode *tail = realloc(stream->capture_tail, (count + 1) * sizeof(CUgraphNode));
+
+    if (!tail)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (count)
+        memmove(tail, nodes, count * sizeof(CUgraphNode));
+    stream->capture_tail = tail;
+    stream->capture_tail_count = count;
+    return CUDA_SUCCESS;
+}
+
+CUresult gpusim_capture_add(CUstream stream, const struct gpusim_work *work)
+{
+    CUgraphNode node;
+
+    if (stream->capture->invalid)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (work->kind == GPUSIM_MARK)
+        return CUDA_SUCCESS; /* dependencies are kept by the nodes themselves */
+    if (work->kind == GPUSIM_GRAPH_LAUNCH) {
+        gpusim_capture_invalidate(stream->capture);
+        return CUDA_ERROR_NOT_SUPPORTED; /* graphs within graphs */
+    }
+    node = gpusim_graph_add(stream->capture->graph, type_of(work), work, stream->capture_tail,
+                            stream->capture_tail_count);
+    if (!node)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return set_tail(stream, &node, 1);
+}
+
+void gpusim_capture_invalidate(struct gpusim_capture *capture)
+{
+    capture->invalid = true;
+}
+
+CUresult gpusim_capture_interrupted_by(CUstream stream)
+{
+    if (!stream->legacy)
+        return CUDA_SUCCESS;
+    for (CUstream s = stream->context->streams; s; s = s->next)
+        if (s->capture && !(s->flags & CU_STREAM_NON_BLOCKING)) {
+            gpusim_capture_invalidate(s->capture);
+            return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+        }
+    return CUDA_SUCCESS;
+}
+
+bool gpusim_capture_forbids(CUcontext context)
+{
+    bool forbidden = false;
+
+    if (context->captures == 0 || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+        return false;
+    for (CUstream s = context->streams; s; s = s->next) {
+        struct gpusim_capture *c = s->capture;
+        bool mine = c && pthread_equal(c->thread, pthread_self());
+        if (!c || c->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+            continue;
+        if (mine || (c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                     thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL)) {
+            gpusim_capture_invalidate(c);
+            forbidden = true;
+        }
+    }
+    return forbidden;
+}
+
+static CUresult join(CUstream stream, struct gpusim_capture *capture)
+{
+    if (stream->legacy)
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    stream->capture = capture;
+    capture->streams++;
+    return CUDA_SUCCESS;
+}
+
+static void leave(CUstream stream)
+{
+    stream->capture->streams--;
+    stream->capture = NULL;
+    stream->capture_tail_count = 0;
+}
+
+CUresult gpusim_capture_wait(CUstream stream, CUevent event)
+{
+    CUgraphNode *both;
+    size_t count;
+    CUresult result = CUDA_SUCCESS;
+
+    if (!event->capture)
+        return CUDA_ERROR_STREAM_CAPTURE_ISOLATION; /* recorded outside of the capture */
+    if (stream->capture && stream->capture != event->capture)
+        return CUDA_ERROR_STREAM_CAPTURE_MERGE;
+    if (!stream->capture) {
+        result = join(stream, event->capture);
+        return result == CUDA_SUCCESS
+                   ? set_tail(stream, event->capture_nodes, event->capture_node_count)
+                   : result;
+    }
+    count = stream->capture_tail_count + event->capture_node_count;
+    both = calloc(count + 1, sizeof(CUgraphNode));
+    if (!both)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (stream->capture_tail_count)
+        memcpy(both, stream->capture_tail, stream->capture_tail_count * sizeof(CUgraphNode));
+    if (event->capture_node_count)
+        memcpy(both + stream->capture_tail_count, event->capture_nodes,
+               event->capture_node_count * sizeof(CUgraphNode));
+    result = set_tail(stream, both, count);
+    free(both);
+    return result;
+}
+
+CUresult gpusim_capture_record(CUstream stream, CUevent event)
+{
+    CUgraphNode *nodes =
+        realloc(event->capture_nodes, (stream->capture_tail_count + 1) * sizeof(CUgraphNode));
+
+    if (!nodes)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (stream->capture_tail_count)
+        memcpy(nodes, stream->capture_tail, stream->capture_tail_count * sizeof(CUgraphNode));
+    event->capture_nodes = nodes;
+    event->capture_node_count = stream->capture_tail_count;
+    event->capture = stream->capture;
+    return CUDA_SUCCESS;
+}
+
+static CUresult enter_stream(CUstream handle, bool per_thread, CUcontext *context, CUstream *stream)
+{
+    CUresult result = gpusim_enter_context(context);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&gpusim_lock);
+    *stream = gpusim_stream(*context, handle, per_thread, &result);
+    if (!*stream)
+        pthread_mutex_unlock(&gpusim_lock);
+    return result; /* the lock is held after success */
+}
+
+CUresult gpusim_capture_begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode)
+{
+    struct gpusim_capture *capture = NULL;
+    CUcontext context;
+    CUstream stream;
+    CUresult result = enter_stream(handle, per_thread, &context, &stream);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (stream->legacy)
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    else if (stream->capture)
+        result = CUDA_ERROR_ILLEGAL_STATE;
+    else
+        capture = calloc(1, sizeof(*capture));
+    if (capture)
+        capture->graph = gpusim_graph_new();
+    if (result == CUDA_SUCCESS && (!capture || !capture->graph))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == CUDA_SUCCESS) {
+        capture->next = captures;
+        captures = capture;
+        capture->origin = stream;
+        capture->mode = mode;
+        capture->thread = pthread_self();
+        capture->id = ++last_capture_id;
+        stream->capture_tail_count = 0;
+        (void)join(stream, capture);
+        context->captures++;
+    } else {
+        free(capture);
+    }
+    pthread_mutex_unlock(&gpusim_lock);
+    return result;
+}
+
+/* Do all streams that joined end in nodes that the origin waits for? */
+static bool all_joined(CUcontext context, const struct gpusim_capture *capture)
+{
+    for (CUstream s = context->streams; s; s = s->next) {
+        if (s->capture != capture || s == capture->origin)
+            continue;
+        for (size_t i = 0; i < s->capture_tail_count; i++) {
+            CUgraphNode tail = s->capture_tail[i];
+            bool followed = false;
+            for (size_t o = 0; o < capture->origin->capture_tail_count; o++)
+                followed = followed || capture->origin->capture_tail[o] == tail;
+            for (CUgraphNode n = capture->graph->first; n; n = n->next)
+                for (size_t a = 0; a < n->after_count; a++)
+                    followed = followed || n->after[a] == tail;
+            if (!followed)
+                return false;
+        }
+    }
+    return true;
+}
+
+CUresult gpusim_capture_end(CUstream handle, bool per_thread, CUgraph *graph)
+{
+    struct gpusim_capture *capture;
+    CUcontext context;
+    CUstream stream;
+    CUresult result = enter_stream(handle, per_thread, &context, &stream);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    capture = stream->capture;
+    if (!graph)
+        result = CUDA_ERROR_INVALID_VALUE;
+    else if (!capture)
+        result = CUDA_ERROR_ILLEGAL_STATE;
+    else if (capture->origin != stream)
+        result = CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+    else if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+             !pthread_equal(capture->thread, pthread_self()))
+        result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    if (result != CUDA_SUCCESS) {
+        pthread_mutex_unlock(&gpusim_lock);
+        return result;
+    }
+    if (capture->invalid)
+        result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (!all_joined(context, capture))
+        result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    *graph = result == CUDA_SUCCESS ? capture->graph : NULL;
+    for (CUstream s = context->streams; s; s = s->next)
+        if (s->capture == capture)
+            leave(s);
+    context->captures--;
+    if (result != CUDA_SUCCESS)
+        gpusim_graph_free(capture->graph);
+    capture->graph = NULL;
+    pthread_mutex_unlock(&gpusim_lock);
+    return result;
+}
+
+CUresult gpusim_capture_info(CUstream handle, bool per_thread, struct gpusim_capture_facts *facts)
+{
+    CUcontext context;
+    CUstream stream;
+    CUresult result = enter_stream(handle, per_thread, &context, &stream);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    memset(facts, 0, sizeof(*facts));
+    facts->status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (stream->legacy)
+        result = gpusim_capture_interrupted_by(stream);
+    if (stream->capture) {
+        facts->status = stream->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                                 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+        facts->id = stream->capture->id;
+        facts->graph = stream->capture->graph;
+        facts->dependencies = stream->capture_tail;
+        facts->dependency_count = stream->capture_tail_count;
+    }
+    pthread_mutex_unlock(&gpusim_lock);
+    return result;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    CUstreamCaptureMode before = thread_mode;
+    CUresult result = gpusim_enter();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!mode)
+        return CUDA_ERROR_INVALID_VALUE;
+    thread_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
+/* ---- graphs made by hand ---- */
+
+static bool is_graph(CUgraph graph)
+{
+    return graph && graph->kind == GPUSIM_GRAPH;
+}
+
+static bool is_node(CUgraphNode node)
+{
+    return node && node->kind == GPUSIM_GRAPH_NODE;
+}
+
+CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
+{
+    CUresult result = gpusim_enter();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!phGraph || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    *phGraph = gpusim_graph_new();
+    return *phGraph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuGraphDestroy(CUgraph hGraph)
+{
+    CUresult result = gpusim_enter();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!is_graph(hGraph))
+        return CUDA_ERROR_INVALID_VALUE;
+    gpusim_graph_free(hGraph);
+    return CUDA_SUCCESS;
+}
+
+static CUresult add_node(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
+                         size_t after_count, CUgraphNodeType type, const struct gpusim_work *work)
+{
+    if (!out || !is_graph(graph) || (after_count && !after))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < after_count; i++)
+        if (!is_node(after[i]) || after[i]->graph != graph)
+            return CUDA_ERROR_INVALID_VALUE;
+    *out = gpusim_graph_add(graph, type, work, after, after_count);
+    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                             const CUgraphNode *dependencies, size_t numDependencies)
+{
+    struct gpusim_work work = {.kind = GPUSIM_MARK};
+
+    return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY,
+                    &work);
+}
+
+static CUresult launch_of_node(const CUDA_KERNEL_NODE_PARAMS *p, struct gpusim_work *work)
+{
+    struct launch_call call;
+    CUcontext context;
+    CUresult result = gpusim_enter_context(&context);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    call = (struct launch_call){.function = p->func ? p->func : (CUfunction)(void *)p->kern,
+                                .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+                                .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+                                .shared = p->sharedMemBytes,
+                                .params = p->kernelParams,
+                                .extra = p->extra};
+    memset(work, 0, sizeof(*work));
+    work->kind = GPUSIM_LAUNCH;
+    pthread_mutex_lock(&gpusim_lock);
+    result = gpusim_launch_from_call(context, &call, &work->launch);
+    pthread_mutex_unlock(&gpusim_lock);
+    return result;
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                 const CUgraphNode *dependencies, size_t numDependencies,
+                                 const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    struct gpusim_work work;
+    CUresult result = launch_of_node(nodeParams, &work);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_KERNEL,
+                    &work);
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                              const CUgraphNode *dependencies, size_t numDependencies,
+                              const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
+{
+    struct gpusim_work work = {.kind = GPUSIM_FILL};
+    CUresult result;
+
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    work.fill = (struct gpusim_fill){.target = p->dst,
+                                     .pitch = p->pitch,
+                                     .width = p->width,
+                                     .height = p->height,
+                                     .size = p->elementSize,
+                                     .value = p->value};
+    result = gpusim_work_check(ctx, &work);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMSET,
+                    &work);
+}
+
+CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+{
+    size_t i = 0;
+
+    if (!is_graph(hGraph) || !numNodes)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!nodes) {
+        *numNodes = hGraph->count;
+        return CUDA_SUCCESS;
+    }
+    for (CUgraphNode n = hGraph->first; n && i < *numNodes; n = n->next)
+        nodes[i++] = n;
+    for (size_t rest = i; rest < *numNodes; rest++)
+        nodes[rest] = NULL;
+    *numNodes = i;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+{
+    if (!is_node(hNode) || !type)
+        return CUDA_ERROR_INVALID_VALUE;
+    *type = hNode->type;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    static __thread void *pointers[GPUSIM_MAX_PARAMS];
+    const struct gpusim_launch *launch;
+
+    if (!is_node(hNode) || hNode->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams)
+        return CUDA_ERROR_INVALID_VALUE;
+    launch = &hNode->work.launch;
+    memset(nodeParams, 0, sizeof(*nodeParams));
+    nodeParams->func = launch->function;
+    nodeParams->gridDimX = launch->grid.x;
+    nodeParams->gridDimY = launch->grid.y;
+    nodeParams->gridDimZ = launch->grid.z;
+    nodeParams->blockDimX = launch->block.x;
+    nodeParams->blockDimY = launch->block.y;
+    nodeParams->blockDimZ = launch->block.z;
+    nodeParams->sharedMemBytes = launch->dynamic_shared;
+    for (unsigned i = 0; i < launch->function->code->params; i++)
+        pointers[i] = hNode->work.launch.params + gpusim_param_offset(launch->function->code, i);
+    nodeParams->kernelParams = pointers;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    struct gpusim_work work;
+    CUresult result;
+
+    if (!is_node(hNode) || hNode->type != CU_GRAPH_NODE_TYPE_KERNEL)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = launch_of_node(nodeParams, &work);
+    if (result == CUDA_SUCCESS)
+        hNode->work = work;
+    return result;
+}
+
+/* ---- executable graphs ---- */
+
+CUresult gpusim_graph_instantiate(CUgraphExec *out, CUgraph graph)
+{
+    CUresult result = gpusim_enter();
+    CUgraphExec exec;
+    size_t i = 0;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!out || !is_graph(graph))
+        return CUDA_ERROR_INVALID_VALUE;
+    exec = calloc(1, sizeof(*exec));
+    if (!exec)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    exec->nodes = calloc(graph->count + 1, sizeof(*exec->nodes));
+    if (!exec->nodes) {
+        free(exec);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    exec->kind = GPUSIM_GRAPH_EXEC;
+    /* Nodes depend on earlier nodes only, so the order of creation is one they can run in. */
+    for (CUgraphNode n = graph->first; n; n = n->next)
+        exec->nodes[i++] = n->work;
+    exec->count = i;
+    *out = exec;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                     unsigned long long flags)
+{
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return gpusim_graph_instantiate(phGraphExec, hGraph);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
+                               char *logBuffer, size_t bufferSize)
+{
+    if (phErrorNode)
+        *phErrorNode = NULL;
+    if (logBuffer && bufferSize)
+        logBuffer[0] = '\0';
+    return gpusim_graph_instantiate(phGraphExec, hGraph);
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
+{
+    if (!hGraphExec || hGraphExec->kind != GPUSIM_GRAPH_EXEC)
+        return CUDA_ERROR_INVALID_VALUE;
+    free(hGraphExec->nodes);
+    hGraphExec->kind = GPUSIM_DEAD;
+    free(hGraphExec);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                           const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    struct gpusim_work work;
+    CUresult result;
+
+    if (!hGraphExec || hGraphExec->kind != GPUSIM_GRAPH_EXEC || !is_node(hNode) ||
+        hNode->index >= hGraphExec->count || hGraphExec->nodes[hNode->index].kind != GPUSIM_LAUNCH)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = launch_of_node(nodeParams, &work);
+    if (result == CUDA_SUCCESS)
+        hGraphExec->nodes[hNode->index] = work;
+    return result;
+}
+
+CUresult gpusim_graph_launch(CUgraphExec exec, CUstream handle, bool per_thread)
+{
+    struct gpusim_work work = {.kind = GPUSIM_GRAPH_LAUNCH};
+    CUresult result;
+
+    if (!exec || exec->kind != GPUSIM_GRAPH_EXEC)
+        return CUDA_ERROR_INVALID_VALUE;
+    work.graph.count = exec->count;
+    work.graph.nodes = calloc(exec->count + 1, sizeof(*work.graph.nodes));
+    if (!work.graph.nodes)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(work.graph.nodes, exec->nodes, exec->count * sizeof(*work.graph.nodes));
+    result = gpusim_do(handle, per_thread, &work, GPUSIM_RETURN_AT_ONCE);
+    if (result != CUDA_SUCCESS)
+        free(work.graph.nodes);
+    return result;
+}

@@ -1,0 +1,43 @@
+/*
+ * Reads a device program: an ELF file as ptxas writes it, alone or inside a fat binary. Only names
+ * and sizes are taken from it; what a kernel does is looked up among the simulator's own.
+ */
+#ifndef GPUSIM_IMAGE_READER_H
+#define GPUSIM_IMAGE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpusim_image_function {
+    const char *name; /* inside the image */
+    unsigned registers, shared, local;
+};
+
+struct gpusim_image_variable {
+    const char *name;
+    uint64_t size;
+    const void *initial; /* NULL: zero */
+    bool managed, constant;
+};
+
+enum gpusim_image_kind { GPUSIM_IMAGE_BAD, GPUSIM_IMAGE_ELF, GPUSIM_IMAGE_FATBIN };
+
+struct gpusim_image_visitor {
+    /* Both answer false to stop. */
+    bool (*function)(void *self, const struct gpusim_image_function *function);
+    bool (*variable)(void *self, const struct gpusim_image_variable *variable);
+    void *self;
+};
+
+/*
+ * Walks the image. A fat binary may hold its ELF files compressed; then nothing is visited, and the
+ * caller is told that it was one. stopped is set when the visitor wanted no more.
+ */
+enum gpusim_image_kind gpusim_image_walk(const void *image,
+                                         const struct gpusim_image_visitor *visitor, bool *stopped);
+
+/* How long the image is by its own account, and where it begins (a wrapper only points to it). */
+size_t gpusim_image_bytes(const void *image, const void **start);
+
+#endif

@@ -1,0 +1,124 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/faults.h"
+#include "driver/memory.h"
+#include "driver/module.h"
+#include "driver/work.h"
+#include "model/recorder.h"
+
+#define L2_WAYS 16
+
+CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *launch)
+{
+    const struct gpusim_chip *chip = gpusim_chip();
+    const struct gpusim_dim *g = &launch->grid, *b = &launch->block;
+    CUfunction f = launch->function;
+    uint64_t threads = (uint64_t)b->x * b->y * b->z;
+    unsigned shared_limit = chip->shared_per_block;
+    unsigned per_warp = (f->registers * GPUSIM_WARP + chip->register_unit - 1) /
+                        chip->register_unit * chip->register_unit;
+
+    (void)context;
+    if (!f->code)
+        return CUDA_ERROR_NO_BINARY_FOR_GPU; /* a kernel that nobody wrote for the simulator */
+    if (g->x == 0 || g->y == 0 || g->z == 0 || g->x > 2147483647u || g->y > 65535 || g->z > 65535)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (threads == 0 || threads > 1024 || b->x > 1024 || b->y > 1024 || b->z > 64)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (f->max_dynamic_shared && f->max_dynamic_shared + f->shared > shared_limit)
+        shared_limit = (unsigned)f->max_dynamic_shared + f->shared;
+    if ((uint64_t)launch->dynamic_shared + f->shared > shared_limit)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((threads + GPUSIM_WARP - 1) / GPUSIM_WARP * per_warp > 65536)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    return CUDA_SUCCESS;
+}
+
+static CUresult result_of(enum gpusim_outcome outcome)
+{
+    switch (outcome) {
+    case GPUSIM_RAN:
+        return CUDA_SUCCESS;
+    case GPUSIM_ILLEGAL_ADDRESS:
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case GPUSIM_MISALIGNED_ADDRESS:
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case GPUSIM_TRAPPED:
+        return CUDA_ERROR_LAUNCH_FAILED;
+    case GPUSIM_NO_HOST_MEMORY:
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_ERROR_UNKNOWN;
+}
+
+/* Somebody watches: run under the recorder, with the device's L2 to itself. */
+static CUresult run_watched(CUcontext context, struct gpusim_grid *grid)
+{
+    struct gpusim_device *device = context->device;
+    struct gpusim_result *result = NULL;
+    enum gpusim_outcome outcome = GPUSIM_NO_HOST_MEMORY;
+
+    pthread_mutex_lock(&device->l2_lock);
+    if (!device->l2)
+        device->l2 = gpusim_cache_new(gpusim_chip()->l2_bytes, L2_WAYS);
+    if (device->l2)
+        grid->recorder = gpusim_recorder_new(gpusim_chip(), grid, device->l2);
+    if (grid->recorder) {
+        outcome = gpusim_grid_run(grid);
+        result = gpusim_recorder_result(grid->recorder);
+    }
+    gpusim_recorder_free(grid->recorder);
+    pthread_mutex_unlock(&device->l2_lock);
+
+    if (outcome == GPUSIM_RAN && result) {
+        pthread_mutex_lock(&gpusim_lock);
+        for (struct gpusim_watcher *w = context->watchers; w; w = w->next)
+            w->launched(w->self, result);
+        pthread_mutex_unlock(&gpusim_lock);
+    }
+    gpusim_result_free(result);
+    return result_of(outcome);
+}
+
+static CUresult run_unwatched(CUcontext context, struct gpusim_grid *grid)
+{
+    struct gpusim_device *device = context->device;
+    CUresult result = result_of(gpusim_grid_run(grid));
+
+    if (grid->swept_bytes) {
+        pthread_mutex_lock(&device->l2_lock);
+        if (device->l2)
+            gpusim_cache_sweep(device->l2, grid->swept_address, grid->swept_bytes, false);
+        pthread_mutex_unlock(&device->l2_lock);
+    }
+    return result;
+}
+
+CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch)
+{
+    CUfunction f = launch->function;
+    struct gpusim_grid *grid = calloc(1, sizeof(*grid));
+    bool watched;
+    CUresult result;
+
+    if (!grid)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    grid->kernel = f->code;
+    grid->grid = launch->grid;
+    grid->block = launch->block;
+    grid->registers = f->registers;
+    grid->shared_bytes = f->shared + launch->dynamic_shared;
+    memcpy(grid->params, launch->params, sizeof(grid->params));
+    grid->space = gpusim_memory_space;
+    grid->symbol = gpusim_module_symbol;
+    grid->module = f->module;
+    grid->broken_restore = gpusim_fault("badrestore");
+
+    pthread_mutex_lock(&gpusim_lock);
+    watched = context->watchers != NULL && !f->code->whole;
+    pthread_mutex_unlock(&gpusim_lock);
+    result = watched ? run_watched(context, grid) : run_unwatched(context, grid);
+    free(grid);
+    return result;
+}

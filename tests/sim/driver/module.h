@@ -1,0 +1,51 @@
+/*
+ * Loaded device programs: functions, variables, and the libraries that load them once per context.
+ */
+#ifndef GPUSIM_MODULE_H
+#define GPUSIM_MODULE_H
+
+#include "driver/driver.h"
+
+struct gpusim_variable {
+    struct gpusim_variable *next;
+    char *name;
+    uint64_t address, bytes;
+    bool managed;
+};
+
+struct CUmod_st {
+    enum gpusim_handle kind;
+    struct CUmod_st *next;
+    CUcontext context;
+    CUfunction functions;
+    struct gpusim_variable *variables;
+    bool fatbin; /* and its content could not be read */
+};
+
+struct CUfunc_st {
+    enum gpusim_handle kind;
+    struct CUfunc_st *next;
+    CUmodule module;
+    char *name;
+    const struct gpusim_kernel *code; /* NULL: the simulator does not know this kernel */
+    unsigned registers, shared, local;
+    int max_dynamic_shared, carveout;
+    CUfunc_cache cache_config;
+};
+
+struct CUlib_st;
+
+struct CUkern_st {
+    enum gpusim_handle kind;
+    struct CUkern_st *next;
+    CUlibrary library;
+    char *name;
+};
+
+/* The function behind a handle of either kind, in the current context; NULL and why not. */
+CUfunction gpusim_function_of(CUfunction handle, CUcontext context, CUresult *why);
+
+/* The device address of a module's variable, for a running kernel. */
+uint64_t gpusim_module_symbol(void *module, const char *name);
+
+#endif

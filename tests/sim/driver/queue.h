@@ -1,0 +1,84 @@
+/*
+ * Streams: work in order, done by a thread of the stream's own, after everything it has to wait
+ * for.
+ */
+#ifndef GPUSIM_QUEUE_H
+#define GPUSIM_QUEUE_H
+
+#include "driver/work.h"
+
+/* A piece of work in a queue; counted references, guarded by the lock. */
+struct gpusim_task {
+    struct gpusim_task *next;
+    unsigned references;
+    bool done;
+    double done_ms; /* when, on the host's clock */
+    CUcontext context;
+    struct gpusim_work work;
+    struct gpusim_task **after; /* tasks that must be done before this one starts */
+    size_t after_count;
+};
+
+struct gpusim_capture;
+
+struct CUstream_st {
+    enum gpusim_handle kind;
+    struct CUstream_st *next;
+    CUcontext context;
+    unsigned flags;
+    int priority;
+    unsigned long long id;
+    bool legacy;
+    pthread_t thread_default_of; /* whose per-thread default stream this is */
+    bool is_thread_default;
+    struct gpusim_task *head, *tail; /* waiting or running */
+    struct gpusim_task *last;        /* the latest one added, done or not */
+    bool worker, closing;
+    struct gpusim_capture *capture; /* NULL: not captured */
+    CUgraphNode *capture_tail;      /* what the next captured work depends on */
+    size_t capture_tail_count;
+};
+
+struct CUevent_st {
+    enum gpusim_handle kind;
+    CUcontext context;
+    unsigned flags;
+    struct gpusim_task *task; /* the place it was last recorded at */
+    struct gpusim_capture *capture;
+    CUgraphNode *capture_nodes; /* or there, in a stream that was captured */
+    size_t capture_node_count;
+};
+
+/* The stream that a handle means, per_thread saying what NULL means. NULL: there is none. */
+CUstream gpusim_stream(CUcontext context, CUstream handle, bool per_thread, CUresult *why);
+
+/*
+ * Queues the work behind everything that stream order asks for, and behind after if that is not
+ * NULL; or adds it to the graph if the stream is being captured, and then *task is NULL. A task
+ * handed out must be let go of. The lock is held.
+ */
+CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct gpusim_task *after,
+                       struct gpusim_task **task);
+
+/* Waits until it is done; the lock is held, and given up meanwhile. */
+void gpusim_task_wait(struct gpusim_task *task);
+void gpusim_task_release(struct gpusim_task *task);
+
+/* Everything queued so far in the stream or the context is done; the lock as above. */
+void gpusim_stream_wait(CUstream stream);
+void gpusim_context_wait(CUcontext context);
+bool gpusim_stream_idle(CUstream stream);
+
+CUstream gpusim_stream_new(CUcontext context, unsigned flags, int priority);
+
+enum gpusim_wait {
+    GPUSIM_RETURN_AT_ONCE,
+    GPUSIM_WAIT_IF_QUEUED, /* an asynchronous call that cannot be one; in a graph it is again */
+    GPUSIM_WAIT            /* a call that must not be made on a captured stream */
+};
+
+/* What most exported functions do: enter, find the stream, submit, wait. */
+CUresult gpusim_do(CUstream handle, bool per_thread, const struct gpusim_work *work,
+                   enum gpusim_wait wait);
+
+#endif

@@ -1,0 +1,211 @@
+#include "driver/work.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/memory.h"
+
+/* The bytes from the first row's start to the last row's end. */
+static uint64_t span(const struct gpusim_copy *c, uint64_t pitch, uint64_t slice)
+{
+    if (c->width == 0 || c->height == 0 || c->depth == 0)
+        return 0;
+    return (c->depth - 1) * slice + (c->height - 1) * pitch + c->width;
+}
+
+static CUresult check_copy(const struct gpusim_copy *c)
+{
+    uint64_t from = span(c, c->source_pitch, c->source_slice);
+    uint64_t to = span(c, c->target_pitch, c->target_slice);
+
+    if (from == 0)
+        return CUDA_SUCCESS;
+    if (!c->source || !c->target || !gpusim_memory_host(c->source, from, c->source_device) ||
+        !gpusim_memory_host(c->target, to, c->target_device))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static uint64_t fill_span(const struct gpusim_fill *f)
+{
+    if (f->width == 0 || f->height == 0)
+        return 0;
+    return (f->height - 1) * f->pitch + f->width * f->size;
+}
+
+static CUresult check_fill(const struct gpusim_fill *f)
+{
+    if (fill_span(f) == 0)
+        return CUDA_SUCCESS;
+    if (f->target % f->size != 0 || (f->height > 1 && f->pitch % f->size != 0) ||
+        !gpusim_memory_host(f->target, fill_span(f), true))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_value(const struct gpusim_value *v)
+{
+    if (v->address % v->size != 0 || !gpusim_memory_host(v->address, v->size, true))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+CUresult gpusim_work_check(CUcontext context, const struct gpusim_work *work)
+{
+    switch (work->kind) {
+    case GPUSIM_LAUNCH:
+        return gpusim_launch_check(context, &work->launch);
+    case GPUSIM_COPY:
+        return check_copy(&work->copy);
+    case GPUSIM_FILL:
+        return check_fill(&work->fill);
+    case GPUSIM_WRITE_VALUE:
+    case GPUSIM_WAIT_VALUE:
+        return check_value(&work->value);
+    default:
+        return CUDA_SUCCESS;
+    }
+}
+
+/* The L2 cache sees copies and fills too, once anybody looks at it. */
+static void sweep(CUcontext context, uint64_t address, uint64_t bytes, bool write)
+{
+    struct gpusim_device *device = context->device;
+    struct gpusim_range range;
+
+    if (!gpusim_memory_find(address, &range) ||
+        (range.kind != GPUSIM_DEVICE_MEMORY && range.kind != GPUSIM_VARIABLE_MEMORY))
+        return;
+    pthread_mutex_lock(&device->l2_lock);
+    if (device->l2)
+        gpusim_cache_sweep(device->l2, address, bytes, write);
+    pthread_mutex_unlock(&device->l2_lock);
+}
+
+static CUresult run_copy(CUcontext context, const struct gpusim_copy *c)
+{
+    uint64_t from = span(c, c->source_pitch, c->source_slice);
+    uint64_t to = span(c, c->target_pitch, c->target_slice);
+    const char *source;
+    char *target;
+
+    if (from == 0)
+        return CUDA_SUCCESS;
+    /* Looked up again: the memory may have been freed since the call was made. */
+    source = gpusim_memory_host(c->source, from, c->source_device);
+    target = gpusim_memory_host(c->target, to, c->target_device);
+    if (!source || !target)
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    for (uint64_t z = 0; z < c->depth; z++)
+        for (uint64_t y = 0; y < c->height; y++)
+            memmove(target + z * c->target_slice + y * c->target_pitch,
+                    source + z * c->source_slice + y * c->source_pitch, c->width);
+    sweep(context, c->source, from, false);
+    sweep(context, c->target, to, true);
+    return CUDA_SUCCESS;
+}
+
+static CUresult run_fill(CUcontext context, const struct gpusim_fill *f)
+{
+    char *target;
+
+    if (fill_span(f) == 0)
+        return CUDA_SUCCESS;
+    target = gpusim_memory_host(f->target, fill_span(f), true);
+    if (!target)
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    for (uint64_t y = 0; y < f->height; y++, target += f->pitch) {
+        if (f->size == 1)
+            memset(target, (int)(f->value & 0xff), f->width);
+        else
+            for (uint64_t x = 0; x < f->width; x++)
+                memcpy(target + x * f->size, &f->value, f->size); /* both sides little-endian */
+    }
+    sweep(context, f->target, fill_span(f), true);
+    return CUDA_SUCCESS;
+}
+
+static uint64_t read_value(const void *memory, unsigned size)
+{
+    if (size == 4)
+        return __atomic_load_n((const uint32_t *)memory, __ATOMIC_ACQUIRE);
+    return __atomic_load_n((const uint64_t *)memory, __ATOMIC_ACQUIRE);
+}
+
+static bool value_arrived(const struct gpusim_value *v, uint64_t now)
+{
+    switch (v->flags & 3) {
+    case CU_STREAM_WAIT_VALUE_GEQ:
+        return v->size == 4 ? (int32_t)(uint32_t)(now - v->value) >= 0
+                            : (int64_t)(now - v->value) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return now == v->value;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (now & v->value) != 0;
+    default:
+        return ~(now | v->value) != 0;
+    }
+}
+
+static CUresult run_value(const struct gpusim_value *v, bool write)
+{
+    void *memory = gpusim_memory_host(v->address, v->size, true);
+
+    if (!memory)
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (write && v->size == 4) {
+        __atomic_store_n((uint32_t *)memory, (uint32_t)v->value, __ATOMIC_RELEASE);
+    } else if (write) {
+        __atomic_store_n((uint64_t *)memory, v->value, __ATOMIC_RELEASE);
+    } else {
+        while (!value_arrived(v, read_value(memory, v->size)))
+            (void)sched_yield();
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult run_graph(CUcontext context, struct gpusim_work *work)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t i = 0; i < work->graph.count && result == CUDA_SUCCESS; i++)
+        result = gpusim_work_run(context, &work->graph.nodes[i]);
+    return result;
+}
+
+CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work)
+{
+    switch (work->kind) {
+    case GPUSIM_MARK:
+        return CUDA_SUCCESS;
+    case GPUSIM_LAUNCH:
+        return gpusim_launch_run(context, &work->launch);
+    case GPUSIM_COPY:
+        return run_copy(context, &work->copy);
+    case GPUSIM_FILL:
+        return run_fill(context, &work->fill);
+    case GPUSIM_HOST_CALL:
+        if (work->host.function)
+            work->host.function(work->host.data);
+        else
+            work->host.callback(work->host.stream, CUDA_SUCCESS, work->host.data);
+        return CUDA_SUCCESS;
+    case GPUSIM_FREE:
+        return gpusim_memory_release(work->address, 1u << GPUSIM_DEVICE_MEMORY);
+    case GPUSIM_WRITE_VALUE:
+        return run_value(&work->value, true);
+    case GPUSIM_WAIT_VALUE:
+        return run_value(&work->value, false);
+    case GPUSIM_GRAPH_LAUNCH:
+        return run_graph(context, work);
+    }
+    return CUDA_ERROR_UNKNOWN;
+}
+
+void gpusim_work_clear(struct gpusim_work *work)
+{
+    if (work->kind == GPUSIM_GRAPH_LAUNCH)
+        free(work->graph.nodes);
+    work->kind = GPUSIM_MARK;
+}

@@ -1,0 +1,82 @@
+/*
+ * One piece of work for the GPU, free of any pointer into the caller's frame: what a stream queues
+ * and what a graph remembers.
+ */
+#ifndef GPUSIM_WORK_H
+#define GPUSIM_WORK_H
+
+#include "driver/driver.h"
+
+enum gpusim_work_kind {
+    GPUSIM_MARK, /* nothing: a place in the order, as an event records it */
+    GPUSIM_LAUNCH,
+    GPUSIM_COPY,
+    GPUSIM_FILL,
+    GPUSIM_HOST_CALL,
+    GPUSIM_FREE,
+    GPUSIM_WRITE_VALUE,
+    GPUSIM_WAIT_VALUE,
+    GPUSIM_GRAPH_LAUNCH
+};
+
+struct gpusim_launch {
+    CUfunction function;
+    struct gpusim_dim grid, block;
+    unsigned dynamic_shared;
+    unsigned char params[GPUSIM_MAX_PARAM_BYTES];
+};
+
+struct gpusim_copy {
+    uint64_t source, target;
+    bool source_device, target_device; /* addresses that must be the GPU's */
+    uint64_t width, height, depth;     /* bytes, rows, layers */
+    uint64_t source_pitch, source_slice, target_pitch, target_slice;
+};
+
+struct gpusim_fill {
+    uint64_t target, pitch, width, height; /* width in elements */
+    unsigned size;                         /* of an element: 1, 2 or 4 */
+    uint32_t value;
+};
+
+struct gpusim_host_call {
+    CUhostFn function;
+    CUstreamCallback callback; /* the older kind; exactly one of the two */
+    CUstream stream;
+    void *data;
+};
+
+struct gpusim_value {
+    uint64_t address, value;
+    unsigned size, flags;
+};
+
+struct gpusim_work {
+    enum gpusim_work_kind kind;
+    union {
+        struct gpusim_launch launch;
+        struct gpusim_copy copy;
+        struct gpusim_fill fill;
+        struct gpusim_host_call host;
+        struct gpusim_value value;
+        uint64_t address; /* GPUSIM_FREE */
+        struct {
+            struct gpusim_work *nodes; /* in an order that can be run; owned */
+            size_t count;
+        } graph;
+    };
+};
+
+/* Refuses what the hardware would never accept, before it is queued. */
+CUresult gpusim_work_check(CUcontext context, const struct gpusim_work *work);
+
+/* Does it, without the lock. */
+CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work);
+
+/* Frees what the work owns. */
+void gpusim_work_clear(struct gpusim_work *work);
+
+CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *launch);
+CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * The counts of one SM, one instruction or one launch: plain sums of what the trace showed.
+ */
+#ifndef GPUSIM_COUNTERS_H
+#define GPUSIM_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/chip.h"
+
+struct gpusim_counters {
+#define GPUSIM_COUNTER(name) uint64_t name;
+#include "model/counters.def"
+#undef GPUSIM_COUNTER
+};
+
+#define GPUSIM_COUNTER_COUNT (sizeof(struct gpusim_counters) / sizeof(uint64_t))
+
+/* Adds every count of more to sum. */
+void gpusim_counters_add(struct gpusim_counters *sum, const struct gpusim_counters *more);
+
+/* One machine instruction of a kernel, and what it did in all warps together. */
+struct gpusim_instruction_counts {
+    uint32_t offset; /* its address within the kernel */
+    int line;
+    struct gpusim_counters counts;
+};
+
+/* What one profiled launch left behind. */
+struct gpusim_result {
+    const char *kernel;
+    unsigned sms;
+    uint64_t cycles; /* from the first block's start to the last one's end */
+    double duration_ns;
+    struct gpusim_counters total;
+    struct gpusim_counters sm[GPUSIM_MAX_SMS];
+    size_t instruction_count;
+    struct gpusim_instruction_counts *instructions;
+};
+
+void gpusim_result_free(struct gpusim_result *result);
+
+/* Extremes over the SMs of the count at this offset of struct gpusim_counters. */
+uint64_t gpusim_result_max(const struct gpusim_result *result, size_t offset);
+uint64_t gpusim_result_min(const struct gpusim_result *result, size_t offset);
+
+#endif

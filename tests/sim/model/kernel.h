@@ -1,0 +1,172 @@
+/*
+ * How a simulated kernel is written: C per thread, every machine instruction through one of these
+ * macros, so that whoever looks sees the same stream of instructions a GPU would execute.
+ *
+ * Device pointers are ordinary typed pointers that must never be followed directly: LDG and STG
+ * check the address and find the memory behind it. Shared memory is followed through LDS and STS.
+ */
+#ifndef GPUSIM_KERNEL_H
+#define GPUSIM_KERNEL_H
+
+#include <math.h>
+
+#include "model/grid.h"
+
+enum gpusim_op {
+    GPUSIM_OP_INT,
+    GPUSIM_OP_FADD,
+    GPUSIM_OP_FMUL,
+    GPUSIM_OP_FFMA,
+    GPUSIM_OP_DADD,
+    GPUSIM_OP_DMUL,
+    GPUSIM_OP_DFMA,
+    GPUSIM_OP_HADD,
+    GPUSIM_OP_HMUL,
+    GPUSIM_OP_HFMA,
+    GPUSIM_OP_SFU,
+    GPUSIM_OP_TENSOR,
+    GPUSIM_OP_BRANCH,
+    GPUSIM_OP_CONTROL,
+    GPUSIM_OP_BARRIER,
+    GPUSIM_OP_GLOBAL_LD,
+    GPUSIM_OP_GLOBAL_ST,
+    GPUSIM_OP_GLOBAL_ATOM,
+    GPUSIM_OP_GLOBAL_RED,
+    GPUSIM_OP_LOCAL_LD,
+    GPUSIM_OP_LOCAL_ST,
+    GPUSIM_OP_SHARED_LD,
+    GPUSIM_OP_SHARED_ST,
+    GPUSIM_OP_SHARED_ATOM
+};
+
+/* One place in a kernel's text: the machine instruction, as far as the model is concerned. */
+struct gpusim_site {
+    enum gpusim_op op;
+    int line;
+    int order; /* of appearance in the file */
+};
+
+#define GPUSIM_SITE(op_)                                                                   \
+    (__extension__({                                                                       \
+        static const struct gpusim_site gpusim_site_here = {(op_), __LINE__, __COUNTER__}; \
+        &gpusim_site_here;                                                                 \
+    }))
+
+/* The parameter at this position, as the launch passed it. */
+#define PARAM(t, i, type) \
+    (*(type const *)(const void *)((t)->grid->params + gpusim_param_offset((t)->grid->kernel, (i))))
+
+/* The address of a variable of the kernel's module, as the linker would have written it in. */
+#define GLOBAL(t, type, name) ((type *)gpusim_symbol((t), (name)))
+void *gpusim_symbol(struct gpusim_thread *t, const char *name);
+
+/* count instructions of that kind, executed by this thread, predicated on or off. */
+void gpusim_note(struct gpusim_thread *t, const struct gpusim_site *site, unsigned count, bool on);
+
+/* A memory access by this thread: checked, noted, and answered with the memory to touch. */
+void *gpusim_global(struct gpusim_thread *t, const struct gpusim_site *site, const void *address,
+                    unsigned size);
+void *gpusim_shared(struct gpusim_thread *t, const struct gpusim_site *site, const void *address,
+                    unsigned size);
+/* The same for a lane whose predicate is off: noted, nothing touched. */
+void gpusim_access_off(struct gpusim_thread *t, const struct gpusim_site *site, unsigned size);
+
+bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool taken);
+
+/* Global memory. */
+#define LDG(t, pointer)                                                                           \
+    (*(const __typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_LD), pointer, \
+                                                    sizeof(*(pointer))))
+#define STG(t, pointer, value)                                                              \
+    (*(__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_ST), pointer, \
+                                              sizeof(*(pointer))) = (value))
+#define STG_IF(t, on, pointer, value)                                                              \
+    do {                                                                                           \
+        const struct gpusim_site *gpusim_st_ = GPUSIM_SITE(GPUSIM_OP_GLOBAL_ST);                   \
+        if (on)                                                                                    \
+            *(__typeof__(*(pointer)) *)gpusim_global(t, gpusim_st_, pointer, sizeof(*(pointer))) = \
+                (value);                                                                           \
+        else                                                                                       \
+            gpusim_access_off(t, gpusim_st_, sizeof(*(pointer)));                                  \
+    } while (0)
+#define ATOMIC_ADD(t, pointer, value)                                                           \
+    __atomic_fetch_add((__typeof__(*(pointer)) *)gpusim_global(                                 \
+                           t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_ATOM), pointer, sizeof(*(pointer))), \
+                       (value), __ATOMIC_RELAXED)
+#define RED_ADD(t, pointer, value)                                                             \
+    ((void)__atomic_fetch_add(                                                                 \
+        (__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_RED), pointer, \
+                                                sizeof(*(pointer))),                           \
+        (value), __ATOMIC_RELAXED))
+/* A look at memory that somebody else is changing: noted once, however often it is repeated. */
+#define PEEK(pointer_in_host_memory) __atomic_load_n(pointer_in_host_memory, __ATOMIC_ACQUIRE)
+
+/* Shared memory: the block's own, statically declared first, then what the launch added. */
+#define SHARED(t, type, byte_offset) ((type *)(void *)((t)->grid->shared + (byte_offset)))
+#define LDS(t, pointer)                                                                           \
+    (*(const __typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_SITE(GPUSIM_OP_SHARED_LD), pointer, \
+                                                    sizeof(*(pointer))))
+#define STS(t, pointer, value)                                                              \
+    (*(__typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_SITE(GPUSIM_OP_SHARED_ST), pointer, \
+                                              sizeof(*(pointer))) = (value))
+#define SHARED_ADD(t, pointer, value)                                                         \
+    (*(__typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_SITE(GPUSIM_OP_SHARED_ATOM), pointer, \
+                                              sizeof(*(pointer))) += (value))
+
+/* Arithmetic: the value, and a note that it was computed. */
+#define GPUSIM_COMPUTE(t, op, value) (gpusim_note(t, GPUSIM_SITE(op), 1, true), (value))
+#define FADD(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_FADD, (float)((a) + (b)))
+#define FMUL(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_FMUL, (float)((a) * (b)))
+#define FFMA(t, a, b, c) GPUSIM_COMPUTE(t, GPUSIM_OP_FFMA, fmaf(a, b, c))
+#define DADD(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_DADD, (double)((a) + (b)))
+#define DMUL(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_DMUL, (double)((a) * (b)))
+#define DFMA(t, a, b, c) GPUSIM_COMPUTE(t, GPUSIM_OP_DFMA, fma(a, b, c))
+#define HADD(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_HADD, gpusim_half((a) + (b)))
+#define HMUL(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_HMUL, gpusim_half((a) * (b)))
+#define HFMA(t, a, b, c) GPUSIM_COMPUTE(t, GPUSIM_OP_HFMA, gpusim_half(fmaf(a, b, c)))
+#define RSQRT(t, a) GPUSIM_COMPUTE(t, GPUSIM_OP_SFU, 1.0f / sqrtf(a))
+#define TENSOR(t) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TENSOR), 1, true)
+#define INT(t, count) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_INT), (count), true)
+#define INT_IF(t, on, count) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_INT), (count), (on))
+/* The same, executed by all lanes and effective in those whose predicate is on. */
+#define FADD_IF(t, on, a, b) \
+    (gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_FADD), 1, (on)), (on) ? (float)((a) + (b)) : (a))
+
+/* A float rounded to the nearest half-precision value. */
+float gpusim_half(float value);
+
+/* Control flow. IF is a branch that lanes may take differently; the test itself costs one INT. */
+#define IF(t, condition) if (gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition)))
+#define EXIT(t) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_CONTROL), 1, true)
+#define SYNC(t)                                                  \
+    do {                                                         \
+        gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_BARRIER), 1, true); \
+        gpusim_barrier(t);                                       \
+    } while (0)
+
+/*
+ * A loop whose turns are told apart, so that lanes in the same turn are seen to run together and
+ * lanes that have left are not. Use as FOR(t, int i = 0, i < n, i++) { ... }; break, continue and
+ * return work. The branch at the loop's end is noted in every turn.
+ */
+struct gpusim_loop {
+    struct gpusim_thread *thread;
+    uint64_t outer;
+    uint64_t seed;
+    uint64_t turn;
+    bool open;
+};
+
+struct gpusim_loop gpusim_loop_begin(struct gpusim_thread *t, const struct gpusim_site *site);
+void gpusim_loop_turn(struct gpusim_loop *loop);
+void gpusim_loop_end(struct gpusim_loop *loop);
+
+#define FOR(t, init, condition, step)                                                \
+    for (struct gpusim_loop gpusim_loop_ __attribute__((cleanup(gpusim_loop_end))) = \
+             gpusim_loop_begin(t, GPUSIM_SITE(GPUSIM_OP_CONTROL));                   \
+         gpusim_loop_.open; gpusim_loop_.open = false)                               \
+        for (init; gpusim_loop_turn(&gpusim_loop_),                                  \
+                   gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition));     \
+             step)
+
+#endif

@@ -1,0 +1,55 @@
+/* Kernels that go wrong, each in its own way. */
+#include <sched.h>
+
+#include "model/define.h"
+
+/*
+ * Runs until the host, or another stream, writes something else than zero to the flag: the kernel
+ * that a profiler must not wait for while it keeps the host from writing.
+ */
+static void wait_for_flag(struct gpusim_thread *t)
+{
+    const uint32_t *flag = PARAM(t, 0, const uint32_t *);
+    uint32_t *seen = PARAM(t, 1, uint32_t *);
+    const volatile uint32_t *memory;
+
+    IF(t, t->tid.x == 0)
+    {
+        memory = gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_LD), flag, sizeof(*flag));
+        while (PEEK(memory) == 0)
+            (void)sched_yield();
+        STG(t, seen, PEEK(memory));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(wait_for_flag, false, 8, 8);
+
+/* Writes one element more than it should. */
+static void out_of_bounds(struct gpusim_thread *t)
+{
+    int *out = PARAM(t, 0, int *);
+    unsigned n = PARAM(t, 1, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+
+    IF(t, i <= n) STG(t, &out[i], (int)i);
+    EXIT(t);
+}
+DEFINE_KERNEL(out_of_bounds, false, 8, 4);
+
+static void misaligned(struct gpusim_thread *t)
+{
+    char *out = PARAM(t, 0, char *);
+    int *crooked;
+
+    INT(t, 1);
+    out += 2;
+    __builtin_memcpy(&crooked, &out, sizeof(crooked));
+    STG(t, crooked, 1);
+}
+DEFINE_KERNEL(misaligned, false, 8);
+
+static void trap(struct gpusim_thread *t)
+{
+    gpusim_grid_fault(t, GPUSIM_TRAPPED);
+}
+DEFINE_KERNEL(trap, false, );

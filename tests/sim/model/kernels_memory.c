@@ -1,0 +1,232 @@
+/* Kernels that only move and add: how their accesses fall on lines and sectors is what matters. */
+#include "model/define.h"
+
+/* Eighteen instructions a warp, as the compiler makes of c[i] = a[i] + b[i] on a K80. */
+static void vector_add(struct gpusim_thread *t)
+{
+    const int *a = PARAM(t, 0, const int *);
+    const int *b = PARAM(t, 1, const int *);
+    int *c = PARAM(t, 2, int *);
+    unsigned n = PARAM(t, 3, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+
+    INT(t, 3); /* stack pointer, bound, comparison */
+    IF(t, i < n)
+    {
+        INT(t, 6); /* three addresses of 64 bits */
+        int x = LDG(t, &a[i]);
+        int y = LDG(t, &b[i]);
+        INT(t, 1);
+        STG(t, &c[i], (int)((unsigned)x + (unsigned)y));
+    }
+    INT(t, 1);
+    EXIT(t);
+}
+DEFINE_KERNEL(vector_add, false, 8, 8, 8, 4);
+
+static void vector_add_float(struct gpusim_thread *t)
+{
+    const float *a = PARAM(t, 0, const float *);
+    const float *b = PARAM(t, 1, const float *);
+    float *c = PARAM(t, 2, float *);
+    unsigned n = PARAM(t, 3, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+
+    INT(t, 2);
+    IF(t, i < n)
+    {
+        INT(t, 6);
+        float x = LDG(t, &a[i]);
+        float y = LDG(t, &b[i]);
+        STG(t, &c[i], FADD(t, x, y));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(vector_add_float, false, 8, 8, 8, 4);
+
+/* Each run changes what it read: a second run on unrestored memory gives another answer. */
+static void scale_in_place(struct gpusim_thread *t)
+{
+    float *a = PARAM(t, 0, float *);
+    unsigned n = PARAM(t, 1, unsigned);
+    float factor = PARAM(t, 2, float);
+    unsigned i = LINEAR_INDEX(t);
+
+    INT(t, 2);
+    IF(t, i < n)
+    {
+        INT(t, 2);
+        STG(t, &a[i], FFMA(t, LDG(t, &a[i]), factor, 1.0f));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(scale_in_place, false, 8, 4, 4);
+
+static void add_at(struct gpusim_thread *t, uint64_t i)
+{
+    const int *a = PARAM(t, 0, const int *);
+    const int *b = PARAM(t, 1, const int *);
+    int *c = PARAM(t, 2, int *);
+
+    INT(t, 6);
+    int x = LDG(t, &a[i]);
+    int y = LDG(t, &b[i]);
+    INT(t, 1);
+    STG(t, &c[i], (int)((unsigned)x + (unsigned)y));
+}
+
+/* n x n matrices; threads that are neighbours in x take neighbours in a row ... */
+static void matrix_add_row(struct gpusim_thread *t)
+{
+    unsigned n = PARAM(t, 3, unsigned);
+    unsigned column = t->bid.x * t->bdim.x + t->tid.x;
+    unsigned row = t->bid.y * t->bdim.y + t->tid.y;
+
+    INT(t, 8);
+    IF(t, row < n && column < n) add_at(t, (uint64_t)row * n + column);
+    EXIT(t);
+}
+DEFINE_KERNEL(matrix_add_row, false, 8, 8, 8, 4);
+
+/* ... or in a column. */
+static void matrix_add_column(struct gpusim_thread *t)
+{
+    unsigned n = PARAM(t, 3, unsigned);
+    unsigned row = t->bid.x * t->bdim.x + t->tid.x;
+    unsigned column = t->bid.y * t->bdim.y + t->tid.y;
+
+    INT(t, 8);
+    IF(t, row < n && column < n) add_at(t, (uint64_t)row * n + column);
+    EXIT(t);
+}
+DEFINE_KERNEL(matrix_add_column, false, 8, 8, 8, 4);
+
+static void matrix_add_linear(struct gpusim_thread *t)
+{
+    unsigned n = PARAM(t, 3, unsigned);
+    uint64_t i = LINEAR_INDEX(t);
+
+    INT(t, 3);
+    IF(t, i < (uint64_t)n * n) add_at(t, i);
+    EXIT(t);
+}
+DEFINE_KERNEL(matrix_add_linear, false, 8, 8, 8, 4);
+
+/* C[i] = A[i + off] + B[i + off] */
+static void read_offset(struct gpusim_thread *t)
+{
+    const float *a = PARAM(t, 0, const float *);
+    const float *b = PARAM(t, 1, const float *);
+    float *c = PARAM(t, 2, float *);
+    unsigned n = PARAM(t, 3, unsigned);
+    unsigned offset = PARAM(t, 4, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+    unsigned k = i + offset;
+
+    INT(t, 3);
+    IF(t, k < n)
+    {
+        INT(t, 6);
+        float x = LDG(t, &a[k]);
+        float y = LDG(t, &b[k]);
+        STG(t, &c[i], FADD(t, x, y));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(read_offset, false, 8, 8, 8, 4, 4);
+
+/* The same, four elements a thread, a block's width apart. */
+static void read_offset_unrolled(struct gpusim_thread *t)
+{
+    const float *a = PARAM(t, 0, const float *);
+    const float *b = PARAM(t, 1, const float *);
+    float *c = PARAM(t, 2, float *);
+    unsigned n = PARAM(t, 3, unsigned);
+    unsigned offset = PARAM(t, 4, unsigned);
+    unsigned i = t->bid.x * t->bdim.x * 4 + t->tid.x;
+
+    INT(t, 5);
+    FOR(t, unsigned u = 0, u < 4, u++)
+    {
+        unsigned at = i + u * t->bdim.x;
+        unsigned k = at + offset;
+        INT(t, 3);
+        IF(t, k < n)
+        {
+            float x = LDG(t, &a[k]);
+            float y = LDG(t, &b[k]);
+            STG(t, &c[at], FADD(t, x, y));
+        }
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(read_offset_unrolled, false, 8, 8, 8, 4, 4);
+
+/* C[i + off] = A[i] + B[i] */
+static void write_offset(struct gpusim_thread *t)
+{
+    const float *a = PARAM(t, 0, const float *);
+    const float *b = PARAM(t, 1, const float *);
+    float *c = PARAM(t, 2, float *);
+    unsigned n = PARAM(t, 3, unsigned);
+    unsigned offset = PARAM(t, 4, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+    unsigned k = i + offset;
+
+    INT(t, 3);
+    IF(t, k < n)
+    {
+        INT(t, 6);
+        float x = LDG(t, &a[i]);
+        float y = LDG(t, &b[i]);
+        STG(t, &c[k], FADD(t, x, y));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(write_offset, false, 8, 8, 8, 4, 4);
+
+struct pair {
+    float x, y;
+};
+
+/* An array of structs, member by member: half of what each access moves belongs to the other. */
+static void structs_aos(struct gpusim_thread *t)
+{
+    const struct pair *in = PARAM(t, 0, const struct pair *);
+    struct pair *out = PARAM(t, 1, struct pair *);
+    unsigned n = PARAM(t, 2, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+
+    INT(t, 2);
+    IF(t, i < n)
+    {
+        INT(t, 4);
+        float x = LDG(t, &in[i].x);
+        float y = LDG(t, &in[i].y);
+        STG(t, &out[i].x, FADD(t, x, 10.0f));
+        STG(t, &out[i].y, FADD(t, y, 20.0f));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(structs_aos, false, 8, 8, 4);
+
+/* The same numbers as two arrays one after the other: nothing is moved in vain. */
+static void structs_soa(struct gpusim_thread *t)
+{
+    const float *in = PARAM(t, 0, const float *);
+    float *out = PARAM(t, 1, float *);
+    unsigned n = PARAM(t, 2, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+
+    INT(t, 2);
+    IF(t, i < n)
+    {
+        INT(t, 4);
+        float x = LDG(t, &in[i]);
+        float y = LDG(t, &in[n + i]);
+        STG(t, &out[i], FADD(t, x, 10.0f));
+        STG(t, &out[n + i], FADD(t, y, 20.0f));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(structs_soa, false, 8, 8, 4);
