@@ -18,6 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Kernels in the report at exit; the profile has them all. */
+#define MOST_KERNELS 20
+
 enum state { IDLE, STARTING, MEASURING, PASSIVE };
 
 static struct {
@@ -138,18 +141,6 @@ void gp_session_record_launch(const struct gp_launch *launch)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* Says each line of a text as a message of its own. */
-static void say_lines(const struct gp_text *text)
-{
-    const char *line = gp_text_string(text);
-    while (*line) {
-        int length = (int)strcspn(line, "\n");
-        if (length)
-            gp_say("%.*s", length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
 static void open_log(void)
 {
     const char *pattern = getenv("GPUPROF_LOG");
@@ -217,7 +208,7 @@ static bool open_metrics(void)
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (session.metrics)
         session.summary = gp_summary_new(session.metrics);
-    say_lines(&problems);
+    gp_say_lines("", gp_text_string(&problems));
     gp_text_free(&problems);
     return session.summary != NULL;
 }
@@ -237,7 +228,7 @@ static void report_at_exit(void)
     if (!session.reported && (state == MEASURING || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
         struct gp_text text = {0};
-        struct gp_table_options options = {0};
+        struct gp_table_options options = {.top = MOST_KERNELS};
         gp_table_report(session.summary, &options, &text);
         if (text.failed)
             gp_say("out of memory: the report is not complete");
