@@ -148,6 +148,43 @@ $(O)/unit/%: tests/unit/%.c $(hook_core) $(core)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
+# The simulated GPU: a driver and a CUPTI for machines that have none.
+sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
+	-iquote tests/sim -iquote src -isystem $(O)/compat $(cuda_includes)
+sim_objects = $(patsubst tests/sim/%.c,$(O)/obj/sim/%.o,$(wildcard $(1)))
+sim_driver_obj = $(call sim_objects,tests/sim/driver/*.c tests/sim/model/*.c)
+sim_cupti_obj = $(call sim_objects,tests/sim/cupti/*.c)
+sim_programs = $(patsubst tests/sim/programs/%.c,$(O)/sim/programs/%,$(wildcard tests/sim/programs/*.c))
+sim_tests = $(patsubst tests/sim/%.c,$(O)/sim/%,$(wildcard tests/sim/test_*.c))
+sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_tests)
+
+$(O)/obj/sim/%.o: tests/sim/%.c | $(O)/compat/string
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(sim_cflags) -MMD -MP -c $< -o $@
+$(O)/sim/libcuda.so.1: $(sim_driver_obj)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -o $@ $^ $(system_libs)
+	$(Q)ln -sf libcuda.so.1 $(@D)/libcuda.so
+$(O)/sim/libcupti.so.13: $(sim_cupti_obj)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)
+	$(Q)ln -sf libcupti.so.13 $(@D)/libcupti.so
+$(O)/sim/programs/%_linked: tests/sim/programs/%_linked.c $(O)/sim/libcuda.so.1
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< -L$(O)/sim -lcuda $(system_libs)
+$(O)/sim/programs/%: tests/sim/programs/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
+$(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(sim_driver_obj) -lcmocka $(system_libs)
+
 test:
 	@tools/setup test
 	@tools/run-tests $(O)
@@ -187,4 +224,4 @@ help:
 
 build-command: $(command)
 
--include $(shell find $(O)/obj $(O)/unit -name '*.d' 2>/dev/null)
+-include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

@@ -59,8 +59,7 @@ GP_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 {
     if (!GP_REAL(cuGetProcAddress_v2))
         return CUDA_ERROR_NOT_FOUND;
-    CUresult result =
-        gp_cuda.cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
+    CUresult result = gp_cuda.cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
     if (result == CUDA_SUCCESS)
         replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0));
     return result;

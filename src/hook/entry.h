@@ -1,10 +1,10 @@
-/* hook/: which call is this? The exported wrappers of the driver's functions, each a few lines: call
- * the real function, tell launch/ or memory/ what happened. Owns the wrappers and the trampoline.
- * May call launch/, memory/, cuda/ and base/.
+/* hook/: which call is this? The exported wrappers of the driver's functions, each a few lines:
+ * call the real function, tell launch/ or memory/ what happened. Owns the wrappers and the
+ * trampoline. May call launch/, memory/, cuda/ and base/.
  *
- * A wrapper looks only at calls that come from the program: not at those made while we ourselves are
- * at work in the same thread, nor in a forked child, where CUDA is of no use and our locks may be
- * held by threads that do not exist. */
+ * A wrapper looks only at calls that come from the program: not at those made while we ourselves
+ * are at work in the same thread, nor in a forked child, where CUDA is of no use and our locks may
+ * be held by threads that do not exist. */
 #ifndef GPUPROF_HOOK_ENTRY_H
 #define GPUPROF_HOOK_ENTRY_H
 
@@ -19,12 +19,12 @@
 #define GP_REAL(symbol) (gp_driver_find() ? gp_cuda.symbol : NULL)
 
 /* First lines of a wrapper: forwards calls that are not the program's. */
-#define GP_FORWARD_UNLESS_OURS(symbol, ...)                                                        \
-    do {                                                                                           \
-        if (!GP_REAL(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        if (!gp_session_looks())                                                                   \
-            return gp_cuda.symbol(__VA_ARGS__);                                                    \
+#define GP_FORWARD_UNLESS_OURS(symbol, ...)     \
+    do {                                        \
+        if (!GP_REAL(symbol))                   \
+            return CUDA_ERROR_NOT_FOUND;        \
+        if (!gp_session_looks())                \
+            return gp_cuda.symbol(__VA_ARGS__); \
     } while (0)
 
 #endif

@@ -1,34 +1,34 @@
-/* Calls we have no interest in, except that they must not run while a launch is being replayed: what
- * they wrote would be taken for the kernel's work and undone. And calls whose success means that
- * kernels can from now on write memory that we cannot save. */
+/* Calls we have no interest in, except that they must not run while a launch is being replayed:
+ * what they wrote would be taken for the kernel's work and undone. And calls whose success means
+ * that kernels can from now on write memory that we cannot save. */
 #include "hook/entry.h"
 #include "memory/buffers.h"
 
-#define GATE(base, version, suffix, symbol, parameters, arguments)                                 \
-    GP_EXPORT CUresult symbol parameters                                                           \
-    {                                                                                              \
-        if (!GP_REAL(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        if (!gp_session_looks())                                                                   \
-            return gp_cuda.symbol arguments;                                                       \
-        gp_gate_share();                                                                           \
-        CUresult result = gp_cuda.symbol arguments;                                                \
-        gp_gate_unshare();                                                                         \
-        return result;                                                                             \
+#define GATE(base, version, suffix, symbol, parameters, arguments) \
+    GP_EXPORT CUresult symbol parameters                           \
+    {                                                              \
+        if (!GP_REAL(symbol))                                      \
+            return CUDA_ERROR_NOT_FOUND;                           \
+        if (!gp_session_looks())                                   \
+            return gp_cuda.symbol arguments;                       \
+        gp_gate_share();                                           \
+        CUresult result = gp_cuda.symbol arguments;                \
+        gp_gate_unshare();                                         \
+        return result;                                             \
     }
 
-#define BARS(base, version, suffix, symbol, parameters, arguments, why)                            \
-    GP_EXPORT CUresult symbol parameters                                                           \
-    {                                                                                              \
-        if (!GP_REAL(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        if (!gp_session_looks())                                                                   \
-            return gp_cuda.symbol arguments;                                                       \
-        gp_gate_share();                                                                           \
-        CUresult result = gp_cuda.symbol arguments;                                                \
-        if (result == CUDA_SUCCESS)                                                                \
-            gp_memory_bar_replay(why);                                                             \
-        gp_gate_unshare();                                                                         \
-        return result;                                                                             \
+#define BARS(base, version, suffix, symbol, parameters, arguments, why) \
+    GP_EXPORT CUresult symbol parameters                                \
+    {                                                                   \
+        if (!GP_REAL(symbol))                                           \
+            return CUDA_ERROR_NOT_FOUND;                                \
+        if (!gp_session_looks())                                        \
+            return gp_cuda.symbol arguments;                            \
+        gp_gate_share();                                                \
+        CUresult result = gp_cuda.symbol arguments;                     \
+        if (result == CUDA_SUCCESS)                                     \
+            gp_memory_bar_replay(why);                                  \
+        gp_gate_unshare();                                              \
+        return result;                                                  \
     }
 #include "cuda/functions.def"

@@ -107,46 +107,46 @@ static void note_cluster(struct gp_call *call, const CUlaunchConfig *config)
     }
 }
 
-#define LAUNCH_EXTENDED(suffix, per_thread)                                                        \
-    GP_EXPORT CUresult cuLaunchKernelEx##suffix(const CUlaunchConfig *config, CUfunction f,        \
-                                                void **kernelParams, void **extra)                 \
-    {                                                                                              \
-        GP_FORWARD_UNLESS_OURS(cuLaunchKernelEx##suffix, config, f, kernelParams, extra);          \
-        if (!config) /* an error, which is the driver's to report */                               \
-            return gp_cuda.cuLaunchKernelEx##suffix(config, f, kernelParams, extra);               \
-        struct extended_launch k = {                                                               \
-            .call = {.function = f,                                                                \
-                     .stream = config->hStream,                                                    \
-                     .per_thread_stream = per_thread,                                              \
-                     .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},               \
-                     .block = {config->blockDimX, config->blockDimY, config->blockDimZ},           \
-                     .shared_dynamic = config->sharedMemBytes,                                     \
-                     .run = run_extended},                                                         \
-            .real = gp_cuda.cuLaunchKernelEx##suffix,                                              \
-            .config = config,                                                                      \
-            .parameters = kernelParams,                                                            \
-            .extra = extra,                                                                        \
-        };                                                                                         \
-        note_cluster(&k.call, config);                                                             \
-        return gp_launch(&k.call);                                                                 \
+#define LAUNCH_EXTENDED(suffix, per_thread)                                                 \
+    GP_EXPORT CUresult cuLaunchKernelEx##suffix(const CUlaunchConfig *config, CUfunction f, \
+                                                void **kernelParams, void **extra)          \
+    {                                                                                       \
+        GP_FORWARD_UNLESS_OURS(cuLaunchKernelEx##suffix, config, f, kernelParams, extra);   \
+        if (!config) /* an error, which is the driver's to report */                        \
+            return gp_cuda.cuLaunchKernelEx##suffix(config, f, kernelParams, extra);        \
+        struct extended_launch k = {                                                        \
+            .call = {.function = f,                                                         \
+                     .stream = config->hStream,                                             \
+                     .per_thread_stream = per_thread,                                       \
+                     .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},        \
+                     .block = {config->blockDimX, config->blockDimY, config->blockDimZ},    \
+                     .shared_dynamic = config->sharedMemBytes,                              \
+                     .run = run_extended},                                                  \
+            .real = gp_cuda.cuLaunchKernelEx##suffix,                                       \
+            .config = config,                                                               \
+            .parameters = kernelParams,                                                     \
+            .extra = extra,                                                                 \
+        };                                                                                  \
+        note_cluster(&k.call, config);                                                      \
+        return gp_launch(&k.call);                                                          \
     }
 LAUNCH_EXTENDED(, false)
 LAUNCH_EXTENDED(_ptsz, true)
 
 /* Work that goes through as it is, beside replays but never in the middle of one. */
-#define UNMEASURED(symbol, what, parameters, arguments)                                            \
-    GP_EXPORT CUresult symbol parameters                                                           \
-    {                                                                                              \
-        if (!GP_REAL(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        if (!gp_session_looks())                                                                   \
-            return gp_cuda.symbol arguments;                                                       \
-        gp_gate_share();                                                                           \
-        CUresult result = gp_cuda.symbol arguments;                                                \
-        gp_gate_unshare();                                                                         \
-        if (result == CUDA_SUCCESS)                                                                \
-            gp_launch_not_measured(what);                                                          \
-        return result;                                                                             \
+#define UNMEASURED(symbol, what, parameters, arguments) \
+    GP_EXPORT CUresult symbol parameters                \
+    {                                                   \
+        if (!GP_REAL(symbol))                           \
+            return CUDA_ERROR_NOT_FOUND;                \
+        if (!gp_session_looks())                        \
+            return gp_cuda.symbol arguments;            \
+        gp_gate_share();                                \
+        CUresult result = gp_cuda.symbol arguments;     \
+        gp_gate_unshare();                              \
+        if (result == CUDA_SUCCESS)                     \
+            gp_launch_not_measured(what);               \
+        return result;                                  \
     }
 UNMEASURED(cuGraphLaunch, GP_GRAPH_LAUNCH, (CUgraphExec hGraphExec, CUstream hStream),
            (hGraphExec, hStream))
@@ -164,20 +164,20 @@ UNMEASURED(cuLaunchGridAsync, GP_OLD_LAUNCH,
 
 /* While any stream is being captured nothing is measured: what measuring does (waiting for the
  * device, allocating) would invalidate the capture. */
-#define BEGINS_CAPTURE(symbol, parameters, arguments)                                              \
-    GP_EXPORT CUresult symbol parameters                                                           \
-    {                                                                                              \
-        if (!GP_REAL(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        if (!gp_session_looks())                                                                   \
-            return gp_cuda.symbol arguments;                                                       \
-        gp_gate_share();                                                                           \
-        gp_session_capture_begins();                                                               \
-        CUresult result = gp_cuda.symbol arguments;                                                \
-        if (result != CUDA_SUCCESS)                                                                \
-            gp_session_capture_ends();                                                             \
-        gp_gate_unshare();                                                                         \
-        return result;                                                                             \
+#define BEGINS_CAPTURE(symbol, parameters, arguments) \
+    GP_EXPORT CUresult symbol parameters              \
+    {                                                 \
+        if (!GP_REAL(symbol))                         \
+            return CUDA_ERROR_NOT_FOUND;              \
+        if (!gp_session_looks())                      \
+            return gp_cuda.symbol arguments;          \
+        gp_gate_share();                              \
+        gp_session_capture_begins();                  \
+        CUresult result = gp_cuda.symbol arguments;   \
+        if (result != CUDA_SUCCESS)                   \
+            gp_session_capture_ends();                \
+        gp_gate_unshare();                            \
+        return result;                                \
     }
 BEGINS_CAPTURE(cuStreamBeginCapture, (CUstream hStream), (hStream))
 BEGINS_CAPTURE(cuStreamBeginCapture_ptsz, (CUstream hStream), (hStream))
@@ -185,23 +185,23 @@ BEGINS_CAPTURE(cuStreamBeginCapture_v2, (CUstream hStream, CUstreamCaptureMode m
                (hStream, mode))
 BEGINS_CAPTURE(cuStreamBeginCapture_v2_ptsz, (CUstream hStream, CUstreamCaptureMode mode),
                (hStream, mode))
-#define TO_GRAPH_PARAMETERS                                                                        \
-    (CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,                            \
+#define TO_GRAPH_PARAMETERS                                             \
+    (CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, \
      const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode)
 #define TO_GRAPH_ARGUMENTS (hStream, hGraph, dependencies, dependencyData, numDependencies, mode)
 BEGINS_CAPTURE(cuStreamBeginCaptureToGraph, TO_GRAPH_PARAMETERS, TO_GRAPH_ARGUMENTS)
 BEGINS_CAPTURE(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMETERS, TO_GRAPH_ARGUMENTS)
 
 /* A capture that was invalidated ends too, with an error; one that was not begun does not. */
-#define ENDS_CAPTURE(symbol)                                                                       \
-    GP_EXPORT CUresult symbol(CUstream hStream, CUgraph *phGraph)                                  \
-    {                                                                                              \
-        GP_FORWARD_UNLESS_OURS(symbol, hStream, phGraph);                                          \
-        CUresult result = gp_cuda.symbol(hStream, phGraph);                                        \
-        if (result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||           \
-            result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)                                          \
-            gp_session_capture_ends();                                                             \
-        return result;                                                                             \
+#define ENDS_CAPTURE(symbol)                                                             \
+    GP_EXPORT CUresult symbol(CUstream hStream, CUgraph *phGraph)                        \
+    {                                                                                    \
+        GP_FORWARD_UNLESS_OURS(symbol, hStream, phGraph);                                \
+        CUresult result = gp_cuda.symbol(hStream, phGraph);                              \
+        if (result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || \
+            result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)                                \
+            gp_session_capture_ends();                                                   \
+        return result;                                                                   \
     }
 ENDS_CAPTURE(cuStreamEndCapture)
 ENDS_CAPTURE(cuStreamEndCapture_ptsz)

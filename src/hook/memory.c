@@ -5,9 +5,9 @@
 #include "memory/snapshot.h"
 
 /* A program must not run out of memory because of us: we let go of ours, then it is tried again. */
-#define WITH_RETRY(result, call)                                                                   \
-    CUresult result = (call);                                                                      \
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory())                        \
+#define WITH_RETRY(result, call)                                            \
+    CUresult result = (call);                                               \
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory()) \
         result = (call);
 
 GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
@@ -32,9 +32,10 @@ GP_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 GP_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
                                       size_t Height, unsigned int ElementSizeBytes)
 {
-    GP_FORWARD_UNLESS_OURS(cuMemAllocPitch_v2, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
-    WITH_RETRY(result, gp_cuda.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height,
-                                                  ElementSizeBytes));
+    GP_FORWARD_UNLESS_OURS(cuMemAllocPitch_v2, dptr, pPitch, WidthInBytes, Height,
+                           ElementSizeBytes);
+    WITH_RETRY(result,
+               gp_cuda.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes));
     if (result == CUDA_SUCCESS)
         gp_buffer_add(GP_BUFFER_DEVICE, *dptr, *pPitch * Height);
     return result;
@@ -108,35 +109,35 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
     return result;
 }
 
-#define HOST_REGISTER(symbol)                                                                      \
-    GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags)                        \
-    {                                                                                              \
-        GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                                        \
-        CUresult result = gp_cuda.symbol(p, bytesize, Flags);                                      \
-        if (result == CUDA_SUCCESS)                                                                \
-            gp_buffer_add_host(p, bytesize);                                                       \
-        return result;                                                                             \
+#define HOST_REGISTER(symbol)                                               \
+    GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags) \
+    {                                                                       \
+        GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                 \
+        CUresult result = gp_cuda.symbol(p, bytesize, Flags);               \
+        if (result == CUDA_SUCCESS)                                         \
+            gp_buffer_add_host(p, bytesize);                                \
+        return result;                                                      \
     }
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
 
 /* A free that fails leaves the buffer where it was. */
-#define RELEASE(symbol, key, parameters, arguments)                                                \
-    GP_EXPORT CUresult symbol parameters                                                           \
-    {                                                                                              \
-        if (!GP_REAL(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        if (!gp_session_looks())                                                                   \
-            return gp_cuda.symbol arguments;                                                       \
-        gp_gate_share();                                                                           \
-        struct gp_buffer *buffer = gp_buffer_take(key);                                            \
-        CUresult result = gp_cuda.symbol arguments;                                                \
-        if (result == CUDA_SUCCESS)                                                                \
-            gp_buffer_discard(buffer);                                                             \
-        else                                                                                       \
-            gp_buffer_put_back(buffer);                                                            \
-        gp_gate_unshare();                                                                         \
-        return result;                                                                             \
+#define RELEASE(symbol, key, parameters, arguments)     \
+    GP_EXPORT CUresult symbol parameters                \
+    {                                                   \
+        if (!GP_REAL(symbol))                           \
+            return CUDA_ERROR_NOT_FOUND;                \
+        if (!gp_session_looks())                        \
+            return gp_cuda.symbol arguments;            \
+        gp_gate_share();                                \
+        struct gp_buffer *buffer = gp_buffer_take(key); \
+        CUresult result = gp_cuda.symbol arguments;     \
+        if (result == CUDA_SUCCESS)                     \
+            gp_buffer_discard(buffer);                  \
+        else                                            \
+            gp_buffer_put_back(buffer);                 \
+        gp_gate_unshare();                              \
+        return result;                                  \
     }
 RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr))
 RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))

@@ -1,20 +1,20 @@
 /* Modules and libraries, for the device globals in them, and contexts. */
+#include "memory/modules.h"
 #include "hook/entry.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
-#include "memory/modules.h"
 
-#define LOADS_IMAGE(symbol, parameters, arguments, handle, image)                                  \
-    GP_EXPORT CUresult symbol parameters                                                           \
-    {                                                                                              \
-        if (!GP_REAL(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        if (!gp_session_looks())                                                                   \
-            return gp_cuda.symbol arguments;                                                       \
-        CUresult result = gp_cuda.symbol arguments;                                                \
-        if (result == CUDA_SUCCESS)                                                                \
-            gp_module_loaded(*(handle), image);                                                    \
-        return result;                                                                             \
+#define LOADS_IMAGE(symbol, parameters, arguments, handle, image) \
+    GP_EXPORT CUresult symbol parameters                          \
+    {                                                             \
+        if (!GP_REAL(symbol))                                     \
+            return CUDA_ERROR_NOT_FOUND;                          \
+        if (!gp_session_looks())                                  \
+            return gp_cuda.symbol arguments;                      \
+        CUresult result = gp_cuda.symbol arguments;               \
+        if (result == CUDA_SUCCESS)                               \
+            gp_module_loaded(*(handle), image);                   \
+        return result;                                            \
     }
 LOADS_IMAGE(cuModuleLoadData, (CUmodule * module, const void *image), (module, image), module,
             image)
@@ -53,48 +53,46 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
                                          CUjit_option *jitOptions, void **jitOptionsValues,
                                          unsigned int numJitOptions,
                                          CUlibraryOption *libraryOptions,
-                                         void **libraryOptionValues,
-                                         unsigned int numLibraryOptions)
+                                         void **libraryOptionValues, unsigned int numLibraryOptions)
 {
     GP_FORWARD_UNLESS_OURS(cuLibraryLoadFromFile, library, fileName, jitOptions, jitOptionsValues,
                            numJitOptions, libraryOptions, libraryOptionValues, numLibraryOptions);
-    CUresult result =
-        gp_cuda.cuLibraryLoadFromFile(library, fileName, jitOptions, jitOptionsValues,
-                                      numJitOptions, libraryOptions, libraryOptionValues,
-                                      numLibraryOptions);
+    CUresult result = gp_cuda.cuLibraryLoadFromFile(library, fileName, jitOptions, jitOptionsValues,
+                                                    numJitOptions, libraryOptions,
+                                                    libraryOptionValues, numLibraryOptions);
     if (result == CUDA_SUCCESS)
         gp_library_loaded_from_file(*library, fileName);
     return result;
 }
 
 /* An unloaded module's globals are gone, and its functions' handles may come back as others'. */
-#define UNLOADS(symbol, type)                                                                      \
-    GP_EXPORT CUresult symbol(type handle)                                                         \
-    {                                                                                              \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);                                                    \
-        gp_gate_share();                                                                           \
-        gp_module_unloading(handle);                                                               \
-        gp_launch_forget_kernels();                                                                \
-        CUresult result = gp_cuda.symbol(handle);                                                  \
-        gp_gate_unshare();                                                                         \
-        return result;                                                                             \
+#define UNLOADS(symbol, type)                     \
+    GP_EXPORT CUresult symbol(type handle)        \
+    {                                             \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);   \
+        gp_gate_share();                          \
+        gp_module_unloading(handle);              \
+        gp_launch_forget_kernels();               \
+        CUresult result = gp_cuda.symbol(handle); \
+        gp_gate_unshare();                        \
+        return result;                            \
     }
 UNLOADS(cuModuleUnload, CUmodule)
 UNLOADS(cuLibraryUnload, CUlibrary)
 
 /* A context that goes takes its buffers, its modules and our own things in it with it. */
-#define DESTROYS_CONTEXT(symbol)                                                                   \
-    GP_EXPORT CUresult symbol(CUcontext ctx)                                                       \
-    {                                                                                              \
-        GP_FORWARD_UNLESS_OURS(symbol, ctx);                                                       \
-        bool closed = gp_gate_close();                                                             \
-        gp_launch_leave_context(ctx);                                                              \
-        CUresult result = gp_cuda.symbol(ctx);                                                     \
-        if (result == CUDA_SUCCESS)                                                                \
-            gp_memory_forget_context(ctx);                                                         \
-        if (closed)                                                                                \
-            gp_gate_open();                                                                        \
-        return result;                                                                             \
+#define DESTROYS_CONTEXT(symbol)               \
+    GP_EXPORT CUresult symbol(CUcontext ctx)   \
+    {                                          \
+        GP_FORWARD_UNLESS_OURS(symbol, ctx);   \
+        bool closed = gp_gate_close();         \
+        gp_launch_leave_context(ctx);          \
+        CUresult result = gp_cuda.symbol(ctx); \
+        if (result == CUDA_SUCCESS)            \
+            gp_memory_forget_context(ctx);     \
+        if (closed)                            \
+            gp_gate_open();                    \
+        return result;                         \
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)

@@ -2,27 +2,27 @@
 
 #include <string.h>
 
-/* Each wrapper has the prototype that cudaTypedefs.h gives for its ABI, or this does not compile. */
-#define HOOK(base, version, suffix, symbol)                                                        \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol),                               \
-                                                PFN_cu##base##_v##version##suffix),                \
-                   "prototype of " #symbol);
-#define GATE(base, version, suffix, symbol, parameters, arguments) HOOK(base, version, suffix, symbol)
-#define BARS(base, version, suffix, symbol, parameters, arguments, why)                            \
+/* Each wrapper has the prototype that cudaTypedefs.h gives for its ABI, or this does not compile.
+ */
+#define HOOK(base, version, suffix, symbol)                                                   \
+    _Static_assert(                                                                           \
+        __builtin_types_compatible_p(__typeof__(&symbol), PFN_cu##base##_v##version##suffix), \
+        "prototype of " #symbol);
+#define GATE(base, version, suffix, symbol, parameters, arguments) \
+    HOOK(base, version, suffix, symbol)
+#define BARS(base, version, suffix, symbol, parameters, arguments, why) \
     HOOK(base, version, suffix, symbol)
 #define RAW(base, version, suffix, symbol) HOOK(base, version, suffix, symbol)
 #include "cuda/functions.def"
 
 /* "" is the legacy default stream, "_ptsz" and "_ptds" the per-thread one. */
-#define HOOK(base, version, suffix, symbol)                                                        \
-    {#symbol,                                                                                      \
-     "cu" #base,                                                                                   \
-     version,                                                                                      \
-     sizeof(#suffix) > 1 ? GP_PER_THREAD_STREAM : GP_LEGACY_STREAM,                                \
-     (void *)symbol,                                                                               \
-     (void *const *)&gp_cuda.symbol},
-#define GATE(base, version, suffix, symbol, parameters, arguments) HOOK(base, version, suffix, symbol)
-#define BARS(base, version, suffix, symbol, parameters, arguments, why)                            \
+#define HOOK(base, version, suffix, symbol)                                         \
+    {#symbol,        "cu" #base,                                                    \
+     version,        sizeof(#suffix) > 1 ? GP_PER_THREAD_STREAM : GP_LEGACY_STREAM, \
+     (void *)symbol, (void *const *)&gp_cuda.symbol},
+#define GATE(base, version, suffix, symbol, parameters, arguments) \
+    HOOK(base, version, suffix, symbol)
+#define BARS(base, version, suffix, symbol, parameters, arguments, why) \
     HOOK(base, version, suffix, symbol)
 static const struct gp_hook hooks[] = {
 #include "cuda/functions.def"

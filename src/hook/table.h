@@ -19,9 +19,9 @@ struct gp_hook {
 /* The hook for an exported symbol of the driver, NULL for any other name. */
 const struct gp_hook *gp_hook_by_symbol(const char *symbol);
 
-/* The hook that stands in for what cuGetProcAddress answered: by the function's identity, or, where a
- * driver gives out other addresses than dlsym, by base, version asked for and kind of stream. NULL
- * when the function is not ours. */
+/* The hook that stands in for what cuGetProcAddress answered: by the function's identity, or, where
+ * a driver gives out other addresses than dlsym, by base, version asked for and kind of stream.
+ * NULL when the function is not ours. */
 const struct gp_hook *gp_hook_for_answer(const char *base, const void *answer, int version,
                                          unsigned long long flags);
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# What the library is to a program that has nothing to do with CUDA, and to the loader.
+
+setup() {
+    library=$GPUPROF_BUILD/libgpuprof.so
+}
+
+@test "the library needs nothing but libc" {
+    run bash -c "readelf -d '$library' | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+        grep -vE '^(libc|libm|libdl|libpthread|ld-linux-.*)\.so'"
+    [ "$output" = "" ]
+}
+
+@test "the library exports only what it intercepts" {
+    run bash -c "nm -D --defined-only '$library' | awk '{print \$3}' |
+        grep -vxE 'dlsym|cu[A-Z][A-Za-z0-9_]*'"
+    [ "$output" = "" ]
+    exports=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^dlsym$' | sort)
+    listed=$(sed -n 's/^\(HOOK\|GATE\|BARS\)([A-Za-z0-9]*, *[0-9]*, *\(_pt[ds][sz]\)\?, *\(cu[A-Za-z0-9_]*\).*/\3/p' \
+        src/cuda/functions.def | sort)
+    [ "$exports" = "$listed" ]
+}
+
+@test "our own code calls no exported wrapper, which would lead back into the hook" {
+    run bash -c "nm -D -u '$library' | awk '{print \$2}' | grep '^cu[A-Z]'"
+    [ "$output" = "" ]
+}
+
+@test "a program without CUDA is as it was" {
+    run env LD_PRELOAD="$library" bash -c 'echo out; echo err >&2; exit 7'
+    [ "$status" -eq 7 ]
+    [ "$output" = $'out\nerr' ]
+}
+
+@test "dlsym still answers for everybody else" {
+    run env LD_PRELOAD="$library" python3 -c '
+import ctypes
+libc = ctypes.CDLL(None)
+libc.dlsym.restype = ctypes.c_void_p
+libc.dlsym.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+print(libc.dlsym(None, b"malloc") is not None, libc.dlsym(None, b"no_such_function"))
+print(libc.dlsym(None, b"cuInit"))   # not loaded, so not there, though we export it
+print(libc.dlsym(2**64 - 1, b"cuMemAlloc_v2"))
+'
+    [ "$status" -eq 0 ]
+    [ "$output" = $'True None\nNone\nNone' ]
+}
+
+@test "a C++ program throws and catches through us" {
+    cat > "$BATS_TEST_TMPDIR/t.cc" <<'C'
+#include <dlfcn.h>
+#include <cstdio>
+int main()
+{
+    try {
+        if (!dlsym(RTLD_DEFAULT, "no_such_function"))
+            throw 3;
+    } catch (int n) {
+        std::printf("caught %d, %s\n", n, dlerror() ? "told why" : "not told why");
+    }
+}
+C
+    command -v c++ >/dev/null || skip "no C++ compiler"
+    c++ -o "$BATS_TEST_TMPDIR/t" "$BATS_TEST_TMPDIR/t.cc" -ldl
+    run env LD_PRELOAD="$library" "$BATS_TEST_TMPDIR/t"
+    [ "$output" = "caught 3, told why" ]
+}
