@@ -211,7 +211,7 @@ lint:
 	clang-format --dry-run -Werror $(c_files)
 
 clean:
-	rm -rf $(O)
+	rm -rf $(O) $(O)-san $(O)-clang
 
 help:
 	@sed -n '3,9s/^# \{0,1\}//p' Makefile
