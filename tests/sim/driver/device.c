@@ -7,11 +7,16 @@
 #define DRIVER_VERSION 13000
 #define OLD_DRIVER_VERSION 11040
 
+int gpusim_driver_version(void)
+{
+    return gpusim_fault("olddriver") ? OLD_DRIVER_VERSION : DRIVER_VERSION;
+}
+
 CUresult cuDriverGetVersion(int *driverVersion)
 {
     if (!driverVersion)
         return CUDA_ERROR_INVALID_VALUE;
-    *driverVersion = gpusim_fault("olddriver") ? OLD_DRIVER_VERSION : DRIVER_VERSION;
+    *driverVersion = gpusim_driver_version();
     return CUDA_SUCCESS;
 }
 

@@ -81,6 +81,7 @@ bool gpusim_context_alive(CUcontext context);
 struct gpusim_device *gpusim_device(int ordinal); /* NULL: no such device */
 unsigned gpusim_device_count(void);
 uint64_t gpusim_device_memory(void);
+int gpusim_driver_version(void);
 
 /* Frees what a context owns, when nothing of it is running any more. */
 void gpusim_modules_free(CUcontext context);

@@ -7,7 +7,6 @@
  *   badrestore          gpuprof's restore kernel does nothing
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   olddriver           the driver calls itself CUDA 11.4
- *   aliases             cuGetProcAddress answers with other addresses than dlsym
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip.
  */

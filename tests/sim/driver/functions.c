@@ -43,53 +43,57 @@ static const struct function *find(const char *base, int version, bool per_threa
     return best;
 }
 
-static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t flags,
+/* Answers as driver 580 was seen to: a name it does not know, or not yet, is a success without a
+ * pointer, and a form for per-thread streams is never replaced by the other one. */
+static CUresult look_up(const char *symbol, void **found, int version, cuuint64_t flags,
                         CUdriverProcAddressQueryResult *status)
 {
     const struct function *f = NULL;
     bool known = false;
-    int driver = 0;
 
-    if (!symbol || !pfn ||
+    if (!symbol || !found ||
         flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM |
                               CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
         return CUDA_ERROR_INVALID_VALUE;
-    driver = gpusim_fault("olddriver") ? 11040 : 13000;
-    if (version > driver)
+    if (version > gpusim_driver_version())
         return CUDA_ERROR_INVALID_VALUE;
-    *pfn = NULL;
     if (!gpusim_fault_is("nodriverfunction", symbol)) {
         if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
             f = find(symbol, version, true, &known);
-        if (!f)
+        if (!known)
             f = find(symbol, version, false, &known);
     }
+    *found = NULL;
     if (f)
-        memcpy(pfn, &f->address, sizeof(*pfn));
-    if (status)
-        *status = f       ? CU_GET_PROC_ADDRESS_SUCCESS
-                  : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-                          : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+        memcpy(found, &f->address, sizeof(*found));
+    *status = f       ? CU_GET_PROC_ADDRESS_SUCCESS
+              : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
-    CUresult result = look_up(symbol, pfn, cudaVersion, flags, NULL);
+    CUdriverProcAddressQueryResult status;
+    void *found = NULL;
+    CUresult result = look_up(symbol, pfn ? &found : NULL, cudaVersion, flags, &status);
 
-    /* The older form has no other way to say so. */
-    if (result == CUDA_SUCCESS && !*pfn)
-        return CUDA_ERROR_NOT_FOUND;
-    return result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!found)
+        return CUDA_ERROR_NOT_FOUND; /* and *pfn is left as it was */
+    *pfn = found;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *symbolStatus)
 {
-    CUresult result = look_up(symbol, pfn, cudaVersion, flags, symbolStatus);
+    CUdriverProcAddressQueryResult status;
+    CUresult result = look_up(symbol, pfn, cudaVersion, flags, &status);
 
-    if (result == CUDA_SUCCESS && !*pfn && !symbolStatus)
-        return CUDA_ERROR_NOT_FOUND;
+    if (result == CUDA_SUCCESS && symbolStatus)
+        *symbolStatus = status;
     return result;
 }
 
