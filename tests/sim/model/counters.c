@@ -17,31 +17,3 @@ void gpusim_result_free(struct gpusim_result *result)
     free(result->instructions);
     free(result);
 }
-
-static uint64_t count_at(const struct gpusim_counters *counts, size_t offset)
-{
-    uint64_t value;
-
-    memcpy(&value, (const char *)counts + offset, sizeof(value));
-    return value;
-}
-
-uint64_t gpusim_result_max(const struct gpusim_result *result, size_t offset)
-{
-    uint64_t most = 0;
-
-    for (unsigned i = 0; i < result->sms; i++)
-        if (count_at(&result->sm[i], offset) > most)
-            most = count_at(&result->sm[i], offset);
-    return most;
-}
-
-uint64_t gpusim_result_min(const struct gpusim_result *result, size_t offset)
-{
-    uint64_t least = UINT64_MAX;
-
-    for (unsigned i = 0; i < result->sms; i++)
-        if (count_at(&result->sm[i], offset) < least)
-            least = count_at(&result->sm[i], offset);
-    return least == UINT64_MAX ? 0 : least;
-}

@@ -41,8 +41,4 @@ struct gpusim_result {
 
 void gpusim_result_free(struct gpusim_result *result);
 
-/* Extremes over the SMs of the count at this offset of struct gpusim_counters. */
-uint64_t gpusim_result_max(const struct gpusim_result *result, size_t offset);
-uint64_t gpusim_result_min(const struct gpusim_result *result, size_t offset);
-
 #endif

@@ -19,7 +19,6 @@ static void vector_add(struct gpusim_thread *t)
         INT(t, 1);
         STG(t, &c[i], (int)((unsigned)x + (unsigned)y));
     }
-    INT(t, 1);
     EXIT(t);
 }
 DEFINE_KERNEL(vector_add, false, 8, 8, 8, 4);

@@ -1,0 +1,173 @@
+#include "cupti/cupti_sim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cupti_version.h>
+
+#define MAX_DEVICES 8
+
+const struct gpusim_backend *gpusim_driver(void)
+{
+    static const struct gpusim_backend *found;
+    const struct gpusim_backend *backend;
+    void *driver;
+
+    if (found)
+        return found;
+    /* Like the real one: no dependency on the driver, found by its file's name when needed. */
+    driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver)
+        driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!driver)
+        return NULL;
+    backend = dlsym(driver, "gpusim_backend");
+    if (!backend || backend->version != GPUSIM_BACKEND_VERSION)
+        return NULL;
+    found = backend;
+    return found;
+}
+
+bool gpusim_cupti_fault(const char *name)
+{
+    const struct gpusim_backend *driver = gpusim_driver();
+
+    return driver && driver->fault(name);
+}
+
+_Noreturn void gpusim_crash(const char *what)
+{
+    (void)fprintf(stderr, "simulated CUPTI: the real one crashes here: %s\n", what);
+    (void)raise(SIGSEGV);
+    abort();
+}
+
+/* ---- who counts ---- */
+
+static pthread_mutex_t owners_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    CUcontext owner;
+    unsigned times;
+    int file;
+} owners[MAX_DEVICES];
+
+static CUptiResult lock_file(int device, int *file)
+{
+    const char *path = getenv("GPUSIM_LOCK");
+    char name[4096];
+
+    *file = -1;
+    if (!path || !*path)
+        return CUPTI_SUCCESS;
+    if (snprintf(name, sizeof(name), "%s.%d", path, device) >= (int)sizeof(name))
+        return CUPTI_ERROR_UNKNOWN;
+    *file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (*file < 0)
+        return CUPTI_ERROR_UNKNOWN;
+    if (flock(*file, LOCK_EX | LOCK_NB) != 0) {
+        (void)close(*file);
+        *file = -1;
+        return CUPTI_ERROR_HARDWARE_BUSY;
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult gpusim_counters_take(CUcontext owner, int device)
+{
+    CUptiResult result = CUPTI_SUCCESS;
+
+    if (device < 0 || device >= MAX_DEVICES)
+        return CUPTI_ERROR_INVALID_DEVICE;
+    if (gpusim_cupti_fault("busy"))
+        return CUPTI_ERROR_HARDWARE_BUSY;
+    pthread_mutex_lock(&owners_lock);
+    if (owners[device].times == 0)
+        result = lock_file(device, &owners[device].file);
+    else if (owners[device].owner != owner)
+        result = CUPTI_ERROR_HARDWARE_BUSY;
+    if (result == CUPTI_SUCCESS) {
+        owners[device].owner = owner;
+        owners[device].times++;
+    }
+    pthread_mutex_unlock(&owners_lock);
+    return result;
+}
+
+void gpusim_counters_give_back(CUcontext owner, int device)
+{
+    pthread_mutex_lock(&owners_lock);
+    if (device >= 0 && device < MAX_DEVICES && owners[device].owner == owner &&
+        owners[device].times > 0 && --owners[device].times == 0) {
+        if (owners[device].file >= 0)
+            (void)close(owners[device].file);
+        owners[device].file = -1;
+        owners[device].owner = NULL;
+    }
+    pthread_mutex_unlock(&owners_lock);
+}
+
+/* ---- version and words ---- */
+
+CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
+{
+    if (!version)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    *version = gpusim_cupti_fault("oldcupti") ? 18 : CUPTI_API_VERSION; /* 18: CUDA 11.8 */
+    return CUPTI_SUCCESS;
+}
+
+#define RESULTS(X)                         \
+    X(SUCCESS)                             \
+    X(ERROR_INVALID_PARAMETER)             \
+    X(ERROR_INVALID_DEVICE)                \
+    X(ERROR_INVALID_CONTEXT)               \
+    X(ERROR_INVALID_EVENT_DOMAIN_ID)       \
+    X(ERROR_INVALID_EVENT_ID)              \
+    X(ERROR_INVALID_EVENT_NAME)            \
+    X(ERROR_INVALID_OPERATION)             \
+    X(ERROR_OUT_OF_MEMORY)                 \
+    X(ERROR_HARDWARE)                      \
+    X(ERROR_PARAMETER_SIZE_NOT_SUFFICIENT) \
+    X(ERROR_API_NOT_IMPLEMENTED)           \
+    X(ERROR_MAX_LIMIT_REACHED)             \
+    X(ERROR_NOT_READY)                     \
+    X(ERROR_NOT_COMPATIBLE)                \
+    X(ERROR_NOT_INITIALIZED)               \
+    X(ERROR_INVALID_METRIC_ID)             \
+    X(ERROR_INVALID_METRIC_NAME)           \
+    X(ERROR_HARDWARE_BUSY)                 \
+    X(ERROR_NOT_SUPPORTED)                 \
+    X(ERROR_INSUFFICIENT_PRIVILEGES)       \
+    X(ERROR_LEGACY_PROFILER_NOT_SUPPORTED) \
+    X(ERROR_INVALID_CHIP_NAME)             \
+    X(ERROR_UNKNOWN)
+
+CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **str)
+{
+    if (!str)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    switch (result) {
+#define X(name)                \
+    case CUPTI_##name:         \
+        *str = "CUPTI_" #name; \
+        return CUPTI_SUCCESS;
+        RESULTS(X)
+#undef X
+    default:
+        *str = "<unknown>";
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+}
+
+CUptiResult CUPTIAPI cuptiGetErrorMessage(CUptiResult result, const char **str)
+{
+    return cuptiGetResultString(result, str);
+}

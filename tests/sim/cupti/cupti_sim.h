@@ -1,0 +1,34 @@
+/*
+ * What the parts of the simulated CUPTI share: the driver behind it, who may count, and the places
+ * where the real one does not answer but crash.
+ */
+#ifndef GPUSIM_CUPTI_SIM_H
+#define GPUSIM_CUPTI_SIM_H
+
+#include "backend.h"
+
+#include <cupti_result.h>
+
+/* The simulated driver's table; NULL while the driver is not loaded. */
+const struct gpusim_backend *gpusim_driver(void);
+
+/* The chip that the driver simulates, or that the environment asks for when there is no driver. */
+bool gpusim_cupti_fault(const char *name);
+
+/*
+ * The real library was seen to die of this call. So does this one, after saying why: a program that
+ * does it has an error that no return code would show.
+ */
+_Noreturn void gpusim_crash(const char *what);
+
+/*
+ * The right to count on a device: one owner in this process, and, where GPUSIM_LOCK names a file,
+ * one process among all that name the same file.
+ */
+CUptiResult gpusim_counters_take(CUcontext owner, int device);
+void gpusim_counters_give_back(CUcontext owner, int device);
+
+/* Does a parameter structure have at least the fields that this library knows? */
+#define GPUSIM_SIZE_IS_RIGHT(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
+
+#endif

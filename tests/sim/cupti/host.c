@@ -1,0 +1,271 @@
+/* The host's half of the profiler: names, configurations and values; it needs no GPU. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cupti/cupti_sim.h"
+#include "cupti/images.h"
+
+#include <cupti_profiler_host.h>
+
+struct CUpti_Profiler_Host_Object {
+    struct gpusim_config_counter *counters;
+    uint32_t count;
+};
+
+static bool chip_known(const char *name)
+{
+    const struct gpusim_chip *hopper = gpusim_driver() ? gpusim_driver()->chip() : NULL;
+
+    if (gpusim_cupti_fault("unsupportedchip"))
+        return false;
+    if (strcmp(name, "GH100") == 0)
+        return true;
+    return hopper && !hopper->legacy && strcmp(name, hopper->chip_name) == 0;
+}
+
+CUptiResult CUPTIAPI cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *pParams)
+{
+    if (gpusim_cupti_fault("oldcupti"))
+        return CUPTI_ERROR_API_NOT_IMPLEMENTED;
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_Initialize_Params) ||
+        pParams->profilerType != CUPTI_PROFILER_TYPE_RANGE_PROFILER || !pParams->pChipName)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!chip_known(pParams->pChipName))
+        return CUPTI_ERROR_INVALID_CHIP_NAME;
+    pParams->pHostObject = calloc(1, sizeof(*pParams->pHostObject));
+    return pParams->pHostObject ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
+}
+
+CUptiResult CUPTIAPI cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *pParams)
+{
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_Deinitialize_Params) ||
+        !pParams->pHostObject)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    free(pParams->pHostObject->counters);
+    free(pParams->pHostObject);
+    return CUPTI_SUCCESS;
+}
+
+static bool host_has(const CUpti_Profiler_Host_Object *host, unsigned base)
+{
+    for (uint32_t i = 0; i < host->count; i++)
+        if (host->counters[i].base == base)
+            return true;
+    return false;
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *pParams)
+{
+    CUpti_Profiler_Host_Object *host;
+    struct gpusim_config_counter *more;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_ConfigAddMetrics_Params) ||
+        !pParams->pHostObject || !pParams->ppMetricNames || pParams->numMetrics == 0)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    host = pParams->pHostObject;
+    /* One bad name spoils the whole list, and nobody says which. */
+    for (size_t i = 0; i < pParams->numMetrics; i++) {
+        struct gpusim_metric metric;
+        if (!pParams->ppMetricNames[i] || !gpusim_metric_parse(pParams->ppMetricNames[i], &metric))
+            return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    more = realloc(host->counters, (host->count + pParams->numMetrics) * sizeof(*more));
+    if (!more)
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    host->counters = more;
+    for (size_t i = 0; i < pParams->numMetrics; i++) {
+        struct gpusim_metric metric;
+        (void)gpusim_metric_parse(pParams->ppMetricNames[i], &metric);
+        if (!host_has(host, metric.base))
+            host->counters[host->count++] = (struct gpusim_config_counter){metric.base, 0};
+    }
+    return CUPTI_SUCCESS;
+}
+
+static size_t config_bytes(const CUpti_Profiler_Host_Object *host)
+{
+    return sizeof(struct gpusim_config_image) + host->count * sizeof(struct gpusim_config_counter);
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params *pParams)
+{
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetConfigImageSize_Params) ||
+        !pParams->pHostObject)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (pParams->pHostObject->count == 0)
+        return CUPTI_ERROR_UNKNOWN;
+    pParams->configImageSize = config_bytes(pParams->pHostObject);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *pParams)
+{
+    CUpti_Profiler_Host_Object *host;
+    struct gpusim_config_image header;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetConfigImage_Params) ||
+        !pParams->pHostObject || !pParams->pConfigImage)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    host = pParams->pHostObject;
+    if (host->count == 0 || pParams->configImageSize < config_bytes(host))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    header.magic = GPUSIM_CONFIG_MAGIC;
+    header.passes = gpusim_config_plan(host->counters, host->count);
+    header.count = host->count;
+    memcpy(pParams->pConfigImage, &header, sizeof(header));
+    memcpy(pParams->pConfigImage + sizeof(header), host->counters,
+           host->count * sizeof(*host->counters));
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *pParams)
+{
+    const struct gpusim_config_image *config;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetNumOfPasses_Params))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    config = gpusim_config_check(pParams->pConfigImage, pParams->configImageSize);
+    pParams->numOfPasses = config ? config->passes : 0; /* no image is an image of no passes */
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params *pParams)
+{
+    unsigned base;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetMetricProperties_Params) ||
+        !pParams->pHostObject || !pParams->pMetricName)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!gpusim_metric_base(pParams->pMetricName, &base))
+        return CUPTI_ERROR_INVALID_METRIC_NAME;
+    pParams->pDescription = gpusim_metric_description(base);
+    pParams->pHwUnit = gpusim_metric_unit_name(base);
+    pParams->pDimUnit = gpusim_metric_dimension(base);
+    pParams->metricType =
+        gpusim_metric_is_ratio(base) ? CUPTI_METRIC_TYPE_RATIO : CUPTI_METRIC_TYPE_COUNTER;
+    return CUPTI_SUCCESS;
+}
+
+/* The names of all counters, by kind: ratios behind counters. */
+static const char **names_of(bool ratios, size_t *count)
+{
+    static const char **lists[2];
+    static size_t counts[2];
+
+    if (!lists[ratios]) {
+        const char **list = calloc(gpusim_metric_count() + 1, sizeof(*list));
+        if (!list)
+            return NULL;
+        for (unsigned i = 0; i < gpusim_metric_count(); i++)
+            if (gpusim_metric_is_ratio(i) == ratios)
+                list[counts[ratios]++] = gpusim_metric_name(i);
+        lists[ratios] = list;
+    }
+    *count = counts[ratios];
+    return lists[ratios];
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetBaseMetrics(CUpti_Profiler_Host_GetBaseMetrics_Params *pParams)
+{
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetBaseMetrics_Params) ||
+        !pParams->pHostObject || pParams->metricType >= CUPTI_METRIC_TYPE__COUNT)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (pParams->metricType == CUPTI_METRIC_TYPE_THROUGHPUT) {
+        pParams->ppMetricNames = NULL;
+        pParams->numMetrics = 0;
+        return CUPTI_SUCCESS;
+    }
+    pParams->ppMetricNames =
+        names_of(pParams->metricType == CUPTI_METRIC_TYPE_RATIO, &pParams->numMetrics);
+    return pParams->ppMetricNames ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetSubMetrics(CUpti_Profiler_Host_GetSubMetrics_Params *pParams)
+{
+    static const char *counters[] = {".sum",
+                                     ".avg",
+                                     ".min",
+                                     ".max",
+                                     ".sum.per_second",
+                                     ".avg.per_cycle_active",
+                                     ".avg.per_cycle_elapsed",
+                                     ".avg.pct_of_peak_sustained_active",
+                                     ".avg.pct_of_peak_sustained_elapsed",
+                                     ".avg.peak_sustained"};
+    static const char *ratios[] = {".pct", ".ratio"};
+    unsigned base;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetSubMetrics_Params) ||
+        !pParams->pHostObject || !pParams->pMetricName)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!gpusim_metric_base(pParams->pMetricName, &base))
+        return CUPTI_ERROR_INVALID_METRIC_NAME;
+    if (gpusim_metric_is_ratio(base)) {
+        pParams->ppSubMetrics = ratios;
+        pParams->numOfSubmetrics = sizeof(ratios) / sizeof(ratios[0]);
+    } else {
+        pParams->ppSubMetrics = counters;
+        pParams->numOfSubmetrics = sizeof(counters) / sizeof(counters[0]);
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params *pParams)
+{
+    static const char *const chips[] = {"GH100"};
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetSupportedChips_Params))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    pParams->numChips = 1;
+    pParams->ppChipNames = chips;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI
+cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params *pParams)
+{
+    const struct gpusim_data_image *data;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_EvaluateToGpuValues_Params) ||
+        !pParams->pHostObject || !pParams->ppMetricNames || !pParams->pMetricValues)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    data = gpusim_data_check(pParams->pCounterDataImage, pParams->counterDataImageSize);
+    if (!data)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    for (size_t i = 0; i < pParams->numMetrics; i++) {
+        struct gpusim_metric metric;
+        int place;
+        if (!pParams->ppMetricNames[i] || !gpusim_metric_parse(pParams->ppMetricNames[i], &metric))
+            return CUPTI_ERROR_INVALID_METRIC_NAME;
+        place = gpusim_data_place(data, metric.base);
+        /* What was not collected is not a number; nor is a range that is not there. */
+        pParams->pMetricValues[i] =
+            place < 0 || pParams->rangeIndex >= data->ranges
+                ? NAN
+                : gpusim_metric_value(
+                      &metric, &gpusim_data_samples(data, (uint32_t)pParams->rangeIndex)[place]);
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(
+    CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params *pParams)
+{
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams,
+                              CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params) ||
+        !pParams->pChipName)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!chip_known(pParams->pChipName))
+        return CUPTI_ERROR_INVALID_CHIP_NAME;
+    pParams->maxMetricsPerPass = 88; /* what CUPTI says of this chip */
+    return CUPTI_SUCCESS;
+}

@@ -1,0 +1,474 @@
+/*
+ * The range profiler: one object per context, its passes made by the user. Where this file seems
+ * odd (a configuration that cannot be changed, passes that do not start over, launches dropped
+ * without a word) the real library was seen to do the same on an H200 with CUPTI 2025.3.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cupti/cupti_sim.h"
+#include "cupti/images.h"
+
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#define MAX_CONTEXTS 64
+
+struct CUpti_RangeProfiler_Object {
+    struct CUpti_RangeProfiler_Object *next; /* all there have been: none is ever freed */
+    CUcontext context;
+    int device;
+    bool alive, ever_started, started;
+    struct gpusim_watcher watcher;
+
+    /* The layout that the last counter data size was computed for. */
+    uint32_t *bases;
+    uint32_t base_count, max_ranges;
+
+    /* What SetConfig said last; of the counters only its first word counts. */
+    struct gpusim_config_image *config;
+    struct gpusim_data_image *data;
+    size_t data_bytes;
+    CUpti_ProfilerRange mode;
+    uint32_t max_per_pass;
+
+    uint32_t pass;         /* that the next Start collects */
+    uint32_t in_pass;      /* ranges of this pass so far */
+    uint32_t most_in_pass; /* over the passes since pass 0 */
+    uint32_t first_number; /* of the next automatic range */
+    unsigned depth;        /* of pushed ranges */
+    bool overflowed;
+    char range[GPUSIM_RANGE_NAME]; /* the outermost one pushed */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CUpti_RangeProfiler_Object *objects;
+static bool initialized;
+
+/* ---- the profiler as a whole ---- */
+
+static CUptiResult available(void)
+{
+    const struct gpusim_backend *driver = gpusim_driver();
+
+    if (!driver)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    if (driver->fault("oldcupti"))
+        return CUPTI_ERROR_API_NOT_IMPLEMENTED;
+    return driver->ready() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
+}
+
+CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *pParams)
+{
+    (void)pParams; /* not even its size is looked at */
+    if (!gpusim_driver())
+        return CUPTI_ERROR_UNKNOWN;
+    if (gpusim_driver()->fault("oldcupti"))
+        return CUPTI_ERROR_NOT_INITIALIZED; /* older than the driver asks for */
+    initialized = true;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *pParams)
+{
+    (void)pParams;
+    initialized = false;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *pParams)
+{
+    const struct gpusim_backend *driver = gpusim_driver();
+
+    if (!pParams)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!driver || !driver->ready())
+        gpusim_crash("cuptiDeviceGetChipName before cuInit");
+    /* Without cuptiProfilerInitialize it succeeds all the same, and gives no name. */
+    pParams->pChipName = initialized ? driver->chip()->chip_name : NULL;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *pParams)
+{
+    const struct gpusim_backend *driver = gpusim_driver();
+    bool modern;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_DeviceSupported_Params))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!driver || !driver->ready())
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    modern = !driver->chip()->legacy && !driver->fault("unsupportedchip");
+    pParams->architecture =
+        modern ? CUPTI_PROFILER_CONFIGURATION_SUPPORTED : CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED;
+    pParams->sli = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    pParams->vGpu = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    pParams->confidentialCompute = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    pParams->cmp = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    pParams->wsl = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    pParams->isSupported = pParams->architecture;
+    return CUPTI_SUCCESS;
+}
+
+/* ---- what a launch leaves in the image ---- */
+
+/* Adds the counters of the present pass to the range of that name. The lock is held. */
+static void record(CUpti_RangeProfiler_Object *o, const char *name,
+                   const struct gpusim_result *result)
+{
+    struct gpusim_data_image *data = gpusim_data_check(o->data, o->data_bytes);
+    struct gpusim_sample *samples;
+    int range;
+
+    if (!data)
+        return;
+    range = gpusim_data_range(data, name);
+    if (range < 0)
+        return;
+    samples = gpusim_data_samples(data, (uint32_t)range);
+    for (uint32_t i = 0; i < o->config->count; i++) {
+        const struct gpusim_config_counter *counter = &o->config->counters[i];
+        int place = gpusim_data_place(data, counter->base);
+        struct gpusim_sample sample;
+        if (counter->pass != o->pass || place < 0)
+            continue;
+        sample = gpusim_metric_sample(counter->base, result, gpusim_driver()->chip());
+        gpusim_sample_add(&samples[place], &sample);
+    }
+}
+
+static void launched(void *self, const struct gpusim_result *result)
+{
+    CUpti_RangeProfiler_Object *o = self;
+
+    pthread_mutex_lock(&lock);
+    if (o->started && o->mode == CUPTI_AutoRange && o->in_pass < o->max_per_pass) {
+        char name[GPUSIM_RANGE_NAME];
+        (void)snprintf(name, sizeof(name), "%u", o->first_number + o->in_pass++);
+        record(o, name, result);
+    } else if (o->started && o->mode == CUPTI_UserRange && o->depth > 0 && !o->overflowed) {
+        record(o, o->range, result);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- the object ---- */
+
+CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *pParams)
+{
+    CUptiResult result = available();
+    CUpti_RangeProfiler_Object *o;
+    CUcontext context;
+    int device;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Enable_Params))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (result != CUPTI_SUCCESS)
+        return result;
+    context = pParams->ctx ? pParams->ctx : gpusim_driver()->current();
+    if (!context || !gpusim_driver()->device_of(context, &device))
+        return CUPTI_ERROR_INVALID_CONTEXT;
+    if (gpusim_driver()->chip()->legacy || gpusim_driver()->fault("unsupportedchip"))
+        return CUPTI_ERROR_NOT_SUPPORTED;
+    if (gpusim_driver()->fault("noprivileges"))
+        return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    o = calloc(1, sizeof(*o));
+    if (!o)
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    o->context = context;
+    o->device = device;
+    o->alive = true;
+    o->watcher.launched = launched;
+    o->watcher.self = o;
+    pthread_mutex_lock(&lock);
+    o->next = objects;
+    objects = o;
+    pthread_mutex_unlock(&lock);
+    pParams->pRangeProfilerObject = o;
+    return CUPTI_SUCCESS;
+}
+
+static void end_session(CUpti_RangeProfiler_Object *o)
+{
+    (void)gpusim_driver()->synchronize(o->context);
+    gpusim_driver()->unwatch(o->context, &o->watcher);
+    gpusim_counters_give_back(o->context, o->device);
+    o->started = false;
+}
+
+CUptiResult CUPTIAPI cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *pParams)
+{
+    CUpti_RangeProfiler_Object *o;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Disable_Params) ||
+        !pParams->pRangeProfilerObject)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    if (!o->alive)
+        gpusim_crash("cuptiRangeProfilerDisable of an object that is disabled already");
+    if (o->started)
+        end_session(o);
+    o->alive = false;
+    free(o->bases);
+    free(o->config);
+    o->bases = NULL;
+    o->config = NULL;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI
+cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params *pParams)
+{
+    CUpti_RangeProfiler_Object *o;
+    uint32_t *bases;
+    uint32_t count = 0;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_GetCounterDataSize_Params) ||
+        !pParams->pRangeProfilerObject || !pParams->pMetricNames || pParams->maxNumOfRanges == 0 ||
+        pParams->maxNumRangeTreeNodes < pParams->maxNumOfRanges)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    bases = calloc(pParams->numMetrics + 1, sizeof(*bases));
+    if (!bases)
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < pParams->numMetrics; i++) {
+        struct gpusim_metric metric;
+        bool known = false;
+        if (!pParams->pMetricNames[i] || !gpusim_metric_parse(pParams->pMetricNames[i], &metric)) {
+            free(bases);
+            return CUPTI_ERROR_INVALID_PARAMETER;
+        }
+        for (uint32_t k = 0; k < count; k++)
+            known = known || bases[k] == metric.base;
+        if (!known)
+            bases[count++] = metric.base;
+    }
+    free(o->bases);
+    o->bases = bases;
+    o->base_count = count;
+    o->max_ranges = (uint32_t)pParams->maxNumOfRanges;
+    pParams->counterDataSize = gpusim_data_bytes(count, o->max_ranges);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiRangeProfilerCounterDataImageInitialize(
+    CUpti_RangeProfiler_CounterDataImage_Initialize_Params *pParams)
+{
+    CUpti_RangeProfiler_Object *o;
+    struct gpusim_data_image *data;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_CounterDataImage_Initialize_Params) ||
+        !pParams->pRangeProfilerObject || !pParams->pCounterData)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    if (!o->bases || pParams->counterDataSize < gpusim_data_bytes(o->base_count, o->max_ranges))
+        return CUPTI_ERROR_UNKNOWN;
+    memset(pParams->pCounterData, 0, pParams->counterDataSize);
+    data = (struct gpusim_data_image *)(void *)pParams->pCounterData;
+    data->magic = GPUSIM_DATA_MAGIC;
+    data->counters = o->base_count;
+    data->max_ranges = o->max_ranges;
+    memcpy(gpusim_data_bases(data), o->bases, o->base_count * sizeof(*o->bases));
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *pParams)
+{
+    const struct gpusim_config_image *config;
+    CUpti_RangeProfiler_Object *o;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_SetConfig_Params) ||
+        !pParams->pRangeProfilerObject)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    if (!o->alive)
+        return CUPTI_ERROR_INVALID_CONTEXT;
+    config = gpusim_config_check(pParams->pConfig, pParams->configSize);
+    if (!config || !gpusim_data_check(pParams->pCounterDataImage, pParams->counterDataImageSize))
+        gpusim_crash("cuptiRangeProfilerSetConfig with an image that was not initialized");
+    if ((pParams->range != CUPTI_AutoRange && pParams->range != CUPTI_UserRange) ||
+        pParams->maxRangesPerPass == 0 || pParams->numNestingLevels == 0 ||
+        pParams->minNestingLevel == 0)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (pParams->replayMode != CUPTI_UserReplay)
+        return CUPTI_ERROR_NOT_SUPPORTED; /* the simulated kernels are replayed by the user only */
+    pthread_mutex_lock(&lock);
+    o->data = (struct gpusim_data_image *)(void *)pParams->pCounterDataImage;
+    o->data_bytes = pParams->counterDataImageSize;
+    o->mode = pParams->range;
+    o->max_per_pass = (uint32_t)pParams->maxRangesPerPass;
+    /* The counters of the first session stay, whatever is asked for later. */
+    if (!o->ever_started) {
+        struct gpusim_config_image *copy = malloc(pParams->configSize);
+        if (copy) {
+            memcpy(copy, config, pParams->configSize);
+            free(o->config);
+            o->config = copy;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return o->config ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
+}
+
+/* ---- sessions ---- */
+
+CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *pParams)
+{
+    CUpti_RangeProfiler_Object *o;
+    CUptiResult result;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Start_Params) ||
+        !pParams->pRangeProfilerObject)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    result = available();
+    if (result != CUPTI_SUCCESS)
+        return result;
+    if (!o->alive)
+        return CUPTI_ERROR_INVALID_CONTEXT;
+    if (!o->config)
+        gpusim_crash("cuptiRangeProfilerStart without a configuration");
+    if (o->started)
+        return CUPTI_SUCCESS;
+    if (!gpusim_driver()->synchronize(o->context))
+        return CUPTI_ERROR_UNKNOWN;
+    result = gpusim_counters_take(o->context, o->device);
+    if (result != CUPTI_SUCCESS)
+        return result;
+    pthread_mutex_lock(&lock);
+    o->ever_started = true;
+    o->started = true;
+    o->in_pass = 0;
+    o->depth = 0;
+    o->overflowed = false;
+    pthread_mutex_unlock(&lock);
+    /* Each kernel a range of its own: then kernels do not overlap. */
+    o->watcher.serialize = o->mode == CUPTI_AutoRange;
+    if (!gpusim_driver()->watch(o->context, &o->watcher)) {
+        gpusim_counters_give_back(o->context, o->device);
+        o->started = false;
+        return CUPTI_ERROR_INVALID_CONTEXT;
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *pParams)
+{
+    CUpti_RangeProfiler_Object *o;
+    bool sound;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Stop_Params) ||
+        !pParams->pRangeProfilerObject)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    if (!o->started)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    sound = gpusim_driver()->synchronize(o->context);
+    end_session(o);
+    if (!sound)
+        return CUPTI_ERROR_UNKNOWN;
+    if (o->overflowed)
+        gpusim_crash("more user ranges in a pass than maxRangesPerPass");
+    if (o->in_pass > o->most_in_pass)
+        o->most_in_pass = o->in_pass;
+    o->pass++;
+    pParams->isAllPassSubmitted = o->pass >= o->config->passes;
+    if (pParams->isAllPassSubmitted) {
+        o->pass = 0;
+        o->first_number += o->most_in_pass;
+        o->most_in_pass = 0;
+    }
+    pParams->passIndex = o->pass;
+    pParams->targetNestingLevel = 1;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params *pParams)
+{
+    CUpti_RangeProfiler_Object *o;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_PushRange_Params) ||
+        !pParams->pRangeProfilerObject || !pParams->pRangeName)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    if (!o->alive || !o->started)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    if (o->mode != CUPTI_UserRange)
+        return CUPTI_SUCCESS;                       /* of no effect, and no error either */
+    (void)gpusim_driver()->synchronize(o->context); /* earlier launches are not in it */
+    pthread_mutex_lock(&lock);
+    if (o->depth++ == 0) {
+        (void)snprintf(o->range, sizeof(o->range), "%s", pParams->pRangeName);
+        o->overflowed = o->overflowed || o->in_pass == o->max_per_pass;
+        o->in_pass++;
+        if (!o->overflowed && gpusim_data_check(o->data, o->data_bytes))
+            (void)gpusim_data_range(o->data, o->range);
+    }
+    pthread_mutex_unlock(&lock);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params *pParams)
+{
+    CUpti_RangeProfiler_Object *o;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_PopRange_Params) ||
+        !pParams->pRangeProfilerObject)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    o = pParams->pRangeProfilerObject;
+    if (!o->alive || !o->started)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    if (o->mode == CUPTI_UserRange)
+        (void)gpusim_driver()->synchronize(o->context);
+    pthread_mutex_lock(&lock);
+    if (o->depth > 0)
+        o->depth--;
+    pthread_mutex_unlock(&lock);
+    return CUPTI_SUCCESS;
+}
+
+/* ---- results ---- */
+
+CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *pParams)
+{
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_DecodeData_Params) ||
+        !pParams->pRangeProfilerObject || !pParams->pRangeProfilerObject->ever_started)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    /* The counts are in the image since the kernel's end. Ranges too many are not owned up to. */
+    pParams->numOfRangeDropped = 0;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI
+cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params *pParams)
+{
+    const struct gpusim_data_image *data;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_GetCounterDataInfo_Params))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    data = gpusim_data_check(pParams->pCounterDataImage, pParams->counterDataImageSize);
+    if (!data)
+        return CUPTI_ERROR_UNKNOWN;
+    pParams->numTotalRanges = data->ranges;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiRangeProfilerCounterDataGetRangeInfo(
+    CUpti_RangeProfiler_CounterData_GetRangeInfo_Params *pParams)
+{
+    const struct gpusim_data_image *data;
+
+    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    data = gpusim_data_check(pParams->pCounterDataImage, pParams->counterDataImageSize);
+    if (!data || data->ranges == 0)
+        gpusim_crash("cuptiRangeProfilerCounterDataGetRangeInfo of an image without ranges");
+    if (pParams->rangeIndex >= data->ranges)
+        pParams->rangeName = gpusim_data_range_name(data, data->ranges - 1);
+    else
+        pParams->rangeName = gpusim_data_range_name(data, (uint32_t)pParams->rangeIndex);
+    return CUPTI_SUCCESS;
+}
