@@ -30,6 +30,9 @@ struct gp_collector {
     /* How many passes a launch needs; 0 when no counter can be had. */
     unsigned (*passes)(const struct gp_collection *collection);
 
+    /* Before a launch: forgets the last one's values. */
+    void (*reset)(struct gp_collection *collection);
+
     /* Around one run of the kernel. Passes come in order from 0; a launch may end after any of
      * them. False with the reason in *why; then the launch's other passes must not begin. */
     bool (*begin)(struct gp_collection *collection, unsigned pass, const char **why);

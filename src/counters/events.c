@@ -142,13 +142,15 @@ static size_t events_count(const struct gp_collection *c)
     return c->count;
 }
 
+static void events_reset(struct gp_collection *c)
+{
+    c->passes_run = 0;
+    for (size_t i = 0; i < c->count; i++)
+        c->values[i] = NAN;
+}
+
 static bool events_begin(struct gp_collection *c, unsigned pass, const char **why)
 {
-    if (pass == 0) {
-        c->passes_run = 0;
-        for (size_t i = 0; i < c->count; i++)
-            c->values[i] = NAN;
-    }
     return !gp_cupti_failed("cuptiEventGroupSetEnable",
                             gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
 }
@@ -252,6 +254,7 @@ const struct gp_collector gp_event_collector = {
     .suits = events_suits,
     .open = events_open,
     .passes = events_passes,
+    .reset = events_reset,
     .begin = events_begin,
     .end = events_end,
     .count = events_count,

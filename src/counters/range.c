@@ -272,10 +272,14 @@ static size_t range_count(const struct gp_collection *c)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
+static void range_reset(struct gp_collection *c)
+{
+    c->passes_run = 0;
+}
+
 /* Empties the data image and starts again with the first pass. */
 static bool new_launch(struct gp_collection *c, const char **why)
 {
-    c->passes_run = 0;
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, image);
     image.pRangeProfilerObject = c->profiler;
     image.counterDataSize = c->data_size;
@@ -356,7 +360,7 @@ static const struct gp_counter *range_read(struct gp_collection *c, const char *
 {
     size_t ready = 0;
     const char *why = not_run;
-    if (c->passes_run == c->passes)
+    if (c->passes_run && c->passes_run == c->passes)
         ready = c->used;
     else if (c->hardware_passes && c->passes_run >= c->hardware_passes)
         ready = c->hardware_used;
@@ -382,6 +386,7 @@ const struct gp_collector gp_range_collector = {
     .suits = range_suits,
     .open = range_open,
     .passes = range_passes,
+    .reset = range_reset,
     .begin = range_begin,
     .end = range_end,
     .count = range_count,

@@ -74,9 +74,15 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
     if (!c)
         return NULL;
     c->handle = handle;
+    *why = "no event can be made to wait for";
+    if (gp_cuda.cuEventCreate(&c->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+        free(c);
+        return NULL;
+    }
     describe_device(device, &c->device);
     c->collection = gp_collection_open(handle, &c->device, counter_names, &c->collector, why);
     if (!c->collection) {
+        gp_cuda.cuEventDestroy_v2(c->event);
         free(c);
         return NULL;
     }
@@ -106,6 +112,7 @@ void gp_context_leave(CUcontext handle)
     c->collector->close(c->collection, alive);
     gp_snapshot_close(c->snapshot, alive);
     if (alive) {
+        gp_cuda.cuEventDestroy_v2(c->event);
         CUcontext popped;
         gp_cuda.cuCtxPopCurrent_v2(&popped);
     }

@@ -16,6 +16,8 @@ struct gp_kernel {
     char *name;
     bool selected;
     bool prints;
+    bool ended;
+    const char *refused;
     UT_hash_handle hh;
 };
 
@@ -75,7 +77,7 @@ static void free_kernel(struct gp_kernel *k)
     free(k);
 }
 
-const struct gp_kernel *gp_kernel_find(CUfunction handle)
+struct gp_kernel *gp_kernel_find(CUfunction handle)
 {
     struct gp_kernel *k;
     pthread_mutex_lock(&lock);
@@ -102,6 +104,26 @@ const char *gp_kernel_name(const struct gp_kernel *kernel)
 bool gp_kernel_is_selected(const struct gp_kernel *kernel)
 {
     return kernel->selected;
+}
+
+const char *gp_kernel_refused(const struct gp_kernel *kernel)
+{
+    return kernel->refused;
+}
+
+void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
+{
+    kernel->refused = why;
+}
+
+bool gp_kernel_has_ended(const struct gp_kernel *kernel)
+{
+    return kernel->ended;
+}
+
+void gp_kernel_ended(struct gp_kernel *kernel)
+{
+    kernel->ended = true;
 }
 
 bool gp_kernel_prints(const struct gp_kernel *kernel)

@@ -10,9 +10,18 @@ struct gp_kernel;
 
 /* The function behind a handle that is being launched; NULL when memory ran out. Valid until
  * gp_kernels_forget. */
-const struct gp_kernel *gp_kernel_find(CUfunction function);
+struct gp_kernel *gp_kernel_find(CUfunction function);
 const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
 bool gp_kernel_is_selected(const struct gp_kernel *kernel);
+
+/* A kernel that did not end by itself is never measured again; NULL while it may be. The reason
+ * lives for ever. */
+const char *gp_kernel_refused(const struct gp_kernel *kernel);
+void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
+
+/* True once the kernel has ended by itself. One that cannot be replayed is measured only then. */
+bool gp_kernel_has_ended(const struct gp_kernel *kernel);
+void gp_kernel_ended(struct gp_kernel *kernel);
 
 /* True when the kernel's module can print. */
 bool gp_kernel_prints(const struct gp_kernel *kernel);

@@ -4,6 +4,7 @@
 #include "launch/contexts.h"
 #include "launch/gate.h"
 #include "launch/kernels.h"
+#include "launch/patience.h"
 #include "launch/session.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
@@ -64,37 +65,40 @@ CUcontext gp_launch_leave_primary(CUdevice device)
 
 struct measurement {
     const struct gp_call *call;
+    struct gp_kernel *kernel;
     struct gp_context *context;
     struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
     const char *not_replayed;     /* why */
     const char *broken_off;       /* why a pass could not be finished */
-    unsigned runs;                /* of the kernel, with counters */
+    unsigned runs;                /* of the kernel */
     uint64_t restored_bytes;
 };
 
-/* Everything before pass 1: nothing else may be running, and what the kernel will write is saved.
- */
-static void prepare(struct measurement *m, const struct gp_kernel *kernel)
+static void flush_caches(struct gp_context *c)
 {
-    struct gp_context *c = m->context;
-    gp_modules_resolve(c->handle);
-    if (c->collector->passes(c->collection) > 1) {
-        m->not_replayed =
-            gp_kernel_prints(kernel) ? "the kernel's module prints" : gp_memory_replay_barred();
-        struct gp_snapshot *snapshot =
-            m->not_replayed ? NULL : gp_context_snapshot(c, &m->not_replayed);
-        if (snapshot && gp_snapshot_take(snapshot, &m->not_replayed)) {
-            m->snapshot = snapshot;
-            m->not_replayed = NULL;
-        } else if (snapshot) {
-            gp_snapshot_done(snapshot);
-        }
-    }
-    if (gp_session_flushes_caches()) {
-        const char *why;
-        struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
-        if (snapshot)
-            gp_snapshot_flush_caches(snapshot);
+    const char *why;
+    struct gp_snapshot *snapshot =
+        gp_session_flushes_caches() ? gp_context_snapshot(c, &why) : NULL;
+    if (snapshot)
+        gp_snapshot_flush_caches(snapshot);
+}
+
+/* Saves what the kernel may write, so that it can run more than once. */
+static void save(struct measurement *m)
+{
+    gp_modules_resolve(m->context->handle);
+    m->not_replayed =
+        gp_kernel_prints(m->kernel) ? "the kernel's module prints" : gp_memory_replay_barred();
+    if (m->not_replayed)
+        return;
+    struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);
+    if (!snapshot)
+        return;
+    if (gp_snapshot_take(snapshot, &m->not_replayed)) {
+        m->snapshot = snapshot;
+        m->not_replayed = NULL;
+    } else {
+        gp_snapshot_done(snapshot);
     }
 }
 
@@ -106,22 +110,45 @@ static void context_died(struct measurement *m, CUresult error)
     gp_say("a kernel failed with %s; its context is not measured any more", gp_cuda_error(error));
 }
 
-/* The program's own launch, as pass 0. Its result is the program's. */
-static CUresult first_pass(struct measurement *m)
+/* The kernel does not end while the program waits for us: let it go. */
+static void let_go(struct measurement *m)
 {
-    struct gp_context *c = m->context;
-    bool begun = c->collector->passes(c->collection) > 0 &&
-                 c->collector->begin(c->collection, 0, &m->broken_off);
+    gp_say(
+        "%s did not end within %g s by itself: it waits for the host or for other work, and is not "
+        "measured",
+        gp_kernel_name(m->kernel), gp_session_timeout());
+    gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
+    m->context->busy = true;
+    m->broken_off = gp_kernel_refused(m->kernel);
+}
+
+static CUresult record_event(const struct gp_call *call, CUevent event)
+{
+    return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
+                                   : gp_cuda.cuEventRecord(event, call->stream);
+}
+
+/* The program's own launch, as it is: a pass of the Range Profiler would not even come back from
+ * the launch of a kernel that waits for the host. Its result is the program's. True in *ended when
+ * the kernel has run to its end. */
+static CUresult own_run(struct measurement *m, bool *ended)
+{
+    *ended = false;
     CUresult result = m->call->run(m->call);
-    if (result == CUDA_SUCCESS) {
-        CUresult outcome = gp_cuda.cuCtxSynchronize();
-        if (outcome != CUDA_SUCCESS) {
-            context_died(m, outcome);
-            return result;
-        }
+    if (result != CUDA_SUCCESS)
+        return result;
+    CUresult outcome = record_event(m->call, m->context->event);
+    if (outcome == CUDA_SUCCESS)
+        outcome = gp_wait_for_event(m->context->event, gp_session_timeout());
+    if (outcome == CUDA_ERROR_NOT_READY) {
+        let_go(m);
+    } else if (outcome != CUDA_SUCCESS) {
+        context_died(m, outcome);
+    } else {
+        *ended = true;
+        m->runs++;
+        gp_kernel_ended(m->kernel);
     }
-    if (begun && c->collector->end(c->collection, 0, &m->broken_off) && result == CUDA_SUCCESS)
-        m->runs = 1;
     return result;
 }
 
@@ -142,39 +169,79 @@ static void repair(struct measurement *m)
         context_died(m, outcome);
 }
 
-/* One more pass, from the memory the first one started from. False where passes must end here;
- * memory is then as after one whole run. Our own kernels run before the pass begins: a pass counts
- * every kernel there is. */
-static bool later_pass(struct measurement *m, unsigned pass)
+/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
+ * ended well. */
+static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
 {
     struct gp_context *c = m->context;
-    if (!gp_snapshot_compare(m->snapshot, &m->broken_off))
-        return false;
-    if (!gp_snapshot_restore(m->snapshot, &m->broken_off) ||
-        !c->collector->begin(c->collection, pass, &m->broken_off)) {
-        repair(m);
-        return false;
-    }
-    m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
-    CUresult result = m->call->run(m->call);
-    CUresult outcome = result == CUDA_SUCCESS ? gp_cuda.cuCtxSynchronize() : CUDA_SUCCESS;
+    *result = m->call->run(m->call);
+    CUresult outcome = *result == CUDA_SUCCESS ? gp_cuda.cuCtxSynchronize() : CUDA_SUCCESS;
     if (outcome != CUDA_SUCCESS) {
         context_died(m, outcome);
         return false;
     }
     bool ended = c->collector->end(c->collection, pass, &m->broken_off);
-    if (result != CUDA_SUCCESS) {
-        m->broken_off = gp_cuda_error(result);
-        repair(m);
+    if (*result != CUDA_SUCCESS)
         return false;
-    }
-    if (ended)
-        m->runs++;
+    m->runs++;
     return ended;
 }
 
-static void record(const struct measurement *m, const struct gp_kernel *kernel, uint64_t index,
-                   double started_ms)
+/* One pass, from the memory the program's own run started from. False where passes must end here;
+ * memory is then as after one whole run. Our own kernels run before the pass begins: a pass counts
+ * every kernel there is. */
+static bool replay_pass(struct measurement *m, unsigned pass)
+{
+    struct gp_context *c = m->context;
+    if (!gp_snapshot_compare(m->snapshot, &m->broken_off))
+        return false;
+    m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
+    bool restored = gp_snapshot_restore(m->snapshot, &m->broken_off);
+    if (restored && pass == 0)
+        flush_caches(c);
+    if (!restored || !c->collector->begin(c->collection, pass, &m->broken_off)) {
+        repair(m);
+        return false;
+    }
+    CUresult result;
+    bool ended = run_pass(m, pass, &result);
+    if (result != CUDA_SUCCESS) {
+        m->broken_off = gp_cuda_error(result);
+        repair(m);
+    }
+    return ended;
+}
+
+/* The program's own run, then a replay for each pass. */
+static CUresult measure_by_replay(struct measurement *m)
+{
+    bool ended;
+    CUresult result = own_run(m, &ended);
+    unsigned passes = m->context->collector->passes(m->context->collection);
+    for (unsigned pass = 0; ended && pass < passes; pass++)
+        ended = replay_pass(m, pass);
+    return result;
+}
+
+/* Where the kernel cannot run again its own run is the first pass, and the only one. */
+static CUresult measure_once(struct measurement *m)
+{
+    struct gp_context *c = m->context;
+    bool ended;
+    if (!gp_kernel_has_ended(m->kernel)) {
+        /* Whether it ends at all is not known yet. */
+        m->broken_off = "it cannot be replayed, and a kernel's first launch is then not measured";
+        return own_run(m, &ended);
+    }
+    flush_caches(c);
+    if (!c->collector->begin(c->collection, 0, &m->broken_off))
+        return own_run(m, &ended);
+    CUresult result;
+    run_pass(m, 0, &result);
+    return result;
+}
+
+static void record(const struct measurement *m, uint64_t index, double started_ms)
 {
     struct gp_context *c = m->context;
     const struct gp_call *call = m->call;
@@ -192,7 +259,7 @@ static void record(const struct measurement *m, const struct gp_kernel *kernel, 
         .restored_bytes = m->restored_bytes,
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
-    gp_kernel_describe(kernel, &launch);
+    gp_kernel_describe(m->kernel, &launch);
     const char *not_run =
         launch.skipped ? launch.skipped : "no counter of the selection exists here";
     launch.counters = c->collector->read(c->collection, not_run);
@@ -201,17 +268,19 @@ static void record(const struct measurement *m, const struct gp_kernel *kernel, 
     gp_session_record_launch(&launch);
 }
 
-static CUresult measure(struct measurement *m, const struct gp_kernel *kernel, uint64_t index)
+static CUresult measure(struct measurement *m, uint64_t index)
 {
     double started_ms = now_ms();
-    prepare(m, kernel);
-    CUresult result = first_pass(m);
-    unsigned passes = m->context->collector->passes(m->context->collection);
-    if (result == CUDA_SUCCESS && !m->context->dead && m->runs == 1 && m->snapshot)
-        for (unsigned pass = 1; pass < passes && later_pass(m, pass); pass++)
-            ;
-    if (result == CUDA_SUCCESS)
-        record(m, kernel, index, started_ms);
+    struct gp_context *c = m->context;
+    c->collector->reset(c->collection);
+    bool ended, counts = c->collector->passes(c->collection) > 0;
+    if (counts)
+        save(m);
+    CUresult result = m->snapshot ? measure_by_replay(m)
+                      : counts    ? measure_once(m)
+                                  : own_run(m, &ended);
+    if (result == CUDA_SUCCESS && !c->dead)
+        record(m, index, started_ms);
     if (m->snapshot)
         gp_snapshot_done(m->snapshot);
     return result;
@@ -237,11 +306,28 @@ static bool is_in_context(CUstream stream, CUcontext context)
     return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
 }
 
-/* The gate is closed. */
-static CUresult launch_alone(const struct gp_call *call, const struct gp_kernel *kernel,
-                             uint64_t index)
+/* True when nothing else runs in the context. Where something does and does not end, it is asked
+ * for again, but not waited for again. An error that is pending is the program's: its launch
+ * reports it. */
+static bool is_idle(struct gp_context *c)
 {
-    struct measurement m = {.call = call};
+    static struct gp_once once;
+    if (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY)
+        return false;
+    c->busy = false;
+    CUresult result = gp_wait_for_context(c->handle, c->event, gp_session_timeout());
+    if (result == CUDA_ERROR_NOT_READY) {
+        c->busy = true;
+        gp_say_limited(&once, 1,
+                       "other work on the GPU does not end; launches beside it are not measured");
+    }
+    return result == CUDA_SUCCESS;
+}
+
+/* The gate is closed. */
+static CUresult launch_alone(const struct gp_call *call, struct gp_kernel *kernel, uint64_t index)
+{
+    struct measurement m = {.call = call, .kernel = kernel};
     CUcontext current = NULL;
     const char *why = NULL;
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
@@ -252,10 +338,14 @@ static CUresult launch_alone(const struct gp_call *call, const struct gp_kernel 
         gp_session_give_up(why);
         return call->run(call);
     }
-    /* An error that is pending here is the program's; its launch will report it. */
-    if (gp_cuda.cuCtxSynchronize() != CUDA_SUCCESS)
+    if (!is_idle(m.context))
         return call->run(call);
-    return measure(&m, kernel, index);
+    return measure(&m, index);
+}
+
+static bool is_wanted(const struct gp_kernel *kernel)
+{
+    return kernel && gp_kernel_is_selected(kernel) && !gp_kernel_refused(kernel);
 }
 
 CUresult gp_launch(const struct gp_call *call)
@@ -265,8 +355,8 @@ CUresult gp_launch(const struct gp_call *call)
         return run_beside_replays(call);
     int saved_errno = errno;
     gp_own_work_begins();
-    const struct gp_kernel *kernel = gp_kernel_find(call->function);
-    bool closed = kernel && gp_kernel_is_selected(kernel) && gp_gate_close();
+    struct gp_kernel *kernel = gp_kernel_find(call->function);
+    bool closed = is_wanted(kernel) && gp_gate_close();
     CUresult result;
     if (!closed) {
         result = run_beside_replays(call);

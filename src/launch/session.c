@@ -20,6 +20,7 @@
 
 /* Kernels in the report at exit; the profile has them all. */
 #define MOST_KERNELS 20
+#define DEFAULT_TIMEOUT 5.0
 
 enum state { IDLE, STARTING, MEASURING, PASSIVE };
 
@@ -29,6 +30,7 @@ static struct {
     atomic_int captures;
     atomic_ulong launches;
     bool flush_caches;
+    double timeout; /* seconds */
     bool selective;
     regex_t kernels;
     struct gp_metrics *metrics;
@@ -111,6 +113,11 @@ bool gp_session_flushes_caches(void)
     return session.flush_caches;
 }
 
+double gp_session_timeout(void)
+{
+    return session.timeout;
+}
+
 const struct gp_metrics *gp_session_metrics(void)
 {
     return session.metrics;
@@ -185,6 +192,21 @@ static void read_cache_mode(void)
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
 }
 
+static void read_timeout(void)
+{
+    const char *text = getenv("GPUPROF_TIMEOUT");
+    session.timeout = DEFAULT_TIMEOUT;
+    if (!text || !*text)
+        return;
+    char *end;
+    double seconds = strtod(text, &end);
+    if (*end || !(seconds > 0 && seconds <= 3600))
+        gp_say("GPUPROF_TIMEOUT=%s: not a number of seconds from 0 to 3600; it is %g", text,
+               session.timeout);
+    else
+        session.timeout = seconds;
+}
+
 static void read_kernel_filter(void)
 {
     const char *pattern = getenv("GPUPROF_KERNELS");
@@ -255,6 +277,7 @@ void gp_session_start(void)
     if (opened) {
         open_output();
         read_cache_mode();
+        read_timeout();
         read_kernel_filter();
         atexit(report_at_exit);
     } else {

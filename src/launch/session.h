@@ -39,6 +39,9 @@ bool gp_session_selects(const char *kernel);
  */
 bool gp_session_flushes_caches(void);
 
+/* Seconds to wait for a kernel before it is let go, unmeasured: GPUPROF_TIMEOUT, 5 by default. */
+double gp_session_timeout(void);
+
 const struct gp_metrics *gp_session_metrics(void);
 
 /* Takes what is known of a device, of a launch. The gate is closed or the caller is alone. */

@@ -1,0 +1,16 @@
+/* Waiting for the GPU, but not for ever: a kernel may wait for the host, or for a kernel that is
+ * not launched yet, and would never end while we hold its program up. Owns nothing; calls cuda/. */
+#ifndef GPUPROF_LAUNCH_PATIENCE_H
+#define GPUPROF_LAUNCH_PATIENCE_H
+
+#include "cuda/driver.h"
+
+/* Waits until the event has happened: CUDA_SUCCESS, or CUDA_ERROR_NOT_READY when `seconds` have
+ * passed, or the error of whatever failed before it. */
+CUresult gp_wait_for_event(CUevent event, double seconds);
+
+/* Waits in that way until everything submitted to the context, which is current, has ended. `event`
+ * is recorded for it: as long as it has not happened, the context is still busy. */
+CUresult gp_wait_for_context(CUcontext context, CUevent event, double seconds);
+
+#endif
