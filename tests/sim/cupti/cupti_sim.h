@@ -12,7 +12,7 @@
 /* The simulated driver's table; NULL while the driver is not loaded. */
 const struct gpusim_backend *gpusim_driver(void);
 
-/* The chip that the driver simulates, or that the environment asks for when there is no driver. */
+/* Is this fault switched on? */
 bool gpusim_cupti_fault(const char *name);
 
 /*
@@ -27,6 +27,9 @@ _Noreturn void gpusim_crash(const char *what);
  */
 CUptiResult gpusim_counters_take(CUcontext owner, int device);
 void gpusim_counters_give_back(CUcontext owner, int device);
+
+/* Was cuptiProfilerInitialize called? */
+bool gpusim_profiler_initialized(void);
 
 /* Does a parameter structure have at least the fields that this library knows? */
 #define GPUSIM_SIZE_IS_RIGHT(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)

@@ -61,6 +61,11 @@ static CUptiResult available(void)
     return driver->ready() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
 }
 
+bool gpusim_profiler_initialized(void)
+{
+    return initialized;
+}
+
 CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *pParams)
 {
     (void)pParams; /* not even its size is looked at */

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-#include "driver/faults.h"
 
 #define RESERVED_BYTES (256ull << 30)
 #define PAGE 4096ull
@@ -175,6 +172,14 @@ static void discard(const struct gpusim_range *range)
         (void)munmap((void *)range->host, range->mapped_bytes);
 }
 
+/* Managed memory may be more than the device has. */
+static bool fits(const struct gpusim_range *range, uint64_t bytes)
+{
+    uint64_t all = gpusim_device_memory();
+
+    return !on_device(range->kind) || (bytes <= all && range->device->used <= all - bytes);
+}
+
 CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint64_t bytes,
                            unsigned flags, CUmemoryPool pool, uint64_t *address)
 {
@@ -184,14 +189,8 @@ CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint
 
     if (bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (kind != GPUSIM_VARIABLE_MEMORY && kind != GPUSIM_PINNED_MEMORY && gpusim_fault_allocation())
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (kind != GPUSIM_PINNED_MEMORY && kind != GPUSIM_MANAGED_MEMORY &&
-        (bytes > gpusim_device_memory() || range.device->used > gpusim_device_memory() - bytes))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-
     pthread_rwlock_wrlock(&ranges_lock);
-    result = fill_range(&range, bytes);
+    result = fits(&range, bytes) ? fill_range(&range, bytes) : CUDA_ERROR_OUT_OF_MEMORY;
     range.end = range.start + bytes;
     if (result == CUDA_SUCCESS) {
         range.device->used += charge(&range);

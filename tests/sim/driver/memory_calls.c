@@ -17,6 +17,8 @@ static CUresult allocate(enum gpusim_memory_kind kind, uint64_t bytes, unsigned 
         return result;
     if (!address)
         return CUDA_ERROR_INVALID_VALUE;
+    if (kind != GPUSIM_PINNED_MEMORY && gpusim_fault_allocation())
+        return CUDA_ERROR_OUT_OF_MEMORY;
     return gpusim_memory_new(context, kind, bytes, flags, NULL, address);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/capture.h"
+#include "driver/faults.h"
 #include "driver/launch_call.h"
 #include "driver/memory.h"
 #include "driver/queue.h"
@@ -215,6 +216,8 @@ static CUresult allocate_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool poo
         return result;
     if (!dptr)
         return CUDA_ERROR_INVALID_VALUE;
+    if (gpusim_fault_allocation())
+        return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&gpusim_lock);
     stream = gpusim_stream(context, handle, per_thread, &result);
     if (stream && stream->capture) {

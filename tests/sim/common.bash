@@ -1,0 +1,54 @@
+# What the tests on the simulated GPU share.
+
+sim=$GPUPROF_BUILD/sim
+programs=$sim/programs
+
+setup() {
+    profile=$BATS_TEST_TMPDIR/profile.jsonl
+    log=$BATS_TEST_TMPDIR/log
+    export LD_LIBRARY_PATH=$sim GPUPROF_CUPTI=$sim/libcupti.so.13
+    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR # no definitions of the user's own
+}
+
+# profiled COMMAND...: under gpuprof, our own lines in $log, the profile in $profile.
+profiled() {
+    GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$GPUPROF_BUILD/libgpuprof.so \
+        timeout 60 "$@"
+}
+
+# same_with_and_without COMMAND...: standard output, standard error and exit status do not change.
+same_with_and_without() {
+    local plain=0 ours=0
+    timeout 60 "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err" || plain=$?
+    profiled "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err" || ours=$?
+    diff "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out"
+    diff "$BATS_TEST_TMPDIR/plain.err" "$BATS_TEST_TMPDIR/ours.err"
+    [ "$plain" = "$ours" ]
+}
+
+# metric KERNEL NAME: the average of a metric, with its unit, as the report prints it.
+metric() {
+    "$GPUPROF_BUILD/gpuprof" report --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '
+        /^DETAILS/ { details = 1 }
+        details && /^[^ ]/ { here = index($0, kernel) == 1 }
+        here && $1 == name {
+            if ($2 == "absent:") print "absent"
+            else { line = substr($0, 74); gsub(/^ +| +$/, "", line); print line }
+            exit
+        }'
+}
+
+# is KERNEL NAME VALUE
+is() {
+    local value
+    value=$(metric "$1" "$2")
+    [ "$value" = "$3" ] || {
+        echo "$1 $2 is '$value', not '$3'"
+        return 1
+    }
+}
+
+# launches [KERNEL]: how many launches of it the profile has, with counters.
+measured() {
+    grep '"type":"launch"' "$profile" | grep "\"kernel\":\"${1:-}" | grep -c '"counters":{"' || true
+}

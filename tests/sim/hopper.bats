@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# The whole tool on the simulated Hopper: whole programs, found and called in every way, the metrics
+# computed from the addresses they touch, and everything that can go wrong.
+
+load common
+
+# ---- the program never notices -------------------------------------------------------------------
+
+@test "a program linked with the driver computes the same" {
+    same_with_and_without "$programs/snippets_linked"
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "a program that opens the driver itself computes the same" {
+    same_with_and_without "$programs/snippets_dlopen"
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "a program that asks cuGetProcAddress, as the CUDA runtime does, computes the same" {
+    same_with_and_without "$programs/snippets_getproc"
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "kernels that update in place, count and keep state are replayed from the right memory" {
+    for passes in "" 5 12; do
+        GPUSIM_PASSES=$passes same_with_and_without "$programs/snippets_linked" in_place globals \
+            managed managed_global pinned atomics histogram
+        [ "$(measured)" -gt 0 ]
+        grep -q '"passes":'$((${passes:-2} + 1)) "$profile"
+    done
+}
+
+@test "these very programs notice when a restore does nothing" {
+    for snippet in in_place globals managed_global pinned atomics; do
+        run env GPUSIM_FAULTS=badrestore GPUPROF_LOG="$log" \
+            LD_PRELOAD="$GPUPROF_BUILD/libgpuprof.so" "$programs/snippets_linked" "$snippet"
+        [ "$status" -ne 0 ] || { echo "$snippet did not notice"; false; }
+    done
+}
+
+@test "asynchronous memory, streams, libraries, cooperative launches: the same" {
+    same_with_and_without "$programs/snippets_linked" async_memory streams library cooperative
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "a graph is captured and launched undisturbed, and a line says it is not measured" {
+    same_with_and_without "$programs/snippets_linked" graph
+    grep -q "kernels launched in a graph are not measured" "$log"
+}
+
+# ---- the paper's tables, on sectors of 32 bytes --------------------------------------------------
+
+@test "matrix add by rows and columns" {
+    for block in 32x32 32x16; do
+        profiled "$programs/snippets_linked" --size 1024 --block $block matrix_row matrix_column
+        is matrix_add_row gld_efficiency "100.00 %"
+        is matrix_add_row gst_efficiency "100.00 %"
+        is matrix_add_column gld_efficiency "12.50 %"
+        is matrix_add_column gst_efficiency "12.50 %"
+    done
+    profiled "$programs/snippets_linked" --size 1024 --block 16x16 matrix_row matrix_column
+    is matrix_add_row gld_efficiency "100.00 %"
+    is matrix_add_column gld_efficiency "25.00 %"
+    is matrix_add_column gst_efficiency "25.00 %"
+}
+
+@test "an offset of 11 floats" {
+    profiled "$programs/snippets_linked" --size 1048576 --offset 11 --block 512 read_offset write_offset
+    is read_offset gld_efficiency "80.00 %"
+    is read_offset gst_efficiency "100.00 %"
+    is write_offset gld_efficiency "100.00 %"
+    is write_offset gst_efficiency "80.00 %"
+    profiled "$programs/snippets_linked" --offset 128 --block 512 read_offset
+    is read_offset gld_efficiency "100.00 %"
+}
+
+@test "an array of structs against a struct of arrays" {
+    profiled "$programs/snippets_linked" structs_aos structs_soa
+    is structs_aos gld_efficiency "50.00 %"
+    is structs_aos gst_efficiency "50.00 %"
+    is structs_soa gld_efficiency "100.00 %"
+    is structs_soa gst_efficiency "100.00 %"
+}
+
+@test "the theoretical occupancy of blocks of 32 is half" {
+    profiled "$programs/snippets_linked" --block 32 vector_add
+    is vector_add theoretical_occupancy 0.5000
+    profiled "$programs/snippets_linked" --block 64 vector_add
+    is vector_add theoretical_occupancy 1.0000
+}
+
+@test "bank conflicts show, and padding removes them" {
+    profiled "$programs/snippets_linked" transpose_shared transpose_padded transpose_naive
+    [ "$(metric transpose_shared shared_efficiency)" != "100.00 %" ]
+    is transpose_padded shared_efficiency "100.00 %"
+    is transpose_naive shared_efficiency absent
+}
+
+@test "divergence and predication show" {
+    profiled "$programs/snippets_linked" one_lane predicated sum_neighbours sum_interleaved
+    [ "$(metric one_lane warp_execution_efficiency | cut -d. -f1)" -lt 60 ]
+    nonpred=$(metric predicated warp_nonpred_execution_efficiency | cut -d. -f1)
+    all=$(metric predicated warp_execution_efficiency | cut -d. -f1)
+    [ "$nonpred" -lt "$all" ]
+    neighbours=$(metric sum_neighbours warp_execution_efficiency | cut -d. -f1)
+    interleaved=$(metric sum_interleaved warp_execution_efficiency | cut -d. -f1)
+    [ "$neighbours" -lt "$interleaved" ]
+}
+
+@test "operations are counted by precision, tensor work apart" {
+    profiled "$programs/snippets_linked" flops_float flops_double flops_half tensor
+    for kind in float:sp double:dp half:hp; do
+        for other in sp dp hp; do
+            value=$(metric "flops_${kind%:*}" flop_count_$other)
+            if [ $other = "${kind#*:}" ]; then [ "$value" -gt 0 ]; else [ "$value" = 0 ]; fi
+        done
+    done
+    is tensor_work flop_count_sp 0
+    [ "$(metric tensor_work tensor_utilization)" != 0.0000 ]
+}
+
+# ---- what the user asks for ----------------------------------------------------------------------
+
+@test "the report says that the GPU is simulated" {
+    profiled "$programs/snippets_linked" vector_add
+    grep -q "Simulated GPU: these numbers are computed by a model, not measured." "$log"
+}
+
+@test "only the kernels asked for are measured" {
+    export GPUPROF_KERNELS='^vector'
+    same_with_and_without "$programs/snippets_linked" vector_add in_place
+    [ "$(measured vector_add)" -eq 1 ]
+    [ "$(measured scale_in_place)" -eq 0 ]
+}
+
+@test "only the metrics asked for are counted" {
+    export GPUPROF_METRICS=duration
+    profiled "$programs/snippets_linked" vector_add
+    grep -q gpu__time_duration "$profile"
+    [ "$(grep -c sass "$profile")" -eq 0 ]
+}
+
+@test "a metric that needs no counter needs no pass" {
+    export GPUPROF_METRICS=theoretical_occupancy
+    profiled "$programs/snippets_linked" vector_add
+    grep -q '"passes":1,' "$profile"
+    is vector_add theoretical_occupancy 1.0000
+}
+
+@test "a bad setting is one line that says what is wrong, and the default holds" {
+    GPUPROF_KERNELS='[' GPUPROF_CACHE=warm GPUPROF_TIMEOUT=soon GPUPROF_METRICS=gld_eficiency \
+        profiled "$programs/snippets_linked" vector_add
+    grep -q 'GPUPROF_KERNELS=\[' "$log"
+    grep -q 'GPUPROF_CACHE=warm' "$log"
+    grep -q 'GPUPROF_TIMEOUT=soon' "$log"
+    grep -q 'gld_efficiency' "$log"
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "a profile that cannot be written is one line, and the program runs" {
+    run env GPUPROF_OUTPUT=/nowhere/at/all LD_PRELOAD="$GPUPROF_BUILD/libgpuprof.so" \
+        "$programs/snippets_linked" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"GPUPROF_OUTPUT=/nowhere/at/all"* ]]
+}
+
+@test "the command does the same as LD_PRELOAD" {
+    run "$GPUPROF_BUILD/gpuprof" --metrics duration -o "$profile" "$programs/snippets_linked" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"vector_add: "* ]]
+    [ "$(measured)" -eq 1 ]
+}
+
+# ---- what can go wrong ---------------------------------------------------------------------------
+
+# one_line PATTERN: our log is this one line.
+one_line() {
+    [ "$(wc -l <"$log")" -eq 1 ] || { cat "$log"; false; }
+    grep -q "$1" "$log" || { cat "$log"; false; }
+}
+
+@test "counters in use elsewhere: one line, same program" {
+    GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked"
+    one_line "not measuring: the GPU's counters are in use by another process"
+}
+
+@test "no permission to count: one line, same program" {
+    GPUSIM_FAULTS=noprivileges same_with_and_without "$programs/snippets_linked"
+    one_line "no permission to read the GPU's counters"
+}
+
+@test "no CUPTI: one line, same program" {
+    GPUPROF_CUPTI=/nowhere same_with_and_without "$programs/snippets_linked"
+    one_line "GPUPROF_CUPTI"
+}
+
+@test "a CUPTI that is too old: one line, same program" {
+    GPUSIM_FAULTS=oldcupti same_with_and_without "$programs/snippets_linked"
+    one_line "not measuring"
+}
+
+@test "a chip that CUPTI does not know: one line, same program" {
+    GPUSIM_FAULTS=unsupportedchip same_with_and_without "$programs/snippets_linked"
+    one_line "not measuring"
+}
+
+@test "any allocation of ours may fail" {
+    for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        plain=0 ours=0
+        GPUSIM_FAULTS=alloc=$n "$programs/snippets_linked" in_place globals >"$BATS_TEST_TMPDIR/a" 2>&1 || plain=$?
+        GPUSIM_FAULTS=alloc=$n profiled "$programs/snippets_linked" in_place globals \
+            >"$BATS_TEST_TMPDIR/b" 2>&1 || ours=$?
+        # What fails without us may be ours with us; then the program must come out right.
+        [ "$ours" -eq 0 ] || { [ "$plain" -ne 0 ] && diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"; }
+    done
+}
+
+@test "no room for a copy: hardware counters only, with the reason" {
+    GPUSIM_FAULTS=alloc=3+ profiled "$programs/snippets_linked" --launches 3 in_place
+    grep -q "no room for" "$log"
+    [ "$(measured)" -eq 2 ] # the first launch shows that the kernel ends
+    [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile")" -eq 2 ]
+    [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 0 ]
+}
+
+@test "a driver without a newer function" {
+    for function in cuLaunchKernelEx cuCtxRecordEvent cuKernelGetLibrary cuFuncGetName; do
+        GPUSIM_FAULTS=nodriverfunction=$function same_with_and_without "$programs/snippets_getproc"
+    done
+}
+
+@test "calls after the driver's teardown" {
+    GPUSIM_FAULTS=teardown same_with_and_without "$programs/snippets_linked"
+    grep -q OVERVIEW "$log"
+}
+
+@test "slow asynchronous operations" {
+    GPUSIM_FAULTS=slow same_with_and_without "$programs/snippets_linked" in_place globals streams
+}
