@@ -23,7 +23,7 @@ cuda_includes := -isystem $(CUDA)/include $(if $(wildcard $(CUDA)/extras/CUPTI/i
 
 warnings = -Wall -Wextra -Werror
 san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-cov_flags = $(if $(COVERAGE),--coverage -O0 -DNDEBUG)
+cov_flags = $(if $(COVERAGE),--coverage -fprofile-update=atomic -O0)
 CFLAGS ?= -O2 -g
 all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
 	-iquote src -iquote include -isystem $(O)/compat -isystem /usr/include/libiberty $(cuda_includes) $(san_flags)
@@ -49,7 +49,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: build-command all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: build-command sim-demo all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -156,6 +156,8 @@ sim_driver_obj = $(call sim_objects,tests/sim/driver/*.c tests/sim/model/*.c)
 sim_cupti_obj = $(call sim_objects,tests/sim/cupti/*.c)
 sim_programs = $(patsubst tests/sim/programs/%.c,$(O)/sim/programs/%,$(wildcard tests/sim/programs/*.c))
 sim_tests = $(patsubst tests/sim/%.c,$(O)/sim/%,$(wildcard tests/sim/test_*.c))
+# What `make demo` needs of it.
+sim-demo: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(O)/sim/programs/snippets_linked
 sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_tests)
 
 $(O)/obj/sim/%.o: tests/sim/%.c | $(O)/compat/string
@@ -199,6 +201,11 @@ demo:
 bench: all examples
 	@tests/gpu/bench $(O)
 
+# Line coverage of src/ by all tests that need no GPU.
+coverage:
+	@tools/setup coverage
+	@tools/coverage $(O)-cov
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin/gpuprof
@@ -211,7 +218,7 @@ lint:
 	clang-format --dry-run -Werror $(c_files)
 
 clean:
-	rm -rf $(O) $(O)-san $(O)-clang
+	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov
 
 help:
 	@sed -n '3,9s/^# \{0,1\}//p' Makefile
@@ -220,7 +227,7 @@ help:
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
 	@echo 'bench      cost beside ncu (needs GPU)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
-	@echo 'clean      remove the build folder'
+	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
 
 build-command: $(command)
 

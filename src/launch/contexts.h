@@ -14,6 +14,7 @@ struct gp_context {
     struct gp_collection *collection;
     struct gp_snapshot *snapshot; /* NULL until a launch is to be replayed */
     const char *no_snapshot;      /* why there can be none, NULL while there may be */
+    bool counts;                  /* a pass has begun well here before */
     CUevent event;                /* for waiting */
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     bool dead; /* a kernel failed: nothing works in it any more */

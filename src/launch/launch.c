@@ -169,6 +169,20 @@ static void repair(struct measurement *m)
         context_died(m, outcome);
 }
 
+/* Begins a pass. Where not even the first one ever begins (counters are busy, or forbidden) there
+ * is no use in trying at every launch. */
+static bool begin_pass(struct measurement *m, unsigned pass)
+{
+    struct gp_context *c = m->context;
+    if (c->collector->begin(c->collection, pass, &m->broken_off)) {
+        c->counts = true;
+        return true;
+    }
+    if (!c->counts)
+        gp_session_give_up(m->broken_off);
+    return false;
+}
+
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
  * ended well. */
 static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
@@ -199,7 +213,7 @@ static bool replay_pass(struct measurement *m, unsigned pass)
     bool restored = gp_snapshot_restore(m->snapshot, &m->broken_off);
     if (restored && pass == 0)
         flush_caches(c);
-    if (!restored || !c->collector->begin(c->collection, pass, &m->broken_off)) {
+    if (!restored || !begin_pass(m, pass)) {
         repair(m);
         return false;
     }
@@ -234,7 +248,7 @@ static CUresult measure_once(struct measurement *m)
         return own_run(m, &ended);
     }
     flush_caches(c);
-    if (!c->collector->begin(c->collection, 0, &m->broken_off))
+    if (!begin_pass(m, 0))
         return own_run(m, &ended);
     CUresult result;
     run_pass(m, 0, &result);
@@ -279,7 +293,7 @@ static CUresult measure(struct measurement *m, uint64_t index)
     CUresult result = m->snapshot ? measure_by_replay(m)
                       : counts    ? measure_once(m)
                                   : own_run(m, &ended);
-    if (result == CUDA_SUCCESS && !c->dead)
+    if (result == CUDA_SUCCESS && !c->dead && gp_session_measures())
         record(m, index, started_ms);
     if (m->snapshot)
         gp_snapshot_done(m->snapshot);

@@ -2,7 +2,8 @@
  * repeats it for the other passes, records what came out. Owns what is known of kernels and
  * contexts. May call memory/, counters/, cuda/ and the rooms below CUDA.
  *
- * Pass 1 is always the program's own launch, with its own arguments and its own result. */
+ * The first run of a kernel is always the program's own launch, with its own arguments and result.
+ */
 #ifndef GPUPROF_LAUNCH_LAUNCH_H
 #define GPUPROF_LAUNCH_LAUNCH_H
 

@@ -327,37 +327,45 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
             snprintf(why, why_size, "a condition has at most %d parts", GP_MOST_CONDITIONS);
             return -1;
         }
-        if (strncmp(p, "cc", 2) != 0)
+        if (strncmp(p, "events", 6) == 0) {
+            if (p[6] && !isspace((unsigned char)p[6]))
+                break;
+            condition->terms[condition->count++].comparison = GP_EVENTS;
+            p = skip_blanks(p + 6);
+        } else if (strncmp(p, "cc", 2) == 0) {
+            p = skip_blanks(p + 2);
+            size_t i = 0, count = sizeof(signs) / sizeof(signs[0]);
+            while (i < count && strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
+                i++;
+            if (i == count)
+                break;
+            int cc_major, cc_minor;
+            p = read_cc(skip_blanks(p + strlen(signs[i].sign)), &cc_major, &cc_minor);
+            if (!p)
+                break;
+            condition->terms[condition->count].comparison = signs[i].comparison;
+            condition->terms[condition->count].cc = cc_major * 100 + cc_minor;
+            condition->count++;
+            p = skip_blanks(p);
+        } else {
             break;
-        p = skip_blanks(p + 2);
-        size_t i = 0, count = sizeof(signs) / sizeof(signs[0]);
-        while (i < count && strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
-            i++;
-        if (i == count)
-            break;
-        int cc_major, cc_minor;
-        p = read_cc(skip_blanks(p + strlen(signs[i].sign)), &cc_major, &cc_minor);
-        if (!p)
-            break;
-        condition->terms[condition->count].comparison = signs[i].comparison;
-        condition->terms[condition->count].cc = cc_major * 100 + cc_minor;
-        condition->count++;
-        p = skip_blanks(p);
+        }
         if (!*p)
             return 0;
         if (strncmp(p, "and", 3) != 0 || !isspace((unsigned char)p[3]))
             break;
         p += 3;
     }
-    snprintf(
-        why, why_size,
-        "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==", text);
+    snprintf(why, why_size,
+             "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==, or "
+             "'events'",
+             text);
     return -1;
 }
 
-int gp_condition_holds(const struct gp_condition *condition, int cc_major, int cc_minor)
+int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device)
 {
-    int cc = cc_major * 100 + cc_minor;
+    int cc = device->cc_major * 100 + device->cc_minor;
     for (size_t i = 0; i < condition->count; i++) {
         int asked = condition->terms[i].cc;
         int holds = 0;
@@ -376,6 +384,9 @@ int gp_condition_holds(const struct gp_condition *condition, int cc_major, int c
             break;
         case GP_EQUAL:
             holds = cc == asked;
+            break;
+        case GP_EVENTS:
+            holds = device->event_counters;
             break;
         }
         if (!holds)

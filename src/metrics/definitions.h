@@ -4,12 +4,20 @@
 #define GPUPROF_METRICS_DEFINITIONS_H
 
 #include "base/text.h"
+#include "profile/record.h"
 
 #define GP_MOST_CONDITIONS 4
 
-enum gp_comparison { GP_LESS, GP_LESS_EQUAL, GP_GREATER, GP_GREATER_EQUAL, GP_EQUAL };
+enum gp_comparison {
+    GP_LESS,
+    GP_LESS_EQUAL,
+    GP_GREATER,
+    GP_GREATER_EQUAL,
+    GP_EQUAL,
+    GP_EVENTS, /* not of the compute capability: counters are those of event groups */
+};
 
-/* "cc >= 9.0 and cc < 10.0"; no terms: always. */
+/* "cc >= 9.0 and cc < 10.0", "events and cc < 5.0"; no terms: always. */
 struct gp_condition {
     size_t count;
     struct {
@@ -21,7 +29,7 @@ struct gp_condition {
 /* Returns 0, or -1 with what would be right in `why`. */
 int gp_condition_parse(const char *text, struct gp_condition *condition, char *why,
                        size_t why_size);
-int gp_condition_holds(const struct gp_condition *condition, int cc_major, int cc_minor);
+int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device);
 
 /* "9.0" into its parts. 0, or -1 when it is no compute capability. */
 int gp_cc_parse(const char *text, int *cc_major, int *cc_minor);

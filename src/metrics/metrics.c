@@ -756,7 +756,7 @@ static const struct variant *variant_for(const struct entry *e, const struct gp_
     for (const struct variant *v = e->variants; v; v = v->next) {
         if (v->when.count == 0)
             general = v;
-        else if (gp_condition_holds(&v->when, device->cc_major, device->cc_minor))
+        else if (gp_condition_holds(&v->when, device))
             return v;
     }
     return general;

@@ -33,6 +33,7 @@ const struct gp_field gp_device_fields[] = {
     DEVICE(SIZE, total_memory, 0),
     DEVICE(INT, driver_version, 0),
     DEVICE(U32, cupti_version, 0),
+    DEVICE(INT, event_counters, 0),
     DEVICE(INT, simulated, 0),
 };
 const size_t gp_device_field_count = sizeof(gp_device_fields) / sizeof(gp_device_fields[0]);

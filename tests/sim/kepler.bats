@@ -35,7 +35,7 @@ kepler() {
 
 # The table of the sources, 16384 x 16384 there, 1024 x 1024 here: 256 times less.
 @test "matrix add: transactions and efficiencies to the digit" {
-    export GPUSIM_L1=1
+    export GPUSIM_L1=on
     for block in 32x32 32x16; do
         kepler --size 1024 --block $block matrix_row matrix_column
         is matrix_add_row gld_transactions $((16777216 / 256))
@@ -62,21 +62,21 @@ kepler() {
 }
 
 @test "an offset of 11 floats, with L1 and without" {
-    GPUSIM_L1=1 kepler --size 1048576 --offset 11 --block 512 read_offset write_offset
+    GPUSIM_L1=on kepler --size 1048576 --offset 11 --block 512 read_offset write_offset
     [[ $(metric read_offset gld_efficiency) == 49.* ]] || [[ $(metric read_offset gld_efficiency) == 50.* ]]
     is write_offset gst_efficiency "80.00 %"
-    GPUSIM_L1=1 kepler --size 1048576 --offset 128 --block 512 read_offset
+    GPUSIM_L1=on kepler --size 1048576 --offset 128 --block 512 read_offset
     is read_offset gld_efficiency "100.00 %"
-    GPUSIM_L1=0 kepler --size 1048576 --offset 11 --block 512 read_offset write_offset
+    GPUSIM_L1=off kepler --size 1048576 --offset 11 --block 512 read_offset write_offset
     is read_offset gld_efficiency "80.00 %"
     is write_offset gld_efficiency "100.00 %"
-    GPUSIM_L1=0 kepler --size 1048576 --offset 0 --block 512 read_offset write_offset
+    GPUSIM_L1=off kepler --size 1048576 --offset 0 --block 512 read_offset write_offset
     is read_offset gld_efficiency "100.00 %"
     is write_offset gst_efficiency "100.00 %"
 }
 
 @test "an array of structs is half as efficient" {
-    for l1 in 0 1; do
+    for l1 in off on; do
         GPUSIM_L1=$l1 kepler structs_aos structs_soa
         is structs_aos gld_efficiency "50.00 %"
         is structs_aos gst_efficiency "50.00 %"
@@ -107,11 +107,17 @@ kepler() {
     is flops_float tensor_utilization absent
 }
 
-@test "counters in use, no permission, a CUPTI without event groups: one line, same program" {
+@test "counters in use, no permission: one line, same program" {
     export GPUSIM_CHIP=kepler
-    for fault in busy noprivileges oldcupti; do
+    for fault in busy noprivileges; do
         GPUSIM_FAULTS=$fault same_with_and_without "$programs/snippets_linked"
         [ "$(grep -c "not measuring" "$log")" -eq 1 ]
         [ "$(wc -l <"$log")" -eq 1 ] || { echo $fault; cat "$log"; false; }
     done
+}
+
+@test "a CUPTI from before the Range Profiler is enough" {
+    export GPUSIM_CHIP=kepler GPUSIM_FAULTS=oldcupti
+    same_with_and_without "$programs/snippets_linked" in_place
+    [ "$(measured)" -eq 3 ] || { cat "$log"; false; }
 }

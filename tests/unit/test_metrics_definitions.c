@@ -141,7 +141,7 @@ static void mistakes_are_told_with_file_and_line(void **state)
                 "x.ini:3: metric a: 'default' is yes or no\n");
     has_problem("[a]\nformula = 1\nwhen = sm > 7\n",
                 "x.ini:3: metric a: 'sm > 7' is no condition; write it like 'cc >= 9.0 and cc < "
-                "10.0', with < <= > >= ==\n");
+                "10.0', with < <= > >= ==, or 'events'\n");
     has_problem("[a]\nformula = 1\nunit = furlongs/fortnight\n",
                 "x.ini:3: metric a: a unit has at most 12 letters\n");
     has_problem("[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\nformula = 1\n",
@@ -333,7 +333,20 @@ static void holds(const char *text, int cc_major, int cc_minor, int expected)
     char why[GP_WHY_SIZE] = "";
     if (gp_condition_parse(text, &c, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    assert_int_equal(gp_condition_holds(&c, cc_major, cc_minor), expected);
+    const struct gp_device device = {.cc_major = cc_major, .cc_minor = cc_minor};
+    assert_int_equal(gp_condition_holds(&c, &device), expected);
+}
+
+static void a_condition_may_ask_where_the_counters_come_from(void **state)
+{
+    (void)state;
+    struct gp_condition c;
+    char why[GP_WHY_SIZE] = "";
+    assert_int_equal(gp_condition_parse("events and cc < 5.0", &c, why, sizeof(why)), 0);
+    assert_true(gp_condition_holds(&c, &(struct gp_device){.cc_major = 3, .event_counters = 1}));
+    assert_false(gp_condition_holds(&c, &(struct gp_device){.cc_major = 3}));
+    assert_false(gp_condition_holds(&c, &(struct gp_device){.cc_major = 6, .event_counters = 1}));
+    assert_int_equal(gp_condition_parse("eventsand cc < 5.0", &c, why, sizeof(why)), -1);
 }
 
 static void conditions(void **state)
@@ -530,6 +543,7 @@ int main(void)
         cmocka_unit_test(evaluation_takes_bounded_time),
         cmocka_unit_test(a_condition_chooses_the_formula),
         cmocka_unit_test(conditions),
+        cmocka_unit_test(a_condition_may_ask_where_the_counters_come_from),
         cmocka_unit_test(selection),
         cmocka_unit_test(a_users_definition_replaces_the_shipped_one),
         cmocka_unit_test(a_users_mistake_leaves_the_shipped_definition),
