@@ -15,6 +15,7 @@
 
 struct site_counts {
     const struct gpusim_site *site;
+    uint32_t repeat; /* instructions in a row that the site stands for */
     struct gpusim_counters counts;
 };
 
@@ -128,10 +129,10 @@ void gpusim_recorder_block_begin(struct gpusim_recorder *r, unsigned threads)
 }
 
 static struct gpusim_counters *counts_of_site(struct gpusim_recorder *r,
-                                              const struct gpusim_site *site)
+                                              const struct gpusim_warp_op *op)
 {
     for (size_t i = 0; i < r->site_count; i++)
-        if (r->sites[i].site == site)
+        if (r->sites[i].site == op->site)
             return &r->sites[i].counts;
     if (r->site_count == r->site_capacity) {
         size_t capacity = r->site_capacity ? r->site_capacity * 2 : 32;
@@ -141,14 +142,14 @@ static struct gpusim_counters *counts_of_site(struct gpusim_recorder *r,
         r->sites = more;
         r->site_capacity = capacity;
     }
-    r->sites[r->site_count] = (struct site_counts){.site = site};
+    r->sites[r->site_count] = (struct site_counts){.site = op->site, .repeat = op->count};
     return &r->sites[r->site_count++].counts;
 }
 
 static void execute(struct gpusim_recorder *r, unsigned warp, const struct gpusim_warp_op *op)
 {
     struct gpusim_counters counts;
-    struct gpusim_counters *site = counts_of_site(r, op->site);
+    struct gpusim_counters *site = counts_of_site(r, op);
 
     r->warp_cycles[warp] += gpusim_account(op, &r->memory, &counts);
     gpusim_counters_add(&r->block, &counts);
@@ -345,6 +346,37 @@ static int by_order(const void *a, const void *b)
     return x->site->order - y->site->order;
 }
 
+/* One of `repeat` instructions that did the same. */
+static struct gpusim_counters part_of(const struct gpusim_counters *all, uint32_t repeat)
+{
+    struct gpusim_counters part;
+
+#define GPUSIM_COUNTER(name) part.name = all->name / repeat;
+#include "model/counters.def"
+#undef GPUSIM_COUNTER
+    return part;
+}
+
+static bool list_instructions(struct gpusim_recorder *r, struct gpusim_result *result)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->site_count; i++)
+        count += r->sites[i].repeat;
+    result->instructions = calloc(count + 1, sizeof(*result->instructions));
+    if (!result->instructions)
+        return false;
+    for (size_t i = 0; i < r->site_count; i++)
+        for (uint32_t k = 0; k < r->sites[i].repeat; k++) {
+            struct gpusim_instruction_counts *one =
+                &result->instructions[result->instruction_count];
+            one->offset = (uint32_t)(16 * result->instruction_count++);
+            one->line = r->sites[i].site->line;
+            one->counts = part_of(&r->sites[i].counts, r->sites[i].repeat);
+        }
+    return true;
+}
+
 struct gpusim_result *gpusim_recorder_result(struct gpusim_recorder *r)
 {
     struct gpusim_result *result = r->result;
@@ -352,14 +384,8 @@ struct gpusim_result *gpusim_recorder_result(struct gpusim_recorder *r)
     if (r->lost)
         return NULL;
     qsort(r->sites, r->site_count, sizeof(*r->sites), by_order);
-    result->instructions = calloc(r->site_count + 1, sizeof(*result->instructions));
-    if (!result->instructions)
+    if (!list_instructions(r, result))
         return NULL;
-    for (size_t i = 0; i < r->site_count; i++)
-        result->instructions[i] = (struct gpusim_instruction_counts){.offset = (uint32_t)(16 * i),
-                                                                     .line = r->sites[i].site->line,
-                                                                     .counts = r->sites[i].counts};
-    result->instruction_count = r->site_count;
     result->cycles = r->schedule.end + LAUNCH_CYCLES;
     result->duration_ns = (double)result->cycles * 1e6 / r->chip->clock_khz;
     r->result = NULL;

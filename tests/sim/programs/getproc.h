@@ -45,36 +45,33 @@ static inline unsigned getproc_ask_all(PFN_cuGetProcAddress_v12000 ask)
 static inline void gpu_from_getproc(struct gpu *g, bool per_thread)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    PFN_cuGetProcAddress_v12000 first, ask;
-    PFN_cuGetProcAddress_v11030 older;
     cuuint64_t flags =
         per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_DEFAULT;
+    PFN_cuGetProcAddress_v12000 first, ask;
+    PFN_cuGetProcAddress_v11030 older;
+    void *launch = NULL;
 
     if (!driver || !gpu_store(&first, dlsym(driver, "cuGetProcAddress_v2")))
         gpu_missing("cuGetProcAddress_v2");
+    /* An older driver knows only the older form under this name. */
     if (!gpu_store(&ask, getproc_ask(first, "cuGetProcAddress", 12000, flags)))
-        gpu_missing("cuGetProcAddress 12.0");
+        ask = first;
     if (!gpu_store(&older, getproc_ask(first, "cuGetProcAddress", 11030, flags)))
         gpu_missing("cuGetProcAddress 11.3");
     if (getproc_ask_all(ask) == 0)
         gpu_missing("answer to any of the runtime's questions");
-#define CALL(base, version, symbol)                                         \
-    if (!gpu_store(&g->base, getproc_ask(ask, "cu" #base, version, flags))) \
-        gpu_missing("cu" #base);
-#define STREAM_CALL(base, version, symbol, pt_version, suffix)                              \
-    if (!gpu_store(&g->base,                                                                \
-                   getproc_ask(ask, "cu" #base, per_thread ? pt_version : version, flags))) \
-        gpu_missing("cu" #base);
+#define CALL(base, version, symbol) \
+    (void)gpu_store(&g->base, getproc_ask(ask, "cu" #base, version, flags));
+#define STREAM_CALL(base, version, symbol, pt_version, suffix) \
+    (void)gpu_store(&g->base,                                  \
+                    getproc_ask(ask, "cu" #base, per_thread ? pt_version : version, flags));
 #include "programs/calls.def"
 #undef CALL
 #undef STREAM_CALL
     /* The older form finds the same. */
-    {
-        void *launch = NULL;
-        if (older("cuLaunchKernel", &launch, 4000, CU_GET_PROC_ADDRESS_DEFAULT) != CUDA_SUCCESS ||
-            !launch)
-            gpu_missing("cuLaunchKernel by the older cuGetProcAddress");
-    }
+    if (older("cuLaunchKernel", &launch, 4000, CU_GET_PROC_ADDRESS_DEFAULT) != CUDA_SUCCESS ||
+        !launch)
+        gpu_missing("cuLaunchKernel by the older cuGetProcAddress");
 }
 
 #endif

@@ -49,6 +49,7 @@ static inline _Noreturn void gpu_missing(const char *name)
     exit(2);
 }
 
+/* Calls that were not found stay NULL: a snippet that needs one says so and does nothing. */
 /* With dlopen and dlsym, as plain C programs do. */
 static inline void gpu_from_dlsym(struct gpu *g)
 {

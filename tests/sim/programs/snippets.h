@@ -136,6 +136,10 @@ static inline void expect(bool right, const char *what)
     exit(1);
 }
 
+/* Is the call there? If not, says that the snippet is left out. */
+#define HAS(w, call, snippet) \
+    ((w)->gpu->call || (printf("%s: left out, the driver has no cu%s\n", snippet, #call), false))
+
 /* A sum of bytes that depends on their order: enough to see that nothing has changed. */
 static inline uint32_t digest(const void *data, size_t bytes)
 {
@@ -728,8 +732,8 @@ static inline void snippet_graph(struct work *w)
 static inline void snippet_library(struct work *w)
 {
     size_t bytes;
-    void *image = snippets_image(&bytes);
-    CUdeviceptr out = allocate(w, 4), calls;
+    void *image;
+    CUdeviceptr out, calls;
     CUlaunchConfig config = {.gridDimX = 1,
                              .gridDimY = 1,
                              .gridDimZ = 1,
@@ -742,6 +746,10 @@ static inline void snippet_library(struct work *w)
     CUkernel k;
     CUfunction f;
 
+    if (!HAS(w, LibraryLoadData, "library") || !HAS(w, LaunchKernelEx, "library"))
+        return;
+    image = snippets_image(&bytes);
+    out = allocate(w, 4);
     expect(image != NULL, "library: memory");
     MUST(w->gpu->LibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
     free(image);

@@ -1,0 +1,69 @@
+/*
+ * waiting_dlopen [host|stream]: a kernel that ends only when somebody sets a flag: the host, in
+ * pinned memory, or a copy in another stream. Whoever waits for the kernel at its launch waits for
+ * ever; an alarm ends that after 30 seconds.
+ */
+#include <unistd.h>
+
+#include "programs/snippets.h"
+
+static void set_by_host(struct work *w, CUstream stream)
+{
+    CUdeviceptr flag, seen = allocate(w, 4);
+    volatile uint32_t *on_host;
+    uint32_t answer = 0;
+    void *params[] = {&flag, &seen};
+    void *memory;
+
+    MUST(w->gpu->MemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(w->gpu->MemHostGetDevicePointer(&flag, memory, 0));
+    on_host = memory;
+    *on_host = 0;
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    printf("launched, %s\n",
+           w->gpu->StreamQuery(stream) == CUDA_ERROR_NOT_READY ? "running" : "done already");
+    (void)usleep(20000);
+    __atomic_store_n(on_host, 7u, __ATOMIC_RELEASE);
+    MUST(w->gpu->StreamSynchronize(stream));
+    download(w, &answer, seen, 4);
+    expect(answer == 7, "host");
+    printf("ended, saw %u\n", answer);
+    MUST(w->gpu->MemFreeHost(memory));
+}
+
+static void set_by_stream(struct work *w, CUstream stream)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    uint32_t answer = 0;
+    void *params[] = {&flag, &seen};
+    CUstream other;
+
+    MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(w->gpu->MemsetD32(flag, 0, 1));
+    MUST(w->gpu->CtxSynchronize());
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    MUST(w->gpu->MemsetD32Async(flag, 9, 1, other));
+    MUST(w->gpu->StreamSynchronize(stream));
+    download(w, &answer, seen, 4);
+    expect(answer == 9, "stream");
+    printf("ended, saw %u\n", answer);
+}
+
+int main(int argc, char **argv)
+{
+    bool by_stream = argc > 1 && strcmp(argv[1], "stream") == 0;
+    struct gpu gpu;
+    struct work w = {.gpu = &gpu};
+    CUstream stream;
+
+    (void)alarm(30);
+    gpu_from_dlsym(&gpu);
+    snippets_open(&w);
+    MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (by_stream)
+        set_by_stream(&w, stream);
+    else
+        set_by_host(&w, stream);
+    snippets_close(&w);
+    return 0;
+}
