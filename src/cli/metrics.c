@@ -84,7 +84,8 @@ static int run_metrics(const struct cli_command *self, int argc, char **argv)
         gp_say("--cc: '%s' is no compute capability; write it like 9.0", values[CC]);
         return CLI_USAGE;
     }
-    device.event_counters = device.cc_major < 7; /* later ones have ranges, with a CUPTI that does */
+    device.event_counters =
+        device.cc_major < 7; /* later ones have ranges, with a CUPTI that does */
     struct gp_text out = {0};
     if (values[FACTS]) {
         add_facts(&out);
