@@ -10,17 +10,20 @@ setup() {
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR # no definitions of the user's own
 }
 
-# profiled COMMAND...: under gpuprof, our own lines in $log, the profile in $profile.
+# profiled COMMAND...: under gpuprof, our own lines in $log, the profile in $profile, its output in
+# ours.out and ours.err.
 profiled() {
     GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$GPUPROF_BUILD/libgpuprof.so \
-        timeout 60 "$@"
+        timeout 60 "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err"
 }
 
 # same_with_and_without COMMAND...: standard output, standard error and exit status do not change.
 same_with_and_without() {
     local plain=0 ours=0
-    timeout 60 "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err" || plain=$?
-    profiled "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err" || ours=$?
+    # The outer braces keep the shell's word about a program that was killed out of its output.
+    { timeout 60 "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err"; } 2>/dev/null ||
+        plain=$?
+    { profiled "$@"; } 2>/dev/null || ours=$?
     diff "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out"
     diff "$BATS_TEST_TMPDIR/plain.err" "$BATS_TEST_TMPDIR/ours.err"
     [ "$plain" = "$ours" ]

@@ -35,6 +35,7 @@ static inline bool device_find(void *self, uint64_t address, struct gpusim_stret
 
 static inline void device_open(struct device *d, const char *chip, uint64_t bytes)
 {
+    bytes = (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
     d->memory = aligned_alloc(BUFFER_ALIGNMENT, bytes);
     d->size = bytes;
     d->used = 0;

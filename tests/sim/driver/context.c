@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "driver/capture.h"
+#include "driver/context.h"
 #include "driver/driver.h"
 #include "driver/faults.h"
 #include "driver/memory.h"
@@ -245,6 +246,11 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
 }
 
 CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+    return gpusim_context_destroy(ctx);
+}
+
+CUresult gpusim_context_destroy(CUcontext ctx)
 {
     CUresult result = gpusim_enter();
 
@@ -537,6 +543,11 @@ static void drop_primary(struct gpusim_device *device)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
+    return gpusim_primary_release(dev);
+}
+
+CUresult gpusim_primary_release(CUdevice dev)
+{
     CUresult result = gpusim_enter();
     struct gpusim_device *device = gpusim_device(dev);
 
@@ -554,6 +565,11 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
+{
+    return gpusim_primary_reset(dev);
+}
+
+CUresult gpusim_primary_reset(CUdevice dev)
 {
     CUresult result = gpusim_enter();
     struct gpusim_device *device = gpusim_device(dev);

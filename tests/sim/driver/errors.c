@@ -11,6 +11,7 @@
     X(CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal")                                         \
     X(CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid")                                  \
     X(CUDA_ERROR_INVALID_CONTEXT, "invalid device context")                                        \
+    X(CUDA_ERROR_ALREADY_MAPPED, "resource already mapped")                                        \
     X(CUDA_ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device")    \
     X(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit is not supported on this architecture")                 \
     X(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,                                                        \
@@ -26,6 +27,8 @@
       "part or all of the requested memory range is already mapped")                               \
     X(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,                                                       \
       "pointer does not correspond to a registered memory region")                                 \
+    X(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,                                                          \
+      "peer access is not supported between these two devices")                                    \
     X(CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned address")                                         \
     X(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure")                                      \
     X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "too many blocks in cooperative launch")            \

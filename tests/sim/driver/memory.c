@@ -205,6 +205,22 @@ CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint
     return result;
 }
 
+/* A range of memory that exists already. */
+static CUresult add_range(const struct gpusim_range *range, CUresult taken)
+{
+    CUresult result = CUDA_SUCCESS;
+    size_t at;
+
+    pthread_rwlock_wrlock(&ranges_lock);
+    at = place_of(range->start);
+    if (at < range_count && ranges[at].start < range->end)
+        result = taken;
+    else if (!insert(*range))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_rwlock_unlock(&ranges_lock);
+    return result;
+}
+
 CUresult gpusim_memory_register(CUcontext context, void *address, uint64_t bytes, unsigned flags)
 {
     uint64_t start = (uintptr_t)address;
@@ -215,17 +231,22 @@ CUresult gpusim_memory_register(CUcontext context, void *address, uint64_t bytes
                                  .context = context,
                                  .device = context->device,
                                  .flags = flags};
-    CUresult result = CUDA_SUCCESS;
-    size_t at;
 
-    pthread_rwlock_wrlock(&ranges_lock);
-    at = place_of(start);
-    if (at < range_count && ranges[at].start < range.end)
-        result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    else if (!insert(range))
-        result = CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_rwlock_unlock(&ranges_lock);
-    return result;
+    return add_range(&range, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+}
+
+CUresult gpusim_memory_map(CUcontext context, uint64_t address, uint64_t bytes, void *host,
+                           void *physical)
+{
+    struct gpusim_range range = {.start = address,
+                                 .end = address + bytes,
+                                 .host = (uintptr_t)host,
+                                 .kind = GPUSIM_MAPPED_MEMORY,
+                                 .context = context,
+                                 .device = context->device,
+                                 .physical = physical};
+
+    return add_range(&range, CUDA_ERROR_ALREADY_MAPPED);
 }
 
 static void remove_at(size_t at)

@@ -13,7 +13,8 @@ enum gpusim_memory_kind {
     GPUSIM_MANAGED_MEMORY,
     GPUSIM_PINNED_MEMORY,     /* allocated by the driver */
     GPUSIM_REGISTERED_MEMORY, /* the program's own, made known to the driver */
-    GPUSIM_VARIABLE_MEMORY    /* a module's global */
+    GPUSIM_VARIABLE_MEMORY,   /* a module's global */
+    GPUSIM_MAPPED_MEMORY      /* mapped piece by piece */
 };
 
 struct gpusim_range {
@@ -26,6 +27,7 @@ struct gpusim_range {
     CUmemoryPool pool;
     unsigned long long id;
     uint64_t mapped_bytes; /* to unmap, of pinned memory */
+    void *physical;        /* what is mapped */
 };
 
 /* A new range; *address is set. Counts against the device's memory unless it is the host's. */
@@ -33,6 +35,9 @@ CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint
                            unsigned flags, CUmemoryPool pool, uint64_t *address);
 /* Makes the host's own memory known. */
 CUresult gpusim_memory_register(CUcontext context, void *address, uint64_t bytes, unsigned flags);
+/* Lays physical memory under reserved addresses. */
+CUresult gpusim_memory_map(CUcontext context, uint64_t address, uint64_t bytes, void *host,
+                           void *physical);
 /* Takes back the range that starts there and is of one of these kinds (a bit for each). */
 CUresult gpusim_memory_release(uint64_t address, unsigned kinds);
 

@@ -807,6 +807,45 @@ static inline void snippet_cooperative(struct work *w)
     MUST(w->gpu->MemFree(p));
 }
 
+/* Memory mapped at two addresses: what is written at one is read at the other. */
+static inline void snippet_mapped(struct work *w)
+{
+    CUmemAllocationProp prop;
+    CUmemAccessDesc access;
+    size_t bytes = 0;
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr both, first, second;
+    unsigned n = 1024;
+    float factor = 5.0f, seen[1024];
+    void *params[] = {&first, &n, &factor};
+
+    memset(&prop, 0, sizeof(prop));
+    memset(&access, 0, sizeof(access));
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.location = prop.location;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    MUST(w->gpu->MemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    MUST(w->gpu->MemAddressReserve(&both, 2 * bytes, 0, 0, 0));
+    first = both;
+    second = both + bytes;
+    MUST(w->gpu->MemCreate(&memory, bytes, &prop, 0));
+    MUST(w->gpu->MemMap(first, bytes, 0, memory, 0));
+    MUST(w->gpu->MemMap(second, bytes, 0, memory, 0));
+    MUST(w->gpu->MemSetAccess(both, 2 * bytes, &access, 1));
+    MUST(w->gpu->MemRelease(memory));
+    MUST(w->gpu->MemsetD32(second, 0, n));
+    for (int k = 0; k < 2; k++)
+        launch(w, "scale_in_place", blocks_for(n, 128), 1, 128, 1, 0, NULL, params);
+    download(w, seen, second, sizeof(seen));
+    for (unsigned i = 0; i < n; i++)
+        expect(seen[i] == 6.0f, "mapped");
+    printf("mapped: digest %08x\n", digest(seen, sizeof(seen)));
+    MUST(w->gpu->MemUnmap(first, bytes));
+    MUST(w->gpu->MemUnmap(second, bytes));
+    MUST(w->gpu->MemAddressFree(both, 2 * bytes));
+}
+
 /* ---- running them ---- */
 
 struct snippet {
@@ -849,6 +888,7 @@ static const struct snippet snippets[] = {
     {"graph", snippet_graph, false},
     {"library", snippet_library, false},
     {"async_memory", snippet_async_memory, false},
+    {"mapped", snippet_mapped, true},
     {"cooperative", snippet_cooperative, true},
 };
 

@@ -1,0 +1,13 @@
+/*
+ * What more than one form of a context call comes down to.
+ */
+#ifndef GPUSIM_CONTEXT_H
+#define GPUSIM_CONTEXT_H
+
+#include "driver/driver.h"
+
+CUresult gpusim_context_destroy(CUcontext context);
+CUresult gpusim_primary_release(CUdevice device);
+CUresult gpusim_primary_reset(CUdevice device);
+
+#endif

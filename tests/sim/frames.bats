@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# Programs that use the driver early, late, from threads, across a fork, or that fail and wait on it:
+# with gpuprof they do what they do without.
+
+load common
+
+@test "the driver used from a constructor, before ours" {
+    same_with_and_without "$programs/early_linked"
+    [ "$(measured)" -gt 0 ]
+    GPUSIM_EARLY=preinit same_with_and_without "$programs/early_linked"
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "every way to end a process, and a profile of every launch up to then" {
+    for how in return exit _exit quick_exit abort kill handler; do
+        same_with_and_without "$programs/exits_linked" $how
+        [ "$(measured)" -gt 0 ] || { echo "$how left no launch"; false; }
+    done
+}
+
+@test "a child made before the driver is used is profiled, too" {
+    same_with_and_without "$programs/fork_dlopen" before
+    export GPUPROF_OUTPUT
+    GPUPROF_OUTPUT="$BATS_TEST_TMPDIR/%p.jsonl" GPUPROF_LOG=$log \
+        LD_PRELOAD=$GPUPROF_BUILD/libgpuprof.so "$programs/fork_dlopen" before
+    [ "$(cat "$BATS_TEST_TMPDIR"/[0-9]*.jsonl | grep -c '"type":"header"')" -eq 2 ]
+}
+
+@test "a child of a process that has used the driver" {
+    same_with_and_without "$programs/fork_dlopen" after
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "threads on one context, on their own, and in the default stream" {
+    for contexts in shared own default; do
+        same_with_and_without "$programs/threads_linked" $contexts 8
+        [ "$(measured)" -gt 0 ]
+    done
+}
+
+@test "the per-thread default stream" {
+    same_with_and_without "$programs/snippets_getproc" --per-thread
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "launches that go wrong give the same errors at the same calls" {
+    for case in invalid misaligned out_of_bounds trap unknown; do
+        same_with_and_without "$programs/faulty_dlopen" $case
+    done
+}
+
+@test "a kernel that waits for the host, or for another stream, is let go" {
+    export GPUPROF_TIMEOUT=0.3
+    for what in host stream; do
+        same_with_and_without "$programs/waiting_dlopen" $what
+        grep -q "did not end within 0.3 s by itself" "$log"
+    done
+}
+
+@test "counters held by another process" {
+    hold=$BATS_TEST_TMPDIR/hold
+    export GPUSIM_LOCK=$BATS_TEST_TMPDIR/lock
+    "$programs/count_dlopen" hold "$hold" 3>&- &
+    holder=$!
+    sleep 0.5
+    same_with_and_without "$programs/snippets_linked" vector_add in_place
+    grep -q "in use by another process" "$log" || { head -3 "$log"; touch "$hold"; false; }
+    touch "$hold"
+    wait $holder
+    same_with_and_without "$programs/snippets_linked" vector_add in_place
+    [ "$(measured)" -gt 0 ]
+}
