@@ -1,6 +1,7 @@
 #include "launch/session.h"
 
 #include "base/demangle.h"
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/pattern.h"
 #include "base/text.h"
@@ -272,6 +273,7 @@ void gp_session_start(void)
     int saved_errno = errno;
     gp_own_work_begins();
     atomic_store(&session.pid, getpid());
+    gp_environment_find();
     open_log();
     bool opened = open_metrics();
     if (opened) {
