@@ -216,32 +216,28 @@ static unsigned bucket_of(const struct gpusim_event *e)
 static struct pending *line_up(struct gpusim_recorder *r, unsigned lane,
                                const struct gpusim_event *e)
 {
-    int32_t *link = &r->bucket[bucket_of(e)];
+    int32_t *bucket = &r->bucket[bucket_of(e)];
+    int32_t last = -1; /* of the chain, by number: the array may move */
     struct pending *p;
 
-    while (*link >= 0) {
-        p = &r->pending[*link];
+    for (int32_t i = *bucket; i >= 0; i = r->pending[i].next) {
+        p = &r->pending[i];
         if (p->op.site == e->site && p->iteration == e->iteration && p->op.count == e->count &&
             !(p->op.active >> lane & 1))
             return p;
-        link = &p->next;
+        last = i;
     }
     if (r->pending_count == r->pending_capacity) {
         uint32_t capacity = r->pending_capacity ? r->pending_capacity * 2 : 1024;
-        /* The link may lie inside the array that moves: keep its place, not its address. */
-        ptrdiff_t inside = (char *)link - (char *)r->pending;
-        bool moves = link < r->bucket || link >= r->bucket + BUCKETS;
         struct pending *more = realloc(r->pending, capacity * sizeof(*more));
         if (!more)
             return NULL;
         r->pending = more;
         r->pending_capacity = capacity;
-        if (moves)
-            link = (int32_t *)(void *)((char *)more + inside);
     }
     p = &r->pending[r->pending_count];
     *p = (struct pending){.op = op_of(e), .iteration = e->iteration, .next = -1};
-    *link = (int32_t)r->pending_count++;
+    *(last < 0 ? bucket : &r->pending[last].next) = (int32_t)r->pending_count++;
     return p;
 }
 
