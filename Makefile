@@ -49,7 +49,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: build-command sim-demo all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: sim-demo all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -64,6 +64,10 @@ $(O)/obj/%.c.o: src/%.c | $(O)/compat/string
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -c $< -o $@
+
+# dlsym is called before a sanitizer has its memory in place.
+$(O)/obj/hook/dlsym.c.o $(O)/obj/hook/table.c.o $(O)/obj/cuda/driver.c.o: \
+	san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=address -fno-sanitize-recover=undefined)
 
 $(O)/obj/%.S.o: src/%.S
 	$(call say,AS,$<)
@@ -228,7 +232,5 @@ help:
 	@echo 'bench      cost beside ncu (needs GPU)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
-
-build-command: $(command)
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

@@ -1,6 +1,8 @@
 # What the tests on the simulated GPU share.
 
 sim=$GPUPROF_BUILD/sim
+# The sanitizers' runtimes, when the library is built with them, have to come first.
+preload=${GPUPROF_RUNTIMES:+$GPUPROF_RUNTIMES:}$GPUPROF_BUILD/libgpuprof.so
 programs=$sim/programs
 
 setup() {
@@ -13,7 +15,7 @@ setup() {
 # profiled COMMAND...: under gpuprof, our own lines in $log, the profile in $profile, its output in
 # ours.out and ours.err.
 profiled() {
-    GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$GPUPROF_BUILD/libgpuprof.so \
+    GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
         timeout 60 "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err"
 }
 

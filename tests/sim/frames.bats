@@ -22,7 +22,7 @@ load common
     same_with_and_without "$programs/fork_dlopen" before
     export GPUPROF_OUTPUT
     GPUPROF_OUTPUT="$BATS_TEST_TMPDIR/%p.jsonl" GPUPROF_LOG=$log \
-        LD_PRELOAD=$GPUPROF_BUILD/libgpuprof.so "$programs/fork_dlopen" before
+        LD_PRELOAD=$preload "$programs/fork_dlopen" before
     [ "$(cat "$BATS_TEST_TMPDIR"/[0-9]*.jsonl | grep -c '"type":"header"')" -eq 2 ]
 }
 

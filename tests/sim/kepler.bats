@@ -28,7 +28,7 @@ kepler() {
     export GPUSIM_CHIP=kepler
     for snippet in in_place globals managed_global pinned atomics; do
         run env GPUSIM_FAULTS=badrestore GPUPROF_LOG="$log" \
-            LD_PRELOAD="$GPUPROF_BUILD/libgpuprof.so" "$programs/snippets_linked" "$snippet"
+            LD_PRELOAD="$preload" "$programs/snippets_linked" "$snippet"
         [ "$status" -ne 0 ] || { echo "$snippet did not notice"; false; }
     done
 }

@@ -1,0 +1,44 @@
+/* Module images: cubin, fatbin, PTX. */
+#include "memory/image.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Looks at every letter, so that a name outside the image is noticed. */
+static void look(const char *name, size_t length, void *data)
+{
+    unsigned *sum = data;
+    for (size_t i = 0; i < length; i++)
+        *sum += (unsigned char)name[i];
+}
+
+static void read_at(const void *image, size_t size, int cc)
+{
+    volatile unsigned seen;
+    unsigned sum = 0;
+    bool prints;
+    const char *why = NULL;
+    if (!gp_image_read(image, size, cc, look, &sum, &prints, &why) && !why)
+        abort(); /* refused without a reason */
+    seen = sum + prints;
+    (void)seen;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    if (size == 0)
+        return 0; /* a size of 0 means that the image is to be believed */
+    /* Once aligned, once not: tables are copied then. Nothing lies behind either copy. */
+    for (size_t shift = 0; shift < 2; shift++) {
+        char *copy = malloc(shift + size);
+        if (!copy)
+            return 0;
+        memcpy(copy + shift, bytes, size);
+        read_at(copy + shift, size, 90);
+        read_at(copy + shift, size, 75);
+        free(copy);
+    }
+    return 0;
+}
