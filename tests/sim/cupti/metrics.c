@@ -263,10 +263,11 @@ static double rolled_up(enum gpusim_rollup rollup, const struct gpusim_sample *s
         return s->min;
     case GPUSIM_MAX:
         return s->max;
+    /* With nothing to divide by CUPTI gives 0, as if that had been counted. */
     case GPUSIM_RATIO_OF:
-        return s->sum / s->avg; /* nothing to divide by: NaN */
+        return s->avg > 0 ? s->sum / s->avg : 0;
     case GPUSIM_PCT:
-        return 100 * s->sum / s->avg / s->full;
+        return s->avg > 0 ? 100 * s->sum / s->avg / s->full : 0;
     }
     return NAN;
 }
