@@ -144,3 +144,50 @@ RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStre
 RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
 RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p))
 RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p))
+
+GP_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
+                            CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemMap, ptr, size, offset, handle, flags);
+    CUresult result = gp_cuda.cuMemMap(ptr, size, offset, handle, flags);
+    if (result == CUDA_SUCCESS)
+        gp_mapping_add(ptr, size);
+    return result;
+}
+
+/* Memory that several GPUs, or the host, may write through a mapping is not ours to save. */
+static void note_access(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool writable = desc[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && count == 1)
+            gp_mapping_set_device(ptr, size, writable ? desc[i].location.id : GP_NO_DEVICE);
+        else if (writable)
+            gp_memory_bar_replay("several devices can write what the program maps with cuMemMap");
+    }
+}
+
+GP_EXPORT CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
+                                  size_t count)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemSetAccess, ptr, size, desc, count);
+    gp_gate_share();
+    CUresult result = gp_cuda.cuMemSetAccess(ptr, size, desc, count);
+    if (result == CUDA_SUCCESS)
+        note_access(ptr, size, desc, count);
+    gp_gate_unshare();
+    return result;
+}
+
+/* An unmapping that fails is the program's mistake, and leaves us without the mapping. */
+GP_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemUnmap, ptr, size);
+    gp_gate_share();
+    gp_mapping_remove(ptr, size);
+    CUresult result = gp_cuda.cuMemUnmap(ptr, size);
+    if (result != CUDA_SUCCESS)
+        gp_memory_bar_replay("the program failed to unmap memory");
+    gp_gate_unshare();
+    return result;
+}

@@ -68,6 +68,12 @@ static void add(struct gp_buffer entry)
     }
 }
 
+static bool is_mapped_within(const struct gp_buffer *buffer, CUdeviceptr address, size_t size)
+{
+    return buffer->kind == GP_BUFFER_MAPPED && buffer->address >= address &&
+           buffer->address - address < size;
+}
+
 static CUcontext current_context(void)
 {
     CUcontext context = NULL;
@@ -111,6 +117,30 @@ void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
     });
 }
 
+void gp_mapping_add(CUdeviceptr address, size_t size)
+{
+    add((struct gp_buffer){
+        .address = address,
+        .device_address = address,
+        .size = size,
+        .kind = GP_BUFFER_MAPPED,
+        .device = GP_NO_DEVICE,
+    });
+}
+
+void gp_mapping_set_device(CUdeviceptr address, size_t size, int device)
+{
+    struct gp_buffer *buffer;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (is_mapped_within(buffer, address, size))
+            buffer->device = device;
+    }
+    atomic_fetch_add(&generation, 1);
+    pthread_mutex_unlock(&lock);
+}
+
 /* Locked. */
 static void detach(struct gp_buffer *buffer)
 {
@@ -142,6 +172,20 @@ void gp_buffer_put_back(struct gp_buffer *buffer)
     struct gp_buffer entry = *buffer;
     free(buffer);
     add(entry);
+}
+
+void gp_mapping_remove(CUdeviceptr address, size_t size)
+{
+    struct gp_buffer *buffer, *next;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(list, buffer, next)
+    {
+        if (is_mapped_within(buffer, address, size)) {
+            detach(buffer);
+            free(buffer);
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* Takes off all buffers for which the test holds. */
@@ -183,13 +227,20 @@ void gp_memory_forget_context(CUcontext context)
     gp_modules_forget_context(context);
 }
 
-void gp_buffers_each(CUcontext context, gp_buffer_visit *visit, void *data)
+static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int device)
+{
+    if (buffer->kind == GP_BUFFER_MAPPED)
+        return buffer->device == device;
+    return !buffer->context || buffer->context == context;
+}
+
+void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data)
 {
     struct gp_buffer *buffer;
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
-        if (!buffer->context || buffer->context == context)
+        if (is_reachable(buffer, context, device))
             visit(buffer, data);
     }
     pthread_mutex_unlock(&lock);

@@ -16,14 +16,18 @@ enum gp_buffer_kind {
     GP_BUFFER_MANAGED, /* cuMemAllocManaged */
     GP_BUFFER_HOST,    /* page-locked host memory that kernels reach */
     GP_BUFFER_GLOBAL,  /* a variable of a module */
+    GP_BUFFER_MAPPED,  /* physical memory mapped by cuMemMap */
 };
+
+#define GP_NO_DEVICE (-1)
 
 struct gp_buffer {
     CUdeviceptr address;        /* as the program knows it: the key */
     CUdeviceptr device_address; /* as kernels see it */
     size_t size;                /* bytes */
     enum gp_buffer_kind kind;
-    CUcontext context; /* NULL: reachable from every context (managed and host memory) */
+    CUcontext context; /* NULL: reachable from every context (managed, host, mapped memory) */
+    int device; /* of mapped memory: the one whose kernels may write it, GP_NO_DEVICE so far */
     const void *owner; /* the module or library of a global, else NULL */
     struct gp_buffer *prev, *next;
     UT_hash_handle hh;
@@ -34,6 +38,12 @@ struct gp_buffer {
 void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size);
 void gp_buffer_add_host(void *address, size_t size);
 void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
+
+/* Physical memory mapped at an address. Kernels may write it once access has been given to their
+ * device. Access and unmapping may span several mappings. */
+void gp_mapping_add(CUdeviceptr address, size_t size);
+void gp_mapping_set_device(CUdeviceptr address, size_t size, int device);
+void gp_mapping_remove(CUdeviceptr address, size_t size);
 
 /* Takes the buffer that starts at the address off the list; NULL where there is none. Then either
  * its memory is gone (discard) or the free failed (put back). Both take NULL. */
@@ -46,9 +56,10 @@ void gp_buffers_drop_owner(const void *owner);
 /* Takes all that lay in a context, and what is known of its modules, off the lists. */
 void gp_memory_forget_context(CUcontext context);
 
-/* Calls visit for each buffer that a kernel of the context can write, under the list's lock. */
+/* Calls visit for each buffer that a kernel of the context, which is on that device, can write;
+ * under the list's lock. */
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
-void gp_buffers_each(CUcontext context, gp_buffer_visit *visit, void *data);
+void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
 
 /* Changes whenever the list does. */
 uint64_t gp_buffers_generation(void);

@@ -301,7 +301,7 @@ static bool plan(struct gp_snapshot *s, const char **why)
     s->chunk_count = s->planned_bytes = 0;
     s->bytes = 0;
     s->out_of_memory = false;
-    gp_buffers_each(s->context, note_buffer, s);
+    gp_buffers_each(s->context, s->device, note_buffer, s);
     if (s->out_of_memory) {
         *why = "memory ran out";
         return false;

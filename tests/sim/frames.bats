@@ -43,6 +43,19 @@ load common
     [ "$(measured)" -gt 0 ]
 }
 
+@test "every way to launch a kernel, load its module and get its memory" {
+    same_with_and_without "$programs/calls_linked"
+    [ "$(measured)" -eq $(("$(grep -c . "$BATS_TEST_TMPDIR/plain.out")" * 8)) ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "memory that does not fit twice on the device is copied to the host" {
+    export GPUSIM_MEMORY=300M
+    same_with_and_without "$programs/snippets_linked" --size 4000000 --launches 2 in_place vector_add
+    [ "$(measured)" -eq 3 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
 @test "launches that go wrong give the same errors at the same calls" {
     for case in out_of_bounds misaligned trap no_blocks big_block much_shared no_parameters no_function; do
         same_with_and_without "$programs/faulty_dlopen" $case

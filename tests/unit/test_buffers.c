@@ -102,7 +102,7 @@ static void count(const struct gp_buffer *buffer, void *data)
 static struct total total_of(CUcontext context)
 {
     struct total total = {0};
-    gp_buffers_each(context, count, &total);
+    gp_buffers_each(context, 0, count, &total);
     return total;
 }
 
@@ -179,6 +179,24 @@ static void a_context_has_its_own_buffers_and_the_common_ones(void **state)
     assert_int_equal(total_of(CONTEXT(2)).bytes, 1100);
     gp_buffer_discard(gp_buffer_take(0x3000));
     gp_buffer_discard(gp_buffer_take((CUdeviceptr)(uintptr_t)host));
+}
+
+static void mapped_memory_counts_once_its_device_may_write_it(void **state)
+{
+    (void)state;
+    gp_mapping_add(0x100000, 0x1000);
+    gp_mapping_add(0x101000, 0x1000);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+    gp_mapping_set_device(0x100000, 0x2000, 1); /* another GPU's */
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+    gp_mapping_set_device(0x101000, 0x1000, 0);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+    gp_mapping_set_device(0x100000, 0x2000, 0);
+    assert_int_equal(total_of(CONTEXT(2)).bytes, 0x2000); /* in every context of the device */
+    gp_mapping_set_device(0x100000, 0x1000, GP_NO_DEVICE);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+    gp_mapping_remove(0x100000, 0x2000);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
 }
 
 static void many_buffers_are_found_again(void **state)
@@ -272,6 +290,7 @@ int main(void)
         TEST(nothing_is_entered_for_nothing),
         TEST(every_change_changes_the_generation),
         TEST(a_context_has_its_own_buffers_and_the_common_ones),
+        TEST(mapped_memory_counts_once_its_device_may_write_it),
         TEST(many_buffers_are_found_again),
         TEST(a_modules_variables_become_buffers_when_resolved),
         TEST(a_librarys_variables_exist_once_in_each_context),
