@@ -18,13 +18,15 @@
  * optional functions look present; calling one then answers CUDA_ERROR_NOT_FOUND. */
 #define GP_REAL(symbol) (gp_driver_find() ? gp_cuda.symbol : NULL)
 
-/* First lines of a wrapper: forwards calls that are not the program's. */
-#define GP_FORWARD_UNLESS_OURS(symbol, ...)     \
-    do {                                        \
-        if (!GP_REAL(symbol))                   \
-            return CUDA_ERROR_NOT_FOUND;        \
-        if (!gp_session_looks())                \
-            return gp_cuda.symbol(__VA_ARGS__); \
+/* First lines of a wrapper: forwards calls that are not the program's. `arguments` in parentheses.
+ */
+#define GP_FORWARD(symbol, arguments)        \
+    do {                                     \
+        if (!GP_REAL(symbol))                \
+            return CUDA_ERROR_NOT_FOUND;     \
+        if (!gp_session_looks())             \
+            return gp_cuda.symbol arguments; \
     } while (0)
+#define GP_FORWARD_UNLESS_OURS(symbol, ...) GP_FORWARD(symbol, (__VA_ARGS__))
 
 #endif

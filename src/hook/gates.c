@@ -7,10 +7,7 @@
 #define GATE(base, version, suffix, symbol, parameters, arguments) \
     GP_EXPORT CUresult symbol parameters                           \
     {                                                              \
-        if (!GP_REAL(symbol))                                      \
-            return CUDA_ERROR_NOT_FOUND;                           \
-        if (!gp_session_looks())                                   \
-            return gp_cuda.symbol arguments;                       \
+        GP_FORWARD(symbol, arguments);                             \
         gp_gate_share();                                           \
         CUresult result = gp_cuda.symbol arguments;                \
         gp_gate_unshare();                                         \
@@ -20,10 +17,7 @@
 #define BARS(base, version, suffix, symbol, parameters, arguments, why) \
     GP_EXPORT CUresult symbol parameters                                \
     {                                                                   \
-        if (!GP_REAL(symbol))                                           \
-            return CUDA_ERROR_NOT_FOUND;                                \
-        if (!gp_session_looks())                                        \
-            return gp_cuda.symbol arguments;                            \
+        GP_FORWARD(symbol, arguments);                                  \
         gp_gate_share();                                                \
         CUresult result = gp_cuda.symbol arguments;                     \
         if (result == CUDA_SUCCESS)                                     \

@@ -137,10 +137,7 @@ LAUNCH_EXTENDED(_ptsz, true)
 #define UNMEASURED(symbol, what, parameters, arguments) \
     GP_EXPORT CUresult symbol parameters                \
     {                                                   \
-        if (!GP_REAL(symbol))                           \
-            return CUDA_ERROR_NOT_FOUND;                \
-        if (!gp_session_looks())                        \
-            return gp_cuda.symbol arguments;            \
+        GP_FORWARD(symbol, arguments);                  \
         gp_gate_share();                                \
         CUresult result = gp_cuda.symbol arguments;     \
         gp_gate_unshare();                              \
@@ -167,10 +164,7 @@ UNMEASURED(cuLaunchGridAsync, GP_OLD_LAUNCH,
 #define BEGINS_CAPTURE(symbol, parameters, arguments) \
     GP_EXPORT CUresult symbol parameters              \
     {                                                 \
-        if (!GP_REAL(symbol))                         \
-            return CUDA_ERROR_NOT_FOUND;              \
-        if (!gp_session_looks())                      \
-            return gp_cuda.symbol arguments;          \
+        GP_FORWARD(symbol, arguments);                \
         gp_gate_share();                              \
         gp_session_capture_begins();                  \
         CUresult result = gp_cuda.symbol arguments;   \

@@ -125,10 +125,7 @@ HOST_REGISTER(cuMemHostRegister_v2)
 #define RELEASE(symbol, key, parameters, arguments)     \
     GP_EXPORT CUresult symbol parameters                \
     {                                                   \
-        if (!GP_REAL(symbol))                           \
-            return CUDA_ERROR_NOT_FOUND;                \
-        if (!gp_session_looks())                        \
-            return gp_cuda.symbol arguments;            \
+        GP_FORWARD(symbol, arguments);                  \
         gp_gate_share();                                \
         struct gp_buffer *buffer = gp_buffer_take(key); \
         CUresult result = gp_cuda.symbol arguments;     \

@@ -7,10 +7,7 @@
 #define LOADS_IMAGE(symbol, parameters, arguments, handle, image) \
     GP_EXPORT CUresult symbol parameters                          \
     {                                                             \
-        if (!GP_REAL(symbol))                                     \
-            return CUDA_ERROR_NOT_FOUND;                          \
-        if (!gp_session_looks())                                  \
-            return gp_cuda.symbol arguments;                      \
+        GP_FORWARD(symbol, arguments);                            \
         CUresult result = gp_cuda.symbol arguments;               \
         if (result == CUDA_SUCCESS)                               \
             gp_module_loaded(*(handle), image);                   \

@@ -256,8 +256,19 @@ struct fatbin_wrapper {
     const void *linked; /* version 2: fatbins linked before, a NULL-terminated array */
 };
 
-/* No image is larger than this; a damaged header could ask for anything. */
+/* No image is larger than this, and no byte becomes more than so many: an LZ4 match grows by 255 a
+ * byte, a block of Zstandard is 4 bytes at least and 128 KiB at most. A damaged header could ask for
+ * anything. */
 #define MOST_DECOMPRESSED ((uint64_t)1 << 32)
+#define MOST_LZ4_GROWTH 255
+#define MOST_ZSTD_GROWTH 32768
+
+static bool is_possible_size(const struct fatbin_entry *entry)
+{
+    uint64_t growth = entry->flags & ENTRY_ZSTD ? MOST_ZSTD_GROWTH : MOST_LZ4_GROWTH;
+    return entry->compressed_size <= entry->size && entry->decompressed_size <= MOST_DECOMPRESSED &&
+           entry->decompressed_size <= entry->compressed_size * growth;
+}
 
 static bool read_payload(struct reader *r, const struct fatbin_entry *entry, const char *payload)
 {
@@ -266,7 +277,7 @@ static bool read_payload(struct reader *r, const struct fatbin_entry *entry, con
     char *decompressed = NULL;
     if (entry->flags & (ENTRY_LZ4 | ENTRY_ZSTD)) {
         r->why = "its compressed image is damaged";
-        if (entry->decompressed_size > MOST_DECOMPRESSED || entry->compressed_size > entry->size)
+        if (!is_possible_size(entry))
             return false;
         decompressed = malloc(entry->decompressed_size + 1);
         if (!decompressed) {
