@@ -217,9 +217,9 @@ install: all
 
 c_files = $(shell git ls-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
-	clang-format -i $(c_files)
+	$(Q)clang-format -i $(c_files)
 lint:
-	clang-format --dry-run -Werror $(c_files)
+	$(Q)clang-format --dry-run -Werror $(c_files)
 
 clean:
 	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov
