@@ -202,7 +202,7 @@ demo:
 	@tools/setup build
 	@+tools/demo $(O)
 
-bench: all examples
+bench:
 	@tests/gpu/bench $(O)
 
 # Line coverage of src/ by all tests that need no GPU.
@@ -229,7 +229,7 @@ help:
 	@echo 'all        library and command          test       every test that needs no GPU'
 	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
-	@echo 'bench      cost beside ncu (needs GPU)  install    into PREFIX (/usr/local), DESTDIR'
+	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
 

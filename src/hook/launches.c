@@ -199,3 +199,20 @@ BEGINS_CAPTURE(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMETERS, TO_GRAPH_A
     }
 ENDS_CAPTURE(cuStreamEndCapture)
 ENDS_CAPTURE(cuStreamEndCapture_ptsz)
+
+/* A capture can also end with its stream. */
+#define DESTROYS_STREAM(symbol)                                                          \
+    GP_EXPORT CUresult symbol(CUstream hStream)                                          \
+    {                                                                                    \
+        GP_FORWARD_UNLESS_OURS(symbol, hStream);                                         \
+        CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;                    \
+        bool captured = gp_session_captures() > 0 && gp_cuda.cuStreamIsCapturing &&      \
+                        gp_cuda.cuStreamIsCapturing(hStream, &status) == CUDA_SUCCESS && \
+                        status != CU_STREAM_CAPTURE_STATUS_NONE;                         \
+        CUresult result = gp_cuda.symbol(hStream);                                       \
+        if (captured && result == CUDA_SUCCESS)                                          \
+            gp_session_capture_ends();                                                   \
+        return result;                                                                   \
+    }
+DESTROYS_STREAM(cuStreamDestroy)
+DESTROYS_STREAM(cuStreamDestroy_v2)

@@ -54,6 +54,17 @@ static const void *ask_home(CUfunction handle)
     return NULL;
 }
 
+/* Kernels of these libraries wait for those of other GPUs or processes, and each run uses up what
+ * the others sent: they run once. */
+static bool communicates(const char *name)
+{
+    static const char *const marks[] = {"nccl", "nvshmem"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (strstr(name, marks[i]))
+            return true;
+    return false;
+}
+
 static struct gp_kernel *make(CUfunction handle)
 {
     struct gp_kernel *k = calloc(1, sizeof(*k));
@@ -68,6 +79,8 @@ static struct gp_kernel *make(CUfunction handle)
     }
     k->selected = gp_session_selects(k->name);
     k->prints = gp_module_prints(ask_home(handle));
+    if (communicates(k->name))
+        k->refused = "it communicates with other GPUs or processes";
     return k;
 }
 

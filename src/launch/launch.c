@@ -364,6 +364,7 @@ static bool is_wanted(const struct gp_kernel *kernel)
 
 CUresult gp_launch(const struct gp_call *call)
 {
+    static struct gp_once held_up;
     uint64_t index = gp_session_next_launch();
     if (!gp_session_measures() || gp_session_captures() > 0 || is_capturing(call))
         return run_beside_replays(call);
@@ -371,6 +372,10 @@ CUresult gp_launch(const struct gp_call *call)
     gp_own_work_begins();
     struct gp_kernel *kernel = gp_kernel_find(call->function);
     bool closed = is_wanted(kernel) && gp_gate_close();
+    if (is_wanted(kernel) && !closed)
+        gp_say_limited(
+            &held_up, 1,
+            "launches are not measured while a driver call of another thread does not return");
     CUresult result;
     if (!closed) {
         result = run_beside_replays(call);

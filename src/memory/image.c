@@ -257,8 +257,8 @@ struct fatbin_wrapper {
 };
 
 /* No image is larger than this, and no byte becomes more than so many: an LZ4 match grows by 255 a
- * byte, a block of Zstandard is 4 bytes at least and 128 KiB at most. A damaged header could ask for
- * anything. */
+ * byte, a block of Zstandard is 4 bytes at least and 128 KiB at most. A damaged header could ask
+ * for anything. */
 #define MOST_DECOMPRESSED ((uint64_t)1 << 32)
 #define MOST_LZ4_GROWTH 255
 #define MOST_ZSTD_GROWTH 32768

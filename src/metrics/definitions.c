@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <ini.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -365,7 +366,8 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
 
 int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device)
 {
-    int cc = device->cc_major * 100 + device->cc_minor;
+    /* Out of a profile, which may say anything. */
+    int64_t cc = (int64_t)device->cc_major * 100 + device->cc_minor;
     for (size_t i = 0; i < condition->count; i++) {
         int asked = condition->terms[i].cc;
         int holds = 0;

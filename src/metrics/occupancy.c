@@ -57,6 +57,24 @@ static const char *missing_fact(const struct gp_device *d, const struct gp_launc
     return NULL;
 }
 
+/* Beyond what any GPU has, and small enough that the header's products of ints stay ints. */
+#define MOST_THREADS 65536
+#define MOST_REGISTERS 1024
+#define MOST_WARP_SIZE 1024
+#define MOST_SHARED ((size_t)1 << 24)
+
+/* A profile may say anything. */
+static int is_some_gpu(const struct gp_device *d, const struct gp_launch *l)
+{
+    for (int i = 0; i < 3; i++)
+        if (l->block[i] > MOST_THREADS)
+            return 0;
+    return (uint64_t)l->block[0] * l->block[1] * l->block[2] <= MOST_THREADS &&
+           l->registers <= MOST_REGISTERS && d->warp_size <= MOST_WARP_SIZE &&
+           d->reserved_shared_per_block <= MOST_SHARED && l->shared_static <= MOST_SHARED &&
+           l->shared_dynamic <= MOST_SHARED;
+}
+
 int gp_occupancy_of(const struct gp_device *d, const struct gp_launch *l, struct gp_occupancy *o,
                     char *why, size_t why_size)
 {
@@ -99,10 +117,10 @@ int gp_occupancy_of(const struct gp_device *d, const struct gp_launch *l, struct
     const uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     cudaOccResult result;
     memset(&result, 0, sizeof(result));
-    cudaOccError error =
-        threads > INT_MAX ? CUDA_OCC_ERROR_INVALID_INPUT
-                          : cudaOccMaxActiveBlocksPerMultiprocessor(
-                                &result, &properties, &attributes, &state, (int)threads, dynamic);
+    cudaOccError error = CUDA_OCC_ERROR_INVALID_INPUT;
+    if (is_some_gpu(d, l))
+        error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
+                                                        (int)threads, dynamic);
     if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE) {
         snprintf(why, why_size, "cuda_occupancy.h does not know compute capability %d.%d",
                  d->cc_major, d->cc_minor);

@@ -22,7 +22,8 @@ void gp_wrap(struct gp_text *out, size_t indent, const char *text)
     size_t column = 0;
     while (column < out->length && out->data[out->length - 1 - column] != '\n')
         column++;
-    while (strlen(text) + column > GP_COLUMNS) {
+    /* Not strlen: a text may be as long as a line of a profile. */
+    while (strnlen(text, GP_COLUMNS + 1) + column > GP_COLUMNS) {
         size_t room = GP_COLUMNS > column ? GP_COLUMNS - column : 0;
         size_t taken = room;
         while (taken > 0 && text[taken] != ' ')
@@ -102,8 +103,8 @@ void gp_shorten(const char *name, char *out, size_t width)
         strcpy(out, name);
         return;
     }
-    /* "<...>" is longer than the shortest list of arguments, "<0>". */
-    char *one = malloc(2 * length + 8), *two = malloc(2 * length + 8);
+    /* "<...>" is longer than the shortest list of arguments, "<>", or than "<" at the end. */
+    char *one = malloc(3 * length + 8), *two = malloc(3 * length + 8);
     if (one && two) {
         drop_namespaces(name, one);
         for (int from = 2; from >= 1 && strlen(one) > width; from--) {

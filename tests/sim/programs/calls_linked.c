@@ -125,6 +125,20 @@ static void every_memory(CUfunction f)
     MUST(cuMemAddressFree(x, 2 * unit));
 }
 
+/* A capture that is given up with its stream is over. */
+static void abandon_capture(CUfunction f)
+{
+    CUstream stream;
+    CUdeviceptr x;
+
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    MUST(cuStreamDestroy(stream));
+    MUST(cuMemAlloc(&x, sizeof(host)));
+    work_on("after an abandoned capture", f, x);
+    MUST(cuMemFree(x));
+}
+
 static void write_file(const char *path, const void *bytes, size_t size)
 {
     FILE *f = fopen(path, "wb");
@@ -213,6 +227,7 @@ int main(void)
     MUST(cuModuleLoadData(&module, image));
     MUST(cuModuleGetFunction(&f, module, "scale_in_place"));
     every_memory(f);
+    abandon_capture(f);
     every_module(image, size);
     MUST(cuModuleUnload(module));
     MUST(cuDevicePrimaryCtxRelease(0));
