@@ -2,6 +2,7 @@
 #define uthash_nonfatal_oom(element) ((element)->handle = NULL)
 #include "launch/kernels.h"
 
+#include "base/log.h"
 #include "launch/session.h"
 #include "memory/modules.h"
 
@@ -9,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
+
+/* Kernels named in messages; a communication library has many. */
+#define MOST_REFUSALS 5
 
 struct gp_kernel {
     CUfunction handle;   /* as the program launches it: the key */
@@ -79,8 +83,11 @@ static struct gp_kernel *make(CUfunction handle)
     }
     k->selected = gp_session_selects(k->name);
     k->prints = gp_module_prints(ask_home(handle));
-    if (communicates(k->name))
+    if (k->selected && communicates(k->name)) {
+        static struct gp_once once;
         k->refused = "it communicates with other GPUs or processes";
+        gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", k->name, k->refused);
+    }
     return k;
 }
 

@@ -45,7 +45,9 @@ load common
 
 @test "every way to launch a kernel, load its module and get its memory" {
     same_with_and_without "$programs/calls_linked"
-    [ "$(measured)" -eq $(("$(grep -c . "$BATS_TEST_TMPDIR/plain.out")" * 8)) ]
+    [ "$(measured scale_in_place)" -eq $((("$(grep -c . "$BATS_TEST_TMPDIR/plain.out")" - 1) * 8)) ]
+    [ "$(measured nccl)" -eq 0 ]
+    grep -q "ncclDevKernel_Scale is not measured: it communicates" "$log"
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 

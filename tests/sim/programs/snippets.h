@@ -35,6 +35,7 @@ static inline void *snippets_image(size_t *bytes)
         {"vector_add", 12, 0, 0},
         {"vector_add_float", 12, 0, 0},
         {"scale_in_place", 10, 0, 0},
+        {"ncclDevKernel_Scale", 10, 0, 0},
         {"global_state", 10, 0, 0},
         {"global_counter", 8, 0, 0},
         {"atomic_counter", 10, 0, 0},
