@@ -1,7 +1,6 @@
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) ((element)->handle = NULL)
 #include "launch/kernels.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "launch/session.h"
 #include "memory/modules.h"
@@ -9,7 +8,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 /* Kernels named in messages; a communication library has many. */
 #define MOST_REFUSALS 5
@@ -106,7 +104,7 @@ struct gp_kernel *gp_kernel_find(CUfunction handle)
         k = make(handle);
         if (k) {
             HASH_ADD_PTR(kernels, handle, k);
-            if (!k->handle) {
+            if (!k->hh.tbl) {
                 free_kernel(k);
                 k = NULL;
             }

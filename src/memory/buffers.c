@@ -1,6 +1,3 @@
-/* A hash table that cannot grow says so instead of ending the program. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) ((element)->address = 0)
 #include "memory/buffers.h"
 
 #include "memory/modules.h"
@@ -43,9 +40,8 @@ static bool insert(struct gp_buffer *buffer)
         DL_DELETE(list, stale);
         free(stale);
     }
-    CUdeviceptr address = buffer->address;
     HASH_ADD(hh, table, address, sizeof(buffer->address), buffer);
-    if (buffer->address != address)
+    if (!buffer->hh.tbl)
         return false;
     DL_APPEND(list, buffer);
     atomic_fetch_add(&generation, 1);

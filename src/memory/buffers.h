@@ -6,10 +6,10 @@
 #ifndef GPUPROF_MEMORY_BUFFERS_H
 #define GPUPROF_MEMORY_BUFFERS_H
 
+#include "base/hash.h"
 #include "cuda/driver.h"
 
 #include <stdint.h>
-#include <uthash.h>
 
 enum gp_buffer_kind {
     GP_BUFFER_DEVICE,  /* cuMemAlloc and its relatives */
