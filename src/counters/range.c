@@ -272,11 +272,6 @@ static size_t range_count(const struct gp_collection *c)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static void range_reset(struct gp_collection *c)
-{
-    c->passes_run = 0;
-}
-
 /* Empties the data image and starts again with the first pass. */
 static bool new_launch(struct gp_collection *c, const char **why)
 {
@@ -320,14 +315,15 @@ static bool range_end(struct gp_collection *c, unsigned pass, const char **why)
     return true;
 }
 
-/* Submits the passes that the launch did not make, empty: CUPTI goes on where it is, not with pass
- * 0, whatever the configuration says. */
-static void skip_passes(struct gp_collection *c)
+/* Submits the passes that the last launch did not make, empty: CUPTI goes on where it is, not with
+ * pass 0, whatever the configuration says. */
+static void range_reset(struct gp_collection *c)
 {
     const char *why;
     bool ok = true;
     for (unsigned pass = c->passes_run; ok && pass > 0 && pass < c->passes; pass++)
         ok = range_begin(c, pass, &why) && range_end(c, pass, &why);
+    c->passes_run = 0;
 }
 
 /* The first `used` values of the launch. */
@@ -368,7 +364,6 @@ static const struct gp_counter *range_read(struct gp_collection *c, const char *
         ready = 0;
         not_run = why;
     }
-    skip_passes(c);
     for (size_t i = 0; i < c->count; i++) {
         c->counters[i].value = NAN;
         c->counters[i].absent = c->unavailable[i] ? c->unavailable[i] : not_run;

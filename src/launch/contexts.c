@@ -62,7 +62,7 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
 {
     struct gp_context *c = find(handle);
     if (c) {
-        *why = "the context has failed";
+        *why = NULL;
         return c->dead ? NULL : c;
     }
     CUdevice device;

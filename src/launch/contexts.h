@@ -21,7 +21,8 @@ struct gp_context {
     struct gp_context *prev, *next;
 };
 
-/* The current context, made ready to collect; NULL with the reason in *why. */
+/* The current context, made ready to collect; NULL with the reason in *why, which is NULL for a
+ * context that has failed and of which that was said. */
 struct gp_context *gp_context_enter(CUcontext handle, const char **why);
 
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */

@@ -95,33 +95,43 @@ static void free_kernel(struct gp_kernel *k)
     free(k);
 }
 
-struct gp_kernel *gp_kernel_find(CUfunction handle)
+/* Locked. */
+static struct gp_kernel *find(CUfunction handle)
 {
     struct gp_kernel *k;
-    pthread_mutex_lock(&lock);
     HASH_FIND_PTR(kernels, &handle, k);
-    if (!k) {
-        k = make(handle);
-        if (k) {
-            HASH_ADD_PTR(kernels, handle, k);
-            if (!k->hh.tbl) {
-                free_kernel(k);
-                k = NULL;
-            }
-        }
-    }
+    if (k)
+        return k;
+    k = make(handle);
+    if (!k)
+        return NULL;
+    HASH_ADD_PTR(kernels, handle, k);
+    if (k->hh.tbl)
+        return k;
+    free_kernel(k);
+    return NULL;
+}
+
+struct gp_kernel *gp_kernel_find(CUfunction handle)
+{
+    pthread_mutex_lock(&lock);
+    struct gp_kernel *k = find(handle);
     pthread_mutex_unlock(&lock);
     return k;
+}
+
+bool gp_kernel_is_wanted(CUfunction handle)
+{
+    pthread_mutex_lock(&lock);
+    const struct gp_kernel *k = find(handle);
+    bool wanted = k && k->selected && !k->refused;
+    pthread_mutex_unlock(&lock);
+    return wanted;
 }
 
 const char *gp_kernel_name(const struct gp_kernel *kernel)
 {
     return kernel->name;
-}
-
-bool gp_kernel_is_selected(const struct gp_kernel *kernel)
-{
-    return kernel->selected;
 }
 
 const char *gp_kernel_refused(const struct gp_kernel *kernel)

@@ -8,11 +8,14 @@
 
 struct gp_kernel;
 
-/* The function behind a handle that is being launched; NULL when memory ran out. Valid until
- * gp_kernels_forget. */
+/* True when launches of the function are to be measured: the user wants it, and nothing is known
+ * that speaks against it. From any thread. */
+bool gp_kernel_is_wanted(CUfunction function);
+
+/* The function behind a handle that is being launched; NULL when memory ran out. Valid while the
+ * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);
 const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
-bool gp_kernel_is_selected(const struct gp_kernel *kernel);
 
 /* A kernel that did not end by itself is never measured again; NULL while it may be. The reason
  * lives for ever. */

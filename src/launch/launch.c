@@ -339,27 +339,23 @@ static bool is_idle(struct gp_context *c)
 }
 
 /* The gate is closed. */
-static CUresult launch_alone(const struct gp_call *call, struct gp_kernel *kernel, uint64_t index)
+static CUresult launch_alone(const struct gp_call *call, uint64_t index)
 {
-    struct measurement m = {.call = call, .kernel = kernel};
+    struct measurement m = {.call = call, .kernel = gp_kernel_find(call->function)};
     CUcontext current = NULL;
     const char *why = NULL;
-    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
+    if (!m.kernel || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
         !is_in_context(call->stream, current))
         return call->run(call);
     m.context = gp_context_enter(current, &why);
     if (!m.context) {
-        gp_session_give_up(why);
+        if (why)
+            gp_session_give_up(why);
         return call->run(call);
     }
     if (!is_idle(m.context))
         return call->run(call);
     return measure(&m, index);
-}
-
-static bool is_wanted(const struct gp_kernel *kernel)
-{
-    return kernel && gp_kernel_is_selected(kernel) && !gp_kernel_refused(kernel);
 }
 
 CUresult gp_launch(const struct gp_call *call)
@@ -370,9 +366,9 @@ CUresult gp_launch(const struct gp_call *call)
         return run_beside_replays(call);
     int saved_errno = errno;
     gp_own_work_begins();
-    struct gp_kernel *kernel = gp_kernel_find(call->function);
-    bool closed = is_wanted(kernel) && gp_gate_close();
-    if (is_wanted(kernel) && !closed)
+    bool wanted = gp_kernel_is_wanted(call->function);
+    bool closed = wanted && gp_gate_close();
+    if (wanted && !closed)
         gp_say_limited(
             &held_up, 1,
             "launches are not measured while a driver call of another thread does not return");
@@ -382,7 +378,7 @@ CUresult gp_launch(const struct gp_call *call)
     } else {
         /* While we waited another thread may have given up, or begun a capture. */
         if (gp_session_measures() && gp_session_captures() == 0)
-            result = launch_alone(call, kernel, index);
+            result = launch_alone(call, index);
         else
             result = call->run(call);
         gp_gate_open();

@@ -102,6 +102,11 @@ static bool make_room(struct gp_snapshot *s, size_t bytes, const char **why)
     size_t on_device = device_room() & ~(size_t)(GP_CHUNK_BYTES - 1);
     if (on_device > bytes)
         on_device = bytes;
+    *why = "no room for a copy of the program's memory on the device or the host";
+    if (bytes - on_device > host_room()) {
+        pthread_mutex_unlock(&lock);
+        return false; /* nothing is taken that would not be enough */
+    }
     if (on_device && gp_cuda.cuMemAlloc_v2(&s->device_arena, on_device) != CUDA_SUCCESS) {
         s->device_arena = 0;
         on_device = 0;
@@ -112,7 +117,6 @@ static bool make_room(struct gp_snapshot *s, size_t bytes, const char **why)
     size_t on_host = bytes - on_device;
     if (!on_host)
         return true;
-    *why = "no room for a copy of the program's memory on the device or the host";
     if (on_host > host_room())
         return false;
     if (gp_cuda.cuMemHostAlloc(&s->host_memory, on_host,

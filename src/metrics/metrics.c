@@ -17,6 +17,7 @@
 
 #define LARGEST_FILE (1 << 20)
 #define LONGEST_UNIT 12
+#define MOST_METRICS 2000 /* names are looked up one by one; a program waits for it */
 #define MOST_NESTING 16   /* of metrics that use metrics */
 #define MOST_STEPS 100000 /* operands looked up for one value */
 
@@ -315,6 +316,13 @@ static void take_definition(void *user, const struct gp_definition *d)
         return;
     }
     struct entry **slot = slot_of(l->m, d->name);
+    if (!slot && l->m->count >= MOST_METRICS) {
+        char what[GP_WHY_SIZE];
+        snprintf(what, sizeof(what), "left out, there are %d already", MOST_METRICS);
+        complain(l, d, d->line, what);
+        free_variant(v);
+        return;
+    }
     int in_default_set = slot ? (*slot)->metric.in_default_set : 0;
     if (read_default(l, d, &in_default_set) != 0) {
         free_variant(v);
@@ -377,25 +385,37 @@ static int find_unbound(void *user, struct gp_node *operand)
     return -1;
 }
 
-/* Drops one definition that names a metric which is not there. Returns whether it did. */
-static int drop_dangling(struct gp_metrics *m, struct gp_text *problems)
+/* Drops a definition when it names a metric which is not there. Returns whether it did. */
+static int drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *problems)
 {
-    for (size_t i = 0; i < m->count; i++) {
-        for (struct variant *v = m->entries[i]->variants; v; v = v->next) {
-            if (walk_variant(v, bind_metric, m) == 0)
-                continue;
-            const struct gp_node *unbound = NULL;
-            walk_variant(v, find_unbound, &unbound);
-            gp_text_addf(problems, "%s:%d: metric %s: there is no metric '%s'", m->entries[i]->file,
-                         v->line, m->entries[i]->metric.name, unbound ? unbound->name : "?");
-            if (unbound)
-                add_nearest(m, unbound->name, problems);
-            gp_text_add(problems, " (a counter's name has '__' in it)\n");
-            drop_entry(m, &m->entries[i]);
-            return 1;
-        }
+    for (struct variant *v = m->entries[i]->variants; v; v = v->next) {
+        if (walk_variant(v, bind_metric, m) == 0)
+            continue;
+        const struct gp_node *unbound = NULL;
+        walk_variant(v, find_unbound, &unbound);
+        gp_text_addf(problems, "%s:%d: metric %s: there is no metric '%s'", m->entries[i]->file,
+                     v->line, m->entries[i]->metric.name, unbound ? unbound->name : "?");
+        if (unbound)
+            add_nearest(m, unbound->name, problems);
+        gp_text_add(problems, " (a counter's name has '__' in it)\n");
+        drop_entry(m, &m->entries[i]);
+        return 1;
     }
     return 0;
+}
+
+/* Drops definitions that name a metric which is not there, in both directions: one that is dropped
+ * leaves others without theirs, most often its neighbours. Returns whether any was. */
+static int drop_dangling(struct gp_metrics *m, struct gp_text *problems)
+{
+    int dropped = 0;
+    for (size_t i = 0; i < m->count; i++)
+        while (i < m->count && drop_if_dangling(m, i, problems))
+            dropped = 1;
+    for (size_t i = m->count; i-- > 0;)
+        while (i < m->count && drop_if_dangling(m, i, problems))
+            dropped = 1;
+    return dropped;
 }
 
 struct cycle_search {

@@ -51,6 +51,14 @@ load common
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 
+@test "launches that cannot be replayed, with failing ones between them" {
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/calls_linked" barred
+    [ "$(measured scale_in_place)" -eq 11 ] # of 12, the first only shows that the kernel ends
+    [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile")" -eq 11 ]
+    [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 0 ]
+    grep -q "several devices can write" "$log"
+}
+
 @test "memory that does not fit twice on the device is copied to the host" {
     export GPUSIM_MEMORY=300M
     same_with_and_without "$programs/snippets_linked" --size 4000000 --launches 2 in_place vector_add

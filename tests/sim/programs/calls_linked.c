@@ -224,7 +224,34 @@ static void come_and_go(const void *image)
     }
 }
 
-int main(void)
+/* Needs two devices. */
+static void work_beside_failures(CUfunction f)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUmemAccessDesc access[2] = {
+        {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1},
+         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr x;
+    size_t unit;
+
+    MUST(cuMemGetAllocationGranularity(&unit, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    MUST(cuMemAddressReserve(&x, unit, 0, 0, 0));
+    MUST(cuMemCreate(&memory, unit, &prop, 0));
+    MUST(cuMemMap(x, unit, 0, memory, 0));
+    MUST(cuMemSetAccess(x, unit, access, 2));
+    for (int round = 0; round < 4; round++) {
+        struct scaling s = {x, N, 2};
+        void *params[] = {&s.x, &s.n, &s.factor};
+        MUST(launch_as(PLAIN, f, &s));
+        printf("%d\n", (int)cuLaunchKernel(f, 8, 1, 1, 4096, 1, 1, 0, NULL, params, NULL));
+    }
+    work_on("beside failures", f, x);
+}
+
+int main(int argc, char **argv)
 {
     size_t size = 0, free_bytes, total;
     void *image = snippets_image(&size);
@@ -238,6 +265,10 @@ int main(void)
     MUST(cuMemGetInfo(&free_bytes, &total));
     MUST(cuModuleLoadData(&module, image));
     MUST(cuModuleGetFunction(&f, module, "scale_in_place"));
+    if (argc > 1 && strcmp(argv[1], "barred") == 0) {
+        work_beside_failures(f);
+        return 0;
+    }
     every_memory(f);
     abandon_capture(f);
     communicate(module);
