@@ -13,10 +13,14 @@ struct reader {
     gp_name_visit *visit;
     void *data;
     bool prints;
+    uint64_t symbols, name_bytes; /* of the cubin */
     const char *why;
 };
 
 /* ---- cubin ----------------------------------------------------------------------------------- */
+
+/* Of all variables together. In a damaged cubin thousands of symbols may share one endless name. */
+#define MOST_NAME_BYTES ((uint64_t)1 << 26)
 
 static bool range_fits(uint64_t offset, uint64_t length, size_t size)
 {
@@ -54,7 +58,11 @@ static bool read_symbols(struct reader *r, const char *base, size_t size,
         base[strings->sh_offset + strings->sh_size - 1] != '\0')
         return false;
     const Elf64_Sym *symbol = (const void *)(base + symbols->sh_offset);
-    for (size_t i = 0; i < symbols->sh_size / sizeof(*symbol); i++) {
+    const size_t count = symbols->sh_size / sizeof(*symbol);
+    r->symbols += count;
+    if (r->symbols > size / sizeof(*symbol))
+        return false; /* tables that lie over each other */
+    for (size_t i = 0; i < count; i++) {
         const Elf64_Sym *s = &symbol[i];
         if (s->st_name < strings->sh_size &&
             strcmp(base + strings->sh_offset + s->st_name, GP_DEVICE_PRINTF) == 0)
@@ -66,8 +74,12 @@ static bool read_symbols(struct reader *r, const char *base, size_t size,
         if (section_name >= section_names_size || is_shared_memory(section_names + section_name))
             continue;
         const char *name = base + strings->sh_offset + s->st_name;
-        if (*name)
-            r->visit(name, strlen(name), r->data);
+        size_t length = strlen(name);
+        r->name_bytes += length;
+        if (r->name_bytes > MOST_NAME_BYTES)
+            return false;
+        if (length)
+            r->visit(name, length, r->data);
     }
     return true;
 }
@@ -77,6 +89,7 @@ static bool read_elf(struct reader *r, const void *image, size_t size)
     const char *base = image;
     Elf64_Ehdr elf;
     r->why = "its cubin is damaged";
+    r->symbols = r->name_bytes = 0;
     if (size < sizeof(elf))
         return false;
     memcpy(&elf, image, sizeof(elf));
@@ -330,7 +343,7 @@ static bool walk_fatbin(struct reader *r, const char *base, size_t size, int kin
         if (entry.kind == kind && read) {
             if (entry.arch == *arch && !read_payload(r, &entry, base + offset + entry.header_size))
                 return false;
-        } else if (entry.kind == kind && (int)entry.arch <= r->cc && entry.arch > *arch &&
+        } else if (entry.kind == kind && entry.arch <= (uint32_t)r->cc && entry.arch > *arch &&
                    (kind == ENTRY_PTX || (int)entry.arch / 10 == r->cc / 10)) {
             *arch =
                 entry.arch; /* machine code runs on its own generation only, PTX on later ones */
