@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +107,14 @@ static int finish_row(struct gp_rows *r, struct gp_row *row)
         strcpy(row->occupancy_why, "the facts of the device are not known");
     const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
     if (duration && duration->count > 0) {
-        /* What was measured stands for the launches that were not. */
-        row->seconds = duration->sum / (double)duration->count * (double)row->launches;
-        r->seconds += row->seconds;
-        r->timed = 1;
+        /* What was measured stands for the launches that were not. A profile may hold times that
+         * are none. */
+        double seconds = duration->sum / (double)duration->count * (double)row->launches;
+        if (isfinite(seconds) && seconds > 0) {
+            row->seconds = seconds;
+            r->seconds += seconds;
+            r->timed = 1;
+        }
     }
     return row->full_name && row->brief_name ? 0 : -1;
 }
