@@ -1,14 +1,20 @@
 /* The report of whatever devices and launches a profile can hold: records are made of the bytes
- * without going through JSON, in which few changes of a byte make sense. */
+ * without going through JSON, in which few changes of a byte make sense. What the writer makes of
+ * them must be readable. */
 #include "profile/fields.h"
+#include "profile/reader.h"
+#include "profile/writer.h"
 #include "report/table.h"
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static struct gp_metrics *metrics;
+static char path[64];
 static const char **counter_names[2];
 static size_t counter_counts[2];
 
@@ -104,7 +110,7 @@ static void fill(struct bytes *b, const struct gp_field *fields, size_t count, v
     }
 }
 
-static void add_launch(struct bytes *b, struct gp_summary *summary)
+static void add_launch(struct bytes *b, struct gp_summary *summary, struct gp_writer *writer)
 {
     static char strings[2][2100]; /* kernel, skipped */
     struct gp_launch launch = {.shared_carveout = -1};
@@ -124,6 +130,8 @@ static void add_launch(struct bytes *b, struct gp_summary *summary)
     launch.counters = counters;
     for (unsigned repeats = 1 + take(b) % 3; repeats > 0; repeats--) {
         gp_summary_launch(summary, &launch);
+        if (gp_writer_launch(writer, &launch) != 0)
+            abort();
         launch.grid[0]++;
     }
     free(counters);
@@ -145,6 +153,18 @@ static void prepare(void)
         if (gp_metrics_counters(metrics, &devices[i], &counter_names[i], &counter_counts[i]) != 0)
             abort();
     gp_text_free(&problems);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", memfd_create("profile", MFD_CLOEXEC));
+}
+
+static void read_back(struct gp_writer *writer)
+{
+    char why[512];
+    const struct gp_profile_visitor nobody = {0};
+    gp_writer_close(writer);
+    if (gp_profile_read(path, &nobody, NULL, why, sizeof(why)) != 0) {
+        fprintf(stderr, "%s\n", why);
+        abort();
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -156,14 +176,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct gp_summary *summary = gp_summary_new(metrics);
     if (!summary)
         return 0;
+    const char *const command[] = {"./app", NULL};
+    char why[256];
+    struct gp_writer *writer = gp_writer_open(path, command, why, sizeof(why));
+    if (!writer)
+        abort();
     for (unsigned devices = 1 + take(&b) % 2; devices > 0; devices--) {
         struct gp_device device = {0};
         fill(&b, gp_device_fields, gp_device_field_count, &device, NULL);
         device.ordinal = devices > 1 ? device.ordinal : 0;
         gp_summary_device(summary, &device);
+        gp_writer_device(writer, &device);
     }
     while (b.at < b.end)
-        add_launch(&b, summary);
+        add_launch(&b, summary, writer);
+    read_back(writer);
     struct gp_text out = {0};
     const struct gp_table_options options = {.top = size % 2 ? 2 : 0};
     gp_table_report(summary, &options, &out);
