@@ -57,7 +57,7 @@ static void add_async(CUdeviceptr address, size_t size, bool captured)
     if (captured)
         gp_memory_bar_replay("the program allocates memory in a graph");
     else
-        gp_buffer_add(GP_BUFFER_DEVICE, address, size);
+        gp_buffer_add_pooled(address, size);
 }
 
 static bool is_capturing(CUstream stream, PFN_cuStreamIsCapturing_v10000 ask)
@@ -109,14 +109,16 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
     return result;
 }
 
-#define HOST_REGISTER(symbol)                                               \
-    GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags) \
-    {                                                                       \
-        GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                 \
-        CUresult result = gp_cuda.symbol(p, bytesize, Flags);               \
-        if (result == CUDA_SUCCESS)                                         \
-            gp_buffer_add_host(p, bytesize);                                \
-        return result;                                                      \
+#define HOST_REGISTER(symbol)                                                        \
+    GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags)          \
+    {                                                                                \
+        GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                          \
+        CUresult result = gp_cuda.symbol(p, bytesize, Flags);                        \
+        if (result == CUDA_SUCCESS && (Flags & CU_MEMHOSTREGISTER_IOMEMORY))         \
+            gp_memory_bar_replay("kernels can write to another device's registers"); \
+        else if (result == CUDA_SUCCESS)                                             \
+            gp_buffer_add_host(p, bytesize);                                         \
+        return result;                                                               \
     }
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
@@ -142,6 +144,14 @@ RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, 
 RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p))
 RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p))
 
+GP_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+                               const CUmemAllocationProp *prop, unsigned long long flags)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemCreate, handle, size, prop, flags);
+    WITH_RETRY(result, gp_cuda.cuMemCreate(handle, size, prop, flags));
+    return result;
+}
+
 GP_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
                             CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
@@ -157,9 +167,8 @@ static void note_access(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
 {
     for (size_t i = 0; i < count; i++) {
         bool writable = desc[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && count == 1)
-            gp_mapping_set_device(ptr, size, writable ? desc[i].location.id : GP_NO_DEVICE);
-        else if (writable)
+        bool on_device = desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+        if (on_device ? !gp_mapping_set_access(ptr, size, desc[i].location.id, writable) : writable)
             gp_memory_bar_replay("several devices can write what the program maps with cuMemMap");
     }
 }

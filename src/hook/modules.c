@@ -1,8 +1,10 @@
 /* Modules and libraries, for the device globals in them, and contexts. */
 #include "memory/modules.h"
+
 #include "hook/entry.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
+#include <stdatomic.h>
 
 #define LOADS_IMAGE(symbol, parameters, arguments, handle, image) \
     GP_EXPORT CUresult symbol parameters                          \
@@ -69,7 +71,7 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
         GP_FORWARD_UNLESS_OURS(symbol, handle);   \
         gp_gate_share();                          \
         gp_module_unloading(handle);              \
-        gp_launch_forget_kernels();               \
+        gp_launch_forget_kernels(handle);         \
         CUresult result = gp_cuda.symbol(handle); \
         gp_gate_unshare();                        \
         return result;                            \
@@ -94,11 +96,37 @@ UNLOADS(cuLibraryUnload, CUlibrary)
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
 
+#define MOST_DEVICES 64
+
+/* Times the program has retained each device's primary context, as far as we saw. */
+static atomic_int retained[MOST_DEVICES];
+
+GP_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+    GP_FORWARD_UNLESS_OURS(cuDevicePrimaryCtxRetain, pctx, dev);
+    CUresult result = gp_cuda.cuDevicePrimaryCtxRetain(pctx, dev);
+    if (result == CUDA_SUCCESS && dev >= 0 && dev < MOST_DEVICES)
+        atomic_fetch_add(&retained[dev], 1);
+    return result;
+}
+
+/* False for a release that leaves the context to others. */
+static bool is_last(CUdevice dev, bool reset)
+{
+    if (dev < 0 || dev >= MOST_DEVICES)
+        return true;
+    if (reset)
+        atomic_store(&retained[dev], 0);
+    return reset || atomic_fetch_sub(&retained[dev], 1) <= 1;
+}
+
 /* The primary context goes at the last release, or at once when reset. */
-#define DROPS_PRIMARY(symbol)                                                                      \
+#define DROPS_PRIMARY(symbol, reset)                                                               \
     GP_EXPORT CUresult symbol(CUdevice dev)                                                        \
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(symbol, dev);                                                       \
+        if (!is_last(dev, reset))                                                                  \
+            return gp_cuda.symbol(dev);                                                            \
         bool closed = gp_gate_close();                                                             \
         CUcontext primary = gp_launch_leave_primary(dev);                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \
@@ -111,10 +139,10 @@ DESTROYS_CONTEXT(cuCtxDestroy_v2)
             gp_gate_open();                                                                        \
         return result;                                                                             \
     }
-DROPS_PRIMARY(cuDevicePrimaryCtxRelease)
-DROPS_PRIMARY(cuDevicePrimaryCtxRelease_v2)
-DROPS_PRIMARY(cuDevicePrimaryCtxReset)
-DROPS_PRIMARY(cuDevicePrimaryCtxReset_v2)
+DROPS_PRIMARY(cuDevicePrimaryCtxRelease, false)
+DROPS_PRIMARY(cuDevicePrimaryCtxRelease_v2, false)
+DROPS_PRIMARY(cuDevicePrimaryCtxReset, true)
+DROPS_PRIMARY(cuDevicePrimaryCtxReset_v2, true)
 
 GP_EXPORT CUresult cuInit(unsigned int Flags)
 {

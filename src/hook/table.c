@@ -1,5 +1,6 @@
 #include "hook/table.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 /* Each wrapper has the prototype that cudaTypedefs.h gives for its ABI, or this does not compile.
@@ -57,6 +58,11 @@ const struct gp_hook *gp_hook_for_answer(const char *base, const void *answer, i
     for (size_t i = 0; i < hook_count; i++)
         if (*hooks[i].real == answer)
             return &hooks[i];
+    /* An exported function of the driver's says its own name; it may be newer than any we know. */
+    Dl_info info;
+    if (dladdr(answer, &info) && info.dli_sname && info.dli_saddr == answer &&
+        gp_is_driver_address(answer))
+        return gp_hook_by_symbol(info.dli_sname);
     if (!base)
         return NULL;
     if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) {

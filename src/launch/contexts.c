@@ -128,6 +128,9 @@ CUcontext gp_context_primary(CUdevice device)
     CUcontext primary;
     if (gp_cuda.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
         return NULL;
-    gp_cuda.cuDevicePrimaryCtxRelease_v2(device);
+    if (gp_cuda.cuDevicePrimaryCtxRelease_v2)
+        gp_cuda.cuDevicePrimaryCtxRelease_v2(device);
+    else
+        gp_cuda.cuDevicePrimaryCtxRelease(device);
     return primary;
 }

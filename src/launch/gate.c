@@ -12,18 +12,24 @@ static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
  * which may themselves wait for the GPU, is bounded. */
 static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
 
+/* A thread that is cancelled at the gate would leave it as it is for ever. */
+static __thread int cancel_state __attribute__((tls_model("initial-exec")));
+
 void gp_gate_share(void)
 {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_rwlock_rdlock(&gate);
 }
 
 void gp_gate_unshare(void)
 {
     pthread_rwlock_unlock(&gate);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 bool gp_gate_close(void)
 {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&queue);
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -31,6 +37,7 @@ bool gp_gate_close(void)
     if (pthread_rwlock_timedwrlock(&gate, &until) == 0)
         return true;
     pthread_mutex_unlock(&queue);
+    pthread_setcancelstate(cancel_state, NULL);
     return false;
 }
 
@@ -38,4 +45,5 @@ void gp_gate_open(void)
 {
     pthread_rwlock_unlock(&gate);
     pthread_mutex_unlock(&queue);
+    pthread_setcancelstate(cancel_state, NULL);
 }

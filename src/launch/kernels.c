@@ -11,14 +11,19 @@
 
 /* Kernels named in messages; a communication library has many. */
 #define MOST_REFUSALS 5
+/* Launches in a row that make a rule. */
+#define HOST_CHANGES_RULE 2
 
 struct gp_kernel {
     CUfunction handle;   /* as the program launches it: the key */
     CUfunction function; /* the same as a function, where the handle is a CUkernel */
     char *name;
     bool selected;
-    bool prints;
+    const void *home;      /* its module or library, NULL where the driver does not tell */
+    const char *runs_once; /* why, NULL when it may run more often */
     bool ended;
+    bool with_host;        /* that is the rule */
+    unsigned host_changes; /* launches in a row in which host memory changed */
     const char *refused;
     UT_hash_handle hh;
 };
@@ -80,7 +85,8 @@ static struct gp_kernel *make(CUfunction handle)
         return NULL;
     }
     k->selected = gp_session_selects(k->name);
-    k->prints = gp_module_prints(ask_home(handle));
+    k->home = ask_home(handle);
+    k->runs_once = gp_module_runs_once(k->home);
     if (k->selected && communicates(k->name)) {
         static struct gp_once once;
         k->refused = "it communicates with other GPUs or processes";
@@ -144,6 +150,11 @@ void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
     kernel->refused = why;
 }
 
+bool gp_kernel_works_with_host(const struct gp_kernel *kernel)
+{
+    return kernel->with_host;
+}
+
 bool gp_kernel_has_ended(const struct gp_kernel *kernel)
 {
     return kernel->ended;
@@ -151,12 +162,22 @@ bool gp_kernel_has_ended(const struct gp_kernel *kernel)
 
 void gp_kernel_ended(struct gp_kernel *kernel)
 {
-    kernel->ended = true;
+    /* What works together with the host may end only as long as nobody holds the host up. */
+    kernel->ended = !kernel->with_host;
 }
 
-bool gp_kernel_prints(const struct gp_kernel *kernel)
+const char *gp_kernel_runs_once(const struct gp_kernel *kernel)
 {
-    return kernel->prints;
+    return kernel->runs_once;
+}
+
+void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
+{
+    kernel->host_changes = changed ? kernel->host_changes + 1 : 0;
+    if (kernel->host_changes == HOST_CHANGES_RULE) {
+        kernel->runs_once = "page-locked host memory changes while it runs";
+        kernel->with_host = true;
+    }
 }
 
 static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
@@ -180,14 +201,16 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch
     launch->shared_carveout = attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
 }
 
-void gp_kernels_forget(void)
+void gp_kernels_forget(const void *home)
 {
     struct gp_kernel *k, *next;
     pthread_mutex_lock(&lock);
     HASH_ITER(hh, kernels, k, next)
     {
-        HASH_DEL(kernels, k);
-        free_kernel(k);
+        if (!home || !k->home || k->home == home) {
+            HASH_DEL(kernels, k);
+            free_kernel(k);
+        }
     }
     pthread_mutex_unlock(&lock);
 }

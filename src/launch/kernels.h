@@ -26,13 +26,19 @@ void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
 bool gp_kernel_has_ended(const struct gp_kernel *kernel);
 void gp_kernel_ended(struct gp_kernel *kernel);
 
-/* True when the kernel's module can print. */
-bool gp_kernel_prints(const struct gp_kernel *kernel);
+/* Why the kernel must not run more often than the program launches it (it prints, say); NULL when
+ * it may. */
+const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
+
+/* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
+ * be replayed. A kernel of which that is the rule is counted in its own run from then on. */
+void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
 
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);
 
-/* Drops everything: handles are about to be given to other functions. */
-void gp_kernels_forget(void);
+/* Drops the functions of a module or library, whose handles are about to be given to others; all of
+ * them with NULL. */
+void gp_kernels_forget(const void *home);
 
 #endif

@@ -23,6 +23,8 @@ static CUresult run_beside_replays(const struct gp_call *call)
 {
     gp_gate_share();
     CUresult result = call->run(call);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory())
+        result = call->run(call);
     gp_gate_unshare();
     return result;
 }
@@ -39,15 +41,16 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-void gp_launch_forget_kernels(void)
+void gp_launch_forget_kernels(const void *module)
 {
-    gp_kernels_forget();
+    gp_kernels_forget(module);
 }
 
 void gp_launch_leave_context(CUcontext context)
 {
     gp_own_work_begins();
     gp_context_leave(context);
+    gp_kernels_forget(NULL);
     gp_own_work_ends();
 }
 
@@ -55,11 +58,16 @@ CUcontext gp_launch_leave_primary(CUdevice device)
 {
     gp_own_work_begins();
     CUcontext primary = gp_context_primary(device);
-    if (primary)
+    if (primary) {
         gp_context_leave(primary);
+        gp_kernels_forget(NULL);
+    }
     gp_own_work_ends();
     return primary;
 }
+
+/* Kernels that were let go and named. */
+#define MOST_LET_GO 8
 
 /* ---- one measurement ------------------------------------------------------------------------- */
 
@@ -87,8 +95,9 @@ static void flush_caches(struct gp_context *c)
 static void save(struct measurement *m)
 {
     gp_modules_resolve(m->context->handle);
-    m->not_replayed =
-        gp_kernel_prints(m->kernel) ? "the kernel's module prints" : gp_memory_replay_barred();
+    m->not_replayed = gp_kernel_runs_once(m->kernel);
+    if (!m->not_replayed)
+        m->not_replayed = gp_memory_replay_barred();
     if (m->not_replayed)
         return;
     struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);
@@ -113,7 +122,9 @@ static void context_died(struct measurement *m, CUresult error)
 /* The kernel does not end while the program waits for us: let it go. */
 static void let_go(struct measurement *m)
 {
-    gp_say(
+    static struct gp_once once;
+    gp_say_limited(
+        &once, MOST_LET_GO,
         "%s did not end within %g s by itself: it waits for the host or for other work, and is not "
         "measured",
         gp_kernel_name(m->kernel), gp_session_timeout());
@@ -135,6 +146,14 @@ static CUresult own_run(struct measurement *m, bool *ended)
 {
     *ended = false;
     CUresult result = m->call->run(m->call);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
+        /* Stacks or code of the kernel may need the room that our copy takes. */
+        gp_snapshot_done(m->snapshot);
+        m->snapshot = NULL;
+        m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
+        if (gp_snapshot_release_memory())
+            result = m->call->run(m->call);
+    }
     if (result != CUDA_SUCCESS)
         return result;
     CUresult outcome = record_event(m->call, m->context->event);
@@ -145,7 +164,7 @@ static CUresult own_run(struct measurement *m, bool *ended)
     } else if (outcome != CUDA_SUCCESS) {
         context_died(m, outcome);
     } else {
-        *ended = true;
+        *ended = !m->broken_off;
         m->runs++;
         gp_kernel_ended(m->kernel);
     }
@@ -156,8 +175,10 @@ static CUresult own_run(struct measurement *m, bool *ended)
 static void repair(struct measurement *m)
 {
     const char *why;
-    if (!gp_snapshot_compare(m->snapshot, &why) || !gp_snapshot_restore(m->snapshot, &why) ||
-        m->call->run(m->call) != CUDA_SUCCESS) {
+    if (!gp_snapshot_compare(m->snapshot, &why) || gp_snapshot_host_changed(m->snapshot) ||
+        !gp_snapshot_restore(m->snapshot, &why) || m->call->run(m->call) != CUDA_SUCCESS) {
+        if (!gp_session_measures())
+            return; /* the process is at its end, and the driver gone */
         gp_say(
             "memory could not be put back after a replay; what the program computes from here on "
             "may be wrong");
@@ -209,6 +230,12 @@ static bool replay_pass(struct measurement *m, unsigned pass)
     struct gp_context *c = m->context;
     if (!gp_snapshot_compare(m->snapshot, &m->broken_off))
         return false;
+    bool host_changed = gp_snapshot_host_changed(m->snapshot);
+    gp_kernel_host_changed(m->kernel, host_changed);
+    if (host_changed) {
+        m->broken_off = "page-locked host memory changed while it ran";
+        return false; /* nothing was undone yet */
+    }
     m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
     bool restored = gp_snapshot_restore(m->snapshot, &m->broken_off);
     if (restored && pass == 0)
@@ -316,6 +343,8 @@ static bool is_in_context(CUstream stream, CUcontext context)
 {
     CUcontext own = NULL;
     if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+        return true;
+    if (!gp_cuda.cuStreamGetCtx)
         return true;
     return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
 }

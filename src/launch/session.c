@@ -63,6 +63,11 @@ bool gp_session_looks(void)
         gp_session_start();
         state = atomic_load(&session.state);
     }
+    /* What other threads do while the session starts must not go unseen. */
+    while (state == STARTING && atomic_load(&session.pid) == getpid()) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        state = atomic_load(&session.state);
+    }
     return (state == MEASURING || state == PASSIVE) && atomic_load(&session.pid) == getpid();
 }
 
@@ -264,6 +269,7 @@ static void report_at_exit(void)
 void gp_session_start(void)
 {
     int idle = IDLE;
+    atomic_store(&session.pid, getpid());
     if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
         return; /* another thread is at it, or we ourselves, re-entering */
     if (!gp_driver_find()) {
@@ -272,7 +278,6 @@ void gp_session_start(void)
     }
     int saved_errno = errno;
     gp_own_work_begins();
-    atomic_store(&session.pid, getpid());
     gp_environment_find();
     open_log();
     bool opened = open_metrics();

@@ -124,17 +124,42 @@ void gp_mapping_add(CUdeviceptr address, size_t size)
     });
 }
 
-void gp_mapping_set_device(CUdeviceptr address, size_t size, int device)
+void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
 {
+    int device = GP_NO_DEVICE;
+    CUdevice current;
+    if (gp_cuda.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) !=
+            CUDA_SUCCESS &&
+        gp_cuda.cuCtxGetDevice(&current) == CUDA_SUCCESS)
+        device = current;
+    add((struct gp_buffer){
+        .address = address,
+        .device_address = address,
+        .size = size,
+        .kind = GP_BUFFER_MAPPED,
+        .device = device,
+    });
+}
+
+bool gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable)
+{
+    bool alone = true;
     struct gp_buffer *buffer;
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
-        if (is_mapped_within(buffer, address, size))
+        if (!is_mapped_within(buffer, address, size))
+            continue;
+        if (!writable && buffer->device == device)
+            buffer->device = GP_NO_DEVICE;
+        else if (writable && buffer->device == GP_NO_DEVICE)
             buffer->device = device;
+        else if (writable && buffer->device != device)
+            alone = false;
     }
     atomic_fetch_add(&generation, 1);
     pthread_mutex_unlock(&lock);
+    return alone;
 }
 
 /* Locked. */
@@ -209,6 +234,16 @@ static bool is_in_context(const struct gp_buffer *buffer, const void *context)
     return buffer->context == context;
 }
 
+/* Memory that no context owned may have gone with the last one. Other errors say nothing of it. */
+static bool is_unknown(const struct gp_buffer *buffer, const void *unused)
+{
+    (void)unused;
+    unsigned type = 0;
+    return !buffer->context &&
+           gp_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                         buffer->address) == CUDA_ERROR_INVALID_VALUE;
+}
+
 void gp_buffers_drop_owner(const void *owner)
 {
     if (owner)
@@ -220,6 +255,7 @@ void gp_memory_forget_context(CUcontext context)
     if (!context)
         return;
     drop_if(is_in_context, context);
+    drop_if(is_unknown, NULL);
     gp_modules_forget_context(context);
 }
 

@@ -16,7 +16,7 @@ enum gp_buffer_kind {
     GP_BUFFER_MANAGED, /* cuMemAllocManaged */
     GP_BUFFER_HOST,    /* page-locked host memory that kernels reach */
     GP_BUFFER_GLOBAL,  /* a variable of a module */
-    GP_BUFFER_MAPPED,  /* physical memory mapped by cuMemMap */
+    GP_BUFFER_MAPPED,  /* of a device, not of a context: mapped by cuMemMap, or of a pool */
 };
 
 #define GP_NO_DEVICE (-1)
@@ -27,7 +27,7 @@ struct gp_buffer {
     size_t size;                /* bytes */
     enum gp_buffer_kind kind;
     CUcontext context; /* NULL: reachable from every context (managed, host, mapped memory) */
-    int device; /* of mapped memory: the one whose kernels may write it, GP_NO_DEVICE so far */
+    int device; /* of GP_BUFFER_MAPPED: the one whose kernels may write it, GP_NO_DEVICE so far */
     const void *owner; /* the module or library of a global, else NULL */
     struct gp_buffer *prev, *next;
     UT_hash_handle hh;
@@ -37,12 +37,16 @@ struct gp_buffer {
  * entry cannot be had, replay is barred: better not to measure than to lose track. */
 void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size);
 void gp_buffer_add_host(void *address, size_t size);
+/* Memory of a pool: any context of its device may use it. */
+void gp_buffer_add_pooled(CUdeviceptr address, size_t size);
 void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
 
 /* Physical memory mapped at an address. Kernels may write it once access has been given to their
  * device. Access and unmapping may span several mappings. */
 void gp_mapping_add(CUdeviceptr address, size_t size);
-void gp_mapping_set_device(CUdeviceptr address, size_t size, int device);
+/* Gives a device the right to write what is mapped there, or takes it; false where another has it.
+ */
+bool gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable);
 void gp_mapping_remove(CUdeviceptr address, size_t size);
 
 /* Takes the buffer that starts at the address off the list; NULL where there is none. Then either
@@ -53,7 +57,8 @@ void gp_buffer_put_back(struct gp_buffer *buffer);
 
 /* Takes all globals of a module off the list. */
 void gp_buffers_drop_owner(const void *owner);
-/* Takes all that lay in a context, and what is known of its modules, off the lists. */
+/* After a context was destroyed: takes all that lay in it, and what is known of its modules, off
+ * the lists, and whatever the driver does not know any more. */
 void gp_memory_forget_context(CUcontext context);
 
 /* Calls visit for each buffer that a kernel of the context, which is on that device, can write;

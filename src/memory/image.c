@@ -12,10 +12,27 @@ struct reader {
     int cc;
     gp_name_visit *visit;
     void *data;
-    bool prints;
+    const char *runs_once;
     uint64_t symbols, name_bytes; /* of the cubin */
     const char *why;
 };
+
+/* Functions of the driver's that kernels call, and that do what no snapshot undoes; a call is an
+ * undefined symbol of the image. */
+static const struct {
+    const char *name, *why;
+} device_calls[] = {
+    {"vprintf", "the kernel's module prints"},
+    {"malloc", "the kernel's module allocates memory on the device"},
+    {"free", "the kernel's module allocates memory on the device"},
+};
+
+static void note_call(struct reader *r, const char *name)
+{
+    for (size_t i = 0; i < sizeof(device_calls) / sizeof(device_calls[0]); i++)
+        if (strcmp(name, device_calls[i].name) == 0)
+            r->runs_once = device_calls[i].why;
+}
 
 /* ---- cubin ----------------------------------------------------------------------------------- */
 
@@ -64,9 +81,8 @@ static bool read_symbols(struct reader *r, const char *base, size_t size,
         return false; /* tables that lie over each other */
     for (size_t i = 0; i < count; i++) {
         const Elf64_Sym *s = &symbol[i];
-        if (s->st_name < strings->sh_size &&
-            strcmp(base + strings->sh_offset + s->st_name, GP_DEVICE_PRINTF) == 0)
-            r->prints = true;
+        if (s->st_shndx == SHN_UNDEF && s->st_name < strings->sh_size)
+            note_call(r, base + strings->sh_offset + s->st_name);
         if (ELF64_ST_TYPE(s->st_info) != STT_OBJECT || s->st_shndx == SHN_UNDEF ||
             s->st_shndx >= section_count || s->st_name >= strings->sh_size)
             continue;
@@ -184,8 +200,9 @@ static const char *skip_bracket(const char *p, const char *end)
  */
 static bool read_ptx(struct reader *r, const char *p, const char *end)
 {
-    if (memmem(p, (size_t)(end - p), GP_DEVICE_PRINTF, strlen(GP_DEVICE_PRINTF)))
-        r->prints = true;
+    for (size_t i = 0; i < sizeof(device_calls) / sizeof(device_calls[0]); i++)
+        if (memmem(p, (size_t)(end - p), device_calls[i].name, strlen(device_calls[i].name)))
+            r->runs_once = device_calls[i].why;
     bool is_variable = false, is_function = false, in_value = false;
     const char *word = NULL;
     size_t word_length = 0;
@@ -403,12 +420,12 @@ static bool read_image(struct reader *r, const void *image, size_t size)
 }
 
 bool gp_image_read(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
-                   bool *prints, const char **why)
+                   const char **runs_once, const char **why)
 {
     struct reader r = {.cc = cc, .visit = visit, .data = data};
     bool ok = image && read_image(&r, image, size);
     if (!ok && why)
         *why = r.why ? r.why : "it has no image";
-    *prints = r.prints;
+    *runs_once = r.runs_once;
     return ok;
 }

@@ -1,4 +1,5 @@
-/* What we must know of a module's image: the names of its variables, and whether its kernels print;
+/* What we must know of a module's image: the names of its variables, and whether its kernels do
+ * what cannot be undone;
  * whatever form the program loads it in: cubin (ELF), fatbin (compressed or not, bare or in nvcc's
  * wrapper), PTX text. Owns nothing; calls libc, lz4, zstd.
  *
@@ -12,16 +13,13 @@
 
 typedef void gp_name_visit(const char *name, size_t length, void *data);
 
-/* The function behind printf in a kernel; a call to it is a symbol of the image. */
-#define GP_DEVICE_PRINTF "vprintf"
-
 /* Calls visit for each variable in device memory: static, constant or managed, of the file or of a
  * function. `size` is that of the image in bytes, 0 when only the image itself knows (the driver's
  * calls take no size). `cc` is the device's compute capability times ten: where a fatbin holds code
  * for several chips, that for this one is read. Returns false, with the reason in `why`, where the
  * image is in no form we know or memory ran out: then nothing is known of the module's variables.
- * *prints becomes true where some kernel can call printf. */
+ * *runs_once becomes the reason why its kernels must not run again, NULL where there is none. */
 bool gp_image_read(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
-                   bool *prints, const char **why);
+                   const char **runs_once, const char **why);
 
 #endif

@@ -23,7 +23,7 @@ struct module {
     char *names; /* NUL after each name, one more at the end */
     size_t names_length, names_capacity;
     bool out_of_memory;
-    bool prints;
+    const char *runs_once; /* why its kernels must not run again, NULL if they may */
     struct module *prev, *next;
 };
 
@@ -89,7 +89,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     m->is_library = is_library;
     const char *why = NULL;
     int cc = current_cc(&m->home);
-    bool read = cc > 0 && gp_image_read(image, size, cc, add_name, m, &m->prints, &why);
+    bool read = cc > 0 && gp_image_read(image, size, cc, add_name, m, &m->runs_once, &why);
     if (!cc)
         why = "the GPU it was loaded for is not known";
     if (!read || m->out_of_memory)
@@ -165,9 +165,11 @@ static void look_up(const struct module *m, const char *name)
         if (result != CUDA_SUCCESS && gp_cuda.cuLibraryGetManaged)
             result = gp_cuda.cuLibraryGetManaged(&address, &size, m->handle, name);
     }
-    /* A name that the driver does not know belongs to no variable of this chip's code. */
     if (result == CUDA_SUCCESS)
         gp_buffer_add_global(m->handle, address, size);
+    else if (result != CUDA_ERROR_NOT_FOUND && result != CUDA_ERROR_INVALID_VALUE)
+        gp_memory_bar_replay("a module's variables could not be looked up");
+    /* A name that the driver does not know belongs to no variable of this chip's code. */
 }
 
 static bool is_resolved(const struct module *m, CUcontext context)
@@ -227,19 +229,20 @@ void gp_modules_forget_context(CUcontext context)
     atomic_store(&unresolved, true);
 }
 
-bool gp_module_prints(const void *handle)
+const char *gp_module_runs_once(const void *handle)
 {
     struct module *m;
-    bool any = false, known = false, prints = false;
+    bool known = false;
+    const char *any = NULL, *own = NULL;
     pthread_mutex_lock(&lock);
     DL_FOREACH(modules, m)
     {
-        any = any || m->prints;
+        any = any ? any : m->runs_once;
         if (m->handle == handle) {
             known = true;
-            prints = m->prints;
+            own = m->runs_once;
         }
     }
     pthread_mutex_unlock(&lock);
-    return known ? prints : any;
+    return known ? own : any;
 }

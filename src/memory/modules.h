@@ -20,8 +20,9 @@ void gp_modules_resolve(CUcontext current);
 
 void gp_modules_forget_context(CUcontext context);
 
-/* True when kernels of that module or library can print: run again they would print again. For a
- * handle we do not know (NULL too), true when those of any module can. */
-bool gp_module_prints(const void *handle);
+/* Why kernels of that module or library must not run more often than launched (they print, or
+ * allocate); NULL where they may. For a handle we do not know (NULL too), what holds for any
+ * module. */
+const char *gp_module_runs_once(const void *handle);
 
 #endif

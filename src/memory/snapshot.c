@@ -19,6 +19,8 @@
  * strictly oldest first, so one is not enough. */
 #define FLUSH_SIZES 2
 
+#define NO_ROOM "no room for a copy of the program's memory on the device or the host"
+
 extern const char gp_device_image[];
 
 struct gp_snapshot {
@@ -39,8 +41,11 @@ struct gp_snapshot {
     CUdeviceptr table, changed; /* the table and the flags on the device */
     size_t table_capacity;
     uint32_t *flags; /* the flags as the host has them */
+    bool *on_host;   /* per chunk: it is of page-locked host memory */
+    bool host_changed;
     uint64_t generation;
     bool planned, out_of_memory;
+    bool no_room;         /* for the buffers of that generation: not tried again */
     size_t planned_bytes; /* room the copies take, gaps for alignment included */
     uint64_t bytes, changed_bytes;
 
@@ -102,7 +107,7 @@ static bool make_room(struct gp_snapshot *s, size_t bytes, const char **why)
     size_t on_device = device_room() & ~(size_t)(GP_CHUNK_BYTES - 1);
     if (on_device > bytes)
         on_device = bytes;
-    *why = "no room for a copy of the program's memory on the device or the host";
+    *why = NO_ROOM;
     if (bytes - on_device > host_room()) {
         pthread_mutex_unlock(&lock);
         return false; /* nothing is taken that would not be enough */
@@ -117,16 +122,24 @@ static bool make_room(struct gp_snapshot *s, size_t bytes, const char **why)
     size_t on_host = bytes - on_device;
     if (!on_host)
         return true;
-    if (on_host > host_room())
-        return false;
-    if (gp_cuda.cuMemHostAlloc(&s->host_memory, on_host,
-                               CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE) !=
-        CUDA_SUCCESS) {
+    bool ok = on_host <= host_room();
+    if (ok && gp_cuda.cuMemHostAlloc(&s->host_memory, on_host,
+                                     CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE) !=
+                  CUDA_SUCCESS) {
         s->host_memory = NULL;
-        return false;
+        ok = false;
     }
-    s->host_size = on_host;
-    return gp_cuda.cuMemHostGetDevicePointer_v2(&s->host_arena, s->host_memory, 0) == CUDA_SUCCESS;
+    ok = ok &&
+         gp_cuda.cuMemHostGetDevicePointer_v2(&s->host_arena, s->host_memory, 0) == CUDA_SUCCESS;
+    if (ok) {
+        s->host_size = on_host;
+    } else {
+        /* What would not be enough is not kept from the program. */
+        pthread_mutex_lock(&lock);
+        free_copies(s);
+        pthread_mutex_unlock(&lock);
+    }
+    return ok;
 }
 
 bool gp_snapshot_release_memory(void)
@@ -222,13 +235,14 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
     }
     free(s->chunks);
     free(s->flags);
+    free(s->on_host);
     free(s);
 }
 
 /* ---- what is copied where -------------------------------------------------------------------- */
 
 /* Notes a chunk; `saved` is an offset until place_chunks makes it an address. */
-static void note_chunk(struct gp_snapshot *s, uint64_t live, uint64_t bytes)
+static void note_chunk(struct gp_snapshot *s, uint64_t live, uint64_t bytes, bool on_host)
 {
     if (s->chunk_count == s->chunk_capacity) {
         size_t capacity = s->chunk_capacity ? 2 * s->chunk_capacity : 256;
@@ -238,10 +252,17 @@ static void note_chunk(struct gp_snapshot *s, uint64_t live, uint64_t bytes)
             return;
         }
         s->chunks = chunks;
+        bool *flags = realloc(s->on_host, capacity * sizeof(*flags));
+        if (!flags) {
+            s->out_of_memory = true;
+            return;
+        }
+        s->on_host = flags;
         s->chunk_capacity = capacity;
     }
     /* The copy lies at the same place modulo 16 as the original. */
     uint64_t saved = ((s->planned_bytes + 15) & ~(uint64_t)15) + live % 16;
+    s->on_host[s->chunk_count] = on_host;
     s->chunks[s->chunk_count++] = (struct gp_chunk){.live = live, .saved = saved, .bytes = bytes};
     s->planned_bytes = saved + bytes;
     s->bytes += bytes;
@@ -251,8 +272,8 @@ static void note_buffer(const struct gp_buffer *buffer, void *data)
 {
     for (size_t at = 0; at < buffer->size; at += GP_CHUNK_BYTES) {
         size_t left = buffer->size - at;
-        note_chunk(data, buffer->device_address + at,
-                   left < GP_CHUNK_BYTES ? left : GP_CHUNK_BYTES);
+        note_chunk(data, buffer->device_address + at, left < GP_CHUNK_BYTES ? left : GP_CHUNK_BYTES,
+                   buffer->kind == GP_BUFFER_HOST);
     }
 }
 
@@ -299,8 +320,13 @@ static bool make_tables(struct gp_snapshot *s)
 static bool plan(struct gp_snapshot *s, const char **why)
 {
     uint64_t generation = gp_buffers_generation();
+    *why = NO_ROOM;
+    if (s->no_room && s->generation == generation)
+        return false;
     if (s->planned && s->generation == generation)
         return true;
+    s->generation = generation;
+    s->no_room = false;
     s->planned = false;
     s->chunk_count = s->planned_bytes = 0;
     s->bytes = 0;
@@ -312,13 +338,14 @@ static bool plan(struct gp_snapshot *s, const char **why)
     }
     /* A chunk may leave a gap at the end of the device's part. */
     size_t room = s->planned_bytes + GP_CHUNK_BYTES;
-    if (s->chunk_count && !make_room(s, room, why))
+    if (s->chunk_count && !make_room(s, room, why)) {
+        s->no_room = true;
         return false;
+    }
     place_chunks(s);
     *why = "no room for the list of the program's buffers";
     if (s->chunk_count && !make_tables(s))
         return false;
-    s->generation = generation;
     s->planned = true;
     return true;
 }
@@ -348,6 +375,7 @@ bool gp_snapshot_take(struct gp_snapshot *s, const char **why)
     s->in_use = true;
     pthread_mutex_unlock(&lock);
     s->changed_bytes = 0;
+    s->host_changed = false;
     return plan(s, why) && run(s, s->copy, why);
 }
 
@@ -371,10 +399,18 @@ bool gp_snapshot_compare(struct gp_snapshot *s, const char **why)
         return false;
     }
     s->changed_bytes = 0;
-    for (size_t i = 0; i < s->chunk_count; i++)
+    for (size_t i = 0; i < s->chunk_count; i++) {
         if (s->flags[i])
             s->changed_bytes += s->chunks[i].bytes;
+        if (s->flags[i] && s->on_host[i])
+            s->host_changed = true;
+    }
     return true;
+}
+
+bool gp_snapshot_host_changed(const struct gp_snapshot *s)
+{
+    return s->host_changed;
 }
 
 bool gp_snapshot_restore(struct gp_snapshot *s, const char **why)
@@ -394,7 +430,7 @@ void gp_snapshot_done(struct gp_snapshot *s)
     pthread_mutex_unlock(&lock);
 }
 
-bool gp_snapshot_flush_caches(struct gp_snapshot *s)
+static bool read_scratch(struct gp_snapshot *s)
 {
     if (!s->scratch) {
         s->scratch_size =
@@ -410,4 +446,18 @@ bool gp_snapshot_flush_caches(struct gp_snapshot *s)
     return gp_cuda.cuLaunchKernel(s->read_all, s->blocks, 1, 1, GP_CHUNK_THREADS, 1, 1, 0,
                                   s->stream, arguments, NULL) == CUDA_SUCCESS &&
            gp_cuda.cuStreamSynchronize(s->stream) == CUDA_SUCCESS;
+}
+
+bool gp_snapshot_flush_caches(struct gp_snapshot *s)
+{
+    /* In use, so that nobody takes the scratch buffer from under the kernel. */
+    pthread_mutex_lock(&lock);
+    bool was_in_use = s->in_use;
+    s->in_use = true;
+    pthread_mutex_unlock(&lock);
+    bool flushed = read_scratch(s);
+    pthread_mutex_lock(&lock);
+    s->in_use = was_in_use;
+    pthread_mutex_unlock(&lock);
+    return flushed;
 }

@@ -28,6 +28,10 @@ bool gp_snapshot_compare(struct gp_snapshot *s, const char **why);
 bool gp_snapshot_restore(struct gp_snapshot *s, const char **why);
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s); /* found by the last compare */
 
+/* True when page-locked host memory was among it. Whether the kernel wrote there or the host did
+ * meanwhile cannot be told, so it is never written back, and the kernel must not run again. */
+bool gp_snapshot_host_changed(const struct gp_snapshot *s);
+
 /* The launch is over: the copy is of no more use, its memory may be given back. */
 void gp_snapshot_done(struct gp_snapshot *s);
 

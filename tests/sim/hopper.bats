@@ -31,7 +31,7 @@ load common
 }
 
 @test "these very programs notice when a restore does nothing" {
-    for snippet in in_place globals managed_global pinned atomics; do
+    for snippet in in_place globals managed_global atomics; do
         run env GPUSIM_FAULTS=badrestore GPUPROF_LOG="$log" \
             LD_PRELOAD="$preload" "$programs/snippets_linked" "$snippet"
         [ "$status" -ne 0 ] || { echo "$snippet did not notice"; false; }

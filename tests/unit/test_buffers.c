@@ -66,11 +66,19 @@ static CUresult fake_library_global(CUdeviceptr *address, size_t *size, CUlibrar
     return CUDA_SUCCESS;
 }
 
+static CUresult fake_pointer(void *data, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    (void)data;
+    (void)attribute;
+    return address == 0x5000 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
 static int fake_driver(void **state)
 {
     (void)state;
     gp_cuda.cuCtxGetCurrent = fake_current;
     gp_cuda.cuCtxGetDevice = fake_device;
+    gp_cuda.cuPointerGetAttribute = fake_pointer;
     gp_cuda.cuDeviceGetAttribute = fake_attribute;
     gp_cuda.cuMemHostGetDevicePointer_v2 = fake_device_pointer;
     gp_cuda.cuModuleGetGlobal_v2 = fake_module_global;
@@ -181,19 +189,32 @@ static void a_context_has_its_own_buffers_and_the_common_ones(void **state)
     gp_buffer_discard(gp_buffer_take((CUdeviceptr)(uintptr_t)host));
 }
 
+static void memory_of_no_context_goes_when_the_driver_forgets_it(void **state)
+{
+    (void)state;
+    gp_buffer_add(GP_BUFFER_MANAGED, 0x4000, 1);
+    gp_buffer_add(GP_BUFFER_MANAGED, 0x5000, 10); /* gone with its context */
+    gp_memory_forget_context(CONTEXT(2));
+    assert_int_equal(total_of(CONTEXT(1)).bytes, 1);
+    gp_buffer_discard(gp_buffer_take(0x4000));
+}
+
 static void mapped_memory_counts_once_its_device_may_write_it(void **state)
 {
     (void)state;
     gp_mapping_add(0x100000, 0x1000);
     gp_mapping_add(0x101000, 0x1000);
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
-    gp_mapping_set_device(0x100000, 0x2000, 1); /* another GPU's */
+    assert_true(gp_mapping_set_access(0x100000, 0x1000, 1, true)); /* another GPU's */
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
-    gp_mapping_set_device(0x101000, 0x1000, 0);
+    assert_false(
+        gp_mapping_set_access(0x100000, 0x2000, 0, true)); /* one of them has two writers */
     assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
-    gp_mapping_set_device(0x100000, 0x2000, 0);
+    assert_true(gp_mapping_set_access(0x100000, 0x1000, 1, false));
+    assert_true(gp_mapping_set_access(0x100000, 0x1000, 0, true));
+    assert_true(gp_mapping_set_access(0x100000, 0x1000, 1, false)); /* another may read */
     assert_int_equal(total_of(CONTEXT(2)).bytes, 0x2000); /* in every context of the device */
-    gp_mapping_set_device(0x100000, 0x1000, GP_NO_DEVICE);
+    assert_true(gp_mapping_set_access(0x100000, 0x1000, 0, false));
     assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
     gp_mapping_remove(0x100000, 0x2000);
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
@@ -259,11 +280,11 @@ static void a_module_is_asked_whether_it_prints(void **state)
     (void)state;
     int quiet, loud, unknown;
     gp_module_loaded((CUmodule)(void *)&quiet, ".version 8.0\n");
-    assert_false(gp_module_prints(&unknown));
+    assert_null(gp_module_runs_once(&unknown));
     gp_module_loaded((CUmodule)(void *)&loud, ".version 8.0\n.extern .func vprintf ();\n");
-    assert_false(gp_module_prints(&quiet));
-    assert_true(gp_module_prints(&loud));
-    assert_true(gp_module_prints(&unknown)); /* it may be the loud one's */
+    assert_null(gp_module_runs_once(&quiet));
+    assert_non_null(gp_module_runs_once(&loud));
+    assert_non_null(gp_module_runs_once(&unknown)); /* it may be the loud one's */
     gp_module_unloading(&quiet);
     gp_module_unloading(&loud);
 }
@@ -290,6 +311,7 @@ int main(void)
         TEST(nothing_is_entered_for_nothing),
         TEST(every_change_changes_the_generation),
         TEST(a_context_has_its_own_buffers_and_the_common_ones),
+        TEST(memory_of_no_context_goes_when_the_driver_forgets_it),
         TEST(mapped_memory_counts_once_its_device_may_write_it),
         TEST(many_buffers_are_found_again),
         TEST(a_modules_variables_become_buffers_when_resolved),
