@@ -31,8 +31,9 @@ void gp_kernel_ended(struct gp_kernel *kernel);
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
 
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
- * be replayed. A kernel of which that is the rule is counted in its own run from then on. */
+ * be replayed. A kernel of which that is the rule works with the host, and is left alone. */
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
+bool gp_kernel_works_with_host(const struct gp_kernel *kernel);
 
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);

@@ -269,6 +269,8 @@ static CUresult measure_once(struct measurement *m)
 {
     struct gp_context *c = m->context;
     bool ended;
+    if (gp_kernel_works_with_host(m->kernel))
+        return own_run(m, &ended);
     if (!gp_kernel_has_ended(m->kernel)) {
         /* Whether it ends at all is not known yet. */
         m->broken_off = "it cannot be replayed, and a kernel's first launch is then not measured";
