@@ -69,11 +69,12 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
     GP_EXPORT CUresult symbol(type handle)        \
     {                                             \
         GP_FORWARD_UNLESS_OURS(symbol, handle);   \
-        gp_gate_share();                          \
+        bool closed = gp_gate_close();            \
         gp_module_unloading(handle);              \
         gp_launch_forget_kernels(handle);         \
         CUresult result = gp_cuda.symbol(handle); \
-        gp_gate_unshare();                        \
+        if (closed)                               \
+            gp_gate_open();                       \
         return result;                            \
     }
 UNLOADS(cuModuleUnload, CUmodule)

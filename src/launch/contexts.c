@@ -58,12 +58,47 @@ static struct gp_context *find(CUcontext handle)
     return NULL;
 }
 
+/* Makes the context current for a while; false where it is dead or gone. */
+static bool push(const struct gp_context *c)
+{
+    return !c->dead && gp_cuda.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
+}
+
+static void pop(void)
+{
+    CUcontext popped;
+    gp_cuda.cuCtxPopCurrent_v2(&popped);
+}
+
+void gp_contexts_close_collections(void)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        if (!c->collection)
+            continue;
+        bool alive = push(c);
+        c->collector->close(c->collection, alive);
+        c->collection = NULL;
+        if (alive)
+            pop();
+    }
+}
+
+/* The counters of a device serve one context at a time: the others' collections are closed. */
+static bool open_collection(struct gp_context *c, const char **why)
+{
+    gp_contexts_close_collections();
+    c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
+    return c->collection != NULL;
+}
+
 struct gp_context *gp_context_enter(CUcontext handle, const char **why)
 {
     struct gp_context *c = find(handle);
     if (c) {
         *why = NULL;
-        return c->dead ? NULL : c;
+        return !c->dead && (c->collection || open_collection(c, why)) ? c : NULL;
     }
     CUdevice device;
     *why = "no device is current";
@@ -80,13 +115,13 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
         return NULL;
     }
     describe_device(device, &c->device);
-    c->collection = gp_collection_open(handle, &c->device, counter_names, &c->collector, why);
-    if (!c->collection) {
+    if (!open_collection(c, why)) {
         gp_cuda.cuEventDestroy_v2(c->event);
         free(c);
         return NULL;
     }
     DL_APPEND(contexts, c);
+    gp_session_stops_at_exit();
     gp_session_record_device(&c->device);
     return c;
 }
@@ -108,13 +143,13 @@ void gp_context_leave(CUcontext handle)
     if (!c)
         return;
     DL_DELETE(contexts, c);
-    bool alive = !c->dead && gp_cuda.cuCtxPushCurrent_v2(handle) == CUDA_SUCCESS;
-    c->collector->close(c->collection, alive);
+    bool alive = push(c);
+    if (c->collection)
+        c->collector->close(c->collection, alive);
     gp_snapshot_close(c->snapshot, alive);
     if (alive) {
         gp_cuda.cuEventDestroy_v2(c->event);
-        CUcontext popped;
-        gp_cuda.cuCtxPopCurrent_v2(&popped);
+        pop();
     }
     free(c);
 }

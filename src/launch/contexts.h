@@ -28,6 +28,9 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why);
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
 
+/* Ends collecting everywhere; contexts begin anew when they are entered. */
+void gp_contexts_close_collections(void);
+
 /* Ends collecting and frees what we have there; the context is about to go, or dead already. */
 void gp_context_leave(CUcontext handle);
 /* The device's primary context, NULL while it is not active. */

@@ -21,7 +21,7 @@ struct gp_kernel {
     bool selected;
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
-    bool ended;
+    bool ended, collected;
     bool with_host;        /* that is the rule */
     unsigned host_changes; /* launches in a row in which host memory changed */
     const char *refused;
@@ -37,14 +37,14 @@ static const char *ask_name(CUfunction handle, CUfunction *function)
 {
     const char *name = NULL;
     *function = handle;
+    if (gp_cuda.cuFuncGetName && gp_cuda.cuFuncGetName(&name, handle) == CUDA_SUCCESS && name)
+        return name;
     if (gp_cuda.cuKernelGetName &&
         gp_cuda.cuKernelGetName(&name, (CUkernel)handle) == CUDA_SUCCESS && name) {
         if (gp_cuda.cuKernelGetFunction(function, (CUkernel)handle) != CUDA_SUCCESS)
             *function = handle;
         return name;
     }
-    if (gp_cuda.cuFuncGetName && gp_cuda.cuFuncGetName(&name, handle) == CUDA_SUCCESS && name)
-        return name;
     return "(a kernel whose name the driver does not tell)";
 }
 
@@ -53,11 +53,11 @@ static const void *ask_home(CUfunction handle)
 {
     CUlibrary library;
     CUmodule module;
+    if (gp_cuda.cuFuncGetModule && gp_cuda.cuFuncGetModule(&module, handle) == CUDA_SUCCESS)
+        return module;
     if (gp_cuda.cuKernelGetLibrary &&
         gp_cuda.cuKernelGetLibrary(&library, (CUkernel)handle) == CUDA_SUCCESS)
         return library;
-    if (gp_cuda.cuFuncGetModule && gp_cuda.cuFuncGetModule(&module, handle) == CUDA_SUCCESS)
-        return module;
     return NULL;
 }
 
@@ -201,16 +201,24 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch
     launch->shared_carveout = attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
 }
 
-void gp_kernels_forget(const void *home)
+void gp_kernel_collected(struct gp_kernel *kernel)
 {
+    kernel->collected = true;
+}
+
+bool gp_kernels_forget(const void *home)
+{
+    bool collected = false;
     struct gp_kernel *k, *next;
     pthread_mutex_lock(&lock);
     HASH_ITER(hh, kernels, k, next)
     {
         if (!home || !k->home || k->home == home) {
+            collected = collected || k->collected;
             HASH_DEL(kernels, k);
             free_kernel(k);
         }
     }
     pthread_mutex_unlock(&lock);
+    return collected;
 }

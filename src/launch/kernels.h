@@ -38,8 +38,11 @@ bool gp_kernel_works_with_host(const struct gp_kernel *kernel);
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);
 
+/* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
+void gp_kernel_collected(struct gp_kernel *kernel);
+
 /* Drops the functions of a module or library, whose handles are about to be given to others; all of
- * them with NULL. */
-void gp_kernels_forget(const void *home);
+ * them with NULL. True when one of them ran in a pass. */
+bool gp_kernels_forget(const void *home);
 
 #endif

@@ -43,7 +43,12 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
 
 void gp_launch_forget_kernels(const void *module)
 {
-    gp_kernels_forget(module);
+    /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
+     * that comes to the same handle: it must let go while the module is still there. */
+    gp_own_work_begins();
+    if (gp_kernels_forget(module))
+        gp_contexts_close_collections();
+    gp_own_work_ends();
 }
 
 void gp_launch_leave_context(CUcontext context)
@@ -209,6 +214,7 @@ static bool begin_pass(struct measurement *m, unsigned pass)
 static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
 {
     struct gp_context *c = m->context;
+    gp_kernel_collected(m->kernel);
     *result = m->call->run(m->call);
     CUresult outcome = *result == CUDA_SUCCESS ? gp_cuda.cuCtxSynchronize() : CUDA_SUCCESS;
     if (outcome != CUDA_SUCCESS) {
@@ -309,6 +315,7 @@ static void record(const struct measurement *m, uint64_t index, double started_m
     launch.counter_count = c->collector->count(c->collection);
     launch.overhead_ms = now_ms() - started_ms;
     gp_session_record_launch(&launch);
+    gp_session_stops_at_exit();
 }
 
 static CUresult measure(struct measurement *m, uint64_t index)

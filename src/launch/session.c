@@ -37,7 +37,7 @@ static struct {
     struct gp_metrics *metrics;
     struct gp_writer *writer;
     struct gp_summary *summary;
-    bool reported;
+    bool reported, gave_up;
     pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
 } session = {.records = PTHREAD_MUTEX_INITIALIZER};
 
@@ -79,8 +79,10 @@ bool gp_session_measures(void)
 void gp_session_give_up(const char *why)
 {
     int measuring = MEASURING;
-    if (atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE))
+    if (atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE)) {
+        session.gave_up = true;
         gp_say("not measuring: %s", why);
+    }
 }
 
 void gp_session_capture_begins(void)
@@ -247,13 +249,13 @@ static void report_at_exit(void)
 {
     if (atomic_load(&session.pid) != getpid())
         return;
-    int state = atomic_exchange(&session.state, PASSIVE);
+    atomic_store(&session.state, PASSIVE);
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 2;
     if (pthread_mutex_timedlock(&session.records, &until) != 0)
         return;
-    if (!session.reported && (state == MEASURING || gp_summary_launches(session.summary) > 0)) {
+    if (!session.reported && (!session.gave_up || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
         struct gp_text text = {0};
         struct gp_table_options options = {.top = MOST_KERNELS};
@@ -264,6 +266,21 @@ static void report_at_exit(void)
         gp_text_free(&text);
     }
     pthread_mutex_unlock(&session.records);
+}
+
+/* Launches that the program makes while it exits go through as they are. */
+static void stop_at_exit(void)
+{
+    int measuring = MEASURING;
+    atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
+}
+
+void gp_session_stops_at_exit(void)
+{
+    /* Twice: CUPTI loads more when it first counts. */
+    static atomic_int registered;
+    if (atomic_fetch_add(&registered, 1) < 2)
+        atexit(stop_at_exit);
 }
 
 void gp_session_start(void)
