@@ -210,6 +210,12 @@ coverage:
 	@tools/setup coverage
 	@tools/coverage $(O)-cov
 
+# Fuzzes every parser of outside bytes, SECONDS each.
+SECONDS ?= 60
+fuzz:
+	@tools/setup test
+	@tests/fuzz/run $(SECONDS)
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin/gpuprof
@@ -222,7 +228,7 @@ lint:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 
 clean:
-	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov
+	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz
 
 help:
 	@sed -n '3,9s/^# \{0,1\}//p' Makefile
@@ -232,5 +238,6 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
+	@echo 'fuzz       every parser, SECONDS=60 each'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)
