@@ -6,7 +6,6 @@
 struct kernel_launch {
     struct gp_call call;
     PFN_cuLaunchKernel_v4000 real;
-    void **parameters, **extra;
 };
 
 static CUresult run_kernel(const struct gp_call *call)
@@ -14,7 +13,7 @@ static CUresult run_kernel(const struct gp_call *call)
     const struct kernel_launch *k = (const struct kernel_launch *)call;
     return k->real(call->function, call->grid[0], call->grid[1], call->grid[2], call->block[0],
                    call->block[1], call->block[2], call->shared_dynamic, call->stream,
-                   k->parameters, k->extra);
+                   call->parameters, call->extra);
 }
 
 #define LAUNCH_KERNEL(suffix, per_thread)                                                          \
@@ -33,10 +32,10 @@ static CUresult run_kernel(const struct gp_call *call)
                      .grid = {gridDimX, gridDimY, gridDimZ},                                       \
                      .block = {blockDimX, blockDimY, blockDimZ},                                   \
                      .shared_dynamic = sharedMemBytes,                                             \
+                     .parameters = kernelParams,                                                   \
+                     .extra = extra,                                                               \
                      .run = run_kernel},                                                           \
             .real = gp_cuda.cuLaunchKernel##suffix,                                                \
-            .parameters = kernelParams,                                                            \
-            .extra = extra,                                                                        \
         };                                                                                         \
         return gp_launch(&k.call);                                                                 \
     }
@@ -46,7 +45,6 @@ LAUNCH_KERNEL(_ptsz, true)
 struct cooperative_launch {
     struct gp_call call;
     PFN_cuLaunchCooperativeKernel_v9000 real;
-    void **parameters;
 };
 
 static CUresult run_cooperative(const struct gp_call *call)
@@ -54,7 +52,7 @@ static CUresult run_cooperative(const struct gp_call *call)
     const struct cooperative_launch *k = (const struct cooperative_launch *)call;
     return k->real(call->function, call->grid[0], call->grid[1], call->grid[2], call->block[0],
                    call->block[1], call->block[2], call->shared_dynamic, call->stream,
-                   k->parameters);
+                   call->parameters);
 }
 
 #define LAUNCH_COOPERATIVE(suffix, per_thread)                                                     \
@@ -73,9 +71,9 @@ static CUresult run_cooperative(const struct gp_call *call)
                      .grid = {gridDimX, gridDimY, gridDimZ},                                       \
                      .block = {blockDimX, blockDimY, blockDimZ},                                   \
                      .shared_dynamic = sharedMemBytes,                                             \
+                     .parameters = kernelParams,                                                   \
                      .run = run_cooperative},                                                      \
             .real = gp_cuda.cuLaunchCooperativeKernel##suffix,                                     \
-            .parameters = kernelParams,                                                            \
         };                                                                                         \
         return gp_launch(&k.call);                                                                 \
     }
@@ -86,13 +84,12 @@ struct extended_launch {
     struct gp_call call;
     PFN_cuLaunchKernelEx_v11060 real;
     const CUlaunchConfig *config;
-    void **parameters, **extra;
 };
 
 static CUresult run_extended(const struct gp_call *call)
 {
     const struct extended_launch *k = (const struct extended_launch *)call;
-    return k->real(k->config, call->function, k->parameters, k->extra);
+    return k->real(k->config, call->function, call->parameters, call->extra);
 }
 
 static void note_cluster(struct gp_call *call, const CUlaunchConfig *config)
@@ -121,11 +118,11 @@ static void note_cluster(struct gp_call *call, const CUlaunchConfig *config)
                      .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},        \
                      .block = {config->blockDimX, config->blockDimY, config->blockDimZ},    \
                      .shared_dynamic = config->sharedMemBytes,                              \
+                     .parameters = kernelParams,                                            \
+                     .extra = extra,                                                        \
                      .run = run_extended},                                                  \
             .real = gp_cuda.cuLaunchKernelEx##suffix,                                       \
             .config = config,                                                               \
-            .parameters = kernelParams,                                                     \
-            .extra = extra,                                                                 \
         };                                                                                  \
         note_cluster(&k.call, config);                                                      \
         return gp_launch(&k.call);                                                          \

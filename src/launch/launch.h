@@ -16,6 +16,7 @@ struct gp_call {
     bool per_thread_stream; /* stream 0 is the thread's own */
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_dynamic;
+    void **parameters, **extra; /* as cuLaunchKernel takes them; either may be NULL */
     CUresult (*run)(const struct gp_call *call);
 };
 
