@@ -1,10 +1,13 @@
 /* counters/: what did the GPU count? One small interface, and behind it the ways of counting. Owns
- * the sessions with CUPTI. May call cuda/ and base/.
+ * the sessions with CUPTI. May call cuda/, profile/ and base/.
  *
  * A collection collects one set of counters for one launch after another in one context. Some
  * counters cannot be counted at once, so a launch is made of passes; each pass needs the kernel to
- * run once, from the same memory. Passes are in an order that gives most with the fewest: the
- * hardware's counters come first, those of instrumented code last.
+ * run once, from the same memory. The hardware's passes come first; one more runs instrumented
+ * code, where counters want that.
+ *
+ * Reading what the hardware counted costs milliseconds, so it is done for many launches at once: a
+ * launch has a ticket, and its counters are read when the collection has been settled.
  *
  * Used with the gate closed and the context current; one thread at a time. */
 #ifndef GPUPROF_COUNTERS_COLLECTOR_H
@@ -14,6 +17,25 @@
 #include "profile/record.h"
 
 struct gp_collection;
+
+/* What instrumented code costs a kernel, learned from its launches: times of its own duration. 0
+ * where not known. */
+struct gp_pass_cost {
+    double sass, range;
+};
+
+/* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the
+ * reason (a string that lives for ever) where it is not to be had. */
+typedef const void *gp_find_code(void *data, const char *function, size_t *size, const char **why);
+
+/* What the collector has to know of the launch that it counts. */
+struct gp_run {
+    const char *kernel;        /* mangled */
+    double native_ms;          /* the kernel alone, 0 where not known */
+    struct gp_pass_cost *cost; /* of this kernel */
+    gp_find_code *find_code;
+    void *find_code_data;
+};
 
 struct gp_collector {
     const char *name;
@@ -27,36 +49,61 @@ struct gp_collector {
     struct gp_collection *(*open)(CUcontext context, const struct gp_device *device,
                                   const char *const *names, size_t count, const char **why);
 
-    /* How many passes a launch needs; 0 when no counter can be had. */
-    unsigned (*passes)(const struct gp_collection *collection);
+    /* How many hardware passes a launch needs; 0 when no counter of the hardware is wanted, or can
+     * be had at present. */
+    unsigned (*hardware_passes)(struct gp_collection *collection);
 
-    /* Before a launch: forgets the last one's values. */
-    void (*reset)(struct gp_collection *collection);
+    /* True when a pass of instrumented code gives counters; its number is GP_INSTRUMENTED_PASS. */
+    bool (*instruments)(const struct gp_collection *collection);
 
-    /* Around one run of the kernel. Passes come in order from 0; a launch may end after any of
-     * them. False with the reason in *why; then the launch's other passes must not begin. */
-    bool (*begin)(struct gp_collection *collection, unsigned pass, const char **why);
-    bool (*end)(struct gp_collection *collection, unsigned pass, const char **why);
+    /* Why the hardware counts nothing at present although it was asked to; NULL when it counts. */
+    const char *(*no_hardware)(const struct gp_collection *collection);
+
+    /* Before a launch: its ticket. There are few; once `full`, settle and read before the next. */
+    unsigned (*ticket)(struct gp_collection *collection);
+    bool (*full)(const struct gp_collection *collection);
+
+    /* Around one run of the kernel. The hardware's passes come in order from 0; a launch may leave
+     * out any number of the last ones. False with the reason in *why; then the launch's further
+     * passes of that kind must not begin. */
+    bool (*begin)(struct gp_collection *collection, unsigned ticket, unsigned pass,
+                  const struct gp_run *run, const char **why);
+    bool (*end)(struct gp_collection *collection, unsigned ticket, unsigned pass,
+                const struct gp_run *run, const char **why);
 
     /* How many counters there are: as many as were named. */
     size_t (*count)(const struct gp_collection *collection);
 
-    /* The counters of the launch whose last pass ended: `count` entries in the order of open,
-     * belonging to the collection until the next begin. Those whose passes did not run are absent
-     * with `not_run` as reason. */
-    const struct gp_counter *(*read)(struct gp_collection *collection, const char *not_run);
+    /* Makes the values of all launches so far readable. With the context gone (not alive) those of
+     * the hardware are lost. */
+    void (*settle)(struct gp_collection *collection, bool context_alive);
+
+    /* The counters of a launch: `count` entries in the order of open, belonging to the collection
+     * until the next call. Those whose passes did not run are absent with `not_run` as reason. */
+    const struct gp_counter *(*read)(struct gp_collection *collection, unsigned ticket,
+                                     const char *not_run);
+
+    /* All launches have been read: their tickets are given out again. */
+    void (*reset)(struct gp_collection *collection);
 
     /* Ends the session, unless the context is gone already. */
     void (*close)(struct gp_collection *collection, bool context_alive);
 };
 
-/* CUPTI's Range Profiler: compute capability 7.0 and later, CUDA 12.6 and later. */
+#define GP_INSTRUMENTED_PASS 1000u
+
+/* CUPTI's Range Profiler and SASS metrics: compute capability 7.0 and later, CUDA 12.6 and later.
+ */
 extern const struct gp_collector gp_range_collector;
 /* CUPTI's event groups: compute capability up to 7.2, as long as CUPTI knows the chip. */
 extern const struct gp_collector gp_event_collector;
 
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
+
+/* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
+ * that; whoever has timed the kernel alone knows better. */
+#define GP_DURATION_COUNTER "gpu__time_duration.sum"
 
 /* Facts of a device that only CUPTI knows: the chip's name, CUPTI's version. Empty and 0 where it
  * does not say. */

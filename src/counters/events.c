@@ -132,9 +132,21 @@ static struct gp_collection *events_open(CUcontext context, const struct gp_devi
     return NULL;
 }
 
-static unsigned events_passes(const struct gp_collection *c)
+static unsigned events_passes(struct gp_collection *c)
 {
     return c->sets->numSets;
+}
+
+static bool events_instrument(const struct gp_collection *c)
+{
+    (void)c;
+    return false;
+}
+
+static const char *events_no_hardware(const struct gp_collection *c)
+{
+    (void)c;
+    return NULL;
 }
 
 static size_t events_count(const struct gp_collection *c)
@@ -142,15 +154,37 @@ static size_t events_count(const struct gp_collection *c)
     return c->count;
 }
 
+/* Each launch is read before the next. */
+static bool events_full(const struct gp_collection *c)
+{
+    (void)c;
+    return true;
+}
+
+static void events_settle(struct gp_collection *c, bool context_alive)
+{
+    (void)c;
+    (void)context_alive;
+}
+
 static void events_reset(struct gp_collection *c)
+{
+    (void)c;
+}
+
+static unsigned events_ticket(struct gp_collection *c)
 {
     c->passes_run = 0;
     for (size_t i = 0; i < c->count; i++)
         c->values[i] = NAN;
+    return 0;
 }
 
-static bool events_begin(struct gp_collection *c, unsigned pass, const char **why)
+static bool events_begin(struct gp_collection *c, unsigned ticket, unsigned pass,
+                         const struct gp_run *run, const char **why)
 {
+    (void)ticket;
+    (void)run;
     return !gp_cupti_failed("cuptiEventGroupSetEnable",
                             gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
 }
@@ -218,8 +252,11 @@ static bool read_group(struct gp_collection *c, CUpti_EventGroup group, const ch
     return instances > 0 && sum_instances(c, group, events, instances, total, why);
 }
 
-static bool events_end(struct gp_collection *c, unsigned pass, const char **why)
+static bool events_end(struct gp_collection *c, unsigned ticket, unsigned pass,
+                       const struct gp_run *run, const char **why)
 {
+    (void)ticket;
+    (void)run;
     CUpti_EventGroupSet *set = &c->sets->sets[pass];
     bool ok = true;
     for (uint32_t g = 0; ok && g < set->numEventGroups; g++)
@@ -236,8 +273,10 @@ static bool events_end(struct gp_collection *c, unsigned pass, const char **why)
 }
 
 /* An event that was counted is there, whether or not the passes of others ran. */
-static const struct gp_counter *events_read(struct gp_collection *c, const char *not_run)
+static const struct gp_counter *events_read(struct gp_collection *c, unsigned ticket,
+                                            const char *not_run)
 {
+    (void)ticket;
     if (c->passes_run == c->sets->numSets)
         not_run = "CUPTI's count of it overflowed";
     for (size_t i = 0; i < c->count; i++) {
@@ -253,11 +292,16 @@ const struct gp_collector gp_event_collector = {
     .name = "event groups",
     .suits = events_suits,
     .open = events_open,
-    .passes = events_passes,
-    .reset = events_reset,
+    .hardware_passes = events_passes,
+    .instruments = events_instrument,
+    .no_hardware = events_no_hardware,
+    .ticket = events_ticket,
+    .full = events_full,
     .begin = events_begin,
     .end = events_end,
     .count = events_count,
+    .settle = events_settle,
     .read = events_read,
+    .reset = events_reset,
     .close = events_close,
 };

@@ -11,12 +11,14 @@
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_result.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 #include <cupti_version.h>
 
 struct gp_cupti {
 #define CUPTI(function) __typeof__(&function) function;
 #define RANGE(function) CUPTI(function)
+#define SASS(function) CUPTI(function)
 #define EVENT(function) CUPTI(function)
 #include "cuda/cupti.def"
 };
@@ -29,8 +31,10 @@ extern struct gp_cupti gp_cupti;
  * call it outside locks the program could wait for. */
 bool gp_cupti_find(const char **why);
 
-/* What this version of it has: all RANGE functions of cupti.def, all EVENT functions. */
+/* What this version of it has: all RANGE functions of cupti.def, all SASS functions,
+ * all EVENT functions. */
 bool gp_cupti_has_ranges(void);
+bool gp_cupti_has_sass(void);
 bool gp_cupti_has_events(void);
 
 /* cuptiGetVersion's number; 0 before it is found. */

@@ -70,6 +70,31 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
+void gp_contexts_settle(void)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        if (!c->pending)
+            continue;
+        bool alive = push(c);
+        gp_pending_settle(&c->pending, c->collector, c->collection, alive);
+        if (alive)
+            pop();
+    }
+}
+
+/* The context is current while it is alive. */
+static void close_collection(struct gp_context *c, bool alive)
+{
+    if (!c->collection)
+        return;
+    if (c->pending)
+        gp_pending_settle(&c->pending, c->collector, c->collection, alive);
+    c->collector->close(c->collection, alive);
+    c->collection = NULL;
+}
+
 void gp_contexts_close_collections(void)
 {
     struct gp_context *c;
@@ -78,8 +103,7 @@ void gp_contexts_close_collections(void)
         if (!c->collection)
             continue;
         bool alive = push(c);
-        c->collector->close(c->collection, alive);
-        c->collection = NULL;
+        close_collection(c, alive);
         if (alive)
             pop();
     }
@@ -91,6 +115,27 @@ static bool open_collection(struct gp_context *c, const char **why)
     gp_contexts_close_collections();
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     return c->collection != NULL;
+}
+
+static void destroy_events(struct gp_context *c)
+{
+    CUevent *const events[] = {&c->event, &c->earlier, &c->start};
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        if (*events[i])
+            gp_cuda.cuEventDestroy_v2(*events[i]);
+}
+
+static bool make_events(struct gp_context *c)
+{
+    CUevent *const events[] = {&c->event, &c->earlier, &c->start};
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        if (gp_cuda.cuEventCreate(events[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
+            *events[i] = NULL;
+            destroy_events(c);
+            return false;
+        }
+    }
+    return true;
 }
 
 struct gp_context *gp_context_enter(CUcontext handle, const char **why)
@@ -110,18 +155,17 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
         return NULL;
     c->handle = handle;
     *why = "no event can be made to wait for";
-    if (gp_cuda.cuEventCreate(&c->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    if (!make_events(c)) {
         free(c);
         return NULL;
     }
     describe_device(device, &c->device);
     if (!open_collection(c, why)) {
-        gp_cuda.cuEventDestroy_v2(c->event);
+        destroy_events(c);
         free(c);
         return NULL;
     }
     DL_APPEND(contexts, c);
-    gp_session_stops_at_exit();
     gp_session_record_device(&c->device);
     return c;
 }
@@ -144,11 +188,10 @@ void gp_context_leave(CUcontext handle)
         return;
     DL_DELETE(contexts, c);
     bool alive = push(c);
-    if (c->collection)
-        c->collector->close(c->collection, alive);
+    close_collection(c, alive);
     gp_snapshot_close(c->snapshot, alive);
     if (alive) {
-        gp_cuda.cuEventDestroy_v2(c->event);
+        destroy_events(c);
         pop();
     }
     free(c);

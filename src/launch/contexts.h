@@ -5,6 +5,7 @@
 #define GPUPROF_LAUNCH_CONTEXTS_H
 
 #include "counters/collector.h"
+#include "launch/pending.h"
 #include "memory/snapshot.h"
 
 struct gp_context {
@@ -14,8 +15,10 @@ struct gp_context {
     struct gp_collection *collection;
     struct gp_snapshot *snapshot; /* NULL until a launch is to be replayed */
     const char *no_snapshot;      /* why there can be none, NULL while there may be */
-    bool counts;                  /* a pass has begun well here before */
-    CUevent event;                /* for waiting */
+    struct gp_pending *pending;   /* launches whose counters were not read yet */
+    CUevent event;                /* after a launch: for waiting, and its end */
+    CUevent earlier, start;       /* before a launch, one right after the other */
+    float empty_ms;               /* least time seen between these two */
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
@@ -27,6 +30,9 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why);
 
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
+
+/* Reads and records what was counted and not read yet, everywhere. */
+void gp_contexts_settle(void);
 
 /* Ends collecting everywhere; contexts begin anew when they are entered. */
 void gp_contexts_close_collections(void);

@@ -25,6 +25,7 @@ struct gp_kernel {
     bool with_host;        /* that is the rule */
     unsigned host_changes; /* launches in a row in which host memory changed */
     const char *refused;
+    struct gp_pass_cost cost;
     UT_hash_handle hh;
 };
 
@@ -178,6 +179,20 @@ void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
         kernel->runs_once = "page-locked host memory changes while it runs";
         kernel->with_host = true;
     }
+}
+
+struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel)
+{
+    return &kernel->cost;
+}
+
+const void *gp_kernel_find_code(void *data, const char *function, size_t *size, const char **why)
+{
+    (void)data;
+    (void)function;
+    *size = 0;
+    *why = "the machine code of the kernel is not known";
+    return NULL;
 }
 
 static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)

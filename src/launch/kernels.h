@@ -3,6 +3,7 @@
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
+#include "counters/collector.h"
 #include "cuda/driver.h"
 #include "profile/record.h"
 
@@ -34,6 +35,12 @@ const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
  * be replayed. A kernel of which that is the rule works with the host, and is left alone. */
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
 bool gp_kernel_works_with_host(const struct gp_kernel *kernel);
+
+/* What counting the kernel was seen to cost; learned by the collector. */
+struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);
+
+/* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
+const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
 
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);

@@ -85,6 +85,12 @@ void gp_session_give_up(const char *why)
     }
 }
 
+void gp_session_stop(void)
+{
+    int measuring = MEASURING;
+    atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
+}
+
 void gp_session_capture_begins(void)
 {
     atomic_fetch_add(&session.captures, 1);
@@ -266,21 +272,6 @@ static void report_at_exit(void)
         gp_text_free(&text);
     }
     pthread_mutex_unlock(&session.records);
-}
-
-/* Launches that the program makes while it exits go through as they are. */
-static void stop_at_exit(void)
-{
-    int measuring = MEASURING;
-    atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
-}
-
-void gp_session_stops_at_exit(void)
-{
-    /* Twice: CUPTI loads more when it first counts. */
-    static atomic_int registered;
-    if (atomic_fetch_add(&registered, 1) < 2)
-        atexit(stop_at_exit);
 }
 
 void gp_session_start(void)

@@ -23,9 +23,8 @@ void gp_own_work_ends(void);
 /* True while launches are to be measured: started, not given up, not in exit. */
 bool gp_session_measures(void);
 
-/* From the first launch on: CUPTI's own exit handlers, which came with it, must not find us
- * measuring. Ours, registered after theirs, run before them. */
-void gp_session_stops_at_exit(void);
+/* Stops measuring for the rest of the process, without a word. */
+void gp_session_stop(void);
 
 /* Stops measuring for the rest of the process, after one line that says why. */
 void gp_session_give_up(const char *why);

@@ -217,8 +217,8 @@ one_line() {
 
 @test "no room for a copy: hardware counters only, with the reason" {
     GPUSIM_FAULTS=alloc=3+ profiled "$programs/snippets_linked" --launches 3 in_place
-    grep -q "no room for" "$log"
-    [ "$(measured)" -eq 2 ] # the first launch shows that the kernel ends
+    grep -q "no room for" "$profile"
+    [ "$(measured)" -eq 3 ] # the first launch shows that the kernel ends, and is only timed
     [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile")" -eq 2 ]
     [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 0 ]
 }

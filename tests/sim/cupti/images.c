@@ -50,10 +50,11 @@ uint32_t gpusim_config_plan(struct gpusim_config_counter *counters, uint32_t cou
         if (counters[i].pass + 1 > hardware)
             hardware = counters[i].pass + 1;
     }
-    /* More passes on request: the hardware's counters are spread over them. */
-    if (hardware && wanted > hardware + instrumented) {
+    /* More passes on request: the hardware's counters are spread over all but one of them, whether
+     * or not that one is needed for instrumented code. */
+    if (hardware && wanted > hardware + 1) {
         uint32_t next = 0;
-        hardware = wanted - instrumented;
+        hardware = wanted - 1;
         for (uint32_t i = 0; i < count; i++)
             if (!gpusim_metric_is_instrumented(counters[i].base))
                 counters[i].pass = next++ % hardware;

@@ -1,0 +1,137 @@
+#include "counters/range_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool gp_profiler_initialize(const char **why)
+{
+    static bool initialized; /* guarded by the gate, as everything here */
+    if (initialized)
+        return true;
+    GP_CUPTI_PARAMS(CUpti_Profiler_Initialize, p);
+    initialized = !GP_CUPTI_FAILED(cuptiProfilerInitialize, &p, why);
+    return initialized;
+}
+
+bool gp_counter_is_instrumented(const char *name)
+{
+    return strstr(name, "__sass_") != NULL;
+}
+
+static CUpti_Profiler_Host_Object *open_host(const char *chip, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize, p);
+    p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    p.pChipName = chip;
+    return GP_CUPTI_FAILED(cuptiProfilerHostInitialize, &p, why) ? NULL : p.pHostObject;
+}
+
+static void close_host(CUpti_Profiler_Host_Object *host)
+{
+    if (!host)
+        return;
+    GP_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize, p);
+    p.pHostObject = host;
+    gp_cupti.cuptiProfilerHostDeinitialize(&p);
+}
+
+static CUptiResult add_metrics(CUpti_Profiler_Host_Object *host, const char **names, size_t count)
+{
+    GP_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, p);
+    p.pHostObject = host;
+    p.ppMetricNames = names;
+    p.numMetrics = count;
+    return gp_cupti.cuptiProfilerHostConfigAddMetrics(&p);
+}
+
+bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
+                         const char **unavailable, const char **why)
+{
+    /* An object that is thrown away. */
+    CUpti_Profiler_Host_Object *trial = open_host(chip, why);
+    if (!trial)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names[i];
+        CUptiResult result = add_metrics(trial, &name, 1);
+        unavailable[i] = NULL;
+        if (result == CUPTI_ERROR_INVALID_PARAMETER || result == CUPTI_ERROR_INVALID_METRIC_NAME)
+            unavailable[i] = "this GPU has no such counter";
+        else if (result != CUPTI_SUCCESS)
+            unavailable[i] = gp_cupti_error("cuptiProfilerHostConfigAddMetrics", result);
+    }
+    close_host(trial);
+    return true;
+}
+
+static void drop(struct gp_range_config *c)
+{
+    close_host(c->host);
+    free(c->image);
+    c->host = NULL;
+    c->image = NULL;
+}
+
+/* Makes the image of the first `count` counters, and says how many passes it takes. */
+static bool make(struct gp_range_config *c, const char *chip, size_t count, unsigned *passes,
+                 const char **why)
+{
+    drop(c);
+    c->host = open_host(chip, why);
+    if (!c->host || gp_cupti_failed("cuptiProfilerHostConfigAddMetrics",
+                                    add_metrics(c->host, c->names, count), why))
+        return false;
+    GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, size);
+    size.pHostObject = c->host;
+    if (GP_CUPTI_FAILED(cuptiProfilerHostGetConfigImageSize, &size, why))
+        return false;
+    c->image_size = size.configImageSize;
+    c->image = malloc(c->image_size);
+    *why = "memory ran out";
+    if (!c->image)
+        return false;
+    GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, image);
+    image.pHostObject = c->host;
+    image.configImageSize = c->image_size;
+    image.pConfigImage = c->image;
+    if (GP_CUPTI_FAILED(cuptiProfilerHostGetConfigImage, &image, why))
+        return false;
+    GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses, number);
+    number.configImageSize = c->image_size;
+    number.pConfigImage = c->image;
+    if (GP_CUPTI_FAILED(cuptiProfilerHostGetNumOfPasses, &number, why))
+        return false;
+    *passes = (unsigned)number.numOfPasses;
+    return true;
+}
+
+bool gp_range_config_make(struct gp_range_config *c, const char *chip, const char **names,
+                          size_t count, size_t hardware, const char **why)
+{
+    *c = (struct gp_range_config){.names = names, .count = count};
+    /* The hardware's passes are those that its counters need alone. */
+    if (hardware && !make(c, chip, hardware, &c->hardware_passes, why))
+        return false;
+    c->passes = c->hardware_passes;
+    return hardware == count || make(c, chip, count, &c->passes, why);
+}
+
+void gp_range_config_free(struct gp_range_config *c)
+{
+    drop(c);
+    *c = (struct gp_range_config){0};
+}
+
+bool gp_range_config_evaluate(const struct gp_range_config *c, const uint8_t *data,
+                              size_t data_size, size_t range, double *values, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, p);
+    p.pHostObject = c->host;
+    p.pCounterDataImage = data;
+    p.counterDataImageSize = data_size;
+    p.rangeIndex = range;
+    p.ppMetricNames = c->names;
+    p.numMetrics = c->count;
+    p.pMetricValues = values;
+    return !GP_CUPTI_FAILED(cuptiProfilerHostEvaluateToGpuValues, &p, why);
+}

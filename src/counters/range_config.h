@@ -1,0 +1,39 @@
+/* What the Range Profiler is to count: CUPTI's configuration for a list of counters, and the
+ * evaluation of what was counted. Needs no GPU, only CUPTI's host library. */
+#ifndef GPUPROF_COUNTERS_RANGE_CONFIG_H
+#define GPUPROF_COUNTERS_RANGE_CONFIG_H
+
+#include "cuda/cupti.h"
+
+struct gp_range_config {
+    CUpti_Profiler_Host_Object *host;
+    uint8_t *image;
+    size_t image_size;
+    const char **names; /* belong to the caller of make */
+    size_t count;
+    unsigned passes, hardware_passes; /* those of instrumented code come last */
+};
+
+/* CUPTI must have been started; again and again does no harm. */
+bool gp_profiler_initialize(const char **why);
+
+/* True for counters of instrumented code. */
+bool gp_counter_is_instrumented(const char *name);
+
+/* Tries each name on its own, as CUPTI refuses a whole list for one bad name and does not say
+ * which: unavailable[i] becomes the reason, NULL where the chip can count it. */
+bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
+                         const char **unavailable, const char **why);
+
+/* Configures the names, of which the first `hardware` are the hardware's. False with the reason;
+ * free in any case. */
+bool gp_range_config_make(struct gp_range_config *config, const char *chip, const char **names,
+                          size_t count, size_t hardware, const char **why);
+void gp_range_config_free(struct gp_range_config *config);
+
+/* The counters of one range of a counter data image: `count` values, NAN for what was not counted.
+ */
+bool gp_range_config_evaluate(const struct gp_range_config *config, const uint8_t *data,
+                              size_t data_size, size_t range, double *values, const char **why);
+
+#endif

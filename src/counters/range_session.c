@@ -1,0 +1,222 @@
+#include "counters/range_session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct gp_range_session {
+    CUpti_RangeProfiler_Object *profiler;
+    struct gp_range_config config;
+    unsigned ranges;
+    uint8_t *data; /* CUPTI's counter data image */
+    size_t data_size;
+    bool started;
+    bool counting;    /* the image holds ranges that were not read yet */
+    unsigned pass;    /* that is started, or that the next start makes */
+    double *values;   /* ranges x counters */
+    bool *has_values; /* by range */
+};
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static bool enable(struct gp_range_session *s, CUcontext context, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_Enable, p);
+    p.ctx = context;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerEnable, &p, why))
+        return false;
+    s->profiler = p.pRangeProfilerObject;
+    return true;
+}
+
+/* Without counters there is nothing to make room for: the session is open for its own sake. */
+static bool make_data_image(struct gp_range_session *s, const char **why)
+{
+    if (!s->config.count)
+        return true;
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize, p);
+    p.pRangeProfilerObject = s->profiler;
+    p.pMetricNames = s->config.names;
+    p.numMetrics = s->config.count;
+    p.maxNumOfRanges = s->ranges;
+    p.maxNumRangeTreeNodes = s->ranges;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataSize, &p, why))
+        return false;
+    s->data_size = p.counterDataSize;
+    s->data = calloc(1, s->data_size);
+    s->values = calloc(s->ranges * s->config.count, sizeof(*s->values));
+    s->has_values = calloc(s->ranges, sizeof(*s->has_values));
+    *why = "memory ran out";
+    return s->data && s->values && s->has_values;
+}
+
+struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
+                                               unsigned ranges, const char **why)
+{
+    struct gp_range_session *s = calloc(1, sizeof(*s));
+    *why = "memory ran out";
+    if (!s) {
+        gp_range_config_free(config);
+        return NULL;
+    }
+    s->config = *config;
+    s->ranges = ranges;
+    if (enable(s, context, why) && make_data_image(s, why))
+        return s;
+    gp_range_session_close(s, true);
+    return NULL;
+}
+
+void gp_range_session_close(struct gp_range_session *s, bool context_alive)
+{
+    if (!s)
+        return;
+    if (s->profiler && context_alive) {
+        GP_CUPTI_PARAMS(CUpti_RangeProfiler_Disable, p);
+        p.pRangeProfilerObject = s->profiler;
+        gp_cupti.cuptiRangeProfilerDisable(&p);
+    }
+    gp_range_config_free(&s->config);
+    free(s->data);
+    free(s->values);
+    free(s->has_values);
+    free(s);
+}
+
+unsigned gp_range_session_hardware_passes(const struct gp_range_session *s)
+{
+    return s->config.hardware_passes;
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static bool empty_image(struct gp_range_session *s, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, image);
+    image.pRangeProfilerObject = s->profiler;
+    image.counterDataSize = s->data_size;
+    image.pCounterData = s->data;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataImageInitialize, &image, why))
+        return false;
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, p);
+    p.pRangeProfilerObject = s->profiler;
+    p.configSize = s->config.image_size;
+    p.pConfig = s->config.image;
+    p.counterDataImageSize = s->data_size;
+    p.pCounterDataImage = s->data;
+    p.range = CUPTI_UserRange;
+    p.replayMode = CUPTI_UserReplay;
+    p.maxRangesPerPass = s->ranges;
+    p.numNestingLevels = 1;
+    p.minNestingLevel = 1;
+    p.targetNestingLevel = 1;
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerSetConfig, &p, why);
+}
+
+static bool start(struct gp_range_session *s, const char **why)
+{
+    /* The first pass of a batch; whatever the configuration says, CUPTI goes on where it is. */
+    if (s->pass == 0 && !empty_image(s, why))
+        return false;
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_Start, p);
+    p.pRangeProfilerObject = s->profiler;
+    s->started = !GP_CUPTI_FAILED(cuptiRangeProfilerStart, &p, why);
+    return s->started;
+}
+
+/* The number of the range that stands at a place of the image. */
+static bool range_at(const struct gp_range_session *s, size_t place, unsigned *range)
+{
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, p);
+    p.pCounterDataImage = s->data;
+    p.counterDataImageSize = s->data_size;
+    p.rangeIndex = place;
+    p.rangeDelimiter = "/";
+    const char *why;
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataGetRangeInfo, &p, &why) && p.rangeName &&
+           sscanf(p.rangeName, "%u", range) == 1 && *range < s->ranges;
+}
+
+/* Takes the values of all ranges out of the image. */
+static bool decode(struct gp_range_session *s, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, p);
+    p.pRangeProfilerObject = s->profiler;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerDecodeData, &p, why))
+        return false;
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, info);
+    info.pCounterDataImage = s->data;
+    info.counterDataImageSize = s->data_size;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataInfo, &info, why))
+        return false;
+    for (size_t place = 0; place < info.numTotalRanges; place++) {
+        unsigned range;
+        if (range_at(s, place, &range))
+            s->has_values[range] = gp_range_config_evaluate(
+                &s->config, s->data, s->data_size, place, &s->values[range * s->config.count], why);
+    }
+    s->counting = false;
+    return true;
+}
+
+/* Ends the pass that is started; after the last one all is decoded. */
+static bool stop(struct gp_range_session *s, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_Stop, p);
+    p.pRangeProfilerObject = s->profiler;
+    s->started = false;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerStop, &p, why))
+        return false;
+    s->pass = (s->pass + 1) % s->config.passes;
+    return s->pass != 0 || !s->counting || decode(s, why);
+}
+
+/* Has the wanted pass started. Passes on the way there are submitted empty. */
+static bool advance(struct gp_range_session *s, unsigned pass, const char **why)
+{
+    while (!s->started || s->pass != pass)
+        if (s->started ? !stop(s, why) : !start(s, why))
+            return false;
+    return true;
+}
+
+bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned pass,
+                           const char **why)
+{
+    *why = "the counters have no such pass";
+    if (pass >= s->config.passes || !advance(s, pass, why))
+        return false;
+    char name[16];
+    snprintf(name, sizeof(name), "%u", range);
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, p);
+    p.pRangeProfilerObject = s->profiler;
+    p.pRangeName = name;
+    s->counting = true;
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerPushRange, &p, why);
+}
+
+bool gp_range_session_pop(struct gp_range_session *s, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, p);
+    p.pRangeProfilerObject = s->profiler;
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerPopRange, &p, why);
+}
+
+bool gp_range_session_settle(struct gp_range_session *s, const char **why)
+{
+    while (s->started || s->counting)
+        if (s->started ? !stop(s, why) : !start(s, why))
+            return false;
+    return true;
+}
+
+const double *gp_range_session_values(const struct gp_range_session *s, unsigned range)
+{
+    return s->has_values && s->has_values[range] ? &s->values[range * s->config.count] : NULL;
+}
+
+void gp_range_session_forget_values(struct gp_range_session *s)
+{
+    for (unsigned range = 0; s->has_values && range < s->ranges; range++)
+        s->has_values[range] = false;
+}

@@ -1,0 +1,37 @@
+/* A session of CUPTI's Range Profiler that stays armed: ranges are pushed and popped in it, one
+ * launch each, and kernels outside of them run at their own speed. Starting and stopping costs
+ * milliseconds, a range one; what was counted comes out only when the session is stopped, so that
+ * is done for many ranges at once.
+ *
+ * The counters take one or several passes. In each a range is pushed again under its number; going
+ * on to another pass stops the session and starts it again. */
+#ifndef GPUPROF_COUNTERS_RANGE_SESSION_H
+#define GPUPROF_COUNTERS_RANGE_SESSION_H
+
+#include "counters/range_config.h"
+
+struct gp_range_session;
+
+/* A session for ranges numbered 0 to ranges - 1. The configuration becomes the session's, also when
+ * that fails: NULL with the reason in *why. Nothing is started yet. */
+struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
+                                               unsigned ranges, const char **why);
+void gp_range_session_close(struct gp_range_session *s, bool context_alive);
+
+unsigned gp_range_session_hardware_passes(const struct gp_range_session *s);
+
+/* Around one launch. The pop waits for the kernel. False with the reason: the session is then of no
+ * more use, except that values of earlier batches can be read. */
+bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned pass,
+                           const char **why);
+bool gp_range_session_pop(struct gp_range_session *s, const char **why);
+
+/* Stops the session, so that all that was counted can be read. The next push starts it again. */
+bool gp_range_session_settle(struct gp_range_session *s, const char **why);
+
+/* What a range counted, in the order of the configuration's names, NAN where a counter's pass was
+ * not made; NULL where the range was not settled. Valid until forgotten. */
+const double *gp_range_session_values(const struct gp_range_session *s, unsigned range);
+void gp_range_session_forget_values(struct gp_range_session *s);
+
+#endif

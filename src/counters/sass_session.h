@@ -1,0 +1,28 @@
+/* Counting by instrumented code through CUPTI's SASS metrics: one launch at a time, without
+ * starting and stopping the counters of the hardware, and beside a session of theirs. CUPTI tells
+ * what each machine instruction counted; the counters are summed from that and from what the
+ * instruction is.
+ *
+ * CUPTI needs its Range Profiler enabled on the context meanwhile, but nothing started in it, and
+ * no free counters of the hardware. */
+#ifndef GPUPROF_COUNTERS_SASS_SESSION_H
+#define GPUPROF_COUNTERS_SASS_SESSION_H
+
+#include "counters/collector.h"
+
+struct gp_sass_session;
+
+/* A session for the named counters. Those that cannot be computed this way have their reason in
+ * unavailable[i], NULL else. NULL with the reason in *why where it cannot be had at all. */
+struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
+                                             const char *const *names, size_t count,
+                                             const char **unavailable, const char **why);
+void gp_sass_session_close(struct gp_sass_session *s);
+
+/* Around one launch in the context, which is current. Between begin and end only that launch may
+ * run. The end waits for it, and gives the counters: values[i], or the reason in absent[i]. */
+bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why);
+bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
+                         double *values, const char **absent, const char **why);
+
+#endif

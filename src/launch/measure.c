@@ -1,0 +1,334 @@
+#include "launch/measure.h"
+
+#include "base/log.h"
+#include "launch/patience.h"
+#include "launch/session.h"
+#include "memory/buffers.h"
+#include "memory/modules.h"
+
+#include <math.h>
+#include <time.h>
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* Kernels that were let go and named. */
+#define MOST_LET_GO 8
+
+/* ---- one measurement ------------------------------------------------------------------------- */
+
+struct measurement {
+    const struct gp_call *call;
+    struct gp_kernel *kernel;
+    struct gp_context *context;
+    unsigned ticket;
+    struct gp_run run;
+    struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
+    const char *not_replayed;     /* why */
+    const char *broken_off;       /* why a pass could not be made */
+    bool undone;                  /* memory is as before the launch: one more run has to follow */
+    unsigned runs;                /* of the kernel */
+    uint64_t restored_bytes;
+};
+
+static void flush_caches(struct measurement *m)
+{
+    const char *why;
+    struct gp_snapshot *snapshot =
+        gp_session_flushes_caches() ? gp_context_snapshot(m->context, &why) : NULL;
+    if (snapshot)
+        gp_snapshot_flush_caches(snapshot);
+}
+
+/* Saves what the kernel may write, so that it can run more than once. */
+static void save(struct measurement *m)
+{
+    gp_modules_resolve(m->context->handle);
+    m->not_replayed = gp_kernel_runs_once(m->kernel);
+    if (!m->not_replayed)
+        m->not_replayed = gp_memory_replay_barred();
+    if (m->not_replayed)
+        return;
+    struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);
+    if (!snapshot)
+        return;
+    if (gp_snapshot_take(snapshot, &m->not_replayed)) {
+        m->snapshot = snapshot;
+        m->not_replayed = NULL;
+    } else {
+        gp_snapshot_done(snapshot);
+    }
+}
+
+/* The kernel has failed on the device: CUDA lets nothing more happen in this context. The program
+ * learns of it where it would have without us, at its next call that waits. */
+static void context_died(struct measurement *m, CUresult error)
+{
+    m->context->dead = true;
+    gp_say("a kernel failed with %s; its context is not measured any more", gp_cuda_error(error));
+}
+
+/* The kernel does not end while the program waits for us: let it go. */
+static void let_go(struct measurement *m)
+{
+    static struct gp_once once;
+    gp_say_limited(
+        &once, MOST_LET_GO,
+        "%s did not end within %g s by itself: it waits for the host or for other work, and is not "
+        "measured",
+        gp_kernel_name(m->kernel), gp_session_timeout());
+    gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
+    m->context->busy = true;
+    m->broken_off = gp_kernel_refused(m->kernel);
+}
+
+static CUresult record_event(const struct gp_call *call, CUevent event)
+{
+    return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
+                                   : gp_cuda.cuEventRecord(event, call->stream);
+}
+
+/* Marks the start of the kernel's time on the GPU. What empties the caches runs just before, so the
+ * launch stands in line by the time it ends and nothing is waited for in between. */
+static bool start_clock(struct measurement *m)
+{
+    struct gp_context *c = m->context;
+    flush_caches(m);
+    return record_event(m->call, c->earlier) == CUDA_SUCCESS &&
+           record_event(m->call, c->start) == CUDA_SUCCESS;
+}
+
+/* The kernel's time, less what two events take with nothing between them. */
+static void read_clock(struct measurement *m)
+{
+    struct gp_context *c = m->context;
+    float empty, all;
+    if (gp_cuda.cuEventElapsedTime(&empty, c->earlier, c->start) != CUDA_SUCCESS ||
+        gp_cuda.cuEventElapsedTime(&all, c->start, c->event) != CUDA_SUCCESS)
+        return;
+    if (c->empty_ms == 0 || empty < c->empty_ms)
+        c->empty_ms = empty;
+    m->run.native_ms = all > c->empty_ms ? all - c->empty_ms : 0;
+}
+
+/* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
+ * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
+ * its end. */
+static CUresult own_run(struct measurement *m, bool *ended)
+{
+    *ended = false;
+    bool timed = start_clock(m);
+    CUresult result = m->call->run(m->call);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
+        /* Stacks or code of the kernel may need the room that our copy takes. */
+        gp_snapshot_done(m->snapshot);
+        m->snapshot = NULL;
+        m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
+        if (gp_snapshot_release_memory())
+            result = m->call->run(m->call);
+    }
+    if (result != CUDA_SUCCESS)
+        return result;
+    CUresult outcome = record_event(m->call, m->context->event);
+    if (outcome == CUDA_SUCCESS)
+        outcome = gp_wait_for_event(m->context->event, gp_session_timeout());
+    if (outcome == CUDA_ERROR_NOT_READY) {
+        let_go(m);
+    } else if (outcome != CUDA_SUCCESS) {
+        context_died(m, outcome);
+    } else {
+        *ended = !m->broken_off;
+        m->runs++;
+        gp_kernel_ended(m->kernel);
+        if (timed)
+            read_clock(m);
+    }
+    return result;
+}
+
+/* Runs the kernel once more, plainly: memory has been put back and no run has followed, or one that
+ * broke off and may have left its work half done. */
+static void repair(struct measurement *m)
+{
+    const char *why;
+    if (!gp_snapshot_compare(m->snapshot, &why) || gp_snapshot_host_changed(m->snapshot) ||
+        !gp_snapshot_restore(m->snapshot, &why) || m->call->run(m->call) != CUDA_SUCCESS) {
+        if (!gp_session_measures())
+            return; /* the process is at its end, and the driver gone */
+        gp_say(
+            "memory could not be put back after a replay; what the program computes from here on "
+            "may be wrong");
+        gp_session_give_up("a replay could not be undone");
+        return;
+    }
+    CUresult outcome = gp_cuda.cuCtxSynchronize();
+    if (outcome != CUDA_SUCCESS)
+        context_died(m, outcome);
+}
+
+/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
+ * ended well. */
+static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
+{
+    struct gp_context *c = m->context;
+    gp_kernel_collected(m->kernel);
+    *result = m->call->run(m->call);
+    CUresult outcome = *result == CUDA_SUCCESS ? gp_cuda.cuCtxSynchronize() : CUDA_SUCCESS;
+    if (outcome != CUDA_SUCCESS) {
+        context_died(m, outcome);
+        return false;
+    }
+    bool ended = c->collector->end(c->collection, m->ticket, pass, &m->run, &m->broken_off);
+    if (*result != CUDA_SUCCESS)
+        return false;
+    m->runs++;
+    m->undone = false;
+    return ended;
+}
+
+/* Puts memory back to where the program's own run started from. False where that must not be, and
+ * nothing was undone then. */
+static bool rewind_memory(struct measurement *m)
+{
+    if (!gp_snapshot_compare(m->snapshot, &m->broken_off))
+        return false;
+    bool host_changed = gp_snapshot_host_changed(m->snapshot);
+    gp_kernel_host_changed(m->kernel, host_changed);
+    if (host_changed) {
+        m->broken_off = "page-locked host memory changed while it ran";
+        return false;
+    }
+    m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
+    m->undone = true;
+    return gp_snapshot_restore(m->snapshot, &m->broken_off);
+}
+
+/* One pass from the memory the program's own run started from. False where no more passes of that
+ * kind can be made. Our own kernels run before the pass begins: a pass counts every kernel there
+ * is. */
+static bool replay_pass(struct measurement *m, unsigned pass)
+{
+    struct gp_context *c = m->context;
+    if (!rewind_memory(m))
+        return false;
+    if (pass == 0)
+        flush_caches(m);
+    if (!c->collector->begin(c->collection, m->ticket, pass, &m->run, &m->broken_off))
+        return false;
+    CUresult result;
+    bool ended = run_pass(m, pass, &result);
+    if (result != CUDA_SUCCESS)
+        m->broken_off = gp_cuda_error(result);
+    return ended;
+}
+
+/* The program's own run, then a replay for each pass. */
+static CUresult measure_by_replay(struct measurement *m)
+{
+    struct gp_context *c = m->context;
+    bool ended;
+    CUresult result = own_run(m, &ended);
+    unsigned passes = ended ? c->collector->hardware_passes(c->collection) : 0;
+    for (unsigned pass = 0; pass < passes && replay_pass(m, pass); pass++)
+        ;
+    if (ended && !c->dead && c->collector->instruments(c->collection))
+        replay_pass(m, GP_INSTRUMENTED_PASS);
+    if (m->undone && !c->dead)
+        repair(m);
+    return result;
+}
+
+/* Where the kernel cannot run again its own run is the first pass, and the only one. */
+static CUresult measure_once(struct measurement *m)
+{
+    struct gp_context *c = m->context;
+    bool ended;
+    if (gp_kernel_works_with_host(m->kernel))
+        return own_run(m, &ended);
+    if (!gp_kernel_has_ended(m->kernel)) {
+        /* Whether it ends at all is not known yet. */
+        m->broken_off = "it cannot be replayed, and a kernel's first launch is then not measured";
+        return own_run(m, &ended);
+    }
+    flush_caches(m);
+    unsigned pass = c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS;
+    if (!c->collector->begin(c->collection, m->ticket, pass, &m->run, &m->broken_off))
+        return own_run(m, &ended);
+    CUresult result;
+    run_pass(m, pass, &result);
+    return result;
+}
+
+static void record(const struct measurement *m, uint64_t index, double started_ms)
+{
+    struct gp_context *c = m->context;
+    const struct gp_call *call = m->call;
+    struct gp_launch launch = {
+        .index = index,
+        .device = c->device.ordinal,
+        .context = (uint64_t)(uintptr_t)c->handle,
+        .stream = (uint64_t)(uintptr_t)call->stream,
+        .grid = {call->grid[0], call->grid[1], call->grid[2]},
+        .block = {call->block[0], call->block[1], call->block[2]},
+        .cluster = {call->cluster[0], call->cluster[1], call->cluster[2]},
+        .shared_dynamic = call->shared_dynamic,
+        .passes = m->runs,
+        .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
+        .restored_bytes = m->restored_bytes,
+        .skipped = m->broken_off ? m->broken_off : m->not_replayed,
+    };
+    gp_kernel_describe(m->kernel, &launch);
+    const char *not_run =
+        launch.skipped ? launch.skipped : "no counter of the selection exists here";
+    launch.overhead_ms = now_ms() - started_ms;
+    gp_pending_add(&c->pending, m->ticket, &launch, not_run, 1e6 * m->run.native_ms);
+}
+
+/* Says once that metrics are missing because the hardware's counters cannot be had. Where nothing
+ * else can be counted either there is no use in going on. */
+static void say_without_hardware(struct gp_context *c)
+{
+    static struct gp_once once;
+    const char *why = c->collector->no_hardware(c->collection);
+    if (!why)
+        return;
+    if (!c->collector->instruments(c->collection))
+        gp_session_give_up(why);
+    else
+        gp_say_limited(&once, 1, "only what instrumented code counts is measured: %s", why);
+}
+
+CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct gp_context *c,
+                    uint64_t index)
+{
+    double started_ms = now_ms();
+    struct measurement m = {
+        .call = call,
+        .kernel = kernel,
+        .context = c,
+        .run = {.kernel = gp_kernel_name(kernel),
+                .cost = gp_kernel_cost(kernel),
+                .find_code = gp_kernel_find_code,
+                .find_code_data = kernel},
+    };
+    bool ended, counts = c->collector->hardware_passes(c->collection) > 0 ||
+                         c->collector->instruments(c->collection);
+    m.ticket = c->collector->ticket(c->collection);
+    if (counts)
+        save(&m);
+    CUresult result = m.snapshot ? measure_by_replay(&m)
+                      : counts   ? measure_once(&m)
+                                 : own_run(&m, &ended);
+    say_without_hardware(c);
+    if (result == CUDA_SUCCESS && !c->dead && gp_session_measures())
+        record(&m, index, started_ms);
+    if (m.snapshot)
+        gp_snapshot_done(m.snapshot);
+    if (gp_pending_is_due(c->pending, c->collector, c->collection))
+        gp_pending_settle(&c->pending, c->collector, c->collection, !c->dead);
+    return result;
+}

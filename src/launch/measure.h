@@ -1,0 +1,16 @@
+/* One measurement: the program's own run of a kernel, then a run for each pass, each from the same
+ * memory. Calls launch/{contexts,kernels,session}, memory/, counters/. The gate is closed, the
+ * context current and idle. */
+#ifndef GPUPROF_LAUNCH_MEASURE_H
+#define GPUPROF_LAUNCH_MEASURE_H
+
+#include "launch/contexts.h"
+#include "launch/kernels.h"
+#include "launch/launch.h"
+
+/* Makes the launch, the index-th of the process, and measures it; the result is that of the
+ * program's own run. */
+CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel,
+                    struct gp_context *context, uint64_t index);
+
+#endif

@@ -1,0 +1,95 @@
+#include "launch/pending.h"
+
+#include "launch/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <utlist.h>
+
+/* How long a launch may wait: what is not read yet is lost when the process is killed. */
+#define MOST_SECONDS 1.0
+
+struct gp_pending {
+    unsigned ticket;
+    struct gp_launch launch;
+    char *kernel; /* its name: the kernel may be unloaded by the time it is read */
+    const char *not_run;
+    double duration_ns;
+    double since; /* seconds */
+    struct gp_pending *prev, *next;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_launch *launch,
+                    const char *not_run, double duration_ns)
+{
+    struct gp_pending *p = calloc(1, sizeof(*p));
+    char *kernel = strdup(launch->kernel);
+    if (!p || !kernel) {
+        free(p);
+        free(kernel);
+        return; /* without memory there is no record */
+    }
+    p->ticket = ticket;
+    p->launch = *launch;
+    p->kernel = kernel;
+    p->launch.kernel = kernel;
+    p->not_run = not_run;
+    p->duration_ns = duration_ns;
+    p->since = now();
+    DL_APPEND(*list, p);
+}
+
+bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
+                       const struct gp_collection *collection)
+{
+    return collector->full(collection) || (list && now() - list->since > MOST_SECONDS);
+}
+
+/* What we have timed ourselves is the kernel alone; what a range counted includes its edges. */
+static void put_duration(struct gp_counter *counters, size_t count, double duration_ns)
+{
+    for (size_t i = 0; duration_ns > 0 && i < count; i++) {
+        if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0) {
+            counters[i].value = duration_ns;
+            counters[i].absent = NULL;
+        }
+    }
+}
+
+static void record(struct gp_pending *p, const struct gp_collector *collector,
+                   struct gp_collection *collection)
+{
+    size_t count = collector->count(collection);
+    struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
+    if (!counters)
+        return;
+    memcpy(counters, collector->read(collection, p->ticket, p->not_run), count * sizeof(*counters));
+    put_duration(counters, count, p->duration_ns);
+    p->launch.counters = counters;
+    p->launch.counter_count = count;
+    gp_session_record_launch(&p->launch);
+    free(counters);
+}
+
+void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,
+                       struct gp_collection *collection, bool context_alive)
+{
+    struct gp_pending *p, *next;
+    collector->settle(collection, context_alive);
+    DL_FOREACH_SAFE(*list, p, next)
+    {
+        record(p, collector, collection);
+        DL_DELETE(*list, p);
+        free(p->kernel);
+        free(p);
+    }
+    collector->reset(collection);
+}

@@ -1,0 +1,25 @@
+/* Launches that have run and whose counters are still to be read. Reading is slow, so it is done
+ * for many at once. Owns the list; the collection's tickets are given back by it. Calls counters/,
+ * launch/session. Used with the gate closed. */
+#ifndef GPUPROF_LAUNCH_PENDING_H
+#define GPUPROF_LAUNCH_PENDING_H
+
+#include "counters/collector.h"
+
+struct gp_pending; /* those of one collection; NULL is an empty list */
+
+/* Takes a launch without its counters; what the strings point to may go afterwards, but for
+ * `skipped` and `not_run` (why a pass was not made), which live for ever. duration_ns: of the
+ * kernel alone, 0 where it was not timed. */
+void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_launch *launch,
+                    const char *not_run, double duration_ns);
+
+/* True when it is time to read: no more tickets, or a launch has waited for a second. */
+bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
+                       const struct gp_collection *collection);
+
+/* Reads and records all. With the context gone what the hardware counted is lost. */
+void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,
+                       struct gp_collection *collection, bool context_alive);
+
+#endif
