@@ -15,6 +15,8 @@ struct gp_collection {
     CUdevice device;
     CUpti_EventGroupSets *sets;
     unsigned passes_run; /* of the launch at hand */
+    bool counts;         /* a pass has begun before */
+    const char *no_hardware;
     struct gp_counter *counters;
     const char **unavailable; /* why this chip cannot count one, NULL if it can */
     CUpti_EventID *ids;
@@ -134,7 +136,7 @@ static struct gp_collection *events_open(CUcontext context, const struct gp_devi
 
 static unsigned events_passes(struct gp_collection *c)
 {
-    return c->sets->numSets;
+    return c->no_hardware ? 0 : c->sets->numSets;
 }
 
 static bool events_instrument(const struct gp_collection *c)
@@ -145,8 +147,7 @@ static bool events_instrument(const struct gp_collection *c)
 
 static const char *events_no_hardware(const struct gp_collection *c)
 {
-    (void)c;
-    return NULL;
+    return c->no_hardware;
 }
 
 static size_t events_count(const struct gp_collection *c)
@@ -185,8 +186,12 @@ static bool events_begin(struct gp_collection *c, unsigned ticket, unsigned pass
 {
     (void)ticket;
     (void)run;
-    return !gp_cupti_failed("cuptiEventGroupSetEnable",
-                            gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
+    bool failed = gp_cupti_failed("cuptiEventGroupSetEnable",
+                                  gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
+    c->counts = c->counts || !failed;
+    if (!c->counts)
+        c->no_hardware = *why; /* busy, or forbidden: there is no use in trying at every launch */
+    return !failed;
 }
 
 static bool ask_group(CUpti_EventGroup group, CUpti_EventGroupAttribute what, uint32_t *value,

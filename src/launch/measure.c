@@ -170,6 +170,16 @@ static void repair(struct measurement *m)
         context_died(m, outcome);
 }
 
+static bool begin_pass(struct measurement *m, unsigned pass)
+{
+    struct gp_context *c = m->context;
+    const char *why;
+    bool begun = c->collector->begin(c->collection, m->ticket, pass, &m->run, &why);
+    if (!begun)
+        m->broken_off = why;
+    return begun;
+}
+
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
  * ended well. */
 static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
@@ -182,7 +192,10 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
         context_died(m, outcome);
         return false;
     }
-    bool ended = c->collector->end(c->collection, m->ticket, pass, &m->run, &m->broken_off);
+    const char *why;
+    bool ended = c->collector->end(c->collection, m->ticket, pass, &m->run, &why);
+    if (!ended)
+        m->broken_off = why;
     if (*result != CUDA_SUCCESS)
         return false;
     m->runs++;
@@ -212,12 +225,11 @@ static bool rewind_memory(struct measurement *m)
  * is. */
 static bool replay_pass(struct measurement *m, unsigned pass)
 {
-    struct gp_context *c = m->context;
     if (!rewind_memory(m))
         return false;
     if (pass == 0)
         flush_caches(m);
-    if (!c->collector->begin(c->collection, m->ticket, pass, &m->run, &m->broken_off))
+    if (!begin_pass(m, pass))
         return false;
     CUresult result;
     bool ended = run_pass(m, pass, &result);
@@ -256,7 +268,7 @@ static CUresult measure_once(struct measurement *m)
     }
     flush_caches(m);
     unsigned pass = c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS;
-    if (!c->collector->begin(c->collection, m->ticket, pass, &m->run, &m->broken_off))
+    if (!begin_pass(m, pass))
         return own_run(m, &ended);
     CUresult result;
     run_pass(m, pass, &result);
