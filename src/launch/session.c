@@ -182,7 +182,7 @@ static void open_output(void)
     struct gp_text path = {0};
     char why[512];
     if (gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0)
-        session.writer = gp_writer_open(gp_text_string(&path), NULL, why, sizeof(why));
+        session.writer = gp_writer_open(gp_text_string(&path), NULL, NULL, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
     gp_text_free(&path);
