@@ -87,4 +87,7 @@ struct gp_settings {
 /* Why a launch that is not replayed has no value of a counter that others of its kind have. */
 #define GP_COUNTED_ELSEWHERE "counted in other launches (GPUPROF_REPLAY=off)"
 
+/* In the name of a counter: instrumented code counts it, not the hardware. */
+#define GP_INSTRUMENTED "__sass_"
+
 #endif
