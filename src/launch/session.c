@@ -4,6 +4,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/pattern.h"
+#include "base/process.h"
 #include "base/sample.h"
 #include "base/text.h"
 #include "cuda/driver.h"
@@ -68,11 +69,11 @@ bool gp_session_looks(void)
         state = atomic_load(&session.state);
     }
     /* What other threads do while the session starts must not go unseen. */
-    while (state == STARTING && atomic_load(&session.pid) == getpid()) {
+    while (state == STARTING && gp_process_is_marked()) {
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
         state = atomic_load(&session.state);
     }
-    return (state == MEASURING || state == PASSIVE) && atomic_load(&session.pid) == getpid();
+    return (state == MEASURING || state == PASSIVE) && gp_process_is_marked();
 }
 
 bool gp_session_measures(void)
@@ -291,7 +292,7 @@ static void record_count(void *unused, const struct gp_count *count)
  * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
 {
-    if (atomic_load(&session.pid) != getpid())
+    if (atomic_load(&session.pid) != getpid()) /* also in a child of vfork that calls exit */
         return;
     atomic_store(&session.state, PASSIVE);
     struct timespec until;
@@ -332,6 +333,7 @@ void gp_session_start(void)
 {
     int idle = IDLE;
     atomic_store(&session.pid, getpid());
+    gp_process_mark();
     if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
         return; /* another thread is at it, or we ourselves, re-entering */
     if (!gp_driver_find()) {

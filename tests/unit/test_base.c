@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/pattern.h"
+#include "base/process.h"
 #include "base/sample.h"
 #include "base/text.h"
 
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -328,6 +330,38 @@ static void samples_take_what_they_say(void **state)
     assert_string_equal(taken("first:1,every:3", 10), "x..x..x..x");
 }
 
+/* A child, or its child, is marked when it says so itself. */
+static int child_is_wrong(int generations)
+{
+    if (gp_process_is_marked())
+        return 1;
+    if (generations > 0) {
+        gp_process_mark();
+        int status;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(child_is_wrong(generations - 1));
+        return !gp_process_is_marked() || waitpid(child, &status, 0) != child || status != 0;
+    }
+    return 0;
+}
+
+static void children_are_other_processes(void **state)
+{
+    (void)state;
+    assert_false(gp_process_is_marked());
+    gp_process_mark();
+    gp_process_mark();
+    assert_true(gp_process_is_marked());
+    pid_t child = fork();
+    if (child == 0)
+        _exit(child_is_wrong(2));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(gp_process_is_marked());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +380,7 @@ int main(void)
         cmocka_unit_test(kernels_have_readable_names),
         cmocka_unit_test(samples_are_read),
         cmocka_unit_test(samples_take_what_they_say),
+        cmocka_unit_test(children_are_other_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
