@@ -298,7 +298,7 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
     }
     gp_text_addf(out, "   %-34s %17s %17s %17s%s", metric->name, min, max, avg,
                  stat->combined ? " *" : "");
-    if (stat->absent_count > 0) {
+    if (stat->absent_count > 0 && !stat->combined) {
         char line[GP_WHY_SIZE + 96];
         snprintf(line, sizeof(line), "  absent in %" PRIu64 " of %" PRIu64 ": %s",
                  stat->absent_count, stat->absent_count + stat->count,
