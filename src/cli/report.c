@@ -146,6 +146,7 @@ static int take_header(void *user, const struct gp_profile_header *header)
                  header->time, header->version);
     gp_wrap(r->out, 3, gp_text_string(&line));
     gp_text_free(&line);
+    gp_summary_settings(r->summary, &header->settings);
     return 0;
 }
 
@@ -161,14 +162,23 @@ static int take_launch(void *user, const struct gp_launch *launch)
     return 0;
 }
 
+static int take_count(void *user, const struct gp_count *count)
+{
+    gp_summary_count(((struct reporting *)user)->summary, count);
+    return 0;
+}
+
 static int report_file(struct gp_metrics *m, const char *path, const struct gp_table_options *table,
                        struct gp_text *out)
 {
     struct gp_text notes = {0};
     char why[512] = "out of memory";
     struct reporting r = {.summary = gp_summary_new(m), .out = out, .path = path};
-    const struct gp_profile_visitor visitor = {
-        .user = &r, .header = take_header, .device = take_device, .launch = take_launch};
+    const struct gp_profile_visitor visitor = {.user = &r,
+                                               .header = take_header,
+                                               .device = take_device,
+                                               .launch = take_launch,
+                                               .count = take_count};
     int answer = r.summary ? gp_profile_read(path, &visitor, &notes, why, sizeof(why)) : -1;
     if (answer == 0) {
         gp_table_report(r.summary, table, out);

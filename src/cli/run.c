@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/pattern.h"
+#include "base/sample.h"
 #include "metrics/metrics.h"
 
 #include <elf.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { METRICS, KERNELS, OUTPUT, LOG, OPTION_COUNT };
+enum { METRICS, KERNELS, SAMPLE, REPLAY, OUTPUT, LOG, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
@@ -23,6 +24,13 @@ static const struct cli_option options[OPTION_COUNT] = {
          "lists them)"},
     [KERNELS] = {"kernels", 'k', "REGEX",
                  "measure only kernels whose name matches this extended regular expression"},
+    [SAMPLE] = {"sample", 0, "RULE",
+                "measure only some launches of each kernel and launch configuration: the first N "
+                "(first:N), one in M (every:M), or the first N and one in M of the later ones "
+                "(first:N,every:M)"},
+    [REPLAY] = {"replay", 0, "on|off",
+                "off: run no kernel more often than the program does; each launch is then counted "
+                "in part, launches of a kernel in turns (on)"},
     [OUTPUT] = {"output", 'o', "FILE",
                 "write a profile for 'gpuprof report'; %p stands for the process id, %h for the "
                 "host, %q{NAME} for an environment variable, %% for a percent sign"},
@@ -33,10 +41,8 @@ static const struct cli_option options[OPTION_COUNT] = {
 
 /* What the library reads; the same order. */
 static const char *const variables[OPTION_COUNT] = {
-    [METRICS] = "GPUPROF_METRICS",
-    [KERNELS] = "GPUPROF_KERNELS",
-    [OUTPUT] = "GPUPROF_OUTPUT",
-    [LOG] = "GPUPROF_LOG",
+    [METRICS] = "GPUPROF_METRICS", [KERNELS] = "GPUPROF_KERNELS", [SAMPLE] = "GPUPROF_SAMPLE",
+    [REPLAY] = "GPUPROF_REPLAY",   [OUTPUT] = "GPUPROF_OUTPUT",   [LOG] = "GPUPROF_LOG",
 };
 
 /* ---- a wrong option is told before the program starts ---- */
@@ -68,6 +74,23 @@ static int check_kernels(const char *pattern)
     char why[256];
     regerror(error, &regex, why, sizeof(why));
     gp_say("--kernels: '%s' is no extended regular expression: %s", pattern, why);
+    return -1;
+}
+
+static int check_sample(const char *rule)
+{
+    struct gp_sample ignored = {0};
+    if (gp_sample_parse(rule, &ignored))
+        return 0;
+    gp_say("--sample: '%s' is no rule; " GP_SAMPLE_SYNTAX, rule);
+    return -1;
+}
+
+static int check_replay(const char *mode)
+{
+    if (strcmp(mode, "on") == 0 || strcmp(mode, "off") == 0)
+        return 0;
+    gp_say("--replay: '%s' is neither on nor off", mode);
     return -1;
 }
 
@@ -105,6 +128,10 @@ static int check_options(const char *const *values)
     if (values[METRICS] && check_metrics(values[METRICS]) != 0)
         return -1;
     if (values[KERNELS] && check_kernels(values[KERNELS]) != 0)
+        return -1;
+    if (values[SAMPLE] && check_sample(values[SAMPLE]) != 0)
+        return -1;
+    if (values[REPLAY] && check_replay(values[REPLAY]) != 0)
         return -1;
     if (values[OUTPUT] && check_file("--output", values[OUTPUT]) != 0)
         return -1;

@@ -2,10 +2,12 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "launch/sampling.h"
 #include "launch/session.h"
 #include "memory/modules.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +24,21 @@ struct gp_kernel {
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
     bool ended, collected;
+<<<<<<< HEAD
     bool with_host;        /* that is the rule */
     unsigned host_changes; /* launches in a row in which host memory changed */
     const char *refused;
     struct gp_pass_cost cost;
+=======
+    bool with_host;              /* that is the rule */
+    unsigned host_changes;       /* launches in a row in which host memory changed */
+    const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
+>>>>>>> 6bb4dd29464e5138df9baed5a2379e3e309cd37b
     UT_hash_handle hh;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Taken at every launch, but for new kernels and those that go by readers only. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static struct gp_kernel *kernels;
 
 /* cuLaunchKernel takes a CUkernel where it says CUfunction, and the CUDA runtime gives it one;
@@ -103,10 +112,17 @@ static void free_kernel(struct gp_kernel *k)
 }
 
 /* Locked. */
-static struct gp_kernel *find(CUfunction handle)
+static struct gp_kernel *known(CUfunction handle)
 {
     struct gp_kernel *k;
     HASH_FIND_PTR(kernels, &handle, k);
+    return k;
+}
+
+/* Locked for writing. */
+static struct gp_kernel *find(CUfunction handle)
+{
+    struct gp_kernel *k = known(handle);
     if (k)
         return k;
     k = make(handle);
@@ -121,19 +137,39 @@ static struct gp_kernel *find(CUfunction handle)
 
 struct gp_kernel *gp_kernel_find(CUfunction handle)
 {
-    pthread_mutex_lock(&lock);
+    pthread_rwlock_wrlock(&lock);
     struct gp_kernel *k = find(handle);
-    pthread_mutex_unlock(&lock);
+    pthread_rwlock_unlock(&lock);
     return k;
+}
+
+/* Locks, for writing only where the kernel is new. NULL when memory ran out; locked all the same.
+ */
+static const struct gp_kernel *lock_and_find(CUfunction handle)
+{
+    pthread_rwlock_rdlock(&lock);
+    const struct gp_kernel *k = known(handle);
+    if (k)
+        return k;
+    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_wrlock(&lock);
+    return find(handle);
 }
 
 bool gp_kernel_is_wanted(CUfunction handle)
 {
-    pthread_mutex_lock(&lock);
-    const struct gp_kernel *k = find(handle);
-    bool wanted = k && k->selected && !k->refused;
-    pthread_mutex_unlock(&lock);
+    const struct gp_kernel *k = lock_and_find(handle);
+    bool wanted = k && k->selected && !atomic_load_explicit(&k->refused, memory_order_relaxed);
+    pthread_rwlock_unlock(&lock);
     return wanted;
+}
+
+void gp_kernel_add_name(CUfunction handle, struct gp_text *text)
+{
+    const struct gp_kernel *k = lock_and_find(handle);
+    if (k)
+        gp_text_add(text, k->name);
+    pthread_rwlock_unlock(&lock);
 }
 
 const char *gp_kernel_name(const struct gp_kernel *kernel)
@@ -225,7 +261,7 @@ bool gp_kernels_forget(const void *home)
 {
     bool collected = false;
     struct gp_kernel *k, *next;
-    pthread_mutex_lock(&lock);
+    pthread_rwlock_wrlock(&lock);
     HASH_ITER(hh, kernels, k, next)
     {
         if (!home || !k->home || k->home == home) {
@@ -234,6 +270,7 @@ bool gp_kernels_forget(const void *home)
             free_kernel(k);
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_rwlock_unlock(&lock);
+    gp_sampling_forget();
     return collected;
 }

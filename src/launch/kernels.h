@@ -3,6 +3,7 @@
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
+#include "base/text.h"
 #include "counters/collector.h"
 #include "cuda/driver.h"
 #include "profile/record.h"
@@ -17,6 +18,9 @@ bool gp_kernel_is_wanted(CUfunction function);
  * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);
 const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
+
+/* Adds the mangled name of the function behind a handle that is being launched. */
+void gp_kernel_add_name(CUfunction function, struct gp_text *text);
 
 /* A kernel that did not end by itself is never measured again; NULL while it may be. The reason
  * lives for ever. */
@@ -49,7 +53,8 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch
 void gp_kernel_collected(struct gp_kernel *kernel);
 
 /* Drops the functions of a module or library, whose handles are about to be given to others; all of
- * them with NULL. True when one of them ran in a pass. */
+ * them with NULL. How often they were launched stays known, by their names. True when one of them
+ * ran in a pass. */
 bool gp_kernels_forget(const void *home);
 
 #endif

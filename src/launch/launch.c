@@ -6,6 +6,7 @@
 #include "launch/kernels.h"
 #include "launch/measure.h"
 #include "launch/patience.h"
+#include "launch/sampling.h"
 #include "launch/session.h"
 #include "memory/buffers.h"
 
@@ -74,6 +75,18 @@ static bool is_capturing(const struct gp_call *call)
         call->per_thread_stream ? gp_cuda.cuStreamIsCapturing_ptsz : gp_cuda.cuStreamIsCapturing;
     return ask && ask(call->stream, &status) == CUDA_SUCCESS &&
            status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
+ * graph is none: it is not counted. While anything is captured nothing is measured. */
+static bool is_to_be_measured(const struct gp_call *call)
+{
+    if (!gp_kernel_is_wanted(call->function))
+        return false;
+    bool captures = gp_session_captures() > 0;
+    if (captures && is_capturing(call))
+        return false;
+    return gp_sampling_takes(call, NULL) && !captures && !is_capturing(call);
 }
 
 /* A stream other than the default ones knows its context; a launch goes there, current or not. */
@@ -154,11 +167,11 @@ CUresult gp_launch(const struct gp_call *call)
 {
     static struct gp_once held_up;
     uint64_t index = gp_session_next_launch();
-    if (!gp_session_measures() || gp_session_captures() > 0 || is_capturing(call))
+    if (!gp_session_measures())
         return run_beside_replays(call);
     int saved_errno = errno;
     gp_own_work_begins();
-    bool wanted = gp_kernel_is_wanted(call->function);
+    bool wanted = is_to_be_measured(call);
     bool closed = wanted && gp_gate_close();
     if (wanted && !closed)
         gp_say_limited(

@@ -4,8 +4,12 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/pattern.h"
+#include "base/process.h"
+#include "base/sample.h"
 #include "base/text.h"
 #include "cuda/driver.h"
+#include "launch/sampling.h"
+#include "launch/tallies.h"
 #include "profile/writer.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -31,7 +35,8 @@ static struct {
     atomic_int captures;
     atomic_ulong launches;
     bool flush_caches;
-    double timeout; /* seconds */
+    double timeout;              /* seconds */
+    struct gp_settings settings; /* what readers of the profile must know */
     bool selective;
     regex_t kernels;
     struct gp_metrics *metrics;
@@ -64,11 +69,11 @@ bool gp_session_looks(void)
         state = atomic_load(&session.state);
     }
     /* What other threads do while the session starts must not go unseen. */
-    while (state == STARTING && atomic_load(&session.pid) == getpid()) {
+    while (state == STARTING && gp_process_is_marked()) {
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
         state = atomic_load(&session.state);
     }
-    return (state == MEASURING || state == PASSIVE) && atomic_load(&session.pid) == getpid();
+    return (state == MEASURING || state == PASSIVE) && gp_process_is_marked();
 }
 
 bool gp_session_measures(void)
@@ -125,6 +130,11 @@ bool gp_session_selects(const char *kernel)
 bool gp_session_flushes_caches(void)
 {
     return session.flush_caches;
+}
+
+bool gp_session_replays(void)
+{
+    return !session.settings.replay_off;
 }
 
 double gp_session_timeout(void)
@@ -188,7 +198,8 @@ static void open_output(void)
     struct gp_text path = {0};
     char why[512];
     if (gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0)
-        session.writer = gp_writer_open(gp_text_string(&path), NULL, why, sizeof(why));
+        session.writer =
+            gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
     gp_text_free(&path);
@@ -221,6 +232,31 @@ static void read_timeout(void)
         session.timeout = seconds;
 }
 
+static void read_sample(void)
+{
+    const char *text = getenv("GPUPROF_SAMPLE");
+    struct gp_sample sample = {0};
+    if (!text || !*text)
+        return;
+    if (!gp_sample_parse(text, &sample)) {
+        gp_say("GPUPROF_SAMPLE=%s: no rule; " GP_SAMPLE_SYNTAX "; every launch is measured", text);
+        return;
+    }
+    session.settings.sample = text;
+    gp_sampling_start(&sample);
+}
+
+static void read_replay(void)
+{
+    const char *mode = getenv("GPUPROF_REPLAY");
+    if (!mode || !*mode || strcmp(mode, "on") == 0)
+        return;
+    if (strcmp(mode, "off") == 0)
+        session.settings.replay_off = 1;
+    else
+        gp_say("GPUPROF_REPLAY=%s: unknown; say on (the default) or off", mode);
+}
+
 static void read_kernel_filter(void)
 {
     const char *pattern = getenv("GPUPROF_KERNELS");
@@ -249,11 +285,20 @@ static bool open_metrics(void)
     return session.summary != NULL;
 }
 
+/* How often a kernel was launched, for those that were not measured every time. */
+static void record_count(void *unused, const struct gp_count *count)
+{
+    (void)unused;
+    gp_summary_count(session.summary, count);
+    if (session.writer)
+        gp_writer_count(session.writer, count);
+}
+
 /* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
  * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
 {
-    if (atomic_load(&session.pid) != getpid())
+    if (atomic_load(&session.pid) != getpid()) /* also in a child of vfork that calls exit */
         return;
     atomic_store(&session.state, PASSIVE);
     struct timespec until;
@@ -263,6 +308,7 @@ static void report_at_exit(void)
         return;
     if (!session.reported && (!session.gave_up || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
+        gp_tallies_visit(record_count, NULL);
         struct gp_text text = {0};
         struct gp_table_options options = {.top = MOST_KERNELS};
         gp_table_report(session.summary, &options, &text);
@@ -278,6 +324,7 @@ void gp_session_start(void)
 {
     int idle = IDLE;
     atomic_store(&session.pid, getpid());
+    gp_process_mark();
     if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
         return; /* another thread is at it, or we ourselves, re-entering */
     if (!gp_driver_find()) {
@@ -290,6 +337,10 @@ void gp_session_start(void)
     open_log();
     bool opened = open_metrics();
     if (opened) {
+        read_sample();
+        read_replay();
+        gp_summary_settings(session.summary, &session.settings);
+        session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
         read_timeout();

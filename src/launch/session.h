@@ -42,6 +42,10 @@ bool gp_session_selects(const char *kernel);
  */
 bool gp_session_flushes_caches(void);
 
+/* False when no kernel may run more often than the program runs it (GPUPROF_REPLAY=off): each
+ * launch is then counted in part, launches of a kernel in turns. */
+bool gp_session_replays(void);
+
 /* Seconds to wait for a kernel before it is let go, unmeasured: GPUPROF_TIMEOUT, 5 by default. */
 double gp_session_timeout(void);
 

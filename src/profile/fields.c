@@ -7,6 +7,7 @@
     }
 #define DEVICE(kind, name, needed) FIELD(gp_device, kind, name, needed)
 #define LAUNCH(kind, name, needed) FIELD(gp_launch, kind, name, needed)
+#define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed)
 
 const struct gp_field gp_device_fields[] = {
     DEVICE(INT, ordinal, 1),
@@ -61,3 +62,10 @@ const struct gp_field gp_launch_fields[] = {
     LAUNCH(STRING, skipped, 0),
 };
 const size_t gp_launch_field_count = sizeof(gp_launch_fields) / sizeof(gp_launch_fields[0]);
+
+const struct gp_field gp_count_fields[] = {
+    COUNT(STRING, kernel, 1), COUNT(INT, device, 1),     COUNT(EXTENT, grid, 1),
+    COUNT(EXTENT, block, 1),  COUNT(EXTENT, cluster, 0), COUNT(UNSIGNED, shared_dynamic, 0),
+    COUNT(U64, launches, 1),
+};
+const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);

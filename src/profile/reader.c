@@ -151,6 +151,8 @@ static int read_header(struct reading *r, const json_t *object)
         .pid = (long)json_integer_value(json_object_get(object, "pid")),
         .argument_count = count,
         .command = arguments,
+        .settings = {.sample = json_string_value(json_object_get(object, "sample")),
+                     .replay_off = strcmp(string_of(object, "replay"), "off") == 0},
     };
     int answer = r->visitor->header(r->visitor->user, &header);
     free(arguments);
@@ -207,6 +209,14 @@ static int read_launch(struct reading *r, const json_t *object)
     return answer;
 }
 
+static int read_count(struct reading *r, const json_t *object)
+{
+    struct gp_count count = {0};
+    if (read_fields(r, object, gp_count_fields, gp_count_field_count, &count) != 0)
+        return -1;
+    return r->visitor->count ? r->visitor->count(r->visitor->user, &count) : 0;
+}
+
 static int read_line(struct reading *r, const char *text, size_t length)
 {
     json_error_t error;
@@ -216,7 +226,10 @@ static int read_line(struct reading *r, const char *text, size_t length)
     static const struct {
         const char *type;
         int (*read)(struct reading *, const json_t *);
-    } kinds[] = {{"header", read_header}, {"device", read_device}, {"launch", read_launch}};
+    } kinds[] = {{"header", read_header},
+                 {"device", read_device},
+                 {"launch", read_launch},
+                 {"count", read_count}};
     const char *type = json_string_value(json_object_get(object, "type"));
     int answer = 0;
     if (!type)

@@ -15,6 +15,7 @@ struct gp_profile_header {
     long pid;
     size_t argument_count;
     const char *const *command;
+    struct gp_settings settings;
 };
 
 /* Called in the file's order; any of them may be NULL. What they are given lives until they return.
@@ -24,6 +25,7 @@ struct gp_profile_visitor {
     int (*header)(void *user, const struct gp_profile_header *header);
     int (*device)(void *user, const struct gp_device *device);
     int (*launch)(void *user, const struct gp_launch *launch);
+    int (*count)(void *user, const struct gp_count *count);
 };
 
 /* Reads `path` ("-": standard input). Returns 0, a visitor's answer, or -1 with one line

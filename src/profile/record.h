@@ -1,5 +1,5 @@
-/* What is known of a device, a kernel launch and its counters: the words every room below CUDA
- * speaks. Owns nothing but types; calls nothing.
+/* What is known of a device, a kernel launch and its counters, how often a kernel was launched: the
+ * words every room below CUDA speaks. Owns nothing but types; calls nothing.
  *
  * A struct gp_launch travels from launch/ to profile/; metrics/ and report/ read it, either in the
  * profiled process or years later out of a profile file. */
@@ -68,5 +68,26 @@ struct gp_launch {
     size_t counter_count;
     const struct gp_counter *counters;
 };
+
+/* How often a process launched one kernel in one configuration, measured or not. */
+struct gp_count {
+    const char *kernel; /* mangled */
+    int device;
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_dynamic;
+    uint64_t launches;
+};
+
+/* How a process was measured, as far as it matters to who reads its counters. */
+struct gp_settings {
+    const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
+    int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
+};
+
+/* Why a launch that is not replayed has no value of a counter that others of its kind have. */
+#define GP_COUNTED_ELSEWHERE "counted in other launches (GPUPROF_REPLAY=off)"
+
+/* In the name of a counter: instrumented code counts it, not the hardware. */
+#define GP_INSTRUMENTED "__sass_"
 
 #endif

@@ -161,7 +161,17 @@ static void add_own_command(struct line *line, json_t *array)
     gp_text_free(&all);
 }
 
-static int write_header(struct gp_writer *w, const char *const *command)
+/* What is as usual is left out. */
+static void put_settings(struct line *line, const struct gp_settings *settings)
+{
+    if (settings && settings->sample)
+        put(line, line->object, "sample", text_value(settings->sample));
+    if (settings && settings->replay_off)
+        put(line, line->object, "replay", json_string("off"));
+}
+
+static int write_header(struct gp_writer *w, const char *const *command,
+                        const struct gp_settings *settings)
 {
     char host[256] = "", when[64] = "";
     if (gethostname(host, sizeof(host) - 1) != 0)
@@ -183,11 +193,12 @@ static int write_header(struct gp_writer *w, const char *const *command)
     put(&line, line.object, "host", text_value(host));
     put(&line, line.object, "command", arguments);
     put(&line, line.object, "time", json_string(when));
+    put_settings(&line, settings);
     return write_line(w, &line);
 }
 
-struct gp_writer *gp_writer_open(const char *path, const char *const *command, char *why,
-                                 size_t why_size)
+struct gp_writer *gp_writer_open(const char *path, const char *const *command,
+                                 const struct gp_settings *settings, char *why, size_t why_size)
 {
     struct gp_writer *w = calloc(1, sizeof(*w));
     char *name = strdup(path);
@@ -213,7 +224,7 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command, c
         errno = 0; /* a pipe or a terminal: nothing to empty */
     w->fd = fd;
     w->path = name;
-    if (write_header(w, command) != 0) {
+    if (write_header(w, command, settings) != 0) {
         snprintf(why, why_size, "%s: cannot be written", path);
         gp_writer_close(w);
         return NULL;
@@ -254,6 +265,15 @@ int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch)
     }
     put(&line, line.object, "counters", counters);
     put(&line, line.object, "absent", absent);
+    return write_line(w, &line);
+}
+
+int gp_writer_count(struct gp_writer *w, const struct gp_count *count)
+{
+    if (w->stopped)
+        return -1;
+    struct line line = new_line("count");
+    put_fields(&line, gp_count_fields, gp_count_field_count, count);
     return write_line(w, &line);
 }
 

@@ -13,10 +13,11 @@
 struct gp_writer;
 
 /* Opens (and empties) `path`, already expanded, and writes the header line. `command` ends in NULL;
- * NULL stands for this process's own command line. Returns NULL with the reason in `why`; a file
+ * NULL stands for this process's own command line. The settings are NULL where they are the usual
+ * ones. Returns NULL with the reason in `why`; a file
  * that another process is writing at this moment is left alone and is such a reason. */
-struct gp_writer *gp_writer_open(const char *path, const char *const *command, char *why,
-                                 size_t why_size);
+struct gp_writer *gp_writer_open(const char *path, const char *const *command,
+                                 const struct gp_settings *settings, char *why, size_t why_size);
 
 /* Writes a device's facts; a device already written is skipped. 0, or -1 when writing has stopped.
  */
@@ -26,6 +27,9 @@ int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
  * no more (disk full, limit on file size) one message says so and nothing is written from then on.
  * 0 or -1. */
 int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch);
+
+/* Writes how often a kernel was launched. 0, or -1 when writing has stopped. */
+int gp_writer_count(struct gp_writer *w, const struct gp_count *count);
 
 void gp_writer_close(struct gp_writer *w);
 

@@ -57,29 +57,11 @@ static void merge_stat(struct gp_stat *into, const struct gp_stat *from)
             into->max = from->max;
         into->sum += from->sum;
         into->count += from->count;
+        into->combined |= from->combined;
     }
     into->absent_count += from->absent_count;
     if (!into->absent)
         into->absent = from->absent;
-}
-
-static void merge_group(struct gp_row *row, const struct gp_group *group, size_t metrics,
-                        uint64_t *most_launches)
-{
-    const struct gp_launch *l = &group->launch;
-    if (row->grids == 0 || blocks_of(l->grid) < blocks_of(row->smallest_grid))
-        memcpy(row->smallest_grid, l->grid, sizeof(l->grid));
-    if (row->grids == 0 || blocks_of(l->grid) > blocks_of(row->largest_grid))
-        memcpy(row->largest_grid, l->grid, sizeof(l->grid));
-    if (row->grids == 0 || group->launches > *most_launches) {
-        row->launch = l;
-        *most_launches = group->launches;
-    }
-    row->grids++;
-    row->launches += group->launches;
-    row->measured += group->measured;
-    for (size_t i = 0; i < metrics; i++)
-        merge_stat(&row->stats[i], &group->stats[i]);
 }
 
 static int metric_index(const struct gp_summary *s, const char *name, size_t *index)
@@ -94,6 +76,40 @@ static int metric_index(const struct gp_summary *s, const char *name, size_t *in
     return -1;
 }
 
+/* What was measured of a grid stands for its launches that were not. */
+static void add_time(struct gp_row *row, const struct gp_group *group, const struct gp_summary *s)
+{
+    size_t i;
+    if (metric_index(s, "duration", &i) != 0 || group->stats[i].count == 0)
+        return;
+    const struct gp_stat *duration = &group->stats[i];
+    row->timed_seconds += duration->sum / (double)duration->count * (double)group->launches;
+    row->timed_launches += group->launches;
+}
+
+static void merge_group(struct gp_row *row, const struct gp_group *group,
+                        const struct gp_summary *s, uint64_t *most_launches)
+{
+    const struct gp_launch *l = &group->launch;
+    if (row->grids == 0 || blocks_of(l->grid) < blocks_of(row->smallest_grid))
+        memcpy(row->smallest_grid, l->grid, sizeof(l->grid));
+    if (row->grids == 0 || blocks_of(l->grid) > blocks_of(row->largest_grid))
+        memcpy(row->largest_grid, l->grid, sizeof(l->grid));
+    if (row->grids == 0 || group->launches > *most_launches) {
+        row->launch = l;
+        *most_launches = group->launches;
+    }
+    row->grids++;
+    row->launches += group->launches;
+    row->recorded += group->recorded;
+    row->measured += group->measured;
+    row->hardware += group->hardware;
+    row->instrumented += group->instrumented;
+    add_time(row, group, s);
+    for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(s)); i++)
+        merge_stat(&row->stats[i], &group->stats[i]);
+}
+
 /* Names, occupancy and time, once all groups of the row are in. */
 static int finish_row(struct gp_rows *r, struct gp_row *row)
 {
@@ -105,11 +121,10 @@ static int finish_row(struct gp_rows *r, struct gp_row *row)
                                                row->occupancy_why, sizeof(row->occupancy_why)) == 0;
     else
         strcpy(row->occupancy_why, "the facts of the device are not known");
-    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
-    if (duration && duration->count > 0) {
-        /* What was measured stands for the launches that were not. A profile may hold times that
+    if (row->timed_launches > 0) {
+        /* The grids that were timed stand for those that were not. A profile may hold times that
          * are none. */
-        double seconds = duration->sum / (double)duration->count * (double)row->launches;
+        double seconds = row->timed_seconds / (double)row->timed_launches * (double)row->launches;
         if (isfinite(seconds) && seconds > 0) {
             row->seconds = seconds;
             r->seconds += seconds;
@@ -131,7 +146,7 @@ static int make_rows(struct gp_rows *r, const struct gp_group **groups, size_t c
             if (!row->stats)
                 return -1;
         }
-        merge_group(row, groups[i], metrics, &most_launches);
+        merge_group(row, groups[i], r->summary, &most_launches);
     }
     for (size_t i = 0; i < r->count; i++)
         if (finish_row(r, &r->rows[i]) != 0)

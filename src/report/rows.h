@@ -9,8 +9,11 @@ struct gp_row {
     const struct gp_launch *launch; /* of the group with the most launches */
     size_t grids;
     unsigned smallest_grid[3], largest_grid[3];
-    uint64_t launches, measured;
-    double seconds; /* measured time; means nothing unless the rows are timed */
+    uint64_t launches, recorded, measured; /* as in struct gp_group */
+    uint64_t hardware, instrumented;
+    double timed_seconds; /* of the launches of groups in which some were timed */
+    uint64_t timed_launches;
+    double seconds; /* of all launches; means nothing unless the rows are timed */
     char *full_name, *brief_name;
     struct gp_stat *stats; /* one per selected metric */
     int occupancy_known;

@@ -31,8 +31,11 @@ struct hashed_skip {
 struct gp_summary {
     const struct gp_metrics *metrics;
     size_t metric_count;
+    struct gp_settings settings;
+    char *sample; /* the settings' string */
     struct gp_device *devices[GP_MAX_DEVICES];
-    struct hashed_group *groups; /* hash and, in order of insertion, list */
+    struct gp_wanted wanted[GP_MAX_DEVICES]; /* where nothing is replayed */
+    struct hashed_group *groups;             /* hash and, in order of insertion, list */
     struct hashed_group **group_list;
     size_t group_count;
     struct hashed_skip *skips;
@@ -40,7 +43,7 @@ struct gp_summary {
     size_t skip_count;
     struct reason *reasons;
     struct gp_text key; /* scratch */
-    uint64_t launches, ungrouped, other_skips;
+    uint64_t ungrouped_recorded, ungrouped_counted, other_skips;
 };
 
 /* What makes launches of one kernel alike. No padding: it is compared bytewise. */
@@ -68,6 +71,7 @@ struct gp_summary *gp_summary_new(const struct gp_metrics *m)
 static void free_group(struct hashed_group *g)
 {
     free(g->group.stats);
+    free(g->group.means);
     free(g->key);
     free(g);
 }
@@ -90,12 +94,23 @@ void gp_summary_free(struct gp_summary *s)
         HASH_DEL(s->reasons, r);
         free(r);
     }
-    for (size_t i = 0; i < GP_MAX_DEVICES; i++)
+    for (size_t i = 0; i < GP_MAX_DEVICES; i++) {
         free(s->devices[i]);
+        gp_wanted_free(&s->wanted[i]);
+    }
+    free(s->sample);
     free(s->group_list);
     free(s->skip_list);
     gp_text_free(&s->key);
     free(s);
+}
+
+void gp_summary_settings(struct gp_summary *s, const struct gp_settings *settings)
+{
+    free(s->sample);
+    s->sample = settings->sample ? strdup(settings->sample) : NULL;
+    s->settings = *settings;
+    s->settings.sample = s->sample;
 }
 
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device)
@@ -106,6 +121,9 @@ void gp_summary_device(struct gp_summary *s, const struct gp_device *device)
     s->devices[i] = malloc(sizeof(*device));
     if (s->devices[i])
         *s->devices[i] = *device;
+    if (s->settings.replay_off && s->devices[i] &&
+        gp_wanted_find(&s->wanted[i], s->metrics, device) != 0)
+        gp_wanted_free(&s->wanted[i]);
 }
 
 const struct gp_device *gp_summary_get_device(const struct gp_summary *s, int ordinal)
@@ -134,6 +152,19 @@ static const char *keep_reason(struct gp_summary *s, const char *text)
     return other_reason;
 }
 
+static const char *keep_in(void *summary, const char *text)
+{
+    return keep_reason(summary, text);
+}
+
+/* The counters that launches take turns for; NULL where there is nothing to combine. */
+static const struct gp_wanted *wanted_on(const struct gp_summary *s, int device)
+{
+    return device >= 0 && device < GP_MAX_DEVICES && s->wanted[device].count > 0
+               ? &s->wanted[device]
+               : NULL;
+}
+
 /* Returns a copy of the key in s->key, NULL when memory ran out. */
 static char *copy_key(const struct gp_summary *s)
 {
@@ -149,7 +180,10 @@ static struct hashed_group *new_group(struct gp_summary *s, const struct gp_laun
     g->key_length = s->key.length;
     g->key = copy_key(s);
     g->group.stats = calloc(s->metric_count + 1, sizeof(*g->group.stats));
-    if (g->key && g->group.stats) {
+    const struct gp_wanted *wanted = wanted_on(s, launch->device);
+    if (wanted)
+        g->group.means = calloc(wanted->count, sizeof(*g->group.means));
+    if (g->key && g->group.stats && (g->group.means || !wanted)) {
         g->group.launch = *launch;
         g->group.launch.kernel = g->key + sizeof(struct shape);
         g->group.launch.skipped = NULL;
@@ -215,22 +249,66 @@ static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
         s->other_skips++;
 }
 
-static int is_measured(const struct gp_launch *launch)
+static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
 {
-    for (size_t i = 0; i < launch->counter_count; i++)
-        if (!launch->counters[i].absent)
-            return 1;
-    return 0;
+    int hardware = 0, instrumented = 0;
+    for (size_t i = 0; i < launch->counter_count; i++) {
+        if (launch->counters[i].absent)
+            continue;
+        if (strstr(launch->counters[i].name, GP_INSTRUMENTED))
+            instrumented = 1;
+        else
+            hardware = 1;
+    }
+    group->hardware += (uint64_t)hardware;
+    group->instrumented += (uint64_t)instrumented;
+    /* Some metrics need no counter. */
+    int complete = launch->counter_count == 0 && !launch->skipped;
+    group->measured += (uint64_t)(hardware || instrumented || complete);
 }
 
 static void add_value(struct gp_stat *stat, double value)
 {
+    if (stat->combined)
+        *stat = (struct gp_stat){.absent_count = stat->absent_count, .absent = stat->absent};
     if (stat->count == 0 || value < stat->min)
         stat->min = value;
     if (stat->count == 0 || value > stat->max)
         stat->max = value;
     stat->sum += value;
     stat->count++;
+}
+
+static void add_absence(struct gp_summary *s, struct gp_stat *stat, const char *why)
+{
+    if (stat->absent_count++ == 0)
+        stat->absent = keep_reason(s, why);
+}
+
+/* Computes the metrics that no launch of the group has all counters for. */
+static void combine(struct gp_summary *s, struct gp_group *group, const struct gp_launch *launch)
+{
+    const struct gp_wanted *wanted = wanted_on(s, launch->device);
+    const struct gp_device *device = gp_summary_get_device(s, launch->device);
+    gp_means_add(group->means, wanted, launch, keep_in, s);
+    for (size_t i = 0; i < s->metric_count; i++) {
+        struct gp_stat *stat = &group->stats[i];
+        double value;
+        char why[GP_WHY_SIZE];
+        if (stat->count > 0 && !stat->combined)
+            continue;
+        stat->count = 0;
+        stat->combined = 0;
+        if (gp_means_evaluate(group->means, wanted, s->metrics, gp_metrics_selected(s->metrics, i),
+                              device, &group->launch, &value, why, sizeof(why)) == 0) {
+            stat->combined = 1;
+            stat->count = group->measured;
+            stat->min = stat->max = value;
+            stat->sum = value * (double)group->measured;
+        } else if (stat->absent_count == 0) {
+            stat->absent = keep_reason(s, why);
+        }
+    }
 }
 
 static void add_metrics(struct gp_summary *s, struct gp_group *group,
@@ -244,32 +322,64 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
         if (device && gp_metric_evaluate(s->metrics, gp_metrics_selected(s->metrics, i), device,
                                          launch, &value, why, sizeof(why)) == 0) {
             add_value(stat, value);
-        } else {
-            stat->absent_count++;
-            if (!stat->absent)
-                stat->absent = keep_reason(s, why);
+        } else if (!group->means || !strstr(why, GP_COUNTED_ELSEWHERE)) {
+            add_absence(s, stat, why);
         }
     }
+    if (group->means)
+        combine(s, group, launch);
+}
+
+/* Counts come at the end, or never; until then there are as many launches as were recorded. */
+static void note_launches(struct gp_group *group)
+{
+    group->launches = group->counted > group->recorded ? group->counted : group->recorded;
 }
 
 void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
 {
-    s->launches++;
     if (launch->skipped)
         count_skip(s, launch);
     struct gp_group *group = group_of(s, launch);
     if (!group) {
-        s->ungrouped++;
+        s->ungrouped_recorded++;
         return;
     }
-    group->launches++;
-    group->measured += (uint64_t)is_measured(launch);
+    group->recorded++;
+    note_launches(group);
+    count_kinds(group, launch);
     group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
     group->overhead_ms += launch->overhead_ms;
     /* A launch that was passed over has its line among the skipped; the metrics are of the others.
      */
     if (launch->counter_count > 0 || !launch->skipped)
         add_metrics(s, group, launch);
+}
+
+void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
+{
+    struct gp_launch launch = {
+        .index = UINT64_MAX, /* behind those that were recorded */
+        .kernel = count->kernel,
+        .device = count->device,
+        .shared_dynamic = count->shared_dynamic,
+        .shared_carveout = -1,
+    };
+    memcpy(launch.grid, count->grid, sizeof(launch.grid));
+    memcpy(launch.block, count->block, sizeof(launch.block));
+    memcpy(launch.cluster, count->cluster, sizeof(launch.cluster));
+    struct gp_group *group = group_of(s, &launch);
+    if (!group) {
+        s->ungrouped_counted += count->launches;
+        return;
+    }
+    group->counted += count->launches;
+    note_launches(group);
+}
+
+const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s)
+{
+    return &s->settings;
 }
 
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s)
@@ -279,7 +389,10 @@ const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s)
 
 uint64_t gp_summary_launches(const struct gp_summary *s)
 {
-    return s->launches;
+    uint64_t launches = gp_summary_ungrouped(s);
+    for (size_t i = 0; i < s->group_count; i++)
+        launches += s->group_list[i]->group.launches;
+    return launches;
 }
 
 size_t gp_summary_group_count(const struct gp_summary *s)
@@ -304,7 +417,8 @@ const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i)
 
 uint64_t gp_summary_ungrouped(const struct gp_summary *s)
 {
-    return s->ungrouped;
+    return s->ungrouped_counted > s->ungrouped_recorded ? s->ungrouped_counted
+                                                        : s->ungrouped_recorded;
 }
 
 uint64_t gp_summary_other_skips(const struct gp_summary *s)

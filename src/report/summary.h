@@ -8,6 +8,7 @@
 
 #include "metrics/metrics.h"
 #include "metrics/occupancy.h"
+#include "report/means.h"
 
 #define GP_SUMMARY_MAX_GROUPS 4096
 #define GP_SUMMARY_MAX_SKIPS 256
@@ -16,17 +17,23 @@
 struct gp_stat {
     uint64_t count; /* launches that gave a value; 0: min, max and sum mean nothing */
     double min, max, sum;
+    int combined; /* 1: from the means of counters of several launches; it has no min and max */
     uint64_t absent_count;
     const char *absent; /* the first reason for having no value, NULL if there was none */
 };
 
 struct gp_group {
     struct gp_launch launch; /* the first launch: kernel, device, grid, block, registers, ... */
-    uint64_t launches;
-    uint64_t measured; /* launches with at least one counter value */
-    uint64_t replays;  /* times the kernel ran more than the program asked for */
+    uint64_t launches;       /* that the program made, as far as is known */
+    uint64_t recorded;       /* launches that were told of one by one */
+    uint64_t counted;        /* launches by gp_summary_count */
+    uint64_t measured;       /* launches with a counter value, or of which none was asked */
+    uint64_t hardware;       /* launches with a value of a counter of the hardware */
+    uint64_t instrumented;   /* launches with a value that instrumented code counted */
+    uint64_t replays;        /* times the kernel ran more than the program asked for */
     double overhead_ms;
     struct gp_stat *stats; /* one per selected metric, in the selection's order */
+    struct gp_mean *means; /* where nothing is replayed and the device is known, else NULL */
 };
 
 /* Launches of one kernel that could not (fully) be measured for one reason. */
@@ -43,16 +50,26 @@ struct gp_summary;
 struct gp_summary *gp_summary_new(const struct gp_metrics *m);
 void gp_summary_free(struct gp_summary *s);
 
+/* Tells how the process was measured, before anything else is told. Where nothing was replayed,
+ * metrics that no launch alone has the counters for are computed from the means of counters over
+ * launches. */
+void gp_summary_settings(struct gp_summary *s, const struct gp_settings *settings);
+
 /* Tells of a device; the first facts told of an ordinal count. */
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 
 /* Folds one launch in. Everything needed of it is copied. */
 void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch);
 
+/* Tells how often a kernel was launched, launches folded in one by one included; several counts of
+ * the same kernel add up. */
+void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
+
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);
+const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s);
 const struct gp_device *gp_summary_get_device(const struct gp_summary *s,
                                               int ordinal); /* or NULL */
-uint64_t gp_summary_launches(const struct gp_summary *s);
+uint64_t gp_summary_launches(const struct gp_summary *s);   /* of the program, as far as known */
 size_t gp_summary_group_count(const struct gp_summary *s);
 const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i);
 size_t gp_summary_skip_count(const struct gp_summary *s);

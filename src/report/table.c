@@ -43,6 +43,21 @@ static void add_device(const struct gp_device *d, struct gp_text *out)
         gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
 }
 
+static void add_settings(const struct gp_settings *settings, struct gp_text *out)
+{
+    char line[512];
+    if (settings->sample) {
+        snprintf(line, sizeof(line),
+                 "Of each kernel and launch configuration, some launches were "
+                 "measured: %s.",
+                 settings->sample);
+        gp_wrap(out, 3, line);
+    }
+    if (settings->replay_off)
+        gp_text_add(out, "No launch was replayed (GPUPROF_REPLAY=off): each was counted in part, "
+                         "launches of a kernel in turns.\n");
+}
+
 static void add_headline(const struct gp_rows *r, struct gp_text *out)
 {
     uint64_t measured = 0, replays = 0;
@@ -69,6 +84,7 @@ static void add_headline(const struct gp_rows *r, struct gp_text *out)
         if (d)
             add_device(d, out);
     }
+    add_settings(gp_summary_get_settings(r->summary), out);
 }
 
 /* ---- overview ---- */
@@ -115,17 +131,45 @@ static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, str
     gp_text_addf(out, "%10s", both);
 }
 
-/* ORDER OVERVIEW: the heading and add_overview_line have the same columns. */
-static const char overview_heading[] =
-    "   time  launches  avg time  occupancy    gld    gst shared   warp   GFLOP/s   DRAM  "
-    "kernel [block]\n";
+/* "7", or "3 of 20000" where not all were measured. */
+static void format_launches(const struct gp_row *row, char *out, size_t size)
+{
+    if (row->measured < row->launches)
+        snprintf(out, size, "%" PRIu64 " of %" PRIu64, row->measured, row->launches);
+    else
+        snprintf(out, size, "%" PRIu64, row->launches);
+}
 
-static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
+/* How wide the column of launches must be. */
+static int launches_width(const struct gp_rows *r, size_t count)
+{
+    size_t widest = 8;
+    for (size_t i = 0; i < count; i++) {
+        char launches[48];
+        format_launches(&r->rows[i], launches, sizeof(launches));
+        if (strlen(launches) > widest)
+            widest = strlen(launches);
+    }
+    return 2 + (int)widest;
+}
+
+/* ORDER OVERVIEW: the heading and add_overview_line have the same columns. */
+static void add_overview_heading(int width, struct gp_text *out)
+{
+    gp_text_addf(out,
+                 "   time%*s  avg time  occupancy    gld    gst shared   warp   GFLOP/s   DRAM  "
+                 "kernel [block]\n",
+                 width, "launches");
+}
+
+static void add_overview_line(const struct gp_rows *r, const struct gp_row *row, int width,
                               struct gp_text *out)
 {
     size_t begin = out->length;
+    char launches[48];
     add_share(r, row, out);
-    gp_text_addf(out, "%10" PRIu64, row->launches);
+    format_launches(row, launches, sizeof(launches));
+    gp_text_addf(out, "%*s", width, launches);
     add_unit(r, row, "duration", "s", 10, out);
     gp_text_add(out, " ");
     add_occupancy(r, row, out);
@@ -156,13 +200,14 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
         gp_unit_format(r->seconds, "s", total, sizeof(total));
         gp_text_addf(out, ", kernels by their share of %s on the GPU", total);
     }
-    gp_text_addf(out, "\n%s", overview_heading);
+    gp_text_add(out, "\n");
     size_t count = shown(r, options);
-    int estimated = 0;
+    int estimated = 0, width = launches_width(r, count);
+    add_overview_heading(width, out);
     for (size_t i = 0; i < count; i++) {
         const struct gp_stat *duration = gp_rows_stat(r, &r->rows[i], "duration");
         estimated |= duration && duration->count > 0 && duration->count < r->rows[i].launches;
-        add_overview_line(r, &r->rows[i], out);
+        add_overview_line(r, &r->rows[i], width, out);
     }
     double rest = 0;
     for (size_t i = count; i < r->count; i++)
@@ -186,7 +231,7 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
 
 /* ---- details ---- */
 
-static void add_shape(const struct gp_row *row, struct gp_text *out)
+static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
 {
     char smallest[48], largest[48], block[48], cluster[48];
     gp_extent(row->smallest_grid, smallest, sizeof(smallest));
@@ -201,8 +246,12 @@ static void add_shape(const struct gp_row *row, struct gp_text *out)
         gp_extent(row->launch->cluster, cluster, sizeof(cluster));
         gp_text_addf(out, ", cluster %s", cluster);
     }
-    gp_text_addf(out, "; %" PRIu64 " launch%s, %" PRIu64 " measured; GPU %d\n", row->launches,
-                 row->launches == 1 ? "" : "es", row->measured, row->launch->device);
+    gp_text_addf(out, "; %" PRIu64 " launch%s, %" PRIu64 " measured", row->launches,
+                 row->launches == 1 ? "" : "es", row->measured);
+    if (gp_summary_get_settings(r->summary)->replay_off)
+        gp_text_addf(out, " (%" PRIu64 " with hardware counters, %" PRIu64 " instrumented)",
+                     row->hardware, row->instrumented);
+    gp_text_addf(out, "; GPU %d\n", row->launch->device);
 }
 
 static void add_resources(const struct gp_row *row, struct gp_text *out)
@@ -243,8 +292,13 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
     gp_unit_format(stat->min, metric->unit, min, sizeof(min));
     gp_unit_format(stat->max, metric->unit, max, sizeof(max));
     gp_unit_format(stat->sum / (double)stat->count, metric->unit, avg, sizeof(avg));
-    gp_text_addf(out, "   %-34s %17s %17s %17s", metric->name, min, max, avg);
-    if (stat->absent_count > 0) {
+    if (stat->combined) {
+        strcpy(min, "-");
+        strcpy(max, "-");
+    }
+    gp_text_addf(out, "   %-34s %17s %17s %17s%s", metric->name, min, max, avg,
+                 stat->combined ? " *" : "");
+    if (stat->absent_count > 0 && !stat->combined) {
         char line[GP_WHY_SIZE + 96];
         snprintf(line, sizeof(line), "  absent in %" PRIu64 " of %" PRIu64 ": %s",
                  stat->absent_count, stat->absent_count + stat->count,
@@ -255,24 +309,41 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
     }
 }
 
+/* Where nothing is replayed: which launches the metrics are from. */
+static void add_turns(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+{
+    size_t combined = 0;
+    for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(r->summary)); i++)
+        combined += row->stats[i].count > 0 && row->stats[i].combined;
+    if (combined == 0)
+        return;
+    gp_text_addf(out,
+                 "   * from the means of counters of %" PRIu64 " launch%s with hardware counters "
+                 "and %" PRIu64 " instrumented\n",
+                 row->hardware, row->hardware == 1 ? "" : "es", row->instrumented);
+}
+
 static void add_details_of(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
 {
     gp_text_add(out, "\n");
     gp_wrap(out, 3, row->full_name);
-    add_shape(row, out);
-    add_resources(row, out);
+    add_shape(r, row, out);
+    if (row->recorded > 0)
+        add_resources(row, out);
 
     const struct gp_metrics *m = gp_summary_metrics(r->summary);
     size_t evaluated = 0;
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
         evaluated += row->stats[i].count + row->stats[i].absent_count > 0;
     if (evaluated == 0) {
-        gp_text_add(out, "   no launch was measured: see NOT MEASURED\n");
+        gp_text_add(out, row->recorded > 0 ? "   no launch was measured: see NOT MEASURED\n"
+                                           : "   no launch was measured\n");
         return;
     }
     gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", "min", "max", "avg");
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
         add_metric(gp_metrics_selected(m, i), &row->stats[i], out);
+    add_turns(r, row, out);
 }
 
 static void add_details(const struct gp_rows *r, const struct gp_table_options *options,

@@ -8,6 +8,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
     unset GPUPROF_METRICS_PATH GPUPROF_METRICS GPUPROF_KERNELS GPUPROF_OUTPUT GPUPROF_LOG
+    unset GPUPROF_SAMPLE GPUPROF_REPLAY
 }
 
 @test "--version tells the version" {
@@ -60,6 +61,8 @@ setup() {
     run "$gpuprof" --metrics gld_efficiency,flops -k 'add|mul' --output=p_%p.jsonl --log log_%p \
         sh -c 'echo "$GPUPROF_METRICS;$GPUPROF_KERNELS;$GPUPROF_OUTPUT;$GPUPROF_LOG"'
     [ "$output" = "gld_efficiency,flops;add|mul;p_%p.jsonl;log_%p" ]
+    run "$gpuprof" --sample first:3,every:100 --replay off sh -c 'echo "$GPUPROF_SAMPLE;$GPUPROF_REPLAY"'
+    [ "$output" = "first:3,every:100;off" ]
 }
 
 @test "the library is preloaded before what was preloaded" {
@@ -103,6 +106,8 @@ setup() {
     }
     wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
     wrong "--kernels: '(' is no extended regular expression: Unmatched ( or \\(" --kernels '('
+    wrong "--sample: 'frist:3' is no rule; say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000" --sample frist:3
+    wrong "--replay: 'never' is neither on nor off" --replay=never
     wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"
     wrong "--output: '%z' is none of %p (process), %h (host), %q{NAME}, %%" -o 'x%z'
     wrong "--log: '%q{NONE}': there is no environment variable NONE" --log '%q{NONE}'

@@ -55,6 +55,39 @@ flat() {
     [[ $output == *"read_per_write"*"2"* ]]
 }
 
+@test "what was not measured is counted" {
+    sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' launch >count
+    sed 's/"time":/"sample":"first:2","time":/' header >sampled
+    cat sampled launch launch count >counted.jsonl
+    run "$gpuprof" report counted.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *": 20000 kernel launches, 2 measured"* ]]
+    [[ $output == *"some launches were measured: first:2."* ]]
+    [[ $output == *"~100.0%  2 of 20000  65.00 us"* ]]
+    [[ $output == *"; 20000 launches, 2 measured; GPU 0"* ]]
+    { cat header; sed 's/,"launches":20000//' count; } >bad.jsonl
+    run "$gpuprof" report bad.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *'bad.jsonl:3: there is no "launches"'* ]]
+}
+
+@test "launches that were not replayed are combined" {
+    sed 's/"time":/"replay":"off","time":/' header >turns.jsonl
+    elsewhere='counted in other launches (GPUPROF_REPLAY=off)'
+    sed 's/"counters":.*/"counters":{"gpu__time_duration.sum":50000.0},"absent":{"smsp__sass_data_bytes_mem_global_op_ld.sum":"'"$elsewhere"'"}}/' launch >>turns.jsonl
+    sed 's/"counters":.*/"counters":{"smsp__sass_data_bytes_mem_global_op_ld.sum":100000.0},"absent":{"gpu__time_duration.sum":"'"$elsewhere"'"}}/' launch >>turns.jsonl
+    run "$gpuprof" report turns.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"No launch was replayed (GPUPROF_REPLAY=off)"* ]]
+    [[ $output == *"2 launches, 2 measured (1 with hardware counters, 1 instrumented); GPU 0"* ]]
+    [[ $(flat) == *"duration 50.00 us 50.00 us 50.00 us theoretical"* ]]
+    [[ $(flat) == *"gld_requested_throughput - - 2.000 GB/s * "* ]]
+    [[ $output == *"* from the means of counters of 1 launch with hardware counters and 1 instrumented"* ]]
+    sed -i '1s/"replay":"off"/"replay":"on"/' turns.jsonl
+    run "$gpuprof" report turns.jsonl
+    [[ $(flat) == *"gld_requested_throughput absent: "*"$elsewhere"* ]]
+}
+
 @test "standard input and several files" {
     run "$gpuprof" report - <good.jsonl
     [ "$status" -eq 0 ]

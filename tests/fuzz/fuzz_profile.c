@@ -30,11 +30,11 @@ static void prepare(void)
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
-    (void)user;
     static volatile size_t length; /* of all strings, so that all are looked at */
     length = strlen(header->host) + strlen(header->time) + strlen(header->version);
     for (size_t i = 0; i < header->argument_count; i++)
         length = length + strlen(header->command[i]);
+    gp_summary_settings(user, &header->settings);
     return 0;
 }
 
@@ -50,6 +50,12 @@ static int take_launch(void *user, const struct gp_launch *launch)
     return 0;
 }
 
+static int take_count(void *user, const struct gp_count *count)
+{
+    gp_summary_count(user, count);
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -62,8 +68,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     struct gp_text notes = {0}, out = {0};
     char why[512] = "";
-    const struct gp_profile_visitor visitor = {
-        .user = summary, .header = take_header, .device = take_device, .launch = take_launch};
+    const struct gp_profile_visitor visitor = {.user = summary,
+                                               .header = take_header,
+                                               .device = take_device,
+                                               .launch = take_launch,
+                                               .count = take_count};
     if (gp_profile_read(path, &visitor, &notes, why, sizeof(why)) != 0 && !*why)
         abort();
     /* Also of what came before a line that makes no sense. */

@@ -178,7 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     const char *const command[] = {"./app", NULL};
     char why[256];
-    struct gp_writer *writer = gp_writer_open(path, command, why, sizeof(why));
+    struct gp_writer *writer = gp_writer_open(path, command, NULL, why, sizeof(why));
     if (!writer)
         abort();
     for (unsigned devices = 1 + take(&b) % 2; devices > 0; devices--) {

@@ -1,9 +1,11 @@
-/* base/: messages, growing text, patterns of file names, nearest names, demangling. */
+/* base/: messages, growing text, patterns of file names, nearest names, demangling, samples. */
 #include "base/demangle.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/pattern.h"
+#include "base/process.h"
+#include "base/sample.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -252,6 +255,113 @@ static void kernels_have_readable_names(void **state)
     is_demangled("", GP_NAME_FULL, "");
 }
 
+static void samples_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t first, every;
+    } right[] = {{"first:3", 3, 0},
+                 {"every:100", 1, 100},
+                 {"first:3,every:100", 3, 100},
+                 {"every:1,first:1000000000", 1000000000, 1}};
+    static const char *const wrong[] = {
+        "",
+        "first",
+        "first:",
+        "first:0",
+        "first:-1",
+        "first:x",
+        "first:3,",
+        "first:3,every",
+        "first: 3",
+        "last:3",
+        "first:3 every:2",
+        "first:3,first:3",
+        "first:3.5",
+        ",first:3",
+        "3",
+        "first:1000000001",
+        "every:2x",
+        "every:0",
+        "FIRST:3",
+        "first:99999999999999999999",
+        "firsts:1",
+        "first:3,,",
+        "first=3",
+        "first:3;every:2",
+    };
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        struct gp_sample sample = {0};
+        assert_true(gp_sample_parse(right[i].text, &sample));
+        assert_int_equal(sample.first, right[i].first);
+        assert_int_equal(sample.every, right[i].every);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct gp_sample sample = {.first = 7, .every = 8};
+        if (gp_sample_parse(wrong[i], &sample))
+            fail_msg("'%s' was read", wrong[i]);
+        assert_int_equal(sample.first, 7);
+        assert_int_equal(sample.every, 8);
+    }
+}
+
+/* The launches that a rule takes, as letters: 'x' taken, '.' not. */
+static const char *taken(const char *rule, int launches)
+{
+    static char letters[64];
+    struct gp_sample sample = {0};
+    if (*rule)
+        assert_true(gp_sample_parse(rule, &sample));
+    for (int i = 0; i < launches; i++)
+        letters[i] = gp_sample_takes(&sample, (uint64_t)i) ? 'x' : '.';
+    letters[launches] = '\0';
+    return letters;
+}
+
+static void samples_take_what_they_say(void **state)
+{
+    (void)state;
+    assert_string_equal(taken("", 5), "xxxxx");
+    assert_string_equal(taken("first:3", 8), "xxx.....");
+    assert_string_equal(taken("every:3", 10), "x..x..x..x");
+    assert_string_equal(taken("first:2,every:3", 12), "xx..x..x..x.");
+    assert_string_equal(taken("every:1", 5), "xxxxx");
+    assert_string_equal(taken("first:1,every:3", 10), "x..x..x..x");
+}
+
+/* A child, or its child, is marked when it says so itself. */
+static int child_is_wrong(int generations)
+{
+    if (gp_process_is_marked())
+        return 1;
+    if (generations > 0) {
+        gp_process_mark();
+        int status;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(child_is_wrong(generations - 1));
+        return !gp_process_is_marked() || waitpid(child, &status, 0) != child || status != 0;
+    }
+    return 0;
+}
+
+static void children_are_other_processes(void **state)
+{
+    (void)state;
+    assert_false(gp_process_is_marked());
+    gp_process_mark();
+    gp_process_mark();
+    assert_true(gp_process_is_marked());
+    pid_t child = fork();
+    if (child == 0)
+        _exit(child_is_wrong(2));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(gp_process_is_marked());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +378,9 @@ int main(void)
         cmocka_unit_test(wrong_patterns_are_explained),
         cmocka_unit_test(the_nearest_name_is_found),
         cmocka_unit_test(kernels_have_readable_names),
+        cmocka_unit_test(samples_are_read),
+        cmocka_unit_test(samples_take_what_they_say),
+        cmocka_unit_test(children_are_other_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

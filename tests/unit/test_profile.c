@@ -163,7 +163,7 @@ static int check_launch(void *user, const struct gp_launch *l)
 static struct gp_writer *opened(void)
 {
     char why[256] = "";
-    struct gp_writer *w = gp_writer_open(path, command, why, sizeof(why));
+    struct gp_writer *w = gp_writer_open(path, command, NULL, why, sizeof(why));
     if (!w)
         fail_msg("%s", why);
     return w;
@@ -198,7 +198,8 @@ static void what_is_written_is_read_back(void **state)
     gp_writer_close(w);
 
     struct seen seen = {0};
-    const struct gp_profile_visitor visitor = {&seen, check_header, keep_device, check_launch};
+    const struct gp_profile_visitor visitor = {
+        .user = &seen, .header = check_header, .device = keep_device, .launch = check_launch};
     struct gp_text notes = {0};
     char why[512] = "";
     if (gp_profile_read(path, &visitor, &notes, why, sizeof(why)) != 0)
@@ -234,6 +235,68 @@ static void values_that_are_no_numbers_are_absent(void **state)
     const struct gp_profile_visitor visitor = {.launch = check_not_finite};
     char why[512] = "";
     assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+}
+
+static const struct gp_count count = {
+    .kernel = "_Z3addPKfS0_Pf",
+    .device = 3,
+    .grid = {4294967295u, 2, 3},
+    .block = {32, 8, 1},
+    .cluster = {2, 1, 1},
+    .shared_dynamic = 1024,
+    .launches = 20000000000,
+};
+
+static int check_count(void *user, const struct gp_count *c)
+{
+    ++*(int *)user;
+    assert_string_equal(c->kernel, count.kernel);
+    assert_int_equal(c->device, count.device);
+    assert_memory_equal(c->grid, count.grid, sizeof(c->grid));
+    assert_memory_equal(c->block, count.block, sizeof(c->block));
+    assert_memory_equal(c->cluster, count.cluster, sizeof(c->cluster));
+    assert_int_equal(c->shared_dynamic, count.shared_dynamic);
+    assert_int_equal(c->launches, count.launches);
+    return 0;
+}
+
+static void counts_are_read_back(void **state)
+{
+    (void)state;
+    int counts = 0;
+    char why[512] = "";
+    struct gp_writer *w = opened();
+    assert_int_equal(gp_writer_count(w, &count), 0);
+    assert_int_equal(gp_writer_count(w, &count), 0);
+    gp_writer_close(w);
+    const struct gp_profile_visitor visitor = {.user = &counts, .count = check_count};
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_int_equal(counts, 2);
+}
+
+static int check_settings(void *user, const struct gp_profile_header *h)
+{
+    const struct gp_settings *expected = user;
+    if (expected->sample)
+        assert_string_equal(h->settings.sample, expected->sample);
+    else
+        assert_null(h->settings.sample);
+    assert_int_equal(h->settings.replay_off, expected->replay_off);
+    return 0;
+}
+
+static void the_header_has_the_settings(void **state)
+{
+    (void)state;
+    struct gp_settings all[] = {{NULL, 0}, {"first:3,every:100", 0}, {NULL, 1}, {"first:3", 1}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char why[512] = "";
+        struct gp_writer *w = gp_writer_open(path, command, &all[i], why, sizeof(why));
+        assert_non_null(w);
+        gp_writer_close(w);
+        const struct gp_profile_visitor visitor = {.user = &all[i], .header = check_settings};
+        assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    }
 }
 
 /* Reads the whole file; the caller frees. */
@@ -345,7 +408,7 @@ static void a_file_that_is_not_there_is_told(void **state)
     struct gp_profile_visitor visitor = {0};
     assert_int_equal(gp_profile_read("/nonexistent/x", &visitor, NULL, why, sizeof(why)), -1);
     assert_string_equal(why, "/nonexistent/x: No such file or directory");
-    assert_null(gp_writer_open("/nonexistent/x", command, why, sizeof(why)));
+    assert_null(gp_writer_open("/nonexistent/x", command, NULL, why, sizeof(why)));
     assert_string_equal(why, "/nonexistent/x: No such file or directory");
     assert_int_equal(gp_profile_read("/", &visitor, NULL, why, sizeof(why)), -1);
     assert_string_equal(why, "/: Is a directory");
@@ -371,7 +434,7 @@ static void a_file_being_written_is_left_alone(void **state)
     struct gp_writer *w = opened();
     gp_writer_launch(w, &launch);
     char why[512] = "", expected[600];
-    assert_null(gp_writer_open(path, command, why, sizeof(why)));
+    assert_null(gp_writer_open(path, command, NULL, why, sizeof(why)));
     snprintf(expected, sizeof(expected),
              "%s: another process is writing this file; put %%p (process id) into its name", path);
     assert_string_equal(why, expected);
@@ -427,7 +490,8 @@ static void running_out_of_memory_stops_the_writing(void **state)
         json_set_alloc_funcs(malloc, free);
         gp_writer_close(w);
         struct seen seen = {0};
-        const struct gp_profile_visitor visitor = {&seen, check_header, NULL, check_launch};
+        const struct gp_profile_visitor visitor = {
+            .user = &seen, .header = check_header, .launch = check_launch};
         char why[512] = "";
         assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
         assert_int_equal(seen.launches, complete);
@@ -439,7 +503,7 @@ static void its_own_command_line_is_found(void **state)
 {
     (void)state;
     char why[512];
-    struct gp_writer *w = gp_writer_open(path, NULL, why, sizeof(why));
+    struct gp_writer *w = gp_writer_open(path, NULL, NULL, why, sizeof(why));
     assert_non_null(w);
     gp_writer_close(w);
     char text[4096] = "";
@@ -456,6 +520,8 @@ int main(void)
     path = name;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(counts_are_read_back),
+        cmocka_unit_test(the_header_has_the_settings),
         cmocka_unit_test(values_that_are_no_numbers_are_absent),
         cmocka_unit_test(a_line_cut_short_by_a_crash_is_left_out),
         cmocka_unit_test(a_last_line_without_newline_counts_when_complete),

@@ -8,6 +8,7 @@
 #include "report/units.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -239,6 +240,199 @@ static void what_differs_is_another_group(void **state)
     assert_int_equal(gp_summary_group_count(s), 5);
     assert_string_equal(gp_summary_group(s, 0)->stats[0].absent,
                         "the facts of the device are not known");
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void counts_say_how_many_launches_there_were(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    const struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
+    struct gp_launch l = {.kernel = "k",
+                          .grid = {8, 1, 1},
+                          .block = {32, 1, 1},
+                          .passes = 2,
+                          .counter_count = 1,
+                          .counters = &counter};
+    for (int i = 0; i < 3; i++)
+        gp_summary_launch(s, &l);
+    l.kernel = "other"; /* without a count */
+    gp_summary_launch(s, &l);
+    struct gp_count count = {
+        .kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 19000};
+    gp_summary_count(s, &count);
+    count.launches = 1000;
+    gp_summary_count(s, &count);
+    count.grid[0] = 9; /* none of these was measured */
+    count.launches = 10;
+    gp_summary_count(s, &count);
+
+    assert_int_equal(gp_summary_group_count(s), 3);
+    const struct gp_group *g = gp_summary_group(s, 0);
+    assert_int_equal(g->launches, 20000);
+    assert_int_equal(g->recorded, 3);
+    assert_int_equal(g->measured, 3);
+    assert_int_equal(g->stats[0].count, 3);
+    assert_int_equal(gp_summary_group(s, 1)->launches, 1);
+    assert_int_equal(gp_summary_group(s, 2)->launches, 10);
+    assert_int_equal(gp_summary_group(s, 2)->recorded, 0);
+    assert_int_equal(gp_summary_launches(s), 20011);
+
+    struct gp_rows rows;
+    assert_int_equal(gp_rows_make(&rows, s), 0);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.rows[0].launches, 20010);
+    assert_int_equal(rows.rows[0].grids, 2);
+    assert_true(fabs(rows.rows[0].seconds - 20010e-6) < 1e-9);
+    gp_rows_free(&rows);
+
+    struct gp_text out = {0};
+    const struct gp_table_options options = {0};
+    const struct gp_settings settings = {.sample = "first:3"};
+    gp_summary_settings(s, &settings);
+    gp_table_report(s, &options, &out);
+    assert_non_null(strstr(out.data, ": 20011 kernel launches, 4 measured with 4 replays"));
+    assert_non_null(strstr(out.data, "some launches were measured: first:3."));
+    assert_non_null(strstr(out.data, "~100.0%  3 of 20010  1.000 us "));
+    assert_non_null(strstr(out.data, "   time    launches  avg time "));
+    assert_non_null(strstr(out.data, "; 20010 launches, 3 measured; GPU 0"));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void a_kernel_of_which_nothing_was_measured_is_counted(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_count count = {
+        .kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 7};
+    gp_summary_count(s, &count);
+    struct gp_text out = {0};
+    const struct gp_table_options options = {0};
+    gp_table_report(s, &options, &out);
+    assert_non_null(strstr(out.data, "0 of 7"));
+    assert_non_null(strstr(out.data, "   no launch was measured\n"));
+    assert_null(strstr(out.data, "registers"));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void times_of_a_grid_stand_for_its_launches_only(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
+    struct gp_launch l = {.kernel = "k",
+                          .grid = {1, 1, 1},
+                          .block = {32, 1, 1},
+                          .counter_count = 1,
+                          .counters = &counter};
+    gp_summary_launch(s, &l);
+    l.grid[0] = 1000;
+    counter.value = 1000000;
+    gp_summary_launch(s, &l);
+    const struct gp_count small = {
+        .kernel = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .launches = 1000};
+    gp_summary_count(s, &small);
+    struct gp_rows rows;
+    assert_int_equal(gp_rows_make(&rows, s), 0);
+    assert_int_equal(rows.count, 1);
+    assert_true(fabs(rows.rows[0].seconds - 2e-3) < 1e-9);
+    gp_rows_free(&rows);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+/* ---- launches that take turns ---- */
+
+/* A launch with the hardware's counters, or with those of instrumented code. */
+static void take_turn(struct gp_summary *s, int hardware, double duration, double bytes,
+                      const char *shared_absent)
+{
+    const char *const elsewhere = GP_COUNTED_ELSEWHERE;
+    const struct gp_counter counters[] = {
+        {"gpu__time_duration.sum", duration, hardware ? NULL : elsewhere},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", bytes, hardware ? elsewhere : NULL},
+        {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 50,
+         hardware ? elsewhere : shared_absent},
+    };
+    const struct gp_launch l = {.kernel = "k",
+                                .grid = {8, 1, 1},
+                                .block = {32, 1, 1},
+                                .passes = 1,
+                                .counter_count = 3,
+                                .counters = counters};
+    gp_summary_launch(s, &l);
+}
+
+static void launches_that_took_turns_are_combined(void **state)
+{
+    (void)state;
+    struct gp_metrics *m =
+        selecting("duration,gld_requested_throughput,shared_efficiency,theoretical_occupancy");
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_settings settings = {.replay_off = 1};
+    gp_summary_settings(s, &settings);
+    gp_summary_device(s, &h200);
+    take_turn(s, 1, 1000, 0, NULL);
+    const struct gp_group *g = gp_summary_group(s, 0);
+    assert_int_equal(g->stats[0].count, 1);
+    assert_int_equal(g->stats[1].count, 0);
+    assert_non_null(strstr(g->stats[1].absent, "no launch was left to count it in"));
+
+    take_turn(s, 0, 0, 4000, "no shared memory is used");
+    take_turn(s, 1, 3000, 0, NULL);
+    assert_int_equal(g->measured, 3);
+    assert_int_equal(g->hardware, 2);
+    assert_int_equal(g->instrumented, 1);
+    /* Of one kind of launch: as always. */
+    assert_int_equal(g->stats[0].count, 2);
+    assert_int_equal(g->stats[0].absent_count, 0);
+    assert_false(g->stats[0].combined);
+    assert_true(fabs(g->stats[0].sum - 4e-6) < 1e-12);
+    /* Of both: 4000 bytes in 2 us. */
+    assert_true(g->stats[1].combined);
+    assert_int_equal(g->stats[1].count, 3);
+    assert_true(fabs(g->stats[1].sum / 3 - 2e9) < 1);
+    /* What has a reason keeps it. */
+    assert_int_equal(g->stats[2].count, 0);
+    assert_int_equal(g->stats[2].absent_count, 1);
+    assert_non_null(strstr(g->stats[2].absent, "no shared memory is used"));
+
+    struct gp_text out = {0};
+    const struct gp_table_options options = {0};
+    gp_table_report(s, &options, &out);
+    assert_non_null(strstr(out.data, "No launch was replayed (GPUPROF_REPLAY=off)"));
+    assert_non_null(strstr(out.data, "3 measured (2 with hardware counters, 1 instrumented)"));
+    assert_non_null(strstr(out.data, "-                 -        2.000 GB/s *\n"));
+    assert_non_null(strstr(out.data, "   * from the means of counters of 2 launches with hardware "
+                                     "counters and 1 instrumented\n"));
+    assert_null(strstr(out.data, GP_COUNTED_ELSEWHERE));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void only_launches_that_took_turns_are_combined(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("gld_requested_throughput");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    take_turn(s, 1, 1000, 0, NULL);
+    take_turn(s, 0, 0, 4000, NULL);
+    const struct gp_group *g = gp_summary_group(s, 0);
+    assert_int_equal(g->stats[0].count, 0);
+    assert_int_equal(g->stats[0].absent_count, 2);
+    assert_non_null(strstr(g->stats[0].absent, GP_COUNTED_ELSEWHERE));
     gp_summary_free(s);
     gp_metrics_close(m);
 }
@@ -562,6 +756,11 @@ int main(void)
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
         cmocka_unit_test(what_differs_is_another_group),
+        cmocka_unit_test(counts_say_how_many_launches_there_were),
+        cmocka_unit_test(a_kernel_of_which_nothing_was_measured_is_counted),
+        cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),
+        cmocka_unit_test(launches_that_took_turns_are_combined),
+        cmocka_unit_test(only_launches_that_took_turns_are_combined),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_report_is_as_it_was),
         cmocka_unit_test(nothing_launched_is_said),

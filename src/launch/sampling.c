@@ -1,0 +1,148 @@
+#include "launch/sampling.h"
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "launch/kernels.h"
+#include "launch/tallies.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Known launches; beyond so many they are found anew. */
+#define MOST_KNOWN 65536
+/* Locks, each for a part of them: threads rarely meet. */
+#define STRIPES 64
+
+/* What a launch is found by. No padding: it is compared bytewise. */
+struct key {
+    CUcontext context;
+    CUfunction function;
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_dynamic;
+};
+#define KEY_WORDS (sizeof(struct key) / sizeof(uint64_t))
+_Static_assert(sizeof(struct key) == KEY_WORDS * sizeof(uint64_t), "a key is hashed by words");
+
+struct known {
+    struct key key;
+    struct gp_tally *tally;
+    UT_hash_handle hh;
+};
+
+/* On a cache line of its own. */
+static struct stripe {
+    pthread_mutex_t lock;
+    struct known *known;
+} __attribute__((aligned(64))) stripes[STRIPES] = {
+    [0 ... STRIPES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER},
+};
+static atomic_uint known_count;
+static struct gp_sample rule;
+
+void gp_sampling_start(const struct gp_sample *sample)
+{
+    rule = *sample;
+}
+
+static uint64_t hash_of(const struct key *key)
+{
+    uint64_t words[KEY_WORDS], hash = 0;
+    memcpy(words, key, sizeof(words));
+    for (size_t i = 0; i < KEY_WORDS; i++) {
+        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Locked. */
+static struct gp_tally *find(const struct stripe *stripe, const struct key *key, unsigned hash)
+{
+    struct known *k = NULL;
+    HASH_FIND_BYHASHVALUE(hh, stripe->known, key, sizeof(*key), hash, k);
+    return k ? k->tally : NULL;
+}
+
+/* Locked. Where memory ran out it is looked for again the next time. */
+static void keep(struct stripe *stripe, const struct key *key, unsigned hash,
+                 struct gp_tally *tally)
+{
+    struct known *k = calloc(1, sizeof(*k));
+    if (!k)
+        return;
+    k->key = *key;
+    k->tally = tally;
+    HASH_ADD_BYHASHVALUE(hh, stripe->known, key, sizeof(k->key), hash, k);
+    if (k->hh.tbl)
+        atomic_fetch_add(&known_count, 1);
+    else
+        free(k);
+}
+
+/* The long way: by the kernel's name and the device. */
+static struct gp_tally *ask(const struct gp_call *call)
+{
+    struct gp_text name = {0};
+    CUdevice device = 0;
+    if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        device = 0; /* the launch will fail, or go to a stream of another context */
+    gp_kernel_add_name(call->function, &name);
+    struct gp_tally *tally = gp_tally_of(gp_text_string(&name), device, call);
+    gp_text_free(&name);
+    return tally;
+}
+
+static struct gp_tally *tally_of(const struct gp_call *call)
+{
+    struct key key = {.function = call->function, .shared_dynamic = call->shared_dynamic};
+    if (gp_cuda.cuCtxGetCurrent(&key.context) != CUDA_SUCCESS)
+        key.context = NULL;
+    memcpy(key.grid, call->grid, sizeof(key.grid));
+    memcpy(key.block, call->block, sizeof(key.block));
+    memcpy(key.cluster, call->cluster, sizeof(key.cluster));
+    uint64_t hash = hash_of(&key);
+    struct stripe *stripe = &stripes[hash >> 32 & (STRIPES - 1)];
+
+    pthread_mutex_lock(&stripe->lock);
+    struct gp_tally *tally = find(stripe, &key, (unsigned)hash);
+    pthread_mutex_unlock(&stripe->lock);
+    if (tally)
+        return tally;
+    tally = ask(call);
+    if (atomic_load(&known_count) >= MOST_KNOWN)
+        gp_sampling_forget();
+    pthread_mutex_lock(&stripe->lock);
+    if (!find(stripe, &key, (unsigned)hash))
+        keep(stripe, &key, (unsigned)hash, tally);
+    pthread_mutex_unlock(&stripe->lock);
+    return tally;
+}
+
+bool gp_sampling_takes(const struct gp_call *call, uint64_t *turn)
+{
+    struct gp_tally *tally = tally_of(call);
+    uint64_t before = atomic_fetch_add(&tally->launches, 1);
+    if (!gp_sample_takes(&rule, before))
+        return false;
+    uint64_t taken = atomic_fetch_add(&tally->taken, 1);
+    if (turn)
+        *turn = taken;
+    return true;
+}
+
+void gp_sampling_forget(void)
+{
+    for (size_t i = 0; i < STRIPES; i++) {
+        struct stripe *stripe = &stripes[i];
+        struct known *k, *next;
+        pthread_mutex_lock(&stripe->lock);
+        HASH_ITER(hh, stripe->known, k, next)
+        {
+            HASH_DEL(stripe->known, k);
+            free(k);
+            atomic_fetch_sub(&known_count, 1);
+        }
+        pthread_mutex_unlock(&stripe->lock);
+    }
+}

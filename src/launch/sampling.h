@@ -1,0 +1,23 @@
+/* Which launches are measured: GPUPROF_SAMPLE, for each kernel and launch configuration. Owns the
+ * way from a launch to its counts, which is short: most launches go no further. Calls
+ * launch/kernels, launch/tallies and cuda/. From any thread. */
+#ifndef GPUPROF_LAUNCH_SAMPLING_H
+#define GPUPROF_LAUNCH_SAMPLING_H
+
+#include "base/sample.h"
+#include "launch/launch.h"
+
+#include <stdint.h>
+
+/* Until this is said, every launch is measured. Before the first launch. */
+void gp_sampling_start(const struct gp_sample *sample);
+
+/* Counts a launch that is about to be made, in the context that is current. True when it is to be
+ * measured; *turn (may be NULL) is then how many launches of the same kernel and configuration were
+ * to be measured before it. */
+bool gp_sampling_takes(const struct gp_call *call, uint64_t *turn);
+
+/* Handles of functions or contexts are about to be given to others. What was counted stays. */
+void gp_sampling_forget(void);
+
+#endif

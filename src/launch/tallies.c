@@ -1,0 +1,127 @@
+#include "launch/tallies.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What launches of one kernel are told apart by. No padding: it is compared bytewise. */
+struct configuration {
+    int device;
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_dynamic;
+};
+
+struct hashed_tally {
+    struct gp_tally tally; /* first: a struct gp_tally * is a struct hashed_tally * */
+    struct configuration configuration;
+    UT_hash_handle hh;
+};
+
+struct named_kernel {
+    struct hashed_tally *tallies;
+    UT_hash_handle hh;
+    char name[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct named_kernel *kernels;
+static unsigned count;
+static struct gp_tally rest; /* those that find no place */
+/* Nothing is ever taken out, so that the list may be walked while others add to it. */
+static struct gp_tally *_Atomic first;
+static struct gp_tally *last;
+
+/* Locked. NULL when memory ran out. */
+static struct named_kernel *find_kernel(const char *name)
+{
+    size_t length = strlen(name);
+    struct named_kernel *k = NULL;
+    HASH_FIND(hh, kernels, name, length, k);
+    if (k)
+        return k;
+    k = calloc(1, sizeof(*k) + length + 1);
+    if (!k)
+        return NULL;
+    memcpy(k->name, name, length);
+    HASH_ADD_KEYPTR(hh, kernels, k->name, length, k);
+    if (k->hh.tbl)
+        return k;
+    free(k);
+    return NULL;
+}
+
+static void append(struct gp_tally *tally)
+{
+    atomic_store(last ? &last->next : &first, tally);
+    last = tally;
+}
+
+/* Locked. NULL when memory ran out. */
+static struct gp_tally *make(struct named_kernel *kernel, const struct configuration *c)
+{
+    struct hashed_tally *t = calloc(1, sizeof(*t));
+    if (!t)
+        return NULL;
+    t->configuration = *c;
+    HASH_ADD(hh, kernel->tallies, configuration, sizeof(t->configuration), t);
+    if (!t->hh.tbl) {
+        free(t);
+        return NULL;
+    }
+    struct gp_count *what = &t->tally.what;
+    what->kernel = kernel->name;
+    what->device = c->device;
+    what->shared_dynamic = c->shared_dynamic;
+    memcpy(what->grid, c->grid, sizeof(what->grid));
+    memcpy(what->block, c->block, sizeof(what->block));
+    memcpy(what->cluster, c->cluster, sizeof(what->cluster));
+    append(&t->tally);
+    count++;
+    return &t->tally;
+}
+
+/* Locked. */
+static struct gp_tally *find(const char *name, const struct configuration *c)
+{
+    static struct gp_once once;
+    struct named_kernel *kernel = NULL;
+    struct hashed_tally *t = NULL;
+    HASH_FIND(hh, kernels, name, strlen(name), kernel);
+    if (kernel)
+        HASH_FIND(hh, kernel->tallies, c, sizeof(*c), t);
+    if (t)
+        return &t->tally;
+    if (count >= GP_MAX_TALLIES) {
+        gp_say_limited(&once, 1,
+                       "more than %d kernels and launch configurations: the others are sampled as "
+                       "if they were one, and not counted",
+                       GP_MAX_TALLIES);
+        return NULL;
+    }
+    kernel = find_kernel(name);
+    return kernel ? make(kernel, c) : NULL;
+}
+
+struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_call *call)
+{
+    struct configuration c = {.device = device, .shared_dynamic = call->shared_dynamic};
+    memcpy(c.grid, call->grid, sizeof(c.grid));
+    memcpy(c.block, call->block, sizeof(c.block));
+    memcpy(c.cluster, call->cluster, sizeof(c.cluster));
+    pthread_mutex_lock(&lock);
+    struct gp_tally *tally = find(kernel, &c);
+    pthread_mutex_unlock(&lock);
+    return tally ? tally : &rest;
+}
+
+void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)
+{
+    for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next)) {
+        struct gp_count counted = t->what;
+        counted.launches = atomic_load(&t->launches);
+        visit(user, &counted);
+    }
+}

@@ -1,0 +1,70 @@
+#include "report/means.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char too_few[] =
+    "no launch was left to count it in (GPUPROF_REPLAY=off counts a part in each)";
+
+int gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
+                   const struct gp_device *device)
+{
+    memset(wanted, 0, sizeof(*wanted));
+    if (gp_metrics_counters(m, device, &wanted->names, &wanted->count) != 0)
+        return -1;
+    wanted->means = calloc(wanted->count + 1, sizeof(*wanted->means));
+    return wanted->means ? 0 : -1;
+}
+
+void gp_wanted_free(struct gp_wanted *wanted)
+{
+    free(wanted->names);
+    free(wanted->means);
+    memset(wanted, 0, sizeof(*wanted));
+}
+
+static const struct gp_counter *find(const struct gp_launch *launch, const char *name)
+{
+    for (size_t i = 0; i < launch->counter_count; i++)
+        if (launch->counters[i].name == name)
+            return &launch->counters[i];
+    for (size_t i = 0; i < launch->counter_count; i++)
+        if (strcmp(launch->counters[i].name, name) == 0)
+            return &launch->counters[i];
+    return NULL;
+}
+
+void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
+                  const struct gp_launch *launch, const char *(*keep)(void *user, const char *why),
+                  void *user)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct gp_counter *counter = find(launch, wanted->names[i]);
+        if (!counter)
+            continue;
+        if (!counter->absent) {
+            means[i].sum += counter->value;
+            means[i].count++;
+        } else if (!means[i].absent && strcmp(counter->absent, GP_COUNTED_ELSEWHERE) != 0) {
+            means[i].absent = keep(user, counter->absent);
+        }
+    }
+}
+
+int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
+                      const struct gp_metrics *m, const struct gp_metric *metric,
+                      const struct gp_device *device, const struct gp_launch *launch, double *value,
+                      char *why, size_t why_size)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const char *absent = means[i].absent ? means[i].absent : too_few;
+        wanted->means[i] = means[i].count > 0
+                               ? (struct gp_counter){.name = wanted->names[i],
+                                                     .value = means[i].sum / (double)means[i].count}
+                               : (struct gp_counter){.name = wanted->names[i], .absent = absent};
+    }
+    struct gp_launch mean = *launch;
+    mean.counters = wanted->means;
+    mean.counter_count = wanted->count;
+    return gp_metric_evaluate(m, metric, device, &mean, value, why, why_size);
+}

@@ -1,0 +1,41 @@
+/* The mean of each counter over those launches of a group that have it. Where nothing is replayed
+ * each launch has a part of the counters only, and a metric that needs more than one part is
+ * computed from these means. Owns them; calls metrics/ and profile/record.h. */
+#ifndef GPUPROF_REPORT_MEANS_H
+#define GPUPROF_REPORT_MEANS_H
+
+#include "metrics/metrics.h"
+
+/* The counters that the selected metrics need on one device. */
+struct gp_wanted {
+    const char **names;
+    size_t count;
+    struct gp_counter *means; /* scratch, as many */
+};
+
+/* All zero is a mean of nothing. */
+struct gp_mean {
+    double sum;
+    uint64_t count;     /* launches that have the counter */
+    const char *absent; /* why none has it, NULL while nothing but the turns stands against it */
+};
+
+/* Returns 0, or -1 when memory runs out; free in both cases. */
+int gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
+                   const struct gp_device *device);
+void gp_wanted_free(struct gp_wanted *wanted);
+
+/* Takes a launch in. There is one mean for each wanted counter. `keep` gives a copy of a reason
+ * that lives as long as the means. */
+void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
+                  const struct gp_launch *launch, const char *(*keep)(void *user, const char *why),
+                  void *user);
+
+/* Computes a metric from the means, as if one launch like `launch` had all of them. Returns 0 with
+ * *value, or -1 with the reason in `why`. */
+int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
+                      const struct gp_metrics *m, const struct gp_metric *metric,
+                      const struct gp_device *device, const struct gp_launch *launch, double *value,
+                      char *why, size_t why_size);
+
+#endif

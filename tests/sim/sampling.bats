@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# GPUPROF_SAMPLE: some launches are measured, all are counted, and the program never notices.
+
+load common
+
+# counted KERNEL: how many launches of it the profile counts, all configurations together.
+counted() {
+    grep '"type":"count"' "$profile" | grep "\"kernel\":\"$1\"" |
+        sed 's/.*"launches":\([0-9]*\).*/\1/' | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# indices KERNEL: the launches that were measured, by their numbers.
+indices() {
+    grep '"type":"launch"' "$profile" | grep "\"kernel\":\"$1" | sed 's/.*"index":\([0-9]*\).*/\1/' |
+        paste -sd' '
+}
+
+@test "the first so many" {
+    export GPUPROF_SAMPLE=first:3
+    same_with_and_without "$programs/snippets_linked" --launches 20 in_place
+    [ "$(indices scale_in_place)" = "0 1 2" ]
+    [ "$(counted scale_in_place)" -eq 20 ]
+    grep -q '"sample":"first:3"' "$profile"
+    grep -q "some launches were measured: first:3" "$log"
+    grep -q "3 of 20 " "$log"
+    grep -q ": 20 kernel launches, 3 measured with 6 replays" "$log"
+}
+
+@test "one in so many begins with the first" {
+    export GPUPROF_SAMPLE=every:7
+    same_with_and_without "$programs/snippets_linked" --launches 20 in_place
+    [ "$(indices scale_in_place)" = "0 7 14" ]
+}
+
+@test "the first so many, then one in so many" {
+    export GPUPROF_SAMPLE=first:2,every:10
+    same_with_and_without "$programs/snippets_linked" --launches 35 in_place
+    [ "$(indices scale_in_place)" = "0 1 11 21 31" ]
+    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q "35 launches, 5 measured"
+}
+
+@test "each kernel by itself, the same program in every way of launching" {
+    export GPUPROF_SAMPLE=first:1
+    for program in snippets_linked snippets_dlopen snippets_getproc; do
+        same_with_and_without "$programs/$program"
+        [ "$(indices scale_in_place | wc -w)" -ge 1 ]
+        # Nothing is measured twice in one configuration.
+        shapes=$(grep '"type":"launch"' "$profile" | sed 's/.*\("kernel":"[^"]*"\).*\("grid":[^a-z]*"block":[^a-z]*"cluster":[^]]*\).*\("shared_dynamic":[0-9]*\).*/\1\2\3/')
+        [ -n "$shapes" ]
+        [ "$(sort <<<"$shapes" | uniq -d)" = "" ]
+    done
+}
+
+@test "many threads, and contexts that come and go" {
+    export GPUPROF_SAMPLE=first:2
+    for mode in shared own default; do
+        same_with_and_without "$programs/threads_linked" $mode 6
+        [ "$(counted scale_in_place)" -eq 30 ]
+        # Each thread has its own grid.
+        [ "$(grep -c '"type":"count"' "$profile")" -eq 6 ]
+        [ "$(indices scale_in_place | wc -w)" -eq 12 ]
+    done
+}
+
+@test "without it every launch is counted as well" {
+    profiled "$programs/snippets_linked" --launches 4 in_place
+    [ "$(indices scale_in_place)" = "0 1 2 3" ]
+    [ "$(counted scale_in_place)" -eq 4 ]
+    ! grep -q '"sample"' "$profile" || false
+}
+
+@test "kernels that nobody asked for are not counted" {
+    export GPUPROF_KERNELS='^vector'
+    profiled "$programs/snippets_linked" --launches 4 vector_add in_place
+    [ "$(counted scale_in_place)" -eq 0 ]
+    [ "$(counted vector_add)" -eq 1 ]
+}
+
+@test "launches that are captured into a graph are none" {
+    profiled "$programs/snippets_linked" --launches 4 graph
+    [ "$(grep -c '"type":"count"' "$profile")" -eq 0 ]
+}
+
+@test "a program that ends at once leaves every measured launch" {
+    cat >"$BATS_TEST_TMPDIR/kill.sh" <<'END'
+"$@" --launches 100000 in_place &
+sleep 2
+kill -9 $!
+END
+    export GPUPROF_SAMPLE=first:3
+    profiled bash "$BATS_TEST_TMPDIR/kill.sh" "$programs/snippets_linked" || true
+    if [ "$(grep -c '"type":"count"' "$profile")" -eq 0 ]; then
+        [ "$(indices scale_in_place)" = "0 1 2" ]
+    fi
+    run "$GPUPROF_BUILD/gpuprof" report "$profile"
+    [ "$status" -eq 0 ]
+}
+
+@test "a rule that is none is one line, and every launch is measured" {
+    for rule in last:3 first:0 first:3,every; do
+        GPUPROF_SAMPLE=$rule profiled "$programs/snippets_linked" --launches 4 in_place
+        grep -q "^gpuprof: GPUPROF_SAMPLE=$rule: no rule; say first:N, every:M or first:N,every:M" "$log"
+        [ "$(indices scale_in_place)" = "0 1 2 3" ]
+    done
+}
+
+@test "GPUPROF_REPLAY is on or off" {
+    GPUPROF_REPLAY=never profiled "$programs/snippets_linked" vector_add
+    grep -q "^gpuprof: GPUPROF_REPLAY=never: unknown; say on (the default) or off" "$log"
+    ! grep -q '"replay"' "$profile" || false
+    GPUPROF_REPLAY=off profiled "$programs/snippets_linked" vector_add
+    grep -q '"replay":"off"' "$profile"
+}
