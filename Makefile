@@ -121,7 +121,9 @@ example_names = $(example_src:examples/%.cu=%)
 gpu_src = $(wildcard tests/gpu/programs/*.cu)
 gpu_names = $(gpu_src:tests/gpu/programs/%.cu=%)
 examples: $(example_names:%=$(O)/examples/%) $(example_names:%=$(O)/examples/%-shared)
-gpu-programs: examples $(gpu_names:%=$(O)/tests/gpu/%)
+bench_src = $(wildcard tests/gpu/bench_programs/*.cu)
+bench_names = $(bench_src:tests/gpu/bench_programs/%.cu=%)
+gpu-programs: examples $(gpu_names:%=$(O)/tests/gpu/%) $(bench_names:%=$(O)/tests/gpu/bench/%)
 
 $(O)/examples/%-shared: examples/%.cu $(wildcard examples/*.h)
 	$(call say,NVCC,$@)
@@ -136,6 +138,11 @@ $(O)/tests/gpu/%_drv: tests/gpu/programs/%_drv.cu $(wildcard examples/*.h tests/
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $< -L$(CUDA)/lib64/stubs -lcuda
 $(O)/tests/gpu/%: tests/gpu/programs/%.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $<
+
+$(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h tests/gpu/bench_programs/*.h)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $<
@@ -202,8 +209,9 @@ demo:
 	@tools/setup build
 	@+tools/demo $(O)
 
+# BENCH_OUT is where its results go; BENCH_OPTIONS are for tests/gpu/bench.
 bench:
-	@tests/gpu/bench $(O)
+	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
 
 # Line coverage of src/ by all tests that need no GPU.
 coverage:

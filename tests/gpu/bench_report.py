@@ -1,0 +1,384 @@
+"""The table and the plot of what tests/gpu/bench measured. All figures follow from the raw runs in
+its JSON, so that both can be made again anywhere."""
+
+import math
+import os
+import re
+
+BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+
+# For each case: what it is, what the figures are taken for ("launch": the loop, for each launch;
+# "loop": the whole loop; "process": the whole process), and its target.
+CASES = {
+    "small": ("short kernels, 192 MB allocated", "launch", "ncu adds 50 times as much; < 2.5 ms"),
+    "small-3g": ("short kernels, 3 GB allocated", "launch", "< 4 ms"),
+    "small-30g": ("short kernels, 30 GB allocated", "launch", "< 4 ms"),
+    "compute": ("compute-bound kernels of 2 ms", "launch", "ncu adds as much; goal: twice as much"),
+    "unselected": ("tiny launches, none selected", "launch", "< 3 %, < 2 us"),
+    "sampled": ("20000 tiny launches, the first 3 of each of 5 kernels measured", "process",
+                "< 10 % + 1 s"),
+    "torch": ("PyTorch training loop", "loop", "< 1.5 s"),
+    "startup": ("start-up and exit, one kernel", "process", "< 0.8 s"),
+}
+
+
+# ---- figures -----------------------------------------------------------------------------------
+
+def per_launch(taken):
+    return taken["loop"] / taken["launches"]
+
+
+def quantity(basis):
+    return {"launch": per_launch, "loop": lambda taken: taken["loop"],
+            "process": lambda taken: taken["wall"]}[basis]
+
+
+def best(runs, way, value):
+    return min((value(taken) for taken in runs.get(way, [])), default=None)
+
+
+def added(runs, way, value):
+    """What a way adds to the native figure; None where one of the two is missing."""
+    ours, native = best(runs, way, value), best(runs, "native", value)
+    return None if ours is None or native is None else ours - native
+
+
+def ratio_of(top, bottom):
+    """None where there is nothing to divide by: what costs too little to be seen has no ratio."""
+    return top / bottom if top is not None and bottom is not None and bottom > 0 else None
+
+
+def no_or(*verdicts):
+    """All of them: False if one is, else None if one is unknown."""
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
+def at_least(value, bound):
+    return None if value is None else value >= bound
+
+
+def judge(case, native, ours, ratio):
+    """Whether the target holds (None: cannot be said), and what there is to say beside it."""
+    if case == "small":
+        return no_or(ours < 2.5e-3, at_least(ratio, 50)), ""
+    if case in ("small-3g", "small-30g"):
+        return ours < 4e-3, ""
+    if case == "compute":
+        if ratio is None:
+            return None, ""
+        return ratio >= 1, "goal: " + ("yes" if ratio >= 2 else "no")
+    if case == "unselected":
+        return ours < 0.03 * native and ours < 2e-6, f"{100 * ours / native:+.1f} %"
+    if case == "sampled":
+        return ours < 0.1 * native + 1, f"limit {quantity_text(0.1 * native + 1)}"
+    if case == "torch":
+        return ours < 1.5, ""
+    return ours < 0.8, ""
+
+
+def quantity_text(seconds):
+    """Three digits and a unit: 1.23 ms."""
+    if seconds is None:
+        return "-"
+    size = abs(seconds)
+    for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "us"), (1, 1e3, "ms")):
+        if size < limit:
+            break
+    else:
+        factor, unit = 1, "s"
+    value = seconds * factor
+    decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{decimals}f} {unit}"
+
+
+def notes_of(case, result):
+    """What has to be known beside the figures."""
+    notes, runs = list(result.get("notes", [])), result.get("runs", {})
+    counted = [taken for taken in runs.get("gpuprof", []) if "seen" in taken]
+    ncu, native = runs.get("ncu", []), runs.get("native", [])
+    if ncu and native and ncu[0]["launches"] != native[0]["launches"]:
+        notes.append(f"{native[0]['launches']} launches, {ncu[0]['launches']} under ncu")
+    elif native and case not in ("startup", "torch"):
+        notes.append(f"{native[0]['launches']} launches")
+    if counted and case in ("sampled", "torch"):
+        notes.append(f"gpuprof measured {counted[0]['measured']} of {counted[0]['seen']} launches "
+                     "of the whole process")
+    elif counted and case != "unselected" and counted[0]["measured"] < counted[0]["seen"]:
+        notes.append(f"gpuprof measured only {counted[0]['measured']} of {counted[0]['seen']}")
+    if case == "torch":
+        whole = [f"{way} {quantity_text(best(runs, way, quantity('process')))}"
+                 for way in ("native", "gpuprof", "ncu") if way in runs]
+        notes.append("whole process: " + ", ".join(whole))
+    return notes
+
+
+def measured_enough(case, runs):
+    """A case where gpuprof did not do the work it is timed for says nothing."""
+    for taken in runs.get("gpuprof", []):
+        if case == "unselected":
+            if taken.get("measured", 0) > 0:
+                return False
+        elif case == "sampled":
+            if taken.get("measured", 1) == 0:
+                return False
+        elif "seen" in taken and taken["measured"] < 0.9 * taken["seen"]:
+            return False
+    return True
+
+
+def row(case, result):
+    """The cells of a case's line, as texts, and its notes."""
+    what, basis, target = CASES[case]
+    for word in ("failed", "skipped"):
+        if word in result:
+            return [what, "-", "-", "-", "-", target, word], [result[word]]
+    runs, value = result["runs"], quantity(basis)
+    native, ours, theirs = best(runs, "native", value), added(runs, "gpuprof", value), \
+        added(runs, "ncu", value)
+    ratio = ratio_of(theirs, ours)
+    held, remark = judge(case, native, ours, ratio)
+    if not measured_enough(case, runs):
+        held, remark = False, "not what was to be measured"
+    verdict = {True: "yes", False: "no", None: "not judged"}[held]
+    unit = {"launch": " a launch", "loop": " the loop", "process": " the process"}[basis]
+    return [what, quantity_text(native) + unit, quantity_text(ours), quantity_text(theirs),
+            "-" if ratio is None else f"{ratio:.1f}" if ratio < 100 else f"{ratio:.0f}", target,
+            verdict + (f" ({remark})" if remark else "")], notes_of(case, result)
+
+
+# ---- the page ----------------------------------------------------------------------------------
+
+def bandwidth_lines(result):
+    if "gb_per_s" not in result:
+        return [f"Bandwidth of gpuprof's own kernels: {word}, {result[word]}."
+                for word in ("skipped", "failed") if word in result]
+    rates = result["gb_per_s"]
+    copy = next((name for name in rates if "memcpy" in name.lower()), None)
+    lines = ["| gpuprof's own kernels | GB/s | of the driver's copy |", "| --- | --- | --- |"]
+    for name, rate in rates.items():
+        share = f"{100 * rate / rates[copy]:.0f} %" if copy and rates[copy] else "-"
+        lines.append(f"| {name} | {rate:.0f} | {share} |")
+    return lines
+
+
+def page(result):
+    """The table in Markdown."""
+    lines = [f"{result['machine']}; {result['date']}"
+             + ("; a quick run, each way once" if result.get("quick") else "") + ".", "",
+             "| case | native | gpuprof adds | ncu adds | ncu / gpuprof | target | held? |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
+    notes = []
+    for case in CASES:
+        if case in result["cases"]:
+            cells, said = row(case, result["cases"][case])
+            lines.append("| " + " | ".join(cells) + " |")
+            if said:
+                notes.append(f"- {CASES[case][0]}: {'; '.join(said)}")
+    if notes:
+        lines += [""] + notes
+    if "bandwidth" in result["cases"]:
+        lines += [""] + bandwidth_lines(result["cases"]["bandwidth"])
+    return "\n".join(lines) + "\n"
+
+
+def put_into(path, result):
+    """Replaces what lies between the two marks of a page; the plot goes beside it."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise SystemExit(f"bench: {path} needs the marks {BEGIN} and {END}, once each")
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    figure = os.path.splitext(path)[0] + ".svg"
+    image = f"![Added to each launch, by gpuprof and by ncu]({os.path.basename(figure)})"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{before}{BEGIN}\n{page(result)}\n{image}\n{END}{after}")
+    with open(figure, "w", encoding="utf-8") as file:
+        file.write(plot(result))
+
+
+# ---- the plot ----------------------------------------------------------------------------------
+
+STYLE = """
+  .page { fill: #ffffff } .line { stroke: #d0d7de } .text { fill: #1f2328 } .faint { fill: #59636e }
+  .gpuprof { fill: #1f6feb } .ncu { fill: #9a6700 }
+  text { font: 12px system-ui, sans-serif }
+  @media (prefers-color-scheme: dark) {
+    .page { fill: #0d1117 } .line { stroke: #30363d } .text { fill: #e6edf3 } .faint { fill: #9198a1 }
+    .gpuprof { fill: #58a6ff } .ncu { fill: #d29922 }
+  }
+"""
+LEAST = 1e-8  # seconds: where the axis begins; shorter bars are not drawn
+MOST = 10.0
+LEFT, WIDTH, BAR, GROUP, TOP = 250, 520, 14, 46, 48
+
+
+def loop_launches(runs):
+    """A training loop counts steps; its launches are its share of those gpuprof saw, which are as
+    many in each step (two steps come before the loop)."""
+    taken = next((taken for taken in runs.get("gpuprof", []) if "seen" in taken), None)
+    if not taken:
+        return None
+    return taken["seen"] * taken["launches"] / (taken["launches"] + 2)
+
+
+def plotted(case, runs):
+    """Seconds that each way adds to a launch."""
+    result = {}
+    for way in ("gpuprof", "ncu"):
+        value = added(runs, way, quantity("launch" if CASES[case][1] == "launch" else "loop"))
+        if CASES[case][1] != "launch" and value is not None:
+            launches = loop_launches(runs) if case == "torch" else runs[way][0]["launches"]
+            value = value / launches if launches else None
+        if value is not None:
+            result[way] = value
+    return result
+
+
+def plot(result):
+    """An SVG: a bar for each case and profiler, on a logarithmic axis."""
+    def x(seconds):
+        return LEFT + WIDTH * (math.log10(seconds / LEAST)) / math.log10(MOST / LEAST)
+
+    def escaped(text):
+        return text.replace("&", "&amp;").replace("<", "&lt;")
+
+    bars = [(case, plotted(case, result["cases"][case]["runs"])) for case in CASES
+            if case != "startup" and "runs" in result["cases"].get(case, {})]
+    height = TOP + GROUP * len(bars) + 40
+    bottom = height - 34
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 90} {height}" '
+           f'width="{LEFT + WIDTH + 90}" height="{height}" role="img">',
+           "<title>Time added to each launch, by gpuprof and by ncu</title>",
+           f"<style>{STYLE}</style>",
+           '<rect class="page" width="100%" height="100%" rx="6"/>',
+           '<text class="text" x="16" y="24" font-weight="bold">Time added to each launch</text>']
+    for way, at in (("gpuprof", LEFT), ("ncu", LEFT + 90)):
+        out.append(f'<rect class="{way}" x="{at}" y="14" width="12" height="12"/>'
+                   f'<text class="text" x="{at + 18}" y="24">{way}</text>')
+    power = round(math.log10(LEAST))
+    while 10.0**power <= MOST * 1.001:
+        at = x(10.0**power)
+        out.append(f'<line class="line" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 8}" y2="{bottom}"/>')
+        label = re.sub(r"\.0+ ", " ", quantity_text(10.0**power * 1.0000001))
+        out.append(f'<text class="faint" x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">'
+                   f"{label}</text>")
+        power += 1
+    for number, (case, values) in enumerate(bars):
+        y = TOP + GROUP * number
+        what = CASES[case][0] if case != "sampled" else "tiny launches, 15 of 20000 measured"
+        out.append(f'<text class="text" x="{LEFT - 10}" y="{y + 20}" text-anchor="end">'
+                   f"{escaped(what)}</text>")
+        for place, way in enumerate(("gpuprof", "ncu")):
+            if way not in values:
+                continue
+            seconds, top = values[way], y + place * (BAR + 3)
+            end = x(min(max(seconds, LEAST), MOST))
+            text = quantity_text(seconds) if seconds > LEAST else f"< {quantity_text(LEAST)}"
+            out.append(f'<rect class="{way}" x="{LEFT}" y="{top}" width="{end - LEFT:.1f}" '
+                       f'height="{BAR}"/>')
+            out.append(f'<text class="text" x="{end + 5:.1f}" y="{top + 11}">{escaped(text)}</text>')
+    return "\n".join(out + ["</svg>"]) + "\n"
+
+
+# ---- self-test ---------------------------------------------------------------------------------
+
+def sample():
+    """A made-up result, in which every target holds."""
+    def taken(wall, loop, launches, **more):
+        return dict(wall=wall, loop=loop, launches=launches, **more)
+
+    def ways(native, gpuprof, ncu=None):
+        return {"runs": {way: runs for way, runs in
+                         (("native", [native]), ("gpuprof", [gpuprof]), ("ncu", [ncu])) if runs[0]},
+                "notes": []}
+
+    launches = 300
+    return {"machine": "made-up GPU", "date": "2000-01-01", "cases": {
+        "small": ways(taken(1, 0.012, launches), taken(3, 0.612, launches, seen=306, measured=306),
+                      taken(5, 2.4008, 20)),
+        "small-3g": ways(taken(1, 0.012, launches), taken(3, 0.912, launches), taken(6, 3.2, 20)),
+        "small-30g": {"skipped": "30720 MB are wanted, 20000 MB are free"},
+        "compute": ways(taken(1, 0.02, 10), taken(2, 0.72, 10), taken(4, 1.62, 10)),
+        "unselected": ways(taken(1, 0.05, 20000), taken(1.2, 0.051, 20000), taken(2, 0.0055, 2000)),
+        "sampled": ways(taken(1, 0.05, 20000), taken(1.6, 0.1, 20000, seen=20010, measured=15)),
+        "torch": ways(taken(6, 0.01, 10), taken(8, 0.81, 10, seen=288, measured=288)),
+        "startup": ways(taken(0.5, 0.0001, 1), taken(1.1, 0.01, 1), taken(2.5, 0.3, 1)),
+        "bandwidth": {"gb_per_s": {"cuMemcpyDtoD": 4000.0, "copy": 3800.0}}}}
+
+
+def self_test():
+    import tempfile
+    import xml.dom.minidom
+
+    failures = []
+
+    def expect(what, got, wanted):
+        if got != wanted:
+            failures.append(f"{what}: {got!r}, expected {wanted!r}")
+
+    for seconds, wanted in ((2.0001, "2.00 s"), (0.0123, "12.3 ms"), (0.5e-6, "500 ns"),
+                            (1.5e-6, "1.50 us"), (-0.002, "-2.00 ms"), (None, "-")):
+        expect(f"{seconds} as text", quantity_text(seconds), wanted)
+    good = sample()
+    cells = {case: row(case, good["cases"][case])[0] for case in CASES}
+    expect("small", cells["small"][1:5], ["40.0 us a launch", "2.00 ms", "120 ms", "60.0"])
+    for case in CASES:
+        verdict = "skipped" if case == "small-30g" else "yes"
+        expect(f"{case} held", cells[case][6].split(" (")[0], verdict)
+    expect("goal", cells["compute"][6], "yes (goal: yes)")
+    expect("unselected", cells["unselected"][2:5], ["50.0 ns", "250 ns", "5.0"])
+    expect("start-up", cells["startup"][1:3], ["500 ms the process", "600 ms"])
+
+    def verdict_with(case, way, key, value):
+        changed = sample()
+        changed["cases"][case]["runs"][way][0][key] = value
+        return row(case, changed["cases"][case])[0][6].split(" (")[0]
+
+    expect("small is slow", verdict_with("small", "gpuprof", "loop", 0.8), "no")
+    expect("ncu is fast", verdict_with("small", "ncu", "loop", 0.5), "no")
+    expect("3 GB are slow", verdict_with("small-3g", "gpuprof", "loop", 1.3), "no")
+    expect("slower than ncu", verdict_with("compute", "gpuprof", "loop", 1.7), "no")
+    expect("4 percent", verdict_with("unselected", "gpuprof", "loop", 0.052), "no")
+    expect("one selected", verdict_with("unselected", "gpuprof", "measured", 1), "no")
+    expect("sampled is slow", verdict_with("sampled", "gpuprof", "wall", 2.2), "no")
+    expect("torch is slow", verdict_with("torch", "gpuprof", "loop", 1.6), "no")
+    expect("start-up is slow", verdict_with("startup", "gpuprof", "wall", 1.4), "no")
+    expect("half is measured", verdict_with("small", "gpuprof", "measured", 150), "no")
+    better = sample()
+    better["cases"]["small"]["runs"]["native"].append({"wall": 1, "loop": 0.009, "launches": 300})
+    expect("the better of two", row("small", better["cases"]["small"])[0][1], "30.0 us a launch")
+    alone = sample()
+    for case in ("small", "compute"):
+        del alone["cases"][case]["runs"]["ncu"]
+        expect(f"{case} without ncu", row(case, alone["cases"][case])[0][6], "not judged")
+
+    text = page(good)
+    expect("notes", "300 launches, 20 under ncu" in text, True)
+    expect("the whole process", "whole process: native 6.00 s, gpuprof 8.00 s" in text, True)
+    expect("bandwidth", "| copy | 3800 | 95 % |" in text, True)
+    expect("a torch launch", round(plotted("torch", good["cases"]["torch"]["runs"])["gpuprof"], 6),
+           round(0.8 / 240, 6))
+    figure = plot(good)
+    xml.dom.minidom.parseString(figure)
+    expect("bars", figure.count('height="14"'), 10)
+    xml.dom.minidom.parseString(plot({"cases": {}}))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"above\n{BEGIN}\nold\n{END}\nbelow\n")
+        for _ in range(2):
+            put_into(path, good)
+        with open(path, encoding="utf-8") as file:
+            now = file.read()
+        expect("old table", "old" in now, False)
+        expect("frame", now.startswith(f"above\n{BEGIN}\n") and now.endswith(f"{END}\nbelow\n"),
+               True)
+        expect("figure", os.path.exists(os.path.join(folder, "page.svg")), True)
+
+    for failure in failures:
+        print("self-test: " + failure)
+    print("self-test: " + (f"{len(failures)} failed" if failures else "ok"))
+    return 1 if failures else 0

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""bench_torch.py [steps] [device]: trains a small network in PyTorch and times its loop of steps (10,
+after two that warm up). Prints the last loss and a digest of the weights, which are the same on every
+run. Ends with status 77 and the reason on stderr where it cannot be run."""
+
+import hashlib
+import os
+import sys
+import time
+
+os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+WARM = 2  # tests/gpu/bench_report.py knows this number
+STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cuda"
+
+
+def cannot(why):
+    print(why, file=sys.stderr)
+    sys.exit(77)
+
+
+try:
+    import torch
+except ImportError as problem:
+    cannot(f"no PyTorch: {problem}")
+if DEVICE == "cuda" and not torch.cuda.is_available():
+    cannot("PyTorch sees no GPU")
+
+torch.use_deterministic_algorithms(True)
+torch.manual_seed(1)
+# Made on the host, so that no kernel runs but those of the steps.
+net = torch.nn.Sequential(
+    torch.nn.Linear(512, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 1024), torch.nn.ReLU(),
+    torch.nn.Linear(1024, 10)).to(DEVICE)
+inputs, wanted = torch.randn(256, 512).to(DEVICE), torch.randn(256, 10).to(DEVICE)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+
+
+def step():
+    optimizer.zero_grad(set_to_none=True)
+    loss = torch.nn.functional.mse_loss(net(inputs), wanted)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def finish():
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+
+
+for _ in range(WARM):
+    last = step()
+finish()
+start = time.perf_counter()
+for _ in range(STEPS):
+    last = step()
+finish()
+print(f"loop: {time.perf_counter() - start:.9f} s, {STEPS} steps")
+
+digest = hashlib.sha256()
+for weights in net.parameters():
+    digest.update(weights.detach().cpu().numpy().tobytes())
+print(f"torch {STEPS} steps: loss {last.item():.9g}, weights {digest.hexdigest()[:16]}")

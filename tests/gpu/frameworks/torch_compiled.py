@@ -1,0 +1,43 @@
+"""torch.compile: kernels that Triton makes while the program runs, forwards and backwards. All numbers
+are small integers, so that sums are exact in whatever order the chosen kernels add."""
+
+import os
+import shutil
+import tempfile
+
+from common import DEVICE, cannot, deterministic_torch, show_tensors
+
+# A cache of its own: everything is compiled anew, also under gpuprof.
+cache = tempfile.mkdtemp(prefix="compiled-")
+os.environ.update(TORCHINDUCTOR_CACHE_DIR=os.path.join(cache, "inductor"),
+                  TRITON_CACHE_DIR=os.path.join(cache, "triton"),
+                  TORCHINDUCTOR_COMPILE_THREADS="1")
+try:
+    torch = deterministic_torch()
+    if not any(shutil.which(name) for name in (os.environ.get("CC", "cc"), "gcc", "clang")):
+        cannot("there is no C compiler, which Triton needs")
+    if DEVICE == "cuda":
+        try:
+            import triton  # noqa: F401
+        except ImportError as problem:
+            cannot(f"no Triton: {problem}")
+
+    def work(x, w, b):
+        y = torch.relu(x @ w + b)
+        z = torch.where(y > 3, 2 * y - 1, y)
+        return z, z.sum(dim=0), z.amax(dim=1)
+
+    x = torch.randint(-2, 3, (256, 128)).float().to(DEVICE)
+    w = torch.randint(-1, 2, (128, 64)).float().to(DEVICE).requires_grad_()
+    b = torch.randint(-4, 5, (64,)).float().to(DEVICE).requires_grad_()
+    compiled = torch.compile(work)
+    for step in range(3):
+        z, sums, most = compiled(x, w, b)
+        (sums.sum() + most.sum()).backward()
+        with torch.no_grad():
+            w -= torch.sign(w.grad)
+            b += torch.sign(b.grad)
+        show_tensors(f"step {step}", (z, sums, most, w, b, w.grad, b.grad))
+        w.grad = b.grad = None
+finally:
+    shutil.rmtree(cache, ignore_errors=True)
