@@ -489,6 +489,8 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
                            const char *not_run)
 {
     const char *nothing = "the GPU counted nothing to divide by";
+    if (t->in_session && (t->by_range || !c->instrumented[place]))
+        return "the process ended before it was read";
     if (c->instrumented[place]) {
         if (t->by_range)
             return t->hardware_lost ? t->hardware_lost : nothing;

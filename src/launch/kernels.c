@@ -24,16 +24,10 @@ struct gp_kernel {
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
     bool ended, collected;
-<<<<<<< HEAD
-    bool with_host;        /* that is the rule */
-    unsigned host_changes; /* launches in a row in which host memory changed */
-    const char *refused;
-    struct gp_pass_cost cost;
-=======
     bool with_host;              /* that is the rule */
     unsigned host_changes;       /* launches in a row in which host memory changed */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
->>>>>>> 6bb4dd29464e5138df9baed5a2379e3e309cd37b
+    struct gp_pass_cost cost;
     UT_hash_handle hh;
 };
 

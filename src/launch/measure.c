@@ -336,11 +336,14 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
                       : counts   ? measure_once(&m)
                                  : own_run(&m, &ended);
     say_without_hardware(c);
-    if (result == CUDA_SUCCESS && !c->dead && gp_session_measures())
+    bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
+    if (measured)
         record(&m, index, started_ms);
     if (m.snapshot)
         gp_snapshot_done(m.snapshot);
     if (gp_pending_is_due(c->pending, c->collector, c->collection))
         gp_pending_settle(&c->pending, c->collector, c->collection, !c->dead);
+    else if (measured)
+        gp_pending_note_last(c->pending, c->collector, c->collection);
     return result;
 }

@@ -64,8 +64,9 @@ static void put_duration(struct gp_counter *counters, size_t count, double durat
     }
 }
 
-static void record(struct gp_pending *p, const struct gp_collector *collector,
-                   struct gp_collection *collection)
+/* Hands a launch with its counters, as far as they can be read, to `take`. */
+static void read_and(void (*take)(const struct gp_launch *), struct gp_pending *p,
+                     const struct gp_collector *collector, struct gp_collection *collection)
 {
     size_t count = collector->count(collection);
     struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
@@ -75,8 +76,15 @@ static void record(struct gp_pending *p, const struct gp_collector *collector,
     put_duration(counters, count, p->duration_ns);
     p->launch.counters = counters;
     p->launch.counter_count = count;
-    gp_session_record_launch(&p->launch);
+    take(&p->launch);
     free(counters);
+}
+
+void gp_pending_note_last(struct gp_pending *list, const struct gp_collector *collector,
+                          struct gp_collection *collection)
+{
+    if (list)
+        read_and(gp_session_note_launch, list->prev, collector, collection);
 }
 
 void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,
@@ -86,7 +94,7 @@ void gp_pending_settle(struct gp_pending **list, const struct gp_collector *coll
     collector->settle(collection, context_alive);
     DL_FOREACH_SAFE(*list, p, next)
     {
-        record(p, collector, collection);
+        read_and(gp_session_record_launch, p, collector, collection);
         DL_DELETE(*list, p);
         free(p->kernel);
         free(p);

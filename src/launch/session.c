@@ -170,6 +170,14 @@ void gp_session_record_launch(const struct gp_launch *launch)
     pthread_mutex_unlock(&session.records);
 }
 
+void gp_session_note_launch(const struct gp_launch *launch)
+{
+    pthread_mutex_lock(&session.records);
+    if (session.writer)
+        gp_writer_early(session.writer, launch);
+    pthread_mutex_unlock(&session.records);
+}
+
 /* ---- start ----------------------------------------------------------------------------------- */
 
 static void open_log(void)

@@ -55,6 +55,9 @@ const struct gp_metrics *gp_session_metrics(void);
 void gp_session_record_device(const struct gp_device *device);
 void gp_session_record_launch(const struct gp_launch *launch);
 
+/* Writes what is known of a launch that will be recorded later, in case the process ends before. */
+void gp_session_note_launch(const struct gp_launch *launch);
+
 /* The number of the launch that is being made now. */
 uint64_t gp_session_next_launch(void);
 

@@ -20,6 +20,8 @@ struct reading {
     size_t line;
     const struct gp_profile_visitor *visitor;
     int seen_header;
+    json_t *early[GP_MAX_EARLY]; /* launches told of early, in order, until told of in full */
+    size_t early_count;
     char *why;
     size_t why_size;
 };
@@ -188,11 +190,31 @@ static int read_counters(struct reading *r, json_t *values, json_t *reasons,
     return 0;
 }
 
+static void drop_early(struct reading *r, size_t place)
+{
+    json_decref(r->early[place]);
+    r->early_count--;
+    memmove(&r->early[place], &r->early[place + 1], (r->early_count - place) * sizeof(*r->early));
+}
+
+/* A launch told of in full needs no early word any more. */
+static void forget_early(struct reading *r, const json_t *object)
+{
+    const json_t *index = json_object_get(object, "index");
+    for (size_t i = 0; i < r->early_count; i++) {
+        if (json_equal(json_object_get(r->early[i], "index"), index)) {
+            drop_early(r, i);
+            return;
+        }
+    }
+}
+
 static int read_launch(struct reading *r, const json_t *object)
 {
     struct gp_launch launch = {.shared_carveout = -1};
     if (read_fields(r, object, gp_launch_fields, gp_launch_field_count, &launch) != 0)
         return -1;
+    forget_early(r, object);
     json_t *values = json_object_get(object, "counters");
     json_t *reasons = json_object_get(object, "absent");
     size_t count = json_object_size(values) + json_object_size(reasons);
@@ -206,6 +228,30 @@ static int read_launch(struct reading *r, const json_t *object)
         answer = r->visitor->launch(r->visitor->user, &launch);
     }
     free(counters);
+    return answer;
+}
+
+/* The process ended before these were written in full: what was known early is all there is. */
+static int read_early_ones(struct reading *r)
+{
+    int answer = 0;
+    while (r->early_count > 0 && answer == 0) {
+        json_t *object = json_incref(r->early[0]);
+        drop_early(r, 0);
+        answer = read_launch(r, object);
+        json_decref(object);
+    }
+    return answer;
+}
+
+static int read_early(struct reading *r, const json_t *object)
+{
+    struct gp_launch launch = {0};
+    if (read_fields(r, object, gp_launch_fields, gp_launch_field_count, &launch) != 0)
+        return -1;
+    int answer = r->early_count == GP_MAX_EARLY ? read_early_ones(r) : 0;
+    if (answer == 0)
+        r->early[r->early_count++] = json_incref((json_t *)object);
     return answer;
 }
 
@@ -229,6 +275,7 @@ static int read_line(struct reading *r, const char *text, size_t length)
     } kinds[] = {{"header", read_header},
                  {"device", read_device},
                  {"launch", read_launch},
+                 {"early", read_early},
                  {"count", read_count}};
     const char *type = json_string_value(json_object_get(object, "type"));
     int answer = 0;
@@ -310,6 +357,10 @@ static int read_file(struct reading *r, int fd, struct gp_text *notes)
         snprintf(r->why, r->why_size, "%s: empty, not a gpuprof profile", r->path);
         answer = -1;
     }
+    if (answer == 0)
+        answer = read_early_ones(r);
+    while (r->early_count > 0)
+        drop_early(r, r->early_count - 1);
     gp_text_free(&text);
     free(part);
     return answer;

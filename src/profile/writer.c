@@ -247,11 +247,11 @@ int gp_writer_device(struct gp_writer *w, const struct gp_device *device)
     return write_line(w, &line);
 }
 
-int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch)
+static int write_launch(struct gp_writer *w, const char *type, const struct gp_launch *launch)
 {
     if (w->stopped)
         return -1;
-    struct line line = new_line("launch");
+    struct line line = new_line(type);
     put_fields(&line, gp_launch_fields, gp_launch_field_count, launch);
     json_t *counters = json_object(), *absent = json_object();
     for (size_t i = 0; i < launch->counter_count; i++) {
@@ -266,6 +266,16 @@ int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch)
     put(&line, line.object, "counters", counters);
     put(&line, line.object, "absent", absent);
     return write_line(w, &line);
+}
+
+int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch)
+{
+    return write_launch(w, "launch", launch);
+}
+
+int gp_writer_early(struct gp_writer *w, const struct gp_launch *launch)
+{
+    return write_launch(w, "early", launch);
 }
 
 int gp_writer_count(struct gp_writer *w, const struct gp_count *count)

@@ -28,6 +28,12 @@ int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
  * 0 or -1. */
 int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch);
 
+/* Writes what is known of a launch of which not all counters could be read yet, in case the process
+ * ends before it is written in full: gp_writer_launch of the same index, once, not much later. At
+ * most GP_MAX_EARLY may be waiting for that. 0 or -1. */
+#define GP_MAX_EARLY 1024
+int gp_writer_early(struct gp_writer *w, const struct gp_launch *launch);
+
 /* Writes how often a kernel was launched. 0, or -1 when writing has stopped. */
 int gp_writer_count(struct gp_writer *w, const struct gp_count *count);
 
