@@ -249,17 +249,27 @@ static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
         s->other_skips++;
 }
 
+/* Time can be had of any launch, so it does not tell the kinds apart. */
+static int is_time(const char *counter)
+{
+    static const char time[] = "gpu__time_duration";
+    return strncmp(counter, time, sizeof(time) - 1) == 0;
+}
+
 static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
 {
-    int hardware = 0, instrumented = 0;
+    int hardware = 0, instrumented = 0, timed = 0;
     for (size_t i = 0; i < launch->counter_count; i++) {
         if (launch->counters[i].absent)
             continue;
         if (strstr(launch->counters[i].name, GP_INSTRUMENTED))
             instrumented = 1;
+        else if (is_time(launch->counters[i].name))
+            timed = 1;
         else
             hardware = 1;
     }
+    hardware |= timed && !instrumented;
     group->hardware += (uint64_t)hardware;
     group->instrumented += (uint64_t)instrumented;
     /* Some metrics need no counter. */

@@ -421,6 +421,30 @@ static void launches_that_took_turns_are_combined(void **state)
     gp_metrics_close(m);
 }
 
+static void a_time_makes_no_launch_one_with_hardware_counters(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration,gld_requested_throughput");
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_settings settings = {.replay_off = 1};
+    gp_summary_settings(s, &settings);
+    gp_summary_device(s, &h200);
+    struct gp_counter counters[] = {{"gpu__time_duration.sum", 1000, NULL},
+                                    {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, NULL}};
+    struct gp_launch l = {.kernel = "k", .counter_count = 2, .counters = counters};
+    gp_summary_launch(s, &l);
+    l.counter_count = 1;
+    gp_summary_launch(s, &l);
+    const struct gp_group *g = gp_summary_group(s, 0);
+    assert_int_equal(g->hardware, 1);
+    assert_int_equal(g->instrumented, 1);
+    /* One launch has both: nothing is to be combined. */
+    assert_false(g->stats[1].combined);
+    assert_int_equal(g->stats[1].count, 1);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void only_launches_that_took_turns_are_combined(void **state)
 {
     (void)state;
@@ -760,6 +784,7 @@ int main(void)
         cmocka_unit_test(a_kernel_of_which_nothing_was_measured_is_counted),
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),
         cmocka_unit_test(launches_that_took_turns_are_combined),
+        cmocka_unit_test(a_time_makes_no_launch_one_with_hardware_counters),
         cmocka_unit_test(only_launches_that_took_turns_are_combined),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_report_is_as_it_was),
