@@ -137,8 +137,10 @@ static void settle(void)
 static void settle_at_exit(void)
 {
     static atomic_int registered;
-    if (atomic_load(&registered) < 2 && atomic_fetch_add(&registered, 1) < 2)
+    if (atomic_load(&registered) < 2 && atomic_fetch_add(&registered, 1) < 2) {
         atexit(settle);
+        at_quick_exit(settle);
+    }
 }
 
 /* The gate is closed. */
