@@ -363,13 +363,13 @@ static enum gp_graph_reason read_clone(struct gp_graph_clone *c, CUgraph graph)
     struct reading r = {0};
     enum gp_graph_reason why = GP_GRAPH_NOT_COPIED;
     if (read_graph(&r, c->graph, NO_PARENT))
-        why = find_order(g, &r);
+        why = find_order(c, &r);
     if (why == GP_GRAPH_SPLITS) {
         c->nodes = r.nodes;
         r.nodes = NULL;
-        why = read_kernels(g);
+        why = read_kernels(c);
     }
-    if (why == GP_GRAPH_SPLITS && !read_originals(g, graph))
+    if (why == GP_GRAPH_SPLITS && !read_originals(c, graph))
         why = GP_GRAPH_NOT_COPIED;
     free_reading(&r);
     return why;
