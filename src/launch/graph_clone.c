@@ -386,7 +386,8 @@ static bool driver_can_split(void)
            gp_cuda.cuGraphMemcpyNodeGetParams && gp_cuda.cuGraphMemsetNodeGetParams &&
            gp_cuda.cuGraphCreate && gp_cuda.cuGraphAddMemcpyNode && gp_cuda.cuGraphAddMemsetNode &&
            gp_cuda.cuGraphInstantiateWithFlags && gp_cuda.cuGraphExecDestroy &&
-           gp_cuda.cuLaunchKernelEx;
+           gp_cuda.cuLaunchKernelEx &&
+           gp_cuda.cuCtxRecordEvent; /* without it there is no bounded wait for what runs beside */
 }
 
 enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *c, CUgraph graph)
