@@ -104,6 +104,13 @@ says() {
     says "waits for the host or for other work"
 }
 
+@test "a kernel that waits for the host, before a copy to pageable memory" {
+    GPUPROF_TIMEOUT=0.3 graph waits_for_host 1
+    says "waits for the host or for other work"
+    GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale graph waits_for_host 1
+    says "waits for the host or for other work"
+}
+
 @test "a kernel in the middle fails: the same errors at the same calls" {
     graph faulty 3
 }
@@ -128,10 +135,6 @@ says() {
 @test "only wanted kernels are measured, and graphs without any launched as they are" {
     GPUPROF_KERNELS=no_such graph line 0
     says
-}
-
-@test "a driver without what that takes" {
-    GPUSIM_FAULTS=alloc=1000000 graph line 15
 }
 
 @test "counters the program may not use" {

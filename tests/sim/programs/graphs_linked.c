@@ -471,6 +471,52 @@ static void waits(void)
     MUST(cuGraphDestroy(graph));
 }
 
+/* A kernel waits for the host, which goes on only when the launch has come back; then a copy to
+ * memory that only the host knows, which is done by then as little. */
+static void waits_for_host(void)
+{
+    static uint32_t seen[N];
+    volatile uint32_t *flag;
+    CUdeviceptr on_device;
+    void *memory, *parameters[] = {&on_device, &x[1]};
+    CUDA_KERNEL_NODE_PARAMS p = {.func = wait_for_flag,
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 32,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = parameters};
+    CUDA_MEMCPY3D out = copy_of(0, x[1]);
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&on_device, memory, 0));
+    flag = memory;
+    out.dstMemoryType = CU_MEMORYTYPE_HOST;
+    out.dstHost = seen;
+    node = add_scaling(graph, x[0], 2, NULL, 0);
+    MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &p));
+    node = add_copy(graph, &out, &node, 1);
+    (void)add_scaling(graph, x[0], 3, &node, 1);
+    exec = executable(graph);
+    (void)alarm(30);
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        *flag = 0;
+        MUST(cuGraphLaunch(exec, stream));
+        printf("launched, copied %u\n", seen[0]);
+        __atomic_store_n(flag, i, __ATOMIC_RELEASE);
+        MUST(cuStreamSynchronize(stream));
+        printf("ended, copied %u\n", seen[0]);
+    }
+    show("a kernel that waits for the host");
+    MUST(cuMemFreeHost(memory));
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
 /* A kernel in the middle goes wrong. */
 static void faulty(void)
 {
@@ -626,13 +672,16 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"line", line},       {"destroyed", destroyed}, {"branches", branches},
-        {"wide", wide},       {"copies", copies},       {"params", params},
-        {"update", update},   {"disabled", disabled},   {"child", child},
-        {"inner", inner},     {"host", host_node},      {"captured", captured},
-        {"streams", streams}, {"waits", waits},         {"faulty", faulty},
-        {"invalid", invalid}, {"threads", threads},     {"contexts", contexts},
-        {"library", library},
+        {"line", line},         {"destroyed", destroyed},
+        {"branches", branches}, {"wide", wide},
+        {"copies", copies},     {"params", params},
+        {"update", update},     {"disabled", disabled},
+        {"child", child},       {"inner", inner},
+        {"host", host_node},    {"captured", captured},
+        {"streams", streams},   {"waits", waits},
+        {"faulty", faulty},     {"invalid", invalid},
+        {"threads", threads},   {"contexts", contexts},
+        {"library", library},   {"waits_for_host", waits_for_host},
     };
     struct gpu gpu;
     struct work w = {.gpu = &gpu};
