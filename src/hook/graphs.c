@@ -81,14 +81,24 @@ CHANGES(cuGraphExecChildGraphNodeSetParams,
         (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph),
         (hGraphExec, hNode, childGraph),
         IF_DONE(gp_graph_give_up(hGraphExec, GP_GRAPH_NOT_FOLLOWED)))
-CHANGES(cuGraphExecUpdate,
+#define UPDATES(symbol, parameters, arguments)            \
+    GP_EXPORT CUresult symbol parameters                  \
+    {                                                     \
+        GP_FORWARD(symbol, arguments);                    \
+        gp_gate_share();                                  \
+        gp_graph_update_begins(hGraphExec);               \
+        CUresult result = gp_cuda.symbol arguments;       \
+        gp_graph_update_ends(hGraphExec, hGraph, result); \
+        gp_gate_unshare();                                \
+        return result;                                    \
+    }
+UPDATES(cuGraphExecUpdate,
         (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
          CUgraphExecUpdateResult *updateResult_out),
-        (hGraphExec, hGraph, hErrorNode_out, updateResult_out),
-        gp_graph_updated(hGraphExec, hGraph, result))
-CHANGES(cuGraphExecUpdate_v2,
+        (hGraphExec, hGraph, hErrorNode_out, updateResult_out))
+UPDATES(cuGraphExecUpdate_v2,
         (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo),
-        (hGraphExec, hGraph, resultInfo), gp_graph_updated(hGraphExec, hGraph, result))
+        (hGraphExec, hGraph, resultInfo))
 
 /* The clone goes first, so that what the graph keeps alive goes when it would without us. */
 GP_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)

@@ -8,6 +8,42 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* ---- the program's stream -------------------------------------------------------------------- */
+
+/* A stream and which default stream 0 means there. */
+struct place {
+    CUstream stream;
+    bool per_thread;
+};
+
+static CUresult record_at(const struct place *p, CUevent event)
+{
+    return p->per_thread ? gp_cuda.cuEventRecord_ptsz(event, p->stream)
+                         : gp_cuda.cuEventRecord(event, p->stream);
+}
+
+static CUresult wait_at(const struct place *p, CUevent event)
+{
+    return p->per_thread ? gp_cuda.cuStreamWaitEvent_ptsz(p->stream, event, 0)
+                         : gp_cuda.cuStreamWaitEvent(p->stream, event, 0);
+}
+
+/* A kernel that failed while it ran has broken the context, and every call fails since. */
+static bool is_broken_at(const struct place *p)
+{
+    CUresult result =
+        p->per_thread ? gp_cuda.cuStreamQuery_ptsz(p->stream) : gp_cuda.cuStreamQuery(p->stream);
+    return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
+}
+
+static bool is_captured_at(const struct place *p)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = p->per_thread ? gp_cuda.cuStreamIsCapturing_ptsz(p->stream, &status)
+                                    : gp_cuda.cuStreamIsCapturing(p->stream, &status);
+    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 /* ---- as it is -------------------------------------------------------------------------------- */
 
 struct whole_launch {
@@ -16,10 +52,16 @@ struct whole_launch {
     PFN_cuGraphLaunch_v10000 real;
 };
 
+/* The driver does not let a graph run beside itself. A launch by nodes it knows nothing of. */
 static CUresult run_whole(const struct gp_call *call)
 {
     const struct whole_launch *w = (const struct whole_launch *)call;
-    return w->real(w->exec, w->call.stream);
+    const struct place place = {call->stream, call->per_thread_stream};
+    CUevent ended = gp_graph_ended(w->exec, false);
+    CUresult result = CUDA_SUCCESS;
+    if (ended && !is_captured_at(&place))
+        result = wait_at(&place, ended);
+    return result == CUDA_SUCCESS ? w->real(w->exec, call->stream) : result;
 }
 
 /* ---- node by node ---------------------------------------------------------------------------- */
@@ -27,9 +69,9 @@ static CUresult run_whole(const struct gp_call *call)
 struct split {
     const struct gp_graph_order *order;
     const struct gp_graph_node *nodes;
-    CUstream stream; /* the program's */
-    bool per_thread_stream;
+    struct place place;           /* the program's */
     const struct gp_lanes *lanes; /* NULL: one branch, which is the program's stream */
+    CUevent all_ended;            /* the whole launch */
     CUevent fork;                 /* what the stream held before */
     CUevent *ended;               /* by node; NULL where no other branch waits for it */
     CUgraphExec *parts;           /* by node: a graph of that node alone, NULL for kernels */
@@ -95,11 +137,13 @@ static bool prepare_branches(struct split *s, CUcontext context)
 }
 
 /* Makes all that can fail before anything is launched. To be cleaned up in any case. */
-static bool prepare(struct split *s, CUcontext context)
+static bool prepare(struct split *s, CUgraphExec exec, CUcontext context)
 {
+    s->all_ended = gp_graph_ended(exec, true);
     s->ended = calloc(s->order->count + 1, sizeof(CUevent));
     s->parts = calloc(s->order->count + 1, sizeof(CUgraphExec));
-    if (!s->ended || !s->parts || (s->order->branches > 1 && !prepare_branches(s, context)))
+    if (!s->all_ended || !s->ended || !s->parts ||
+        (s->order->branches > 1 && !prepare_branches(s, context)))
         return false;
     for (unsigned n = 0; n < s->order->count; n++)
         if (has_part(&s->nodes[n]) && !make_part(&s->nodes[n], context, &s->parts[n]))
@@ -191,7 +235,7 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
     CUresult result = gp_cuda.cuGraphKernelNodeGetParams_v2(n->node, &p);
     if (result != CUDA_SUCCESS)
         return result;
-    bool per_thread = s->per_thread_stream && !s->lanes;
+    bool per_thread = s->place.per_thread && !s->lanes;
     struct node_launch k = {
         .call = {.function = n->function,
                  .stream = stream,
@@ -219,17 +263,22 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
 
 /* ---- all nodes ---- */
 
+static CUresult launch_part(struct split *s, CUgraphExec part, CUstream stream)
+{
+    return s->place.per_thread && !s->lanes ? gp_cuda.cuGraphLaunch_ptsz(part, stream)
+                                            : gp_cuda.cuGraphLaunch(part, stream);
+}
+
 static CUresult launch_node(struct split *s, unsigned index, CUstream stream)
 {
     const struct gp_graph_node *n = &s->nodes[index];
-    if (n->disabled)
-        return CUDA_SUCCESS;
-    if (n->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return launch_kernel(s, n, stream);
-    if (!s->parts[index])
+    bool is_kernel = n->type == CU_GRAPH_NODE_TYPE_KERNEL;
+    if (n->disabled || (!is_kernel && !s->parts[index]))
         return CUDA_SUCCESS; /* only there to order others */
-    return s->per_thread_stream && !s->lanes ? gp_cuda.cuGraphLaunch_ptsz(s->parts[index], stream)
-                                             : gp_cuda.cuGraphLaunch(s->parts[index], stream);
+    CUresult result =
+        is_kernel ? launch_kernel(s, n, stream) : launch_part(s, s->parts[index], stream);
+    s->begun = s->begun || result == CUDA_SUCCESS;
+    return result;
 }
 
 static CUresult launch_in_turn(struct split *s)
@@ -237,17 +286,14 @@ static CUresult launch_in_turn(struct split *s)
     const struct gp_graph_order *o = s->order;
     for (unsigned i = 0; i < o->count; i++) {
         unsigned n = o->sequence[i];
-        CUstream stream = s->lanes ? s->lanes->streams[o->branch[n]] : s->stream;
+        CUstream stream = s->lanes ? s->lanes->streams[o->branch[n]] : s->place.stream;
         CUresult result = CUDA_SUCCESS;
         for (unsigned d = o->first[n]; d < o->first[n + 1] && result == CUDA_SUCCESS; d++)
             if (o->branch[o->dependencies[d]] != o->branch[n])
                 result = gp_cuda.cuStreamWaitEvent(stream, s->ended[o->dependencies[d]], 0);
         if (result == CUDA_SUCCESS)
             result = launch_node(s, n, stream);
-        if (result != CUDA_SUCCESS)
-            return result;
-        s->begun = true;
-        if (s->ended[n])
+        if (result == CUDA_SUCCESS && s->ended[n])
             result = gp_cuda.cuEventRecord(s->ended[n], stream);
         if (result != CUDA_SUCCESS)
             return result;
@@ -260,8 +306,7 @@ static CUresult fork_branches(struct split *s)
 {
     if (!s->lanes)
         return CUDA_SUCCESS;
-    CUresult result = s->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(s->fork, s->stream)
-                                           : gp_cuda.cuEventRecord(s->fork, s->stream);
+    CUresult result = record_at(&s->place, s->fork);
     for (unsigned b = 0; b < s->order->branches && result == CUDA_SUCCESS; b++)
         result = gp_cuda.cuStreamWaitEvent(s->lanes->streams[b], s->fork, 0);
     return result;
@@ -274,19 +319,9 @@ static CUresult join_branches(struct split *s)
     for (unsigned b = 0; s->lanes && b < s->order->branches && result == CUDA_SUCCESS; b++) {
         result = gp_cuda.cuEventRecord(s->fork, s->lanes->streams[b]);
         if (result == CUDA_SUCCESS)
-            result = s->per_thread_stream ? gp_cuda.cuStreamWaitEvent_ptsz(s->stream, s->fork, 0)
-                                          : gp_cuda.cuStreamWaitEvent(s->stream, s->fork, 0);
+            result = wait_at(&s->place, s->fork);
     }
-    return result;
-}
-
-/* A kernel that failed while it ran has broken the context, and every call fails since. The launch
- * of the graph itself had long succeeded by then; the program learns of it at its next call. */
-static bool is_broken(const struct split *s)
-{
-    CUresult result = s->per_thread_stream ? gp_cuda.cuStreamQuery_ptsz(s->stream)
-                                           : gp_cuda.cuStreamQuery(s->stream);
-    return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
+    return result == CUDA_SUCCESS ? record_at(&s->place, s->all_ended) : result;
 }
 
 static CUresult launch_nodes(struct split *s, CUgraphExec exec)
@@ -298,7 +333,9 @@ static CUresult launch_nodes(struct split *s, CUgraphExec exec)
     result = result != CUDA_SUCCESS ? result : joined;
     if (s->held_up)
         gp_graph_give_up(exec, GP_GRAPH_WAITS);
-    if (result != CUDA_SUCCESS && s->begun && is_broken(s))
+    /* A kernel that fails does so after the graph's launch has succeeded; the program learns of it
+     * at its next call. */
+    if (result != CUDA_SUCCESS && s->begun && is_broken_at(&s->place))
         return CUDA_SUCCESS;
     if (result != CUDA_SUCCESS && s->begun)
         gp_graph_give_up(exec, GP_GRAPH_BROKE_OFF);
@@ -319,9 +356,8 @@ static bool launch_split(const struct whole_launch *w, CUresult *result)
     }
     struct split s = {.order = &graph->order,
                       .nodes = graph->nodes,
-                      .stream = w->call.stream,
-                      .per_thread_stream = w->call.per_thread_stream};
-    if (prepare(&s, context))
+                      .place = {w->call.stream, w->call.per_thread_stream}};
+    if (prepare(&s, w->exec, context))
         *result = launch_nodes(&s, w->exec);
     clean_up(&s);
     return s.begun;

@@ -15,6 +15,7 @@ struct gp_graph {
     enum gp_graph_reason why; /* it is not split */
     struct gp_graph_clone clone;
     unsigned kept_nodes; /* counted in `kept` */
+    CUevent ended;       /* its last launch by nodes; NULL before the first */
     bool none_wanted;    /* of its kernels, when last asked */
     UT_hash_handle hh;
 };
@@ -92,6 +93,8 @@ static void free_graph(struct gp_graph *g)
     if (!g)
         return;
     let_go_of_clone(g);
+    if (g->ended)
+        gp_cuda.cuEventDestroy_v2(g->ended);
     free(g);
 }
 
@@ -151,19 +154,29 @@ static bool has_disabled_nodes(const struct gp_graph *g)
     return false;
 }
 
-void gp_graph_updated(CUgraphExec exec, CUgraph graph, CUresult result)
+void gp_graph_update_begins(CUgraphExec exec)
 {
     gp_own_work_begins();
     struct gp_graph *g = take(exec);
     if (g) {
-        bool followed = g->why == GP_GRAPH_SPLITS && result == CUDA_SUCCESS &&
-                        gp_session_measures() && !has_disabled_nodes(g);
-        enum gp_graph_reason before = g->why;
+        /* Whether nodes stay disabled is the driver's to know. */
+        if (g->why == GP_GRAPH_SPLITS && (has_disabled_nodes(g) || !gp_session_measures()))
+            g->why = GP_GRAPH_NOT_FOLLOWED;
         let_go_of_clone(g);
-        if (followed)
+        enter(g);
+    }
+    gp_own_work_ends();
+}
+
+void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
+{
+    gp_own_work_begins();
+    struct gp_graph *g = take(exec);
+    if (g) {
+        if (g->why == GP_GRAPH_SPLITS && result == CUDA_SUCCESS)
             read_graph(g, graph);
-        else
-            g->why = before != GP_GRAPH_SPLITS ? before : GP_GRAPH_NOT_FOLLOWED;
+        else if (g->why == GP_GRAPH_SPLITS)
+            g->why = GP_GRAPH_NOT_FOLLOWED;
         enter(g);
     }
     gp_own_work_ends();
@@ -286,6 +299,18 @@ const struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
     const struct gp_graph_clone *clone = g && g->why == GP_GRAPH_SPLITS ? &g->clone : NULL;
     pthread_mutex_unlock(&lock);
     return clone;
+}
+
+CUevent gp_graph_ended(CUgraphExec exec, bool make)
+{
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g && !g->ended && make &&
+        gp_cuda.cuEventCreate(&g->ended, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+        g->ended = NULL;
+    CUevent event = g ? g->ended : NULL;
+    pthread_mutex_unlock(&lock);
+    return event;
 }
 
 /* Devices whose primary context somebody uses. */

@@ -12,8 +12,10 @@
 
 /* After a successful instantiation. */
 void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags);
-/* After an update of the whole from another graph; `result` is the driver's. */
-void gp_graph_updated(CUgraphExec exec, CUgraph graph, CUresult result);
+/* Around an update of the whole from another graph, whose result is the driver's. The old clone
+ * goes before: what it keeps alive goes when it would without us. */
+void gp_graph_update_begins(CUgraphExec exec);
+void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result);
 
 /* After a change of one node: the clone's node, to which the same change is to be made (NULL where
  * there is none to be kept true), and then the result of that. */
@@ -33,6 +35,10 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why);
 const struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
 /* True when all kernels of the graph run in that context, as far as can be told. */
 bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
+/* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
+ * beside itself, whatever streams it is launched into. NULL where there is none, and none was to be
+ * made. */
+CUevent gp_graph_ended(CUgraphExec exec, bool make);
 /* The graph is not split any more: its launches broke off, or it was changed. */
 void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why);
 
