@@ -293,8 +293,25 @@ static enum gp_graph_reason find_order(struct gp_graph_clone *c, const struct re
                                          : GP_GRAPH_NOT_COPIED;
 }
 
-/* The function of a kernel node, and the context it runs in, NULL where the driver does not tell.
- */
+static void read_configuration(struct gp_graph_node *node, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+    CUkernelNodeAttrValue value = {0};
+    node->grid[0] = p->gridDimX;
+    node->grid[1] = p->gridDimY;
+    node->grid[2] = p->gridDimZ;
+    node->block[0] = p->blockDimX;
+    node->block[1] = p->blockDimY;
+    node->block[2] = p->blockDimZ;
+    node->shared_dynamic = p->sharedMemBytes;
+    /* Drivers that know no clusters do not know the attribute. */
+    if (gp_cuda.cuGraphKernelNodeGetAttribute(node->node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                              &value) != CUDA_SUCCESS)
+        return;
+    node->cluster[0] = value.clusterDim.x;
+    node->cluster[1] = value.clusterDim.y;
+    node->cluster[2] = value.clusterDim.z;
+}
+
 bool gp_graph_node_read(struct gp_graph_node *node, CUcontext *context)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 p = {0};
@@ -306,6 +323,7 @@ bool gp_graph_node_read(struct gp_graph_node *node, CUcontext *context)
     if (!*context && p.func && gp_cuda.cuFuncGetModule &&
         gp_cuda.cuFuncGetModule(&module, p.func) == CUDA_SUCCESS)
         *context = gp_module_context(module);
+    read_configuration(node, &p);
     return node->function != NULL;
 }
 

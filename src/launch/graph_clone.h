@@ -35,8 +35,12 @@ enum gp_graph_reason {
 struct gp_graph_node {
     CUgraphNode node;     /* of the clone; NULL for the end of a child graph */
     CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for what only orders others */
-    CUfunction function;  /* of a kernel; may be a CUkernel in disguise, as cuLaunchKernel allows */
     bool disabled;
+    /* Of a kernel: */
+    CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_dynamic;
+    bool taken; /* the launch that is being made of it is to be measured */
 };
 
 struct gp_graph_clone {
@@ -59,8 +63,8 @@ void gp_graph_clone_free(struct gp_graph_clone *clone);
 /* Our node for one of the program's, NULL where none is known: nodes in child graphs are not. */
 struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *clone, CUgraphNode original);
 
-/* Reads a kernel's function, and the context it runs in, NULL where the driver does not tell; false
- * where that cannot be read. */
+/* Reads a kernel's function and configuration, and the context it runs in, NULL where the driver
+ * does not tell; false where that cannot be read. */
 bool gp_graph_node_read(struct gp_graph_node *kernel, CUcontext *context);
 
 #endif

@@ -221,11 +221,6 @@ static void take_attributes(struct node_launch *k, CUgraphNode node)
             !is_set(ids[i], &value))
             continue;
         k->attributes[k->config.numAttrs++] = (CUlaunchAttribute){.id = ids[i], .value = value};
-        if (ids[i] == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-            k->call.cluster[0] = value.clusterDim.x;
-            k->call.cluster[1] = value.clusterDim.y;
-            k->call.cluster[2] = value.clusterDim.z;
-        }
     }
 }
 
@@ -240,25 +235,29 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
         .call = {.function = n->function,
                  .stream = stream,
                  .per_thread_stream = per_thread,
-                 .grid = {p.gridDimX, p.gridDimY, p.gridDimZ},
-                 .block = {p.blockDimX, p.blockDimY, p.blockDimZ},
-                 .shared_dynamic = p.sharedMemBytes,
+                 .grid = {n->grid[0], n->grid[1], n->grid[2]},
+                 .block = {n->block[0], n->block[1], n->block[2]},
+                 .cluster = {n->cluster[0], n->cluster[1], n->cluster[2]},
+                 .shared_dynamic = n->shared_dynamic,
                  .parameters = p.kernelParams,
                  .extra = p.extra,
                  .run = run_node},
         .real = per_thread ? gp_cuda.cuLaunchKernelEx_ptsz : gp_cuda.cuLaunchKernelEx,
-        .config = {.gridDimX = p.gridDimX,
-                   .gridDimY = p.gridDimY,
-                   .gridDimZ = p.gridDimZ,
-                   .blockDimX = p.blockDimX,
-                   .blockDimY = p.blockDimY,
-                   .blockDimZ = p.blockDimZ,
-                   .sharedMemBytes = p.sharedMemBytes,
+        .config = {.gridDimX = n->grid[0],
+                   .gridDimY = n->grid[1],
+                   .gridDimZ = n->grid[2],
+                   .blockDimX = n->block[0],
+                   .blockDimY = n->block[1],
+                   .blockDimZ = n->block[2],
+                   .sharedMemBytes = n->shared_dynamic,
                    .hStream = stream},
     };
     take_attributes(&k, n->node);
     k.config.attrs = k.attributes;
-    return s->held_up ? run_node(&k.call) : gp_launch_in_series(&k.call, &s->held_up);
+    bool held_up;
+    result = gp_launch_in_series(&k.call, n->taken && !s->held_up, &held_up);
+    s->held_up = s->held_up || held_up;
+    return result;
 }
 
 /* ---- all nodes ---- */

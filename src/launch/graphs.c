@@ -3,10 +3,12 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "launch/kernels.h"
+#include "launch/sampling.h"
 #include "launch/session.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct gp_graph {
     CUgraphExec exec; /* the key */
@@ -265,19 +267,32 @@ void gp_graphs_forget_context(CUcontext context)
 
 /* ---- for launches ---------------------------------------------------------------------------- */
 
-/* Locked. */
-static bool has_wanted_kernel(struct gp_graph *g)
+/* Counts the launch of a kernel that is about to be made. */
+static bool takes(const struct gp_graph_node *n)
 {
-    if (g->none_wanted)
-        return false;
-    for (unsigned i = 0; i < g->clone.order.count; i++) {
-        const struct gp_graph_node *n = &g->clone.nodes[i];
-        if (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !n->disabled &&
-            gp_kernel_is_wanted(n->function))
-            return true;
+    struct gp_call call = {.function = n->function, .shared_dynamic = n->shared_dynamic};
+    memcpy(call.grid, n->grid, sizeof(call.grid));
+    memcpy(call.block, n->block, sizeof(call.block));
+    memcpy(call.cluster, n->cluster, sizeof(call.cluster));
+    return gp_sampling_takes(&call, NULL);
+}
+
+/* Locked. */
+static bool choose_kernels(struct gp_graph *g)
+{
+    bool wanted = false, taken = false;
+    for (unsigned i = 0; i < g->clone.order.count && !g->none_wanted; i++) {
+        struct gp_graph_node *n = &g->clone.nodes[i];
+        n->taken = false;
+        if (n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled ||
+            !gp_kernel_is_wanted(n->function))
+            continue;
+        wanted = true;
+        n->taken = takes(n);
+        taken = taken || n->taken;
     }
-    g->none_wanted = true; /* a kernel that is refused stays so */
-    return false;
+    g->none_wanted = !wanted; /* a kernel that is refused stays so */
+    return taken;
 }
 
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why)
@@ -286,7 +301,7 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why)
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     *why = g ? g->why : GP_GRAPH_UNSEEN;
-    bool wanted = *why == GP_GRAPH_SPLITS && has_wanted_kernel(g);
+    bool wanted = *why == GP_GRAPH_SPLITS && choose_kernels(g);
     pthread_mutex_unlock(&lock);
     gp_own_work_ends();
     return wanted;

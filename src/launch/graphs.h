@@ -1,7 +1,7 @@
 /* The executable graphs of the program: what each consists of, so that its nodes can be launched
  * one by one. When a graph is instantiated a clone of it is kept, and what the program changes in
  * the executable graph is changed there too. Owns the clones. Calls cuda/, launch/kernels,
- * launch/graph_clone, launch/session.
+ * launch/sampling, launch/graph_clone, launch/session.
  *
  * A graph that cannot be taken apart safely, or whose changes cannot be followed, is known with the
  * reason and launched as it is. */
@@ -27,8 +27,9 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled);
 void gp_graph_forget(CUgraphExec exec);
 void gp_graphs_forget_context(CUcontext context);
 
-/* True when the graph's nodes are to be launched one by one: it has a kernel that is to be
- * measured, and *why is GP_GRAPH_SPLITS. */
+/* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
+ * which of these are to be measured. True when its nodes are to be launched one by one: there is
+ * such a kernel, and *why is GP_GRAPH_SPLITS. */
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why);
 
 /* The graph's clone, NULL where it is not split. Valid while the gate is closed. */

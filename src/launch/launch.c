@@ -85,8 +85,7 @@ static bool is_capturing(CUstream stream, bool per_thread_stream)
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     PFN_cuStreamIsCapturing_v10000 ask =
         per_thread_stream ? gp_cuda.cuStreamIsCapturing_ptsz : gp_cuda.cuStreamIsCapturing;
-    return ask && ask(stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return ask && ask(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
