@@ -142,10 +142,6 @@ LAUNCH_EXTENDED(_ptsz, true)
             gp_launch_not_measured(what);               \
         return result;                                  \
     }
-UNMEASURED(cuGraphLaunch, GP_GRAPH_LAUNCH, (CUgraphExec hGraphExec, CUstream hStream),
-           (hGraphExec, hStream))
-UNMEASURED(cuGraphLaunch_ptsz, GP_GRAPH_LAUNCH, (CUgraphExec hGraphExec, CUstream hStream),
-           (hGraphExec, hStream))
 UNMEASURED(cuLaunchCooperativeKernelMultiDevice, GP_MULTI_DEVICE_LAUNCH,
            (CUDA_LAUNCH_PARAMS * launchParamsList, unsigned int numDevices, unsigned int flags),
            (launchParamsList, numDevices, flags))

@@ -3,7 +3,9 @@
 #include "base/log.h"
 #include "launch/contexts.h"
 #include "launch/gate.h"
+#include "launch/graphs.h"
 #include "launch/kernels.h"
+#include "launch/lanes.h"
 #include "launch/measure.h"
 #include "launch/patience.h"
 #include "launch/sampling.h"
@@ -14,12 +16,19 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static CUresult run_beside_replays(const struct gp_call *call)
+/* What we hold the program can have. */
+static CUresult run_or_make_room(const struct gp_call *call)
 {
-    gp_gate_share();
     CUresult result = call->run(call);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory())
         result = call->run(call);
+    return result;
+}
+
+CUresult gp_launch_plainly(const struct gp_call *call)
+{
+    gp_gate_share();
+    CUresult result = run_or_make_room(call);
     gp_gate_unshare();
     return result;
 }
@@ -27,7 +36,6 @@ static CUresult run_beside_replays(const struct gp_call *call)
 void gp_launch_not_measured(enum gp_unmeasured kind)
 {
     static const char *const what[GP_UNMEASURED_KINDS] = {
-        [GP_GRAPH_LAUNCH] = "kernels launched in a graph are not measured",
         [GP_MULTI_DEVICE_LAUNCH] = "cooperative launches over several devices are not measured",
         [GP_OLD_LAUNCH] = "launches by cuLaunch and cuLaunchGrid are not measured",
     };
@@ -49,6 +57,8 @@ void gp_launch_forget_kernels(const void *module)
 void gp_launch_leave_context(CUcontext context)
 {
     gp_own_work_begins();
+    gp_graphs_forget_context(context);
+    gp_lanes_leave(context);
     gp_context_leave(context);
     gp_kernels_forget(NULL);
     gp_own_work_ends();
@@ -59,6 +69,8 @@ CUcontext gp_launch_leave_primary(CUdevice device)
     gp_own_work_begins();
     CUcontext primary = gp_context_primary(device);
     if (primary) {
+        gp_graphs_forget_context(primary);
+        gp_lanes_leave(primary);
         gp_context_leave(primary);
         gp_kernels_forget(NULL);
     }
@@ -68,13 +80,12 @@ CUcontext gp_launch_leave_primary(CUdevice device)
 
 /* ---- which launches -------------------------------------------------------------------------- */
 
-static bool is_capturing(const struct gp_call *call)
+static bool is_capturing(CUstream stream, bool per_thread_stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     PFN_cuStreamIsCapturing_v10000 ask =
-        call->per_thread_stream ? gp_cuda.cuStreamIsCapturing_ptsz : gp_cuda.cuStreamIsCapturing;
-    return ask && ask(call->stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+        per_thread_stream ? gp_cuda.cuStreamIsCapturing_ptsz : gp_cuda.cuStreamIsCapturing;
+    return ask && ask(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
@@ -84,9 +95,10 @@ static bool is_to_be_measured(const struct gp_call *call)
     if (!gp_kernel_is_wanted(call->function))
         return false;
     bool captures = gp_session_captures() > 0;
-    if (captures && is_capturing(call))
+    if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
-    return gp_sampling_takes(call, NULL) && !captures && !is_capturing(call);
+    return gp_sampling_takes(call, NULL) && !captures &&
+           !is_capturing(call->stream, call->per_thread_stream);
 }
 
 /* A stream other than the default ones knows its context; a launch goes there, current or not. */
@@ -143,54 +155,105 @@ static void settle_at_exit(void)
     }
 }
 
-/* The gate is closed. */
-static CUresult launch_alone(const struct gp_call *call, uint64_t index)
+/* The current context, if launches into the stream go there and are measured; NULL where not. The
+ * gate is closed. */
+static struct gp_context *context_of(CUstream stream)
 {
-    struct gp_kernel *kernel = gp_kernel_find(call->function);
     CUcontext current = NULL;
     const char *why = NULL;
-    if (!kernel || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
-        !is_in_context(call->stream, current))
-        return call->run(call);
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
+        !is_in_context(stream, current))
+        return NULL;
     struct gp_context *context = gp_context_enter(current, &why);
-    if (!context) {
-        if (why)
-            gp_session_give_up(why);
+    if (!context && why)
+        gp_session_give_up(why);
+    return context;
+}
+
+/* The gate is closed. True in *held_up where a wait ran out. */
+static CUresult launch_alone(const struct gp_call *call, uint64_t index, bool *held_up)
+{
+    struct gp_kernel *kernel = gp_kernel_find(call->function);
+    struct gp_context *context = kernel ? context_of(call->stream) : NULL;
+    *held_up = false;
+    if (!context)
+        return call->run(call);
+    if (!is_idle(context)) {
+        *held_up = context->busy;
         return call->run(call);
     }
-    if (!is_idle(context))
-        return call->run(call);
     CUresult result = gp_measure(call, kernel, context, index);
+    *held_up = context->busy;
     settle_at_exit();
     return result;
 }
 
+/* Closes the gate. False where nothing is measured now: some call does not get past the gate, or
+ * another thread has given up, or begun a capture, while we waited. */
+static bool close_gate(void)
+{
+    static struct gp_once once;
+    if (!gp_gate_close()) {
+        gp_say_limited(
+            &once, 1,
+            "launches are not measured while a driver call of another thread does not return");
+        return false;
+    }
+    if (gp_session_measures() && gp_session_captures() == 0)
+        return true;
+    gp_gate_open();
+    return false;
+}
+
 CUresult gp_launch(const struct gp_call *call)
 {
-    static struct gp_once held_up;
     uint64_t index = gp_session_next_launch();
     if (!gp_session_measures())
-        return run_beside_replays(call);
+        return gp_launch_plainly(call);
     int saved_errno = errno;
     gp_own_work_begins();
-    bool wanted = is_to_be_measured(call);
-    bool closed = wanted && gp_gate_close();
-    if (wanted && !closed)
-        gp_say_limited(
-            &held_up, 1,
-            "launches are not measured while a driver call of another thread does not return");
     CUresult result;
-    if (!closed) {
-        result = run_beside_replays(call);
-    } else {
-        /* While we waited another thread may have given up, or begun a capture. */
-        if (gp_session_measures() && gp_session_captures() == 0)
-            result = launch_alone(call, index);
-        else
-            result = call->run(call);
+    bool held_up;
+    if (is_to_be_measured(call) && close_gate()) {
+        result = launch_alone(call, index, &held_up);
         gp_gate_open();
+    } else {
+        result = gp_launch_plainly(call);
     }
     gp_own_work_ends();
     errno = saved_errno;
     return result;
+}
+
+/* ---- launches that stand for one of the program's -------------------------------------------- */
+
+bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
+{
+    if (!gp_session_measures() || gp_session_captures() > 0 ||
+        is_capturing(stream, per_thread_stream))
+        return false;
+    gp_own_work_begins();
+    if (close_gate()) {
+        struct gp_context *c = context_of(stream);
+        if (c && is_idle(c))
+            return true;
+        gp_gate_open();
+    }
+    gp_own_work_ends();
+    return false;
+}
+
+CUresult gp_launch_in_series(const struct gp_call *call, bool measured, bool *held_up)
+{
+    uint64_t index = gp_session_next_launch();
+    *held_up = false;
+    if (!measured || !gp_session_measures())
+        return run_or_make_room(call);
+    return launch_alone(call, index, held_up);
+}
+
+void gp_launch_series_ends(void)
+{
+    gp_gate_open();
+    gp_own_work_ends();
 }

@@ -23,8 +23,20 @@ struct gp_call {
 /* Makes the launch, measured if it can be; the result is that of the program's own launch. */
 CUresult gp_launch(const struct gp_call *call);
 
+/* Launches that stand for one of the program's, a graph's: between these the gate is closed, so
+ * that nothing of its other threads comes between them. Begins where launches into that stream can
+ * be measured now and nothing else is running; false where not. *held_up tells that the bounded
+ * wait for a kernel, or for what was launched before it, has run out. */
+bool gp_launch_series_begins(CUstream stream, bool per_thread_stream);
+CUresult gp_launch_in_series(const struct gp_call *call, bool measured, bool *held_up);
+void gp_launch_series_ends(void);
+
+/* Makes a call that submits work which is not measured, beside replays but never in the middle of
+ * one. */
+CUresult gp_launch_plainly(const struct gp_call *call);
+
 /* Launches that are let through as they are; said once each. */
-enum gp_unmeasured { GP_GRAPH_LAUNCH, GP_MULTI_DEVICE_LAUNCH, GP_OLD_LAUNCH, GP_UNMEASURED_KINDS };
+enum gp_unmeasured { GP_MULTI_DEVICE_LAUNCH, GP_OLD_LAUNCH, GP_UNMEASURED_KINDS };
 void gp_launch_not_measured(enum gp_unmeasured kind);
 
 /* A module is about to be unloaded: its functions' handles become others'. The gate is closed. */

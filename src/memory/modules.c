@@ -229,6 +229,20 @@ void gp_modules_forget_context(CUcontext context)
     atomic_store(&unresolved, true);
 }
 
+CUcontext gp_module_context(const void *handle)
+{
+    const struct module *m;
+    CUcontext context = NULL;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        if (m->handle == handle && !m->is_library)
+            context = m->home;
+    }
+    pthread_mutex_unlock(&lock);
+    return context;
+}
+
 const char *gp_module_runs_once(const void *handle)
 {
     struct module *m;

@@ -20,6 +20,10 @@ void gp_modules_resolve(CUcontext current);
 
 void gp_modules_forget_context(CUcontext context);
 
+/* The context a module belongs to; NULL for a library, which belongs to all, and for a handle that
+ * we do not know. */
+CUcontext gp_module_context(const void *handle);
+
 /* Why kernels of that module or library must not run more often than launched (they print, or
  * allocate); NULL where they may. For a handle we do not know (NULL too), what holds for any
  * module. */

@@ -111,3 +111,21 @@ END
     GPUPROF_REPLAY=off profiled "$programs/snippets_linked" vector_add
     grep -q '"replay":"off"' "$profile"
 }
+
+@test "kernels of graphs: those that are left out go through in their graph, and are counted" {
+    export GPUPROF_SAMPLE=first:4
+    same_with_and_without "$programs/graphs_linked" line
+    [ "$(indices scale_in_place)" = "0 1 2 3" ]
+    [ "$(counted scale_in_place)" -eq 15 ]
+    GPUPROF_SAMPLE=every:7 same_with_and_without "$programs/graphs_linked" branches
+    [ "$(counted scale_in_place)" -eq 100 ]
+    [ "$(measured scale_in_place)" -eq 15 ]
+}
+
+@test "kernels of graphs without replay" {
+    export GPUPROF_REPLAY=off
+    for case in line branches copies child threads; do
+        same_with_and_without "$programs/graphs_linked" $case
+        [ "$(measured scale_in_place)" -gt 0 ]
+    done
+}

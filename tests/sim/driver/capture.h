@@ -4,6 +4,7 @@
 #ifndef GPUSIM_CAPTURE_H
 #define GPUSIM_CAPTURE_H
 
+#include "driver/module.h"
 #include "driver/queue.h"
 
 struct gpusim_capture {
@@ -17,6 +18,9 @@ struct gpusim_capture {
     unsigned streams; /* that take part */
 };
 
+/* Attributes of kernels that are known here: those with a lower number. */
+#define GPUSIM_ATTRIBUTES 16
+
 struct CUgraphNode_st {
     enum gpusim_handle kind;
     struct CUgraphNode_st *next; /* of the graph, in order of creation */
@@ -26,6 +30,11 @@ struct CUgraphNode_st {
     CUgraphNode *after;
     size_t after_count;
     unsigned index;
+    CUgraph child;                                        /* of a child graph's node */
+    CUgraphNode cloned_from;                              /* it may be gone by now */
+    bool disabled;                                        /* in an executable graph */
+    CUlaunchAttributeValue attributes[GPUSIM_ATTRIBUTES]; /* of a kernel; all zero: not set */
+    void *pointers[GPUSIM_MAX_PARAMS];                    /* to its parameters, for those who ask */
 };
 
 struct CUgraph_st {
@@ -38,6 +47,7 @@ struct CUgraph_st {
 CUgraphNode gpusim_graph_add(CUgraph graph, CUgraphNodeType type, const struct gpusim_work *work,
                              const CUgraphNode *after, size_t after_count);
 CUgraph gpusim_graph_new(void);
+CUgraph gpusim_graph_clone(CUgraph graph); /* NULL when memory is out */
 void gpusim_graph_free(CUgraph graph);
 
 /* Captured streams: the next work goes into the graph. */
@@ -62,6 +72,13 @@ struct gpusim_capture_facts {
 CUresult gpusim_capture_begin(CUstream handle, bool per_thread, CUstreamCaptureMode mode);
 CUresult gpusim_capture_end(CUstream handle, bool per_thread, CUgraph *graph);
 CUresult gpusim_capture_info(CUstream handle, bool per_thread, struct gpusim_capture_facts *facts);
+
+/* What a node is to do, from the parameters that a program gives. */
+CUresult gpusim_node_launch(const CUDA_KERNEL_NODE_PARAMS *params, struct gpusim_work *work);
+CUresult gpusim_node_copy(CUcontext context, const CUDA_MEMCPY3D *params, struct gpusim_work *work);
+CUresult gpusim_node_fill(CUcontext context, const CUDA_MEMSET_NODE_PARAMS *params,
+                          struct gpusim_work *work);
+CUresult gpusim_node_any(const CUgraphNodeParams *params, struct gpusim_work *work);
 
 CUresult gpusim_graph_instantiate(CUgraphExec *exec, CUgraph graph);
 CUresult gpusim_graph_launch(CUgraphExec exec, CUstream handle, bool per_thread);

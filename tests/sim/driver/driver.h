@@ -59,6 +59,7 @@ struct CUctx_st {
     CUresult sticky; /* once a kernel has failed, the answer to everything */
     CUstream streams;
     CUstream legacy_stream; /* what stream 0 means */
+    CUstream watching;      /* for events of the whole context; made when first asked for */
     CUmodule modules;
     struct gpusim_watcher *watchers;
     unsigned captures; /* under way in global or thread-local mode, somewhere in the context */

@@ -2,15 +2,6 @@
 #include <string.h>
 
 #include "driver/capture.h"
-#include "driver/launch_call.h"
-#include "driver/memory.h"
-#include "driver/module.h"
-
-struct CUgraphExec_st {
-    enum gpusim_handle kind;
-    struct gpusim_work *nodes; /* by the index of the graph's node */
-    size_t count;
-};
 
 static unsigned long long last_capture_id;
 /* Events may name a capture long after its end, so none is ever freed. */
@@ -33,6 +24,8 @@ void gpusim_graph_free(CUgraph graph)
     while (graph->first) {
         CUgraphNode node = graph->first;
         graph->first = node->next;
+        if (node->child)
+            gpusim_graph_free(node->child);
         free(node->after);
         node->kind = GPUSIM_DEAD;
         free(node);
@@ -68,6 +61,43 @@ CUgraphNode gpusim_graph_add(CUgraph graph, CUgraphNodeType type, const struct g
         graph->first = node;
     graph->last = node;
     return node;
+}
+
+static bool clone_node(CUgraph clone, CUgraphNode of, CUgraphNode *by_index)
+{
+    CUgraphNode node, *after = calloc(of->after_count + 1, sizeof(CUgraphNode));
+
+    if (!after)
+        return false;
+    for (size_t i = 0; i < of->after_count; i++)
+        after[i] = by_index[of->after[i]->index];
+    node = gpusim_graph_add(clone, of->type, &of->work, after, of->after_count);
+    free(after);
+    if (!node)
+        return false;
+    by_index[node->index] = node;
+    node->cloned_from = of;
+    node->disabled = of->disabled;
+    memcpy(node->attributes, of->attributes, sizeof(node->attributes));
+    if (of->child) {
+        node->child = gpusim_graph_clone(of->child);
+        return node->child != NULL;
+    }
+    return true;
+}
+
+CUgraph gpusim_graph_clone(CUgraph graph)
+{
+    CUgraph clone = gpusim_graph_new();
+    CUgraphNode *by_index = calloc(graph->count + 1, sizeof(CUgraphNode));
+    bool whole = clone && by_index;
+
+    for (CUgraphNode n = graph->first; n && whole; n = n->next)
+        whole = clone_node(clone, n, by_index);
+    free(by_index);
+    if (!whole && clone)
+        gpusim_graph_free(clone);
+    return whole ? clone : NULL;
 }
 
 /* ---- capture ---- */
@@ -106,6 +136,27 @@ static CUresult set_tail(CUstream stream, const CUgraphNode *nodes, size_t count
     return CUDA_SUCCESS;
 }
 
+/* A graph launched into a captured stream becomes a child graph; what was to be run is let go of.
+ */
+static CUresult add_child(CUstream stream, const struct gpusim_work *work)
+{
+    struct gpusim_work mark = {.kind = GPUSIM_MARK}, not_run = *work;
+    CUgraph child = gpusim_graph_clone(work->graph.source);
+    CUgraphNode node;
+
+    if (!child)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    node = gpusim_graph_add(stream->capture->graph, CU_GRAPH_NODE_TYPE_GRAPH, &mark,
+                            stream->capture_tail, stream->capture_tail_count);
+    if (!node) {
+        gpusim_graph_free(child);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    node->child = child;
+    gpusim_work_clear(&not_run);
+    return set_tail(stream, &node, 1);
+}
+
 CUresult gpusim_capture_add(CUstream stream, const struct gpusim_work *work)
 {
     CUgraphNode node;
@@ -114,10 +165,8 @@ CUresult gpusim_capture_add(CUstream stream, const struct gpusim_work *work)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (work->kind == GPUSIM_MARK)
         return CUDA_SUCCESS; /* dependencies are kept by the nodes themselves */
-    if (work->kind == GPUSIM_GRAPH_LAUNCH) {
-        gpusim_capture_invalidate(stream->capture);
-        return CUDA_ERROR_NOT_SUPPORTED; /* graphs within graphs */
-    }
+    if (work->kind == GPUSIM_GRAPH_LAUNCH)
+        return add_child(stream, work);
     node = gpusim_graph_add(stream->capture->graph, type_of(work), work, stream->capture_tail,
                             stream->capture_tail_count);
     if (!node)
@@ -368,272 +417,4 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
     thread_mode = *mode;
     *mode = before;
     return CUDA_SUCCESS;
-}
-
-/* ---- graphs made by hand ---- */
-
-static bool is_graph(CUgraph graph)
-{
-    return graph && graph->kind == GPUSIM_GRAPH;
-}
-
-static bool is_node(CUgraphNode node)
-{
-    return node && node->kind == GPUSIM_GRAPH_NODE;
-}
-
-CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
-{
-    CUresult result = gpusim_enter();
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!phGraph || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    *phGraph = gpusim_graph_new();
-    return *phGraph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult cuGraphDestroy(CUgraph hGraph)
-{
-    CUresult result = gpusim_enter();
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!is_graph(hGraph))
-        return CUDA_ERROR_INVALID_VALUE;
-    gpusim_graph_free(hGraph);
-    return CUDA_SUCCESS;
-}
-
-static CUresult add_node(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
-                         size_t after_count, CUgraphNodeType type, const struct gpusim_work *work)
-{
-    if (!out || !is_graph(graph) || (after_count && !after))
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < after_count; i++)
-        if (!is_node(after[i]) || after[i]->graph != graph)
-            return CUDA_ERROR_INVALID_VALUE;
-    *out = gpusim_graph_add(graph, type, work, after, after_count);
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                             const CUgraphNode *dependencies, size_t numDependencies)
-{
-    struct gpusim_work work = {.kind = GPUSIM_MARK};
-
-    return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY,
-                    &work);
-}
-
-static CUresult launch_of_node(const CUDA_KERNEL_NODE_PARAMS *p, struct gpusim_work *work)
-{
-    struct launch_call call;
-    CUcontext context;
-    CUresult result = gpusim_enter_context(&context);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!p)
-        return CUDA_ERROR_INVALID_VALUE;
-    call = (struct launch_call){.function = p->func ? p->func : (CUfunction)(void *)p->kern,
-                                .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
-                                .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
-                                .shared = p->sharedMemBytes,
-                                .params = p->kernelParams,
-                                .extra = p->extra};
-    memset(work, 0, sizeof(*work));
-    work->kind = GPUSIM_LAUNCH;
-    pthread_mutex_lock(&gpusim_lock);
-    result = gpusim_launch_from_call(context, &call, &work->launch);
-    pthread_mutex_unlock(&gpusim_lock);
-    return result;
-}
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                 const CUgraphNode *dependencies, size_t numDependencies,
-                                 const CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    struct gpusim_work work;
-    CUresult result = launch_of_node(nodeParams, &work);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_KERNEL,
-                    &work);
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                              const CUgraphNode *dependencies, size_t numDependencies,
-                              const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-    struct gpusim_work work = {.kind = GPUSIM_FILL};
-    CUresult result;
-
-    if (!p)
-        return CUDA_ERROR_INVALID_VALUE;
-    work.fill = (struct gpusim_fill){.target = p->dst,
-                                     .pitch = p->pitch,
-                                     .width = p->width,
-                                     .height = p->height,
-                                     .size = p->elementSize,
-                                     .value = p->value};
-    result = gpusim_work_check(ctx, &work);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMSET,
-                    &work);
-}
-
-CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
-{
-    size_t i = 0;
-
-    if (!is_graph(hGraph) || !numNodes)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!nodes) {
-        *numNodes = hGraph->count;
-        return CUDA_SUCCESS;
-    }
-    for (CUgraphNode n = hGraph->first; n && i < *numNodes; n = n->next)
-        nodes[i++] = n;
-    for (size_t rest = i; rest < *numNodes; rest++)
-        nodes[rest] = NULL;
-    *numNodes = i;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
-{
-    if (!is_node(hNode) || !type)
-        return CUDA_ERROR_INVALID_VALUE;
-    *type = hNode->type;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    static __thread void *pointers[GPUSIM_MAX_PARAMS];
-    const struct gpusim_launch *launch;
-
-    if (!is_node(hNode) || hNode->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams)
-        return CUDA_ERROR_INVALID_VALUE;
-    launch = &hNode->work.launch;
-    memset(nodeParams, 0, sizeof(*nodeParams));
-    nodeParams->func = launch->function;
-    nodeParams->gridDimX = launch->grid.x;
-    nodeParams->gridDimY = launch->grid.y;
-    nodeParams->gridDimZ = launch->grid.z;
-    nodeParams->blockDimX = launch->block.x;
-    nodeParams->blockDimY = launch->block.y;
-    nodeParams->blockDimZ = launch->block.z;
-    nodeParams->sharedMemBytes = launch->dynamic_shared;
-    for (unsigned i = 0; i < launch->function->code->params; i++)
-        pointers[i] = hNode->work.launch.params + gpusim_param_offset(launch->function->code, i);
-    nodeParams->kernelParams = pointers;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    struct gpusim_work work;
-    CUresult result;
-
-    if (!is_node(hNode) || hNode->type != CU_GRAPH_NODE_TYPE_KERNEL)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = launch_of_node(nodeParams, &work);
-    if (result == CUDA_SUCCESS)
-        hNode->work = work;
-    return result;
-}
-
-/* ---- executable graphs ---- */
-
-CUresult gpusim_graph_instantiate(CUgraphExec *out, CUgraph graph)
-{
-    CUresult result = gpusim_enter();
-    CUgraphExec exec;
-    size_t i = 0;
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!out || !is_graph(graph))
-        return CUDA_ERROR_INVALID_VALUE;
-    exec = calloc(1, sizeof(*exec));
-    if (!exec)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    exec->nodes = calloc(graph->count + 1, sizeof(*exec->nodes));
-    if (!exec->nodes) {
-        free(exec);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    exec->kind = GPUSIM_GRAPH_EXEC;
-    /* Nodes depend on earlier nodes only, so the order of creation is one they can run in. */
-    for (CUgraphNode n = graph->first; n; n = n->next)
-        exec->nodes[i++] = n->work;
-    exec->count = i;
-    *out = exec;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
-                                     unsigned long long flags)
-{
-    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    return gpusim_graph_instantiate(phGraphExec, hGraph);
-}
-
-CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
-                               char *logBuffer, size_t bufferSize)
-{
-    if (phErrorNode)
-        *phErrorNode = NULL;
-    if (logBuffer && bufferSize)
-        logBuffer[0] = '\0';
-    return gpusim_graph_instantiate(phGraphExec, hGraph);
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
-{
-    if (!hGraphExec || hGraphExec->kind != GPUSIM_GRAPH_EXEC)
-        return CUDA_ERROR_INVALID_VALUE;
-    free(hGraphExec->nodes);
-    hGraphExec->kind = GPUSIM_DEAD;
-    free(hGraphExec);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                           const CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    struct gpusim_work work;
-    CUresult result;
-
-    if (!hGraphExec || hGraphExec->kind != GPUSIM_GRAPH_EXEC || !is_node(hNode) ||
-        hNode->index >= hGraphExec->count || hGraphExec->nodes[hNode->index].kind != GPUSIM_LAUNCH)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = launch_of_node(nodeParams, &work);
-    if (result == CUDA_SUCCESS)
-        hGraphExec->nodes[hNode->index] = work;
-    return result;
-}
-
-CUresult gpusim_graph_launch(CUgraphExec exec, CUstream handle, bool per_thread)
-{
-    struct gpusim_work work = {.kind = GPUSIM_GRAPH_LAUNCH};
-    CUresult result;
-
-    if (!exec || exec->kind != GPUSIM_GRAPH_EXEC)
-        return CUDA_ERROR_INVALID_VALUE;
-    work.graph.count = exec->count;
-    work.graph.nodes = calloc(exec->count + 1, sizeof(*work.graph.nodes));
-    if (!work.graph.nodes)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    memcpy(work.graph.nodes, exec->nodes, exec->count * sizeof(*work.graph.nodes));
-    result = gpusim_do(handle, per_thread, &work, GPUSIM_RETURN_AT_ONCE);
-    if (result != CUDA_SUCCESS)
-        free(work.graph.nodes);
-    return result;
 }

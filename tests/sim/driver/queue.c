@@ -155,6 +155,7 @@ void gpusim_streams_free(CUcontext context)
         close_stream(stream);
     }
     context->legacy_stream = NULL;
+    context->watching = NULL;
 }
 
 static CUstream find_thread_default(CUcontext context)
@@ -465,6 +466,55 @@ CUresult cuEventSynchronize(CUevent hEvent)
     if (hEvent->task)
         wait_and_release(hEvent->task);
     result = context->sticky;
+    pthread_mutex_unlock(&gpusim_lock);
+    return result;
+}
+
+/* Behind everything in every stream of the context. */
+static CUresult record_everything(CUcontext context, CUevent event)
+{
+    struct gpusim_work work = {.kind = GPUSIM_MARK};
+    struct gpusim_task *task;
+    CUresult result;
+
+    for (CUstream s = context->streams; s; s = s->next)
+        if (s->capture) {
+            gpusim_capture_invalidate(s->capture);
+            return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        }
+    if (!context->watching)
+        context->watching = gpusim_stream_new(context, CU_STREAM_NON_BLOCKING, 0);
+    if (!context->watching)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = gpusim_submit(context->watching, &work, NULL, &task);
+    for (CUstream s = context->streams; s && result == CUDA_SUCCESS; s = s->next)
+        if (s != context->watching)
+            result = depend(task, s->last);
+    if (task) {
+        gpusim_task_release(event->task);
+        event->task = task; /* the reference goes with it */
+        event->capture = NULL;
+    }
+    return result;
+}
+
+CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
+{
+    CUresult result = gpusim_enter();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!hEvent || hEvent->kind != GPUSIM_EVENT)
+        return CUDA_ERROR_INVALID_HANDLE;
+    pthread_mutex_lock(&gpusim_lock);
+    if (!gpusim_context_alive(hCtx))
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    else if (hEvent->context != hCtx)
+        result = CUDA_ERROR_INVALID_HANDLE;
+    else if (hCtx->sticky != CUDA_SUCCESS)
+        result = hCtx->sticky;
+    else
+        result = record_everything(hCtx, hEvent);
     pthread_mutex_unlock(&gpusim_lock);
     return result;
 }

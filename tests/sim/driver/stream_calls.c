@@ -110,31 +110,38 @@ static CUresult side_of(CUmemorytype type, const void *host, CUdeviceptr device,
     }
 }
 
-static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool per_thread, bool sync)
+CUresult gpusim_copy_read(const CUDA_MEMCPY3D *p, struct gpusim_copy *c)
 {
-    struct gpusim_copy c;
     CUresult result;
 
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
-    memset(&c, 0, sizeof(c));
-    result = side_of(p->srcMemoryType, p->srcHost, p->srcDevice, &c.source, &c.source_device);
+    memset(c, 0, sizeof(*c));
+    result = side_of(p->srcMemoryType, p->srcHost, p->srcDevice, &c->source, &c->source_device);
     if (result == CUDA_SUCCESS)
-        result = side_of(p->dstMemoryType, p->dstHost, p->dstDevice, &c.target, &c.target_device);
+        result = side_of(p->dstMemoryType, p->dstHost, p->dstDevice, &c->target, &c->target_device);
     if (result != CUDA_SUCCESS)
         return result;
-    c.width = p->WidthInBytes;
-    c.height = p->Height;
-    c.depth = p->Depth;
-    c.source_pitch = p->srcPitch ? p->srcPitch : p->WidthInBytes;
-    c.target_pitch = p->dstPitch ? p->dstPitch : p->WidthInBytes;
-    if ((p->Height > 1 && (c.source_pitch < c.width || c.target_pitch < c.width)))
+    c->width = p->WidthInBytes;
+    c->height = p->Height;
+    c->depth = p->Depth;
+    c->source_pitch = p->srcPitch ? p->srcPitch : p->WidthInBytes;
+    c->target_pitch = p->dstPitch ? p->dstPitch : p->WidthInBytes;
+    if ((p->Height > 1 && (c->source_pitch < c->width || c->target_pitch < c->width)))
         return CUDA_ERROR_INVALID_VALUE;
-    c.source_slice = c.source_pitch * (p->srcHeight ? p->srcHeight : p->Height);
-    c.target_slice = c.target_pitch * (p->dstHeight ? p->dstHeight : p->Height);
-    c.source += p->srcZ * c.source_slice + p->srcY * c.source_pitch + p->srcXInBytes;
-    c.target += p->dstZ * c.target_slice + p->dstY * c.target_pitch + p->dstXInBytes;
-    return copy(&c, stream, per_thread, sync);
+    c->source_slice = c->source_pitch * (p->srcHeight ? p->srcHeight : p->Height);
+    c->target_slice = c->target_pitch * (p->dstHeight ? p->dstHeight : p->Height);
+    c->source += p->srcZ * c->source_slice + p->srcY * c->source_pitch + p->srcXInBytes;
+    c->target += p->dstZ * c->target_slice + p->dstY * c->target_pitch + p->dstXInBytes;
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool per_thread, bool sync)
+{
+    struct gpusim_copy c;
+    CUresult result = gpusim_copy_read(p, &c);
+
+    return result == CUDA_SUCCESS ? copy(&c, stream, per_thread, sync) : result;
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool per_thread, bool sync)

@@ -165,12 +165,91 @@ static CUresult run_value(const struct gpusim_value *v, bool write)
     return CUDA_SUCCESS;
 }
 
+/* ---- graphs ---- */
+
+#define MOST_AT_ONCE 64
+
+struct graph_run {
+    CUcontext context;
+    struct gpusim_work *work;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done[MOST_AT_ONCE];
+    CUresult result; /* of the first step that failed */
+};
+
+struct step_run {
+    struct graph_run *graph;
+    size_t index;
+};
+
+static void *run_step(void *argument)
+{
+    const struct step_run *me = argument;
+    struct graph_run *g = me->graph;
+    struct gpusim_step *step = &g->work->graph.steps[me->index];
+    CUresult result;
+
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < step->after_count; i++)
+        while (!g->done[step->after[i]])
+            pthread_cond_wait(&g->changed, &g->lock);
+    result = g->result;
+    pthread_mutex_unlock(&g->lock);
+    if (result == CUDA_SUCCESS)
+        result = gpusim_work_run(g->context, &step->work);
+    pthread_mutex_lock(&g->lock);
+    if (g->result == CUDA_SUCCESS)
+        g->result = result;
+    g->done[me->index] = true;
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
+    return NULL;
+}
+
+/* Steps that do not depend on each other run side by side, each in a thread of its own. */
+static CUresult run_side_by_side(CUcontext context, struct gpusim_work *work)
+{
+    struct graph_run g = {.context = context, .work = work};
+    struct step_run steps[MOST_AT_ONCE];
+    pthread_t threads[MOST_AT_ONCE];
+    size_t started = 0;
+
+    (void)pthread_mutex_init(&g.lock, NULL);
+    (void)pthread_cond_init(&g.changed, NULL);
+    for (; started < work->graph.count; started++) {
+        steps[started] = (struct step_run){&g, started};
+        if (pthread_create(&threads[started], NULL, run_step, &steps[started]) != 0)
+            break;
+    }
+    for (size_t i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    (void)pthread_cond_destroy(&g.changed);
+    (void)pthread_mutex_destroy(&g.lock);
+    return started < work->graph.count ? CUDA_ERROR_OUT_OF_MEMORY : g.result;
+}
+
+static bool is_line(const struct gpusim_work *work)
+{
+    for (size_t i = 1; i < work->graph.count; i++) {
+        const struct gpusim_step *step = &work->graph.steps[i];
+        bool follows = false;
+        for (size_t a = 0; a < step->after_count; a++)
+            follows = follows || step->after[a] == i - 1;
+        if (!follows)
+            return false;
+    }
+    return true;
+}
+
 static CUresult run_graph(CUcontext context, struct gpusim_work *work)
 {
     CUresult result = CUDA_SUCCESS;
 
+    if (work->graph.count <= MOST_AT_ONCE && !is_line(work))
+        return run_side_by_side(context, work);
     for (size_t i = 0; i < work->graph.count && result == CUDA_SUCCESS; i++)
-        result = gpusim_work_run(context, &work->graph.nodes[i]);
+        result = gpusim_work_run(context, &work->graph.steps[i].work);
     return result;
 }
 
@@ -205,7 +284,10 @@ CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work)
 
 void gpusim_work_clear(struct gpusim_work *work)
 {
-    if (work->kind == GPUSIM_GRAPH_LAUNCH)
-        free(work->graph.nodes);
+    if (work->kind == GPUSIM_GRAPH_LAUNCH) {
+        for (size_t i = 0; i < work->graph.count; i++)
+            free(work->graph.steps[i].after);
+        free(work->graph.steps);
+    }
     work->kind = GPUSIM_MARK;
 }

@@ -61,10 +61,18 @@ struct gpusim_work {
         struct gpusim_value value;
         uint64_t address; /* GPUSIM_FREE */
         struct {
-            struct gpusim_work *nodes; /* in an order that can be run; owned */
+            struct gpusim_step *steps; /* in an order that can be run; owned */
             size_t count;
+            CUgraph source; /* for a stream that is being captured */
         } graph;
     };
+};
+
+/* A node of a graph that runs. */
+struct gpusim_step {
+    struct gpusim_work work;
+    size_t *after; /* earlier steps that must be done before this one starts; owned */
+    size_t after_count;
 };
 
 /* Refuses what the hardware would never accept, before it is queued. */
@@ -75,6 +83,9 @@ CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work);
 
 /* Frees what the work owns. */
 void gpusim_work_clear(struct gpusim_work *work);
+
+/* The simple parts of a copy that a program describes in full. */
+CUresult gpusim_copy_read(const CUDA_MEMCPY3D *params, struct gpusim_copy *copy);
 
 CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *launch);
 CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch);

@@ -1,0 +1,121 @@
+/* Graphs that can be launched: what they consist of, what the program changes in them, and their
+ * launch. Other work on graphs is none of ours: it does nothing until an executable graph is made.
+ */
+#include "launch/graphs.h"
+#include "hook/entry.h"
+#include "launch/graph_launch.h"
+
+#define INSTANTIATES(symbol, parameters, arguments, flags)      \
+    GP_EXPORT CUresult symbol parameters                        \
+    {                                                           \
+        GP_FORWARD(symbol, arguments);                          \
+        CUresult result = gp_cuda.symbol arguments;             \
+        if (result == CUDA_SUCCESS)                             \
+            gp_graph_instantiated(*phGraphExec, hGraph, flags); \
+        return result;                                          \
+    }
+#define WITH_LOG                                                                            \
+    (CUgraphExec * phGraphExec, CUgraph hGraph, CUgraphNode * phErrorNode, char *logBuffer, \
+     size_t bufferSize)
+INSTANTIATES(cuGraphInstantiate, WITH_LOG,
+             (phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize), 0)
+INSTANTIATES(cuGraphInstantiate_v2, WITH_LOG,
+             (phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize), 0)
+INSTANTIATES(cuGraphInstantiateWithFlags,
+             (CUgraphExec * phGraphExec, CUgraph hGraph, unsigned long long flags),
+             (phGraphExec, hGraph, flags), flags)
+#define WITH_PARAMS \
+    (CUgraphExec * phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS * instantiateParams)
+INSTANTIATES(cuGraphInstantiateWithParams, WITH_PARAMS, (phGraphExec, hGraph, instantiateParams),
+             instantiateParams->flags)
+INSTANTIATES(cuGraphInstantiateWithParams_ptsz, WITH_PARAMS,
+             (phGraphExec, hGraph, instantiateParams), instantiateParams->flags)
+
+/* A change in the executable graph is made in the clone as well. Behind the gate: a launch may be
+ * going through the clone. */
+#define CHANGES(symbol, parameters, arguments, after) \
+    GP_EXPORT CUresult symbol parameters              \
+    {                                                 \
+        GP_FORWARD(symbol, arguments);                \
+        gp_gate_share();                              \
+        CUresult result = gp_cuda.symbol arguments;   \
+        after;                                        \
+        gp_gate_unshare();                            \
+        return result;                                \
+    }
+#define IF_DONE(action)             \
+    do {                            \
+        if (result == CUDA_SUCCESS) \
+            action;                 \
+    } while (0)
+#define CHANGE_CLONE(setter, ...)                                                                 \
+    do {                                                                                          \
+        CUgraphNode clone = result == CUDA_SUCCESS ? gp_graph_clone_of(hGraphExec, hNode) : NULL; \
+        if (clone)                                                                                \
+            gp_graph_node_changed(hGraphExec, hNode,                                              \
+                                  gp_cuda.setter ? gp_cuda.setter(clone, __VA_ARGS__)             \
+                                                 : CUDA_ERROR_NOT_FOUND);                         \
+    } while (0)
+CHANGES(cuGraphExecKernelNodeSetParams,
+        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
+        (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphKernelNodeSetParams, nodeParams))
+CHANGES(cuGraphExecKernelNodeSetParams_v2,
+        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams),
+        (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphKernelNodeSetParams_v2, nodeParams))
+CHANGES(cuGraphExecMemcpyNodeSetParams,
+        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D_v2 *copyParams,
+         CUcontext ctx),
+        (hGraphExec, hNode, copyParams, ctx), CHANGE_CLONE(cuGraphMemcpyNodeSetParams, copyParams))
+CHANGES(cuGraphExecMemsetNodeSetParams,
+        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS_v1 *memsetParams,
+         CUcontext ctx),
+        (hGraphExec, hNode, memsetParams, ctx),
+        CHANGE_CLONE(cuGraphMemsetNodeSetParams, memsetParams))
+CHANGES(cuGraphExecNodeSetParams,
+        (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams),
+        (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphNodeSetParams, nodeParams))
+CHANGES(cuGraphNodeSetEnabled, (CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled),
+        (hGraphExec, hNode, isEnabled),
+        IF_DONE(gp_graph_node_enabled(hGraphExec, hNode, isEnabled != 0)))
+CHANGES(cuGraphExecChildGraphNodeSetParams,
+        (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph),
+        (hGraphExec, hNode, childGraph),
+        IF_DONE(gp_graph_give_up(hGraphExec, GP_GRAPH_NOT_FOLLOWED)))
+#define UPDATES(symbol, parameters, arguments)            \
+    GP_EXPORT CUresult symbol parameters                  \
+    {                                                     \
+        GP_FORWARD(symbol, arguments);                    \
+        gp_gate_share();                                  \
+        gp_graph_update_begins(hGraphExec);               \
+        CUresult result = gp_cuda.symbol arguments;       \
+        gp_graph_update_ends(hGraphExec, hGraph, result); \
+        gp_gate_unshare();                                \
+        return result;                                    \
+    }
+UPDATES(cuGraphExecUpdate,
+        (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
+         CUgraphExecUpdateResult *updateResult_out),
+        (hGraphExec, hGraph, hErrorNode_out, updateResult_out))
+UPDATES(cuGraphExecUpdate_v2,
+        (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo),
+        (hGraphExec, hGraph, resultInfo))
+
+/* The clone goes first, so that what the graph keeps alive goes when it would without us. */
+GP_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
+{
+    GP_FORWARD_UNLESS_OURS(cuGraphExecDestroy, hGraphExec);
+    gp_gate_share();
+    gp_graph_forget(hGraphExec);
+    CUresult result = gp_cuda.cuGraphExecDestroy(hGraphExec);
+    gp_gate_unshare();
+    return result;
+}
+
+#define LAUNCHES(symbol, per_thread)                                             \
+    GP_EXPORT CUresult symbol(CUgraphExec hGraphExec, CUstream hStream)          \
+    {                                                                            \
+        GP_FORWARD_UNLESS_OURS(symbol, hGraphExec, hStream);                     \
+        return gp_graph_launch(hGraphExec, hStream, per_thread, gp_cuda.symbol); \
+    }
+LAUNCHES(cuGraphLaunch, false)
+LAUNCHES(cuGraphLaunch_ptsz, true)

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# Graphs: their kernels are measured one by one where that changes nothing, and otherwise one line says
+# why not. In every case the program does what it does without gpuprof.
+
+load common
+
+# graph CASE [KERNELS]: runs it both ways; so many kernels have been measured.
+graph() {
+    same_with_and_without "$programs/graphs_linked" "$1"
+    [ "$(measured)" -eq "${2:-0}" ] || {
+        echo "$1: $(measured) measured"
+        cat "$log"
+        false
+    }
+}
+
+# says TEXT: that is why the kernels of a graph are not measured, said once; no argument: nothing is.
+says() {
+    if [ $# -eq 0 ]; then
+        ! grep "of a graph are not measured" "$log"
+    else
+        [ "$(grep -c "of a graph are not measured: .*$1" "$log")" -eq 1 ]
+    fi
+}
+
+@test "a line of kernels, launched many times" {
+    graph line 15
+    says
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    [ "$(measured scale_in_place)" -eq 15 ]
+    is scale_in_place gld_efficiency "99.43 %"
+}
+
+@test "the program's own graph changed and destroyed after instantiation" {
+    graph destroyed 15
+}
+
+@test "branches side by side" {
+    graph branches 100
+    says
+}
+
+@test "branches of work that starts late" {
+    GPUSIM_FAULTS=slow graph branches 100
+}
+
+@test "more branches than are launched apart" {
+    graph wide
+    says "side by side"
+}
+
+@test "copies and fills, and a copy to pageable memory" {
+    graph copies 10
+    says
+}
+
+@test "nodes changed in the executable graph" {
+    graph params 10
+    says
+}
+
+@test "the executable graph updated from others, and one that does not fit" {
+    graph update 60
+    says "not followed"
+}
+
+@test "disabled nodes" {
+    graph disabled 20
+    says
+}
+
+@test "child graphs in child graphs" {
+    graph child 40
+    says
+}
+
+@test "a node of a child graph is changed" {
+    graph inner 40
+    says "not followed"
+}
+
+@test "a host function" {
+    graph host
+    says "calls host functions"
+}
+
+@test "a graph launched into a captured stream" {
+    graph captured 30
+    says
+}
+
+@test "streams of every kind" {
+    graph streams 80
+}
+
+@test "a kernel that waits for another one beside it is let go, and the graph left alone" {
+    GPUPROF_TIMEOUT=0.3 graph waits
+    says "waits for the host or for other work"
+    [ "$(grep -c 'did not end within' "$log")" -eq 1 ]
+}
+
+@test "the kernel that waits is not one of those that are wanted" {
+    GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale graph waits
+    says "waits for the host or for other work"
+}
+
+@test "a kernel that waits for the host, before a copy to pageable memory" {
+    GPUPROF_TIMEOUT=0.3 graph waits_for_host 1
+    says "waits for the host or for other work"
+    GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale graph waits_for_host 1
+    says "waits for the host or for other work"
+}
+
+@test "a kernel in the middle fails: the same errors at the same calls" {
+    graph faulty 3
+}
+
+@test "a graph or a stream that is none" {
+    graph invalid 18
+    says
+}
+
+@test "threads whose graphs share memory and a stream" {
+    graph threads 40
+}
+
+@test "contexts destroyed with graphs in them" {
+    graph contexts 150
+}
+
+@test "kernels of libraries" {
+    graph library 5
+}
+
+@test "only wanted kernels are measured, and graphs without any launched as they are" {
+    GPUPROF_KERNELS=no_such graph line 0
+    says
+}
+
+@test "counters the program may not use" {
+    GPUSIM_FAULTS=noprivileges graph line 0
+    GPUSIM_FAULTS=noprivileges graph branches 0
+}
+
+@test "no room for a copy of memory on the device" {
+    GPUSIM_MEMORY=4M graph branches 100
+}

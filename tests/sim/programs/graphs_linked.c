@@ -1,0 +1,707 @@
+/*
+ * graphs_linked CASE: a graph of kernels, copies and fills that update memory in place, made and
+ * changed in the way the case says and launched several times. Prints what is in memory afterwards.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+#define N 700u
+#define BUFFERS 8
+#define ROUNDS 5
+
+static CUfunction scale, wait_for_flag;
+static CUcontext context;
+static CUstream stream;
+static CUdeviceptr x[BUFFERS];
+static float host[N];
+
+/* ---- pieces ---- */
+
+/* x = x * factor + 1, as a node says it. */
+struct scaling {
+    CUdeviceptr x;
+    unsigned n;
+    float factor;
+    void *params[3];
+    CUDA_KERNEL_NODE_PARAMS node;
+};
+
+static const CUDA_KERNEL_NODE_PARAMS *scaling(struct scaling *s, CUdeviceptr buffer, float factor)
+{
+    *s = (struct scaling){.x = buffer, .n = N, .factor = factor};
+    s->params[0] = &s->x;
+    s->params[1] = &s->n;
+    s->params[2] = &s->factor;
+    s->node = (CUDA_KERNEL_NODE_PARAMS){.func = scale,
+                                        .gridDimX = blocks_for(N, 128),
+                                        .gridDimY = 1,
+                                        .gridDimZ = 1,
+                                        .blockDimX = 128,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .kernelParams = s->params};
+    return &s->node;
+}
+
+static CUgraphNode add_scaling(CUgraph graph, CUdeviceptr buffer, float factor,
+                               const CUgraphNode *after, size_t count)
+{
+    struct scaling s;
+    CUgraphNode node;
+
+    MUST(cuGraphAddKernelNode(&node, graph, after, count, scaling(&s, buffer, factor)));
+    return node;
+}
+
+static CUDA_MEMCPY3D copy_of(CUdeviceptr to, CUdeviceptr from)
+{
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = from,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = to,
+                           .WidthInBytes = N * 4,
+                           .Height = 1,
+                           .Depth = 1};
+}
+
+static CUgraphNode add_copy(CUgraph graph, const CUDA_MEMCPY3D *copy, const CUgraphNode *after,
+                            size_t count)
+{
+    CUgraphNode node;
+
+    MUST(cuGraphAddMemcpyNode(&node, graph, after, count, copy, context));
+    return node;
+}
+
+static CUDA_MEMSET_NODE_PARAMS fill_of(CUdeviceptr what, unsigned value)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = what, .value = value, .elementSize = 4, .width = N / 2, .height = 1};
+}
+
+static CUgraphNode add_fill(CUgraph graph, CUdeviceptr what, unsigned value,
+                            const CUgraphNode *after, size_t count)
+{
+    CUDA_MEMSET_NODE_PARAMS fill = fill_of(what, value);
+    CUgraphNode node;
+
+    MUST(cuGraphAddMemsetNode(&node, graph, after, count, &fill, context));
+    return node;
+}
+
+static CUgraph new_graph(void)
+{
+    CUgraph graph;
+
+    MUST(cuGraphCreate(&graph, 0));
+    return graph;
+}
+
+static CUgraphExec executable(CUgraph graph)
+{
+    CUgraphExec exec;
+
+    MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    return exec;
+}
+
+static void launch_often(CUgraphExec exec)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cuGraphLaunch(exec, stream));
+}
+
+static void show(const char *what)
+{
+    MUST(cuStreamSynchronize(stream));
+    printf("%s:", what);
+    for (int i = 0; i < BUFFERS; i++) {
+        MUST(cuMemcpyDtoH(host, x[i], N * 4));
+        printf(" %08x", digest(host, N * 4));
+    }
+    printf("\n");
+}
+
+/* Three scalings of one buffer. */
+static CUgraph a_line(CUgraphNode nodes[3])
+{
+    CUgraph graph = new_graph();
+
+    for (int i = 0; i < 3; i++)
+        nodes[i] = add_scaling(graph, x[0], 2 + (float)i, i ? &nodes[i - 1] : NULL, i ? 1 : 0);
+    return graph;
+}
+
+/* ---- cases ---- */
+
+static void line(void)
+{
+    CUgraphNode nodes[3];
+    CUgraph graph = a_line(nodes);
+    CUgraphExec exec = executable(graph);
+
+    launch_often(exec);
+    show("a line");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* The program's graph is changed and destroyed after it was instantiated. */
+static void destroyed(void)
+{
+    CUgraphNode nodes[3];
+    CUgraph graph = a_line(nodes);
+    CUgraphExec exec = executable(graph);
+    struct scaling s;
+
+    MUST(cuGraphKernelNodeSetParams(nodes[1], scaling(&s, x[1], 100)));
+    MUST(cuGraphDestroy(graph));
+    launch_often(exec);
+    show("its graph destroyed");
+    MUST(cuGraphExecDestroy(exec));
+}
+
+/* 0 -> (1, 2 -> 3) -> 4, twice over: what joins reads what the branches wrote. */
+static CUgraph a_diamond(void)
+{
+    CUgraph graph = new_graph();
+    CUgraphNode top = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        CUDA_MEMCPY3D copy = copy_of(x[3], x[1]), back = copy_of(x[0], x[3]);
+        CUgraphNode ends[2], in;
+        top = add_scaling(graph, x[0], 2, &top, i);
+        ends[0] = add_scaling(graph, x[1], 3, &top, 1);
+        in = add_scaling(graph, x[2], 4, &top, 1);
+        ends[1] = add_scaling(graph, x[2], 5, &in, 1);
+        in = add_copy(graph, &copy, ends, 2);
+        in = add_scaling(graph, x[3], 0.5f, &in, 1);
+        top = add_copy(graph, &back, &in, 1);
+    }
+    return graph;
+}
+
+static void branches(void)
+{
+    CUgraph graph = a_diamond();
+    CUgraphExec exec = executable(graph);
+
+    launch_often(exec);
+    MUST(cuMemsetD32Async(x[5], 7, N, stream));
+    launch_often(exec);
+    show("branches");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* More kernels side by side than are launched apart. */
+static void wide(void)
+{
+    CUgraph graph = new_graph();
+    CUgraphExec exec;
+
+    for (int i = 0; i < BUFFERS; i++)
+        (void)add_scaling(graph, x[i], 2 + (float)i, NULL, 0);
+    exec = executable(graph);
+    launch_often(exec);
+    show("wide");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* Fills and copies among kernels, and one to memory that only the host knows. */
+static void copies(void)
+{
+    static float pageable[N];
+    CUgraph graph = new_graph();
+    CUDA_MEMCPY3D copy = copy_of(x[1], x[0]), out = copy_of(0, x[1]);
+    CUgraphNode fills[3], last;
+    CUgraphExec exec;
+
+    out.dstMemoryType = CU_MEMORYTYPE_HOST;
+    out.dstHost = pageable;
+    fills[0] = add_fill(graph, x[0], 0x3f800000, NULL, 0);
+    fills[1] = add_fill(graph, x[2], 0x40000000, NULL, 0);
+    MUST(cuGraphAddEmptyNode(&fills[2], graph, NULL, 0));
+    last = add_scaling(graph, x[0], 3, fills, 3);
+    last = add_copy(graph, &copy, &last, 1);
+    last = add_scaling(graph, x[1], 5, &last, 1);
+    (void)add_copy(graph, &out, &last, 1);
+    (void)add_fill(graph, x[3], 0x40400000, &last, 1);
+    exec = executable(graph);
+    launch_often(exec);
+    show("copies and fills");
+    printf("on the host: %08x\n", digest(pageable, sizeof(pageable)));
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* Every node is changed in the executable graph, in each of the ways there are. */
+static void params(void)
+{
+    CUgraph graph = new_graph();
+    CUDA_MEMCPY3D copy = copy_of(x[1], x[0]);
+    CUDA_MEMSET_NODE_PARAMS fill;
+    CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
+    CUgraphNode first, second, copied, filled;
+    CUgraphExec exec;
+    struct scaling s;
+
+    first = add_scaling(graph, x[0], 2, NULL, 0);
+    second = add_scaling(graph, x[1], 3, &first, 1);
+    copied = add_copy(graph, &copy, &second, 1);
+    filled = add_fill(graph, x[2], 9, &copied, 1);
+    exec = executable(graph);
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuGraphExecKernelNodeSetParams(exec, first, scaling(&s, x[3], 4)));
+    MUST(cuGraphLaunch(exec, stream));
+    copy = copy_of(x[4], x[3]);
+    MUST(cuGraphExecMemcpyNodeSetParams(exec, copied, &copy, context));
+    MUST(cuGraphLaunch(exec, stream));
+    fill = fill_of(x[5], 11);
+    MUST(cuGraphExecMemsetNodeSetParams(exec, filled, &fill, context));
+    MUST(cuGraphLaunch(exec, stream));
+    memcpy(&any.kernel, scaling(&s, x[6], 5), sizeof(any.kernel));
+    MUST(cuGraphExecNodeSetParams(exec, second, &any));
+    MUST(cuGraphLaunch(exec, stream));
+    show("changed nodes");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* The executable graph takes over other graphs of the same shape, and one of another. */
+static void update(void)
+{
+    CUgraphNode nodes[3];
+    CUgraph graph = a_line(nodes), wrong = a_diamond();
+    CUgraphExec exec = executable(graph);
+    CUgraphExecUpdateResultInfo info;
+
+    MUST(cuGraphDestroy(graph));
+    launch_often(exec);
+    for (int i = 1; i < 4; i++) {
+        CUgraph other = new_graph();
+        CUgraphNode last = NULL;
+        for (int k = 0; k < 3; k++)
+            last = add_scaling(other, x[k], (float)(i + k), &last, k > 0);
+        MUST(cuGraphExecUpdate(exec, other, &info));
+        MUST(cuGraphDestroy(other));
+        launch_often(exec);
+    }
+    expect(cuGraphExecUpdate(exec, wrong, &info) == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "update");
+    launch_often(exec);
+    show("updated");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(wrong));
+}
+
+static void disabled(void)
+{
+    CUgraphNode nodes[3];
+    CUgraph graph = a_line(nodes);
+    CUgraphExec exec = executable(graph);
+
+    MUST(cuGraphNodeSetEnabled(exec, nodes[1], 0));
+    launch_often(exec);
+    MUST(cuGraphNodeSetEnabled(exec, nodes[0], 0));
+    MUST(cuGraphNodeSetEnabled(exec, nodes[1], 1));
+    launch_often(exec);
+    MUST(cuGraphNodeSetEnabled(exec, nodes[1], 0));
+    MUST(cuGraphNodeSetEnabled(exec, nodes[2], 0));
+    launch_often(exec);
+    show("disabled nodes");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* A line in a graph in a graph, beside a kernel and before another, and a child without nodes. */
+static CUgraph a_family(CUgraphNode *inner)
+{
+    CUgraph grown = new_graph(), child = new_graph(), empty = new_graph(), line;
+    CUgraphNode nodes[3], in, ends[3];
+
+    line = a_line(nodes);
+    in = add_scaling(child, x[1], 2, NULL, 0);
+    MUST(cuGraphAddChildGraphNode(&in, child, &in, 1, line));
+    (void)add_scaling(child, x[0], 7, &in, 1);
+    ends[0] = add_scaling(grown, x[0], 3, NULL, 0);
+    MUST(cuGraphAddChildGraphNode(&ends[1], grown, &ends[0], 1, child));
+    ends[0] = add_scaling(grown, x[2], 5, &ends[0], 1);
+    MUST(cuGraphAddChildGraphNode(&ends[2], grown, &ends[0], 1, empty));
+    (void)add_scaling(grown, x[0], 0.25f, ends, 3);
+    if (inner) {
+        size_t one = 1;
+        MUST(cuGraphChildGraphNodeGetGraph(ends[1], &child));
+        MUST(cuGraphGetNodes(child, inner, &one));
+    } else {
+        MUST(cuGraphDestroy(child));
+    }
+    MUST(cuGraphDestroy(empty));
+    MUST(cuGraphDestroy(line));
+    return grown;
+}
+
+static void child(void)
+{
+    CUgraph graph = a_family(NULL);
+    CUgraphExec exec = executable(graph);
+
+    MUST(cuGraphDestroy(graph));
+    launch_often(exec);
+    show("child graphs");
+    MUST(cuGraphExecDestroy(exec));
+}
+
+/* A node of a child graph is changed in the executable graph. */
+static void inner(void)
+{
+    CUgraphNode node;
+    CUgraph graph = a_family(&node);
+    CUgraphExec exec = executable(graph);
+    struct scaling s;
+
+    launch_often(exec);
+    MUST(cuGraphExecKernelNodeSetParams(exec, node, scaling(&s, x[4], 3)));
+    launch_often(exec);
+    show("a changed child graph");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+static void count_call(void *data)
+{
+    __atomic_add_fetch((int *)data, 1, __ATOMIC_RELAXED);
+}
+
+static void host_node(void)
+{
+    static int calls;
+    CUDA_HOST_NODE_PARAMS call = {.fn = count_call, .userData = &calls};
+    CUgraphNode nodes[3], node;
+    CUgraph graph = a_line(nodes);
+    CUgraphExec exec;
+
+    MUST(cuGraphAddHostNode(&node, graph, &nodes[1], 1, &call));
+    exec = executable(graph);
+    launch_often(exec);
+    show("a host function");
+    printf("called %d times\n", calls);
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* A graph launched into a stream that is being captured is part of the graph that comes of it. */
+static void captured(void)
+{
+    CUgraphNode nodes[3];
+    CUgraph graph = a_line(nodes), whole;
+    CUgraphExec exec = executable(graph), all;
+
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuMemsetD32Async(x[3], 5, N, stream));
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuStreamEndCapture(stream, &whole));
+    show("captured");
+    MUST(cuGraphDestroy(graph));
+    MUST(cuGraphExecDestroy(exec));
+    all = executable(whole);
+    launch_often(all);
+    show("and launched");
+    MUST(cuGraphExecDestroy(all));
+    MUST(cuGraphDestroy(whole));
+}
+
+/* Every kind of stream there is. */
+static void streams(void)
+{
+    CUstream kinds[] = {NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, NULL};
+    CUgraph graph = a_diamond();
+    CUgraphExec exec = executable(graph);
+    CUstream blocking;
+
+    MUST(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    kinds[3] = blocking;
+    for (int i = 0; i < 4; i++) {
+        MUST(cuGraphLaunch(exec, kinds[i]));
+        MUST(cuMemsetD32Async(x[1], (unsigned)i << 20, N / 3, kinds[i]));
+        MUST(cuGraphLaunch(exec, kinds[i]));
+        MUST(cuStreamSynchronize(kinds[i]));
+    }
+    show("streams");
+    MUST(cuStreamDestroy(blocking));
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* One kernel waits for another one beside it. Whoever holds up the one for the other waits for
+ * ever.
+ */
+static void waits(void)
+{
+    CUdeviceptr flag = x[6], seen = x[7];
+    void *parameters[] = {&flag, &seen};
+    CUDA_KERNEL_NODE_PARAMS p = {.func = wait_for_flag,
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 32,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = parameters};
+    CUgraph graph = new_graph();
+    CUgraphNode zero, ends[2];
+    CUgraphExec exec;
+
+    zero = add_fill(graph, flag, 0, NULL, 0);
+    MUST(cuGraphAddKernelNode(&ends[0], graph, &zero, 1, &p));
+    ends[0] = add_scaling(graph, x[0], 2, ends, 1);
+    ends[1] = add_scaling(graph, x[1], 3, &zero, 1);
+    ends[1] = add_fill(graph, flag, 3, &ends[1], 1);
+    ends[1] = add_scaling(graph, x[2], 3, &ends[1], 1);
+    (void)add_scaling(graph, x[0], 5, ends, 2);
+    exec = executable(graph);
+    (void)alarm(30);
+    launch_often(exec);
+    show("a kernel that waits");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* A kernel waits for the host, which goes on only when the launch has come back; then a copy to
+ * memory that only the host knows, which is done by then as little. */
+static void waits_for_host(void)
+{
+    static uint32_t seen[N];
+    volatile uint32_t *flag;
+    CUdeviceptr on_device;
+    void *memory, *parameters[] = {&on_device, &x[1]};
+    CUDA_KERNEL_NODE_PARAMS p = {.func = wait_for_flag,
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 32,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = parameters};
+    CUDA_MEMCPY3D out = copy_of(0, x[1]);
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&on_device, memory, 0));
+    flag = memory;
+    out.dstMemoryType = CU_MEMORYTYPE_HOST;
+    out.dstHost = seen;
+    node = add_scaling(graph, x[0], 2, NULL, 0);
+    MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &p));
+    node = add_copy(graph, &out, &node, 1);
+    (void)add_scaling(graph, x[0], 3, &node, 1);
+    exec = executable(graph);
+    (void)alarm(30);
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        *flag = 0;
+        MUST(cuGraphLaunch(exec, stream));
+        printf("launched, copied %u\n", seen[0]);
+        __atomic_store_n(flag, i, __ATOMIC_RELEASE);
+        MUST(cuStreamSynchronize(stream));
+        printf("ended, copied %u\n", seen[0]);
+    }
+    show("a kernel that waits for the host");
+    MUST(cuMemFreeHost(memory));
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* A kernel in the middle goes wrong. */
+static void faulty(void)
+{
+    CUgraphNode nodes[3], node;
+    CUgraph graph = a_line(nodes);
+    unsigned n = N * 4;
+    void *parameters[] = {&x[BUFFERS - 1], &n};
+    CUDA_KERNEL_NODE_PARAMS p = {.gridDimX = 100,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 128,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = parameters};
+    CUmodule module;
+    CUgraphExec exec;
+
+    MUST(cuFuncGetModule(&module, scale));
+    MUST(cuModuleGetFunction(&p.func, module, "out_of_bounds"));
+    MUST(cuGraphAddKernelNode(&node, graph, &nodes[2], 1, &p));
+    (void)add_scaling(graph, x[0], 2, &node, 1);
+    exec = executable(graph);
+    printf("launch: %d\n", cuGraphLaunch(exec, stream));
+    printf("wait: %d\n", cuStreamSynchronize(stream));
+    printf("launch again: %d\n", cuGraphLaunch(exec, stream));
+    printf("destroy: %d\n", cuGraphExecDestroy(exec));
+}
+
+/* Wrong arguments. */
+static void invalid(void)
+{
+    CUgraphNode nodes[3];
+    CUgraph graph = a_line(nodes);
+    CUgraphExec exec = executable(graph);
+    CUstream gone;
+
+    MUST(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
+    printf("no graph: %d\n", cuGraphLaunch(NULL, stream));
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuStreamDestroy(gone));
+    printf("no stream: %d\n", cuGraphLaunch(exec, gone));
+    launch_often(exec);
+    show("invalid");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* Threads launch one after the other into one stream, and all use x[7] in between: no launch may
+ * come between the nodes of another. */
+static CUgraphExec of_thread[4];
+
+static void *launch_mine(void *argument)
+{
+    CUgraphExec *mine = argument;
+
+    MUST(cuCtxSetCurrent(context));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cuGraphLaunch(*mine, stream));
+        MUST(cuMemsetD32Async(x[7], 0, N, stream));
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread[4];
+
+    for (int i = 0; i < 4; i++) {
+        CUgraph graph = new_graph();
+        CUDA_MEMCPY3D to = copy_of(x[7], x[i]), from = copy_of(x[i], x[7]);
+        CUgraphNode node = add_copy(graph, &to, NULL, 0);
+        node = add_scaling(graph, x[7], 2 + (float)i, &node, 1);
+        node = add_scaling(graph, x[7], 3 + (float)i, &node, 1);
+        (void)add_copy(graph, &from, &node, 1);
+        of_thread[i] = executable(graph);
+        MUST(cuGraphDestroy(graph));
+    }
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&thread[i], NULL, launch_mine, &of_thread[i]) != 0)
+            exit(2);
+    for (int i = 0; i < 4; i++)
+        if (pthread_join(thread[i], NULL) != 0)
+            exit(2);
+    show("threads");
+    for (int i = 0; i < 4; i++)
+        MUST(cuGraphExecDestroy(of_thread[i]));
+}
+
+/* A context goes with graphs in it, and another one comes in its place. */
+static void contexts(void)
+{
+    CUcontext primary = context;
+    CUmodule module;
+    CUdevice device;
+    size_t bytes;
+    void *image = snippets_image(&bytes);
+
+    MUST(cuDeviceGet(&device, 0));
+    for (int i = 0; i < 3; i++) {
+        CUgraphExec exec;
+        CUgraph graph;
+        MUST(cuCtxCreate_v2(&context, 0, device));
+        MUST(cuModuleLoadData(&module, image));
+        MUST(cuModuleGetFunction(&scale, module, "scale_in_place"));
+        MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        for (int b = 0; b < BUFFERS; b++) {
+            MUST(cuMemAlloc(&x[b], N * 4));
+            MUST(cuMemsetD32(x[b], 0, N));
+        }
+        MUST(cuCtxSynchronize());
+        graph = a_diamond();
+        exec = executable(graph);
+        launch_often(exec);
+        show("a context of its own");
+        MUST(cuGraphDestroy(graph));
+        MUST(cuCtxDestroy(context));
+    }
+    MUST(cuCtxSetCurrent(primary));
+    free(image);
+}
+
+/* Graphs that keep the library's kernels under the handles a runtime uses. */
+static void library(void)
+{
+    CUlibrary lib;
+    CUkernel kernel;
+    size_t bytes;
+    void *image = snippets_image(&bytes);
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+    struct scaling s;
+
+    MUST(cuLibraryLoadData(&lib, image, NULL, NULL, 0, NULL, NULL, 0));
+    MUST(cuLibraryGetKernel(&kernel, lib, "scale_in_place"));
+    (void)scaling(&s, x[0], 3);
+    s.node.func = NULL;
+    s.node.kern = kernel;
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &s.node));
+    exec = executable(graph);
+    launch_often(exec);
+    show("a library's kernel");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+    MUST(cuLibraryUnload(lib));
+    free(image);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {
+        {"line", line},         {"destroyed", destroyed},
+        {"branches", branches}, {"wide", wide},
+        {"copies", copies},     {"params", params},
+        {"update", update},     {"disabled", disabled},
+        {"child", child},       {"inner", inner},
+        {"host", host_node},    {"captured", captured},
+        {"streams", streams},   {"waits", waits},
+        {"faulty", faulty},     {"invalid", invalid},
+        {"threads", threads},   {"contexts", contexts},
+        {"library", library},   {"waits_for_host", waits_for_host},
+    };
+    struct gpu gpu;
+    struct work w = {.gpu = &gpu};
+
+    gpu_from_linker(&gpu);
+    snippets_open(&w);
+    scale = kernel(&w, "scale_in_place");
+    wait_for_flag = kernel(&w, "wait_for_flag");
+    MUST(cuCtxGetCurrent(&context));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < BUFFERS; i++) {
+        x[i] = allocate(&w, N * 4);
+        MUST(cuMemsetD32(x[i], 0, N));
+    }
+    MUST(cuCtxSynchronize());
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    printf("which case?\n");
+    return 64;
+}
