@@ -8,7 +8,6 @@
 
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)
-#define NO_ROOM "no room for a copy of the program's memory on the device or the host"
 
 uint64_t gp_arena_need(uint64_t bytes)
 {
@@ -101,7 +100,7 @@ bool gp_arena_reserve(struct gp_arena *arena, uint64_t bytes, bool *moved, const
         return true;
     /* What would not be enough is not kept from the program. */
     gp_arena_free(arena);
-    *why = NO_ROOM;
+    *why = GP_NO_ROOM;
     return false;
 }
 

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#define GP_NO_ROOM "no room for a copy of the program's memory on the device or the host"
+
 struct gp_arena {
     CUdeviceptr device, host; /* as kernels see it; 0 where there is none */
     void *host_memory;

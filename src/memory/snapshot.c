@@ -77,7 +77,9 @@ static struct gp_snapshot *snapshots;
 
 static bool worked(CUresult result, const char **why)
 {
-    if (result != CUDA_SUCCESS)
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        *why = GP_NO_ROOM;
+    else if (result != CUDA_SUCCESS)
         *why = gp_cuda_error(result);
     return result == CUDA_SUCCESS;
 }
@@ -229,7 +231,7 @@ static CUresult start(struct gp_snapshot *s, const struct our_kernel *kernel, ui
                                   s->stream, arguments, NULL);
 }
 
-/* Zeroes the answer from one member on. */
+/* Zeroes the answer; the list in it needs no more than its count. */
 static CUresult clear_answer(struct gp_snapshot *s)
 {
     if (!s->answer) {

@@ -193,17 +193,19 @@ static void look_up(const struct search *s, uint64_t address)
 static void follow(struct gpusim_grid *grid, const struct segment *segment, uint64_t address,
                    const unsigned char *live, uint64_t bytes, const struct search *s)
 {
+    uint32_t least = (uint32_t)(s->table->first >> 32), most = (uint32_t)(s->table->end >> 32);
+
     for (uint64_t at = (address + 3) / 4 * 4; at + 4 <= address + bytes; at += 4) {
         uint32_t low, high;
         uint64_t four = 4;
         const unsigned char *before;
-        if (at - segment->start < 4)
+        memcpy(&high, live + (at - address), 4);
+        if (high < least || high > most || at - segment->start < 4)
             continue;
         before = stretch(grid, at - 4, &four);
         if (!before || four != 4)
             continue;
         memcpy(&low, before, 4);
-        memcpy(&high, live + (at - address), 4);
         look_up(s, (uint64_t)high << 32 | low);
     }
 }
