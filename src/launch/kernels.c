@@ -28,6 +28,8 @@ struct gp_kernel {
     unsigned host_changes;       /* launches in a row in which host memory changed */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
     struct gp_pass_cost cost;
+    struct gp_parameter_layout layout;
+    struct gp_trust trust;
     UT_hash_handle hh;
 };
 
@@ -101,6 +103,7 @@ static struct gp_kernel *make(CUfunction handle)
 
 static void free_kernel(struct gp_kernel *k)
 {
+    gp_parameter_layout_free(&k->layout);
     free(k->name);
     free(k);
 }
@@ -200,6 +203,23 @@ void gp_kernel_ended(struct gp_kernel *kernel)
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel)
 {
     return kernel->runs_once;
+}
+
+const void *gp_kernel_home(const struct gp_kernel *kernel)
+{
+    return kernel->home;
+}
+
+bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, void *bytes,
+                          size_t *size)
+{
+    gp_parameter_layout_ask(&kernel->layout, kernel->handle, kernel->function);
+    return gp_parameters_read(call, &kernel->layout, bytes, size);
+}
+
+struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel)
+{
+    return &kernel->trust;
 }
 
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)

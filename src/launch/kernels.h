@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "counters/collector.h"
 #include "cuda/driver.h"
+#include "launch/parameters.h"
+#include "launch/trust.h"
 #include "profile/record.h"
 
 struct gp_kernel;
@@ -34,6 +36,16 @@ void gp_kernel_ended(struct gp_kernel *kernel);
 /* Why the kernel must not run more often than the program launches it (it prints, say); NULL when
  * it may. */
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
+
+/* The module or library that the kernel is of; NULL where the driver does not tell. */
+const void *gp_kernel_home(const struct gp_kernel *kernel);
+
+/* Writes the parameters of a launch of it, see launch/parameters.h. */
+bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, void *bytes,
+                          size_t *size);
+
+/* How far what it is seen to reach can be relied upon. */
+struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel);
 
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
  * be replayed. A kernel of which that is the rule works with the host, and is left alone. */

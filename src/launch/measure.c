@@ -44,6 +44,23 @@ static void flush_caches(struct measurement *m)
         gp_snapshot_flush_caches(snapshot);
 }
 
+/* Under the gate: one launch at a time. */
+static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
+
+static struct gp_reach reach_of(const struct measurement *m)
+{
+    struct gp_trust *trust = gp_kernel_trust(m->kernel);
+    struct gp_reach reach = {
+        .parameters = parameter_bytes,
+        .home = gp_kernel_home(m->kernel),
+        .everything = gp_trust_is_broken(trust),
+    };
+    reach.verify = gp_trust_verifies(trust, m->call->grid) || gp_session_verifies_always();
+    reach.parameters_known =
+        gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
+    return reach;
+}
+
 /* Saves what the kernel may write, so that it can run more than once. */
 static void save(struct measurement *m)
 {
@@ -56,7 +73,8 @@ static void save(struct measurement *m)
     struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);
     if (!snapshot)
         return;
-    if (gp_snapshot_take(snapshot, &m->not_replayed)) {
+    struct gp_reach reach = reach_of(m);
+    if (gp_snapshot_take(snapshot, &reach, &m->not_replayed)) {
         m->snapshot = snapshot;
         m->not_replayed = NULL;
     } else {
@@ -155,8 +173,8 @@ static CUresult own_run(struct measurement *m, bool *ended)
 static void repair(struct measurement *m)
 {
     const char *why;
-    if (!gp_snapshot_compare(m->snapshot, &why) || gp_snapshot_host_changed(m->snapshot) ||
-        !gp_snapshot_restore(m->snapshot, &why) || m->call->run(m->call) != CUDA_SUCCESS) {
+    if (!gp_snapshot_rewind(m->snapshot, &why) || gp_snapshot_host_changed(m->snapshot) ||
+        m->call->run(m->call) != CUDA_SUCCESS) {
         if (!gp_session_measures())
             return; /* the process is at its end, and the driver gone */
         gp_say(
@@ -207,8 +225,10 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
  * nothing was undone then. */
 static bool rewind_memory(struct measurement *m)
 {
-    if (!gp_snapshot_compare(m->snapshot, &m->broken_off))
+    if (!gp_snapshot_rewind(m->snapshot, &m->broken_off)) {
+        m->undone = true; /* in part, at the worst */
         return false;
+    }
     bool host_changed = gp_snapshot_host_changed(m->snapshot);
     gp_kernel_host_changed(m->kernel, host_changed);
     if (host_changed) {
@@ -217,7 +237,7 @@ static bool rewind_memory(struct measurement *m)
     }
     m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
     m->undone = true;
-    return gp_snapshot_restore(m->snapshot, &m->broken_off);
+    return true;
 }
 
 /* One pass from the memory the program's own run started from. False where no more passes of that
@@ -238,12 +258,27 @@ static bool replay_pass(struct measurement *m, unsigned pass)
     return ended;
 }
 
+/* True when the program's own run has changed nothing but what was saved. Else its result stands.
+ */
+static bool wrote_only_what_was_saved(struct measurement *m)
+{
+    bool elsewhere;
+    if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
+        return false;
+    if (!elsewhere)
+        return true;
+    gp_trust_break(gp_kernel_trust(m->kernel));
+    m->broken_off = "it wrote memory that its parameters do not lead to";
+    return false;
+}
+
 /* The program's own run, then a replay for each pass. */
 static CUresult measure_by_replay(struct measurement *m)
 {
     struct gp_context *c = m->context;
     bool ended;
     CUresult result = own_run(m, &ended);
+    ended = ended && wrote_only_what_was_saved(m);
     unsigned passes = ended ? c->collector->hardware_passes(c->collection) : 0;
     for (unsigned pass = 0; pass < passes && replay_pass(m, pass); pass++)
         ;

@@ -10,6 +10,7 @@
 #include "cuda/driver.h"
 #include "launch/sampling.h"
 #include "launch/tallies.h"
+#include "memory/budget.h"
 #include "profile/writer.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -34,7 +35,7 @@ static struct {
     atomic_int pid; /* of the process that started the session; a forked child is another */
     atomic_int captures;
     atomic_ulong launches;
-    bool flush_caches;
+    bool flush_caches, verify_always;
     double timeout;              /* seconds */
     struct gp_settings settings; /* what readers of the profile must know */
     bool selective;
@@ -137,6 +138,11 @@ bool gp_session_replays(void)
     return !session.settings.replay_off;
 }
 
+bool gp_session_verifies_always(void)
+{
+    return session.verify_always;
+}
+
 double gp_session_timeout(void)
 {
     return session.timeout;
@@ -223,6 +229,26 @@ static void read_cache_mode(void)
         session.flush_caches = false;
     else
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
+}
+
+static void read_verify_mode(void)
+{
+    const char *mode = getenv("GPUPROF_VERIFY");
+    if (!mode || !*mode || strcmp(mode, "learn") == 0)
+        return;
+    if (strcmp(mode, "always") == 0)
+        session.verify_always = true;
+    else
+        gp_say("GPUPROF_VERIFY=%s: unknown; say learn (the default) or always", mode);
+}
+
+static void read_memory_limit(void)
+{
+    const char *size = getenv("GPUPROF_MEMORY");
+    if (size && *size && !gp_budget_set(size))
+        gp_say("GPUPROF_MEMORY=%s: not a size such as 512M or 4G, nor a share such as 10%%; it is "
+               "10%%",
+               size);
 }
 
 static void read_timeout(void)
@@ -351,6 +377,8 @@ void gp_session_start(void)
         session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
+        read_verify_mode();
+        read_memory_limit();
         read_timeout();
         read_kernel_filter();
         atexit(report_at_exit);

@@ -46,6 +46,10 @@ bool gp_session_flushes_caches(void);
  * launch is then counted in part, launches of a kernel in turns. */
 bool gp_session_replays(void);
 
+/* True when every launch is to be verified, not only those that gp_trust_verifies names
+ * (GPUPROF_VERIFY=always; learn is the default). */
+bool gp_session_verifies_always(void);
+
 /* Seconds to wait for a kernel before it is let go, unmeasured: GPUPROF_TIMEOUT, 5 by default. */
 double gp_session_timeout(void);
 

@@ -10,7 +10,14 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_buffer *list;  /* in order of allocation */
 static struct gp_buffer *table; /* the same buffers by address */
-static atomic_ulong generation;
+static atomic_ulong generation; /* changes so far */
+
+/* The last changes, each at its number modulo the size. */
+#define CHANGES 1024
+static struct change {
+    struct gp_buffer buffer; /* as it was then; its links mean nothing */
+    bool added;
+} changes[CHANGES];
 static _Atomic(const char *) barred;
 
 uint64_t gp_buffers_generation(void)
@@ -29,22 +36,44 @@ const char *gp_memory_replay_barred(void)
     return atomic_load(&barred);
 }
 
+/* Locked. */
+static void note_change(const struct gp_buffer *buffer, bool added)
+{
+    unsigned long number = atomic_load(&generation);
+    changes[number % CHANGES] = (struct change){.buffer = *buffer, .added = added};
+    atomic_store(&generation, number + 1);
+}
+
+/* Locked. */
+static struct gp_buffer *find(CUdeviceptr address)
+{
+    struct gp_buffer *buffer;
+    HASH_FIND(hh, table, &address, sizeof(address), buffer);
+    return buffer;
+}
+
+/* Locked. */
+static void detach(struct gp_buffer *buffer)
+{
+    HASH_DEL(table, buffer);
+    DL_DELETE(list, buffer);
+    note_change(buffer, false);
+}
+
 /* Locked. False where the table had no memory for it. */
 static bool insert(struct gp_buffer *buffer)
 {
-    struct gp_buffer *stale;
-    HASH_FIND(hh, table, &buffer->address, sizeof(buffer->address), stale);
+    struct gp_buffer *stale = find(buffer->address);
     if (stale) {
         /* A free that passed us by, through some library's private door. */
-        HASH_DEL(table, stale);
-        DL_DELETE(list, stale);
+        detach(stale);
         free(stale);
     }
     HASH_ADD(hh, table, address, sizeof(buffer->address), buffer);
     if (!buffer->hh.tbl)
         return false;
     DL_APPEND(list, buffer);
-    atomic_fetch_add(&generation, 1);
+    note_change(buffer, true);
     return true;
 }
 
@@ -62,12 +91,6 @@ static void add(struct gp_buffer entry)
         free(buffer);
         gp_memory_bar_replay("no memory to keep track of the program's buffers");
     }
-}
-
-static bool is_mapped_within(const struct gp_buffer *buffer, CUdeviceptr address, size_t size)
-{
-    return buffer->kind == GP_BUFFER_MAPPED && buffer->address >= address &&
-           buffer->address - address < size;
 }
 
 static CUcontext current_context(void)
@@ -136,45 +159,68 @@ void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
         .address = address,
         .device_address = address,
         .size = size,
-        .kind = GP_BUFFER_MAPPED,
+        .kind = GP_BUFFER_POOLED,
         .device = device,
     });
 }
 
-bool gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable)
+/* Locked. Calls visit for each mapping that begins in the range. They lie one after the other
+ * without gaps, as the driver demands of those it is told to change together; else all are looked
+ * at. */
+static void each_mapping(CUdeviceptr address, size_t size,
+                         void (*visit)(struct gp_buffer *, void *), void *data)
 {
-    bool alone = true;
-    struct gp_buffer *buffer;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH(list, buffer)
-    {
-        if (!is_mapped_within(buffer, address, size))
-            continue;
-        if (!writable && buffer->device == device)
-            buffer->device = GP_NO_DEVICE;
-        else if (writable && buffer->device == GP_NO_DEVICE)
-            buffer->device = device;
-        else if (writable && buffer->device != device)
-            alone = false;
+    CUdeviceptr at = address;
+    while (at - address < size) {
+        struct gp_buffer *buffer = find(at);
+        if (!buffer || buffer->kind != GP_BUFFER_MAPPED)
+            break;
+        at += buffer->size;
+        visit(buffer, data);
     }
-    atomic_fetch_add(&generation, 1);
-    pthread_mutex_unlock(&lock);
-    return alone;
+    if (at - address >= size)
+        return;
+    struct gp_buffer *buffer, *next;
+    DL_FOREACH_SAFE(list, buffer, next)
+    {
+        if (buffer->kind == GP_BUFFER_MAPPED && buffer->address >= at &&
+            buffer->address - address < size)
+            visit(buffer, data);
+    }
 }
 
-/* Locked. */
-static void detach(struct gp_buffer *buffer)
+struct access {
+    int device;
+    bool writable;
+    bool alone; /* no other device may write it */
+};
+
+static void set_access(struct gp_buffer *buffer, void *data)
 {
-    HASH_DEL(table, buffer);
-    DL_DELETE(list, buffer);
-    atomic_fetch_add(&generation, 1);
+    struct access *access = data;
+    bool ours = buffer->device == access->device;
+    if (access->writable && !ours && buffer->device != GP_NO_DEVICE) {
+        access->alone = false;
+    } else if (access->writable != ours) {
+        note_change(buffer, false);
+        buffer->device = access->writable ? access->device : GP_NO_DEVICE;
+        note_change(buffer, true);
+    }
+}
+
+bool gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable)
+{
+    struct access access = {.device = device, .writable = writable, .alone = true};
+    pthread_mutex_lock(&lock);
+    each_mapping(address, size, set_access, &access);
+    pthread_mutex_unlock(&lock);
+    return access.alone;
 }
 
 struct gp_buffer *gp_buffer_take(CUdeviceptr address)
 {
-    struct gp_buffer *buffer;
     pthread_mutex_lock(&lock);
-    HASH_FIND(hh, table, &address, sizeof(address), buffer);
+    struct gp_buffer *buffer = find(address);
     if (buffer)
         detach(buffer);
     pthread_mutex_unlock(&lock);
@@ -195,17 +241,17 @@ void gp_buffer_put_back(struct gp_buffer *buffer)
     add(entry);
 }
 
+static void remove_mapping(struct gp_buffer *buffer, void *unused)
+{
+    (void)unused;
+    detach(buffer);
+    free(buffer);
+}
+
 void gp_mapping_remove(CUdeviceptr address, size_t size)
 {
-    struct gp_buffer *buffer, *next;
     pthread_mutex_lock(&lock);
-    DL_FOREACH_SAFE(list, buffer, next)
-    {
-        if (is_mapped_within(buffer, address, size)) {
-            detach(buffer);
-            free(buffer);
-        }
-    }
+    each_mapping(address, size, remove_mapping, NULL);
     pthread_mutex_unlock(&lock);
 }
 
@@ -261,7 +307,7 @@ void gp_memory_forget_context(CUcontext context)
 
 static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int device)
 {
-    if (buffer->kind == GP_BUFFER_MAPPED)
+    if (buffer->kind == GP_BUFFER_MAPPED || buffer->kind == GP_BUFFER_POOLED)
         return buffer->device == device;
     return !buffer->context || buffer->context == context;
 }
@@ -276,4 +322,20 @@ void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void
             visit(buffer, data);
     }
     pthread_mutex_unlock(&lock);
+}
+
+bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
+                        void *data)
+{
+    pthread_mutex_lock(&lock);
+    unsigned long now = atomic_load(&generation);
+    bool told = now - *since <= CHANGES;
+    for (unsigned long number = *since; told && number != now; number++) {
+        const struct change *change = &changes[number % CHANGES];
+        if (is_reachable(&change->buffer, context, device))
+            visit(&change->buffer, change->added, data);
+    }
+    *since = now;
+    pthread_mutex_unlock(&lock);
+    return told;
 }

@@ -16,7 +16,8 @@ enum gp_buffer_kind {
     GP_BUFFER_MANAGED, /* cuMemAllocManaged */
     GP_BUFFER_HOST,    /* page-locked host memory that kernels reach */
     GP_BUFFER_GLOBAL,  /* a variable of a module */
-    GP_BUFFER_MAPPED,  /* of a device, not of a context: mapped by cuMemMap, or of a pool */
+    GP_BUFFER_MAPPED,  /* of a device, not of a context: mapped by cuMemMap */
+    GP_BUFFER_POOLED,  /* of a device, too: had from a pool */
 };
 
 #define GP_NO_DEVICE (-1)
@@ -27,7 +28,8 @@ struct gp_buffer {
     size_t size;                /* bytes */
     enum gp_buffer_kind kind;
     CUcontext context; /* NULL: reachable from every context (managed, host, mapped memory) */
-    int device; /* of GP_BUFFER_MAPPED: the one whose kernels may write it, GP_NO_DEVICE so far */
+    int device; /* of what is mapped or pooled: the one whose kernels may write it, GP_NO_DEVICE so
+                   far */
     const void *owner; /* the module or library of a global, else NULL */
     struct gp_buffer *prev, *next;
     UT_hash_handle hh;
@@ -66,8 +68,15 @@ void gp_memory_forget_context(CUcontext context);
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
 
-/* Changes whenever the list does. */
+/* Counts the changes of the list. */
 uint64_t gp_buffers_generation(void);
+
+/* Calls visit for each change since generation *since that concerns the context, oldest first, and
+ * sets *since to the present; under the list's lock. False, and nothing visited, where that is too
+ * long ago (*since is set all the same): then gp_buffers_each tells. */
+typedef void gp_buffer_change(const struct gp_buffer *buffer, bool added, void *data);
+bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
+                        void *data);
 
 /* From now on kernels can write memory that no snapshot holds, so none is replayed. The first
  * reason (a string that lives for ever) is kept. */

@@ -1,109 +1,434 @@
-/* Our own kernels: copy, compare and restore chunks of the program's memory, and read a scratch buffer
- * from end to end to empty the caches. Loaded by the raw driver, never profiled. */
-#include "memory/chunk.h"
+/* Our own kernels: copy the program's memory and look for pointers in it, put it back, hash it, and
+ * read a scratch buffer from end to end to empty the caches. Loaded by the raw driver, never
+ * profiled.
+ *
+ * All are made to run at the speed of the memory: 16 bytes a load, four loads of a thread in
+ * flight, a grid that stays, and units small enough that all SMs end together. */
+#include "memory/work.h"
 
-/* Calls head(i) for the bytes before the first and tail(i) for those after the last 16-byte boundary,
- * and wide(i) for the 16-byte words between, over all threads of the block. */
-struct split {
-    uint64_t head, words, tail_start;
+#define WORD 16u
+#define UNIT_WORDS (GP_UNIT_BYTES / WORD)
+#define AT_ONCE 4u
+#define STEP (WORD * GP_UNIT_THREADS) /* bytes between one load of a thread and its next */
+#define KERNEL extern "C" __global__ void __launch_bounds__(GP_UNIT_THREADS, 4)
+
+static_assert(UNIT_WORDS == AT_ONCE * GP_UNIT_THREADS, "a whole unit is one load of each kind");
+
+/* Addresses come as numbers, so the compiler is told that they lie in global memory; and that each
+ * is touched once. */
+__device__ static uint4 load(uint64_t at)
+{
+    return __ldcs((const uint4 *)at);
+}
+
+__device__ static void store(uint64_t at, uint4 word)
+{
+    __stcs((uint4 *)at, word);
+}
+
+__device__ static unsigned char load_byte(uint64_t at)
+{
+    return __ldcs((const unsigned char *)at);
+}
+
+__device__ static void store_byte(uint64_t at, unsigned char byte)
+{
+    __stcs((unsigned char *)at, byte);
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+/* The bytes of a unit: those before the first 16-byte boundary, whole words, those after the last.
+ */
+struct unit {
+    uint64_t from, words_from, tail_from, to;
+    uint64_t distance; /* from live memory to its copy */
+    uint64_t start;
 };
 
-__device__ static split split_chunk(const gp_chunk &c)
+__device__ static unit unit_of(const gp_segment &s, uint64_t number)
 {
-    split s;
-    s.head = (16 - c.live % 16) % 16;
-    if (s.head > c.bytes)
-        s.head = c.bytes;
-    s.words = (c.bytes - s.head) / 16;
-    s.tail_start = s.head + s.words * 16;
-    return s;
+    unit u;
+    uint64_t end = s.live + s.bytes;
+    u.from = s.live / WORD * WORD + (number - s.first_unit) * GP_UNIT_BYTES;
+    u.to = u.from + GP_UNIT_BYTES < end ? u.from + GP_UNIT_BYTES : end;
+    u.from = u.from > s.live ? u.from : s.live;
+    u.words_from = (u.from + WORD - 1) / WORD * WORD;
+    u.tail_from = u.to / WORD * WORD;
+    if (u.tail_from < u.words_from)
+        u.words_from = u.tail_from = u.to; /* less than a word, in the middle of one */
+    u.distance = s.saved - s.live;
+    u.start = s.start;
+    return u;
 }
 
-__device__ static void copy(const gp_chunk &c, uint64_t to, uint64_t from)
+/* The segment that a unit belongs to; not before `at`. */
+__device__ static uint32_t segment_of(const gp_segment *segments, uint32_t count, uint32_t at,
+                                      uint64_t number)
 {
-    split s = split_chunk(c);
-    unsigned char *to_bytes = (unsigned char *)to;
-    const unsigned char *from_bytes = (const unsigned char *)from;
-    uint4 *to_words = (uint4 *)(to + s.head);
-    const uint4 *from_words = (const uint4 *)(from + s.head);
-    for (uint64_t i = threadIdx.x; i < s.head; i += blockDim.x)
-        to_bytes[i] = from_bytes[i];
-    /* Four loads in flight per thread keep the memory busy. */
-    uint64_t i = threadIdx.x;
-    for (; i + 3 * blockDim.x < s.words; i += 4 * blockDim.x) {
-        uint4 a = from_words[i], b = from_words[i + blockDim.x];
-        uint4 d = from_words[i + 2 * blockDim.x], e = from_words[i + 3 * blockDim.x];
-        to_words[i] = a;
-        to_words[i + blockDim.x] = b;
-        to_words[i + 2 * blockDim.x] = d;
-        to_words[i + 3 * blockDim.x] = e;
+    if (at + 1 >= count || segments[at + 1].first_unit > number)
+        return at;
+    uint32_t low = at + 1, high = count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (segments[middle].first_unit <= number)
+            low = middle;
+        else
+            high = middle;
     }
-    for (; i < s.words; i += blockDim.x)
-        to_words[i] = from_words[i];
-    for (uint64_t j = s.tail_start + threadIdx.x; j < c.bytes; j += blockDim.x)
-        to_bytes[j] = from_bytes[j];
+    return low;
 }
 
-__device__ static bool words_differ(uint4 a, uint4 b)
+/* Adds over the warp; the sum is in lane 0. */
+__device__ static uint64_t warp_sum(uint64_t value)
+{
+    for (unsigned lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_down_sync(0xffffffffu, value, lanes);
+    return value;
+}
+
+/* ---- pointers -------------------------------------------------------------------------------- */
+
+/* What a thread needs at hand to tell at a glance that a word is no upper half of an address. */
+struct glance {
+    uint32_t high, span;
+};
+
+__device__ static glance glance_of(const gp_table *table)
+{
+    glance g;
+    g.high = (uint32_t)(table->first >> 32);
+    g.span = (uint32_t)(table->end >> 32) - g.high;
+    return g;
+}
+
+__device__ static bool may_point(uint4 v, glance g)
+{
+    uint32_t least = min(min(v.x - g.high, v.y - g.high), min(v.z - g.high, v.w - g.high));
+    return least <= g.span;
+}
+
+__device__ static void found(const gp_table *table, gp_answer *answer, uint32_t range,
+                             uint32_t round)
+{
+    uint32_t *mark = (uint32_t *)table->marks + range;
+    if (*(volatile uint32_t *)mark == round || atomicExch(mark, round) == round)
+        return;
+    uint32_t place = atomicAdd(&answer->found, 1u);
+    ((uint32_t *)table->list)[place] = range;
+    if (place < GP_FOUND_AT_ONCE)
+        answer->at_once[place] = range;
+}
+
+__device__ static void look_up(const gp_table *table, gp_answer *answer, uint64_t address,
+                               uint32_t round)
+{
+    const gp_range *ranges = (const gp_range *)table->ranges;
+    if (address < table->first || address > table->end)
+        return;
+    uint32_t low = 0, high = (uint32_t)table->count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ranges[middle].start <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (address <= ranges[low].end)
+        found(table, answer, low, round);
+    /* One past the end of a buffer, and the start of its neighbour. */
+    if (low > 0 && ranges[low].start == address && ranges[low - 1].end == address)
+        found(table, answer, low - 1, round);
+}
+
+/* Looks up every pointer whose upper half lies from `from` to before `to`; its lower half may lie
+ * before that, but within the buffer. Rare, so out of the way. */
+__device__ __noinline__ static void follow(uint64_t from, uint64_t to, uint64_t start,
+                                           const gp_table *table, gp_answer *answer, uint32_t round)
+{
+    glance g = glance_of(table);
+    const uint32_t *halves = (const uint32_t *)table->high;
+    for (uint64_t at = (from + 3) / 4 * 4; at + 4 <= to; at += 4) {
+        uint32_t half = __ldcg((const uint32_t *)at);
+        if (half - g.high > g.span || at - start < 4)
+            continue;
+        if (half < GP_HIGH_HALVES && !(halves[half / 32] >> half % 32 & 1))
+            continue;
+        look_up(table, answer, (uint64_t)half << 32 | __ldcg((const uint32_t *)(at - 4)), round);
+    }
+}
+
+/* ---- copy ------------------------------------------------------------------------------------ */
+
+/* A whole unit, all of its loads before its stores. */
+template <bool SCAN>
+__device__ static void copy_whole(const unit &u, glance g, const gp_table *table, gp_answer *answer,
+                                  uint32_t round)
+{
+    uint64_t live = u.words_from + WORD * threadIdx.x;
+    uint4 word[AT_ONCE];
+#pragma unroll
+    for (unsigned i = 0; i < AT_ONCE; i++)
+        word[i] = load(live + i * STEP);
+    bool points[AT_ONCE];
+#pragma unroll
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        store(live + u.distance + i * STEP, word[i]);
+        points[i] = SCAN && may_point(word[i], g);
+    }
+    if (points[0] | points[1] | points[2] | points[3]) {
+#pragma unroll
+        for (unsigned i = 0; i < AT_ONCE; i++) {
+            uint64_t at = live + i * STEP;
+            if (points[i])
+                follow(at, at + WORD, u.start, table, answer, round);
+        }
+    }
+}
+
+template <bool SCAN>
+__device__ static void copy_part(const unit &u, glance g, const gp_table *table, gp_answer *answer,
+                                 uint32_t round)
+{
+    for (uint64_t at = u.from + threadIdx.x; at < u.words_from; at += GP_UNIT_THREADS)
+        store_byte(at + u.distance, load_byte(at));
+    for (uint64_t at = u.tail_from + threadIdx.x; at < u.to; at += GP_UNIT_THREADS)
+        store_byte(at + u.distance, load_byte(at));
+    for (uint64_t at = u.words_from + WORD * threadIdx.x; at < u.tail_from; at += STEP) {
+        uint4 word = load(at);
+        store(at + u.distance, word);
+        if (SCAN && may_point(word, g))
+            follow(at, at + WORD, u.start, table, answer, round);
+    }
+    if (SCAN && threadIdx.x == 0)
+        follow(u.from, u.words_from, u.start, table, answer, round);
+    if (SCAN && threadIdx.x == 32)
+        follow(u.tail_from, u.to, u.start, table, answer, round);
+}
+
+template <bool SCAN>
+__device__ static void copy(const gp_segment *segments, uint32_t count, uint64_t begin,
+                            uint64_t end, const gp_table *table, gp_answer *answer, uint32_t round)
+{
+    uint32_t at = 0;
+    glance g = {};
+    if (SCAN)
+        g = glance_of(table);
+    for (uint64_t number = begin + blockIdx.x; number < end; number += gridDim.x) {
+        at = segment_of(segments, count, at, number);
+        unit u = unit_of(segments[at], number);
+        if (u.tail_from - u.words_from == GP_UNIT_BYTES)
+            copy_whole<SCAN>(u, g, table, answer, round);
+        else
+            copy_part<SCAN>(u, g, table, answer, round);
+    }
+}
+
+/* Copies the units from `begin` to before `end` of the segments. */
+KERNEL gp_copy(const gp_segment *segments, uint32_t count, uint64_t begin, uint64_t end)
+{
+    copy<false>(segments, count, begin, end, 0, 0, 0);
+}
+
+/* The same; each range of the table into which a copied word points is marked with the round, and
+ * listed when it was not marked yet. */
+KERNEL gp_copy_and_follow(const gp_segment *segments, uint32_t count, uint64_t begin, uint64_t end,
+                          const gp_table *table, gp_answer *answer, uint32_t round)
+{
+    copy<true>(segments, count, begin, end, table, answer, round);
+}
+
+/* ---- compare and put back -------------------------------------------------------------------- */
+
+__device__ static bool differ(uint4 a, uint4 b)
 {
     return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z) | (a.w ^ b.w)) != 0;
 }
 
-extern "C" __global__ void __launch_bounds__(GP_CHUNK_THREADS)
-    gp_copy_chunks(const gp_chunk *chunks, uint32_t count)
+/* Bytes that differ and, with RESTORE, do so no more. */
+template <bool RESTORE> __device__ static uint32_t rewind_whole(const unit &u)
 {
-    for (uint32_t i = blockIdx.x; i < count; i += gridDim.x)
-        copy(chunks[i], chunks[i].saved, chunks[i].live);
-}
-
-/* changed[i] becomes 1 where chunk i is not what it was, else 0. */
-extern "C" __global__ void __launch_bounds__(GP_CHUNK_THREADS)
-    gp_compare_chunks(const gp_chunk *chunks, uint32_t count, uint32_t *changed)
-{
-    for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
-        gp_chunk c = chunks[i];
-        split s = split_chunk(c);
-        const unsigned char *live = (const unsigned char *)c.live;
-        const unsigned char *saved = (const unsigned char *)c.saved;
-        const uint4 *live_words = (const uint4 *)(c.live + s.head);
-        const uint4 *saved_words = (const uint4 *)(c.saved + s.head);
-        bool differs = false;
-        for (uint64_t j = threadIdx.x; j < s.head; j += blockDim.x)
-            differs |= live[j] != saved[j];
-        for (uint64_t j = s.tail_start + threadIdx.x; j < c.bytes; j += blockDim.x)
-            differs |= live[j] != saved[j];
-        uint64_t j = threadIdx.x;
-        for (; j + blockDim.x < s.words; j += 2 * blockDim.x) {
-            uint4 a = live_words[j], b = live_words[j + blockDim.x];
-            uint4 d = saved_words[j], e = saved_words[j + blockDim.x];
-            differs |= words_differ(a, d) | words_differ(b, e);
-        }
-        for (; j < s.words; j += blockDim.x)
-            differs |= words_differ(live_words[j], saved_words[j]);
-        int any = __syncthreads_or(differs);
-        if (threadIdx.x == 0)
-            changed[i] = any != 0;
+    uint64_t live = u.words_from + WORD * threadIdx.x;
+    uint4 now[AT_ONCE], then[AT_ONCE];
+    uint32_t changed = 0;
+#pragma unroll
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        now[i] = load(live + i * STEP);
+        then[i] = load(live + u.distance + i * STEP);
     }
+#pragma unroll
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        if (differ(now[i], then[i])) {
+            if (RESTORE)
+                store(live + i * STEP, then[i]);
+            changed += WORD;
+        }
+    }
+    return changed;
 }
 
-extern "C" __global__ void __launch_bounds__(GP_CHUNK_THREADS)
-    gp_restore_chunks(const gp_chunk *chunks, uint32_t count, const uint32_t *changed)
+template <bool RESTORE>
+__device__ static uint32_t rewind_bytes(const unit &u, uint64_t from, uint64_t to)
 {
-    for (uint32_t i = blockIdx.x; i < count; i += gridDim.x)
-        if (changed[i])
-            copy(chunks[i], chunks[i].live, chunks[i].saved);
+    uint32_t changed = 0;
+    for (uint64_t at = from + threadIdx.x; at < to; at += GP_UNIT_THREADS) {
+        unsigned char then = load_byte(at + u.distance);
+        if (load_byte(at) != then) {
+            if (RESTORE)
+                store_byte(at, then);
+            changed++;
+        }
+    }
+    return changed;
 }
+
+template <bool RESTORE> __device__ static uint32_t rewind_part(const unit &u)
+{
+    uint32_t changed = rewind_bytes<RESTORE>(u, u.from, u.words_from) +
+                       rewind_bytes<RESTORE>(u, u.tail_from, u.to);
+    for (uint64_t at = u.words_from + WORD * threadIdx.x; at < u.tail_from; at += STEP) {
+        uint4 then = load(at + u.distance);
+        if (differ(load(at), then)) {
+            if (RESTORE)
+                store(at, then);
+            changed += WORD;
+        }
+    }
+    return changed;
+}
+
+template <bool RESTORE>
+__device__ static uint64_t rewind(const gp_segment *segments, uint32_t count, uint64_t units)
+{
+    uint32_t at = 0;
+    uint64_t changed = 0;
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        at = segment_of(segments, count, at, number);
+        unit u = unit_of(segments[at], number);
+        changed += u.tail_from - u.words_from == GP_UNIT_BYTES ? rewind_whole<RESTORE>(u)
+                                                               : rewind_part<RESTORE>(u);
+    }
+    return warp_sum(changed);
+}
+
+/* Only compares. */
+KERNEL gp_compare(const gp_segment *segments, uint32_t count, uint64_t units, gp_answer *answer)
+{
+    uint64_t changed = rewind<false>(segments, count, units);
+    if (threadIdx.x % 32 == 0 && changed)
+        answer->watched = 1;
+}
+
+/* Puts back what has changed; nothing at all where a comparison before it found that it must not.
+ */
+KERNEL gp_rewind(const gp_segment *segments, uint32_t count, uint64_t units, gp_answer *answer)
+{
+    if (answer->watched)
+        return;
+    uint64_t changed = rewind<true>(segments, count, units);
+    if (threadIdx.x % 32 == 0 && changed)
+        atomicAdd((unsigned long long *)&answer->changed_bytes, (unsigned long long)changed);
+}
+
+/* ---- hash ------------------------------------------------------------------------------------ */
+
+/* Sixteen bytes and where they lie, mixed: one-to-one in either half, so that a change of one word
+ * always shows; sums of such values depend on every word and its place, and not on the order in
+ * which threads come to them. */
+__device__ static uint64_t mix(uint64_t low, uint64_t high, uint64_t place)
+{
+    uint64_t h = (low ^ place * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+    h = ((h ^ h >> 32) + high) * 0x94d049bb133111ebull;
+    h = (h ^ h >> 29) * 0xd6e8feb86659fd93ull;
+    return h ^ h >> 32;
+}
+
+__device__ static uint64_t mix_word(uint4 v, uint64_t place)
+{
+    return mix((uint64_t)v.y << 32 | v.x, (uint64_t)v.w << 32 | v.z, place);
+}
+
+__device__ static uint64_t hash_whole(const unit &u)
+{
+    uint64_t live = u.words_from + WORD * threadIdx.x, sum = 0;
+    uint4 word[AT_ONCE];
+#pragma unroll
+    for (unsigned i = 0; i < AT_ONCE; i++)
+        word[i] = load(live + i * STEP);
+#pragma unroll
+    for (unsigned i = 0; i < AT_ONCE; i++)
+        sum += mix_word(word[i], live + i * STEP);
+    return sum;
+}
+
+__device__ static uint64_t hash_part(const unit &u)
+{
+    uint64_t sum = 0;
+    for (uint64_t at = u.from + threadIdx.x; at < u.words_from; at += GP_UNIT_THREADS)
+        sum += mix(load_byte(at), 1, at);
+    for (uint64_t at = u.tail_from + threadIdx.x; at < u.to; at += GP_UNIT_THREADS)
+        sum += mix(load_byte(at), 2, at);
+    for (uint64_t at = u.words_from + WORD * threadIdx.x; at < u.tail_from; at += STEP)
+        sum += mix_word(load(at), at);
+    return sum;
+}
+
+__device__ static void add_hash(uint64_t *hash, uint64_t sum)
+{
+    sum = warp_sum(sum);
+    if (threadIdx.x % 32 == 0 && sum)
+        atomicAdd((unsigned long long *)hash, (unsigned long long)sum);
+}
+
+/* Adds to each segment's hash. */
+KERNEL gp_hash(const gp_segment *segments, uint32_t count, uint64_t units, uint64_t *hashes)
+{
+    uint32_t at = 0;
+    uint64_t sum = 0;
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        uint32_t next = segment_of(segments, count, at, number);
+        if (next != at) {
+            add_hash(&hashes[at], sum);
+            sum = 0;
+            at = next;
+        }
+        unit u = unit_of(segments[at], number);
+        sum += u.tail_from - u.words_from == GP_UNIT_BYTES ? hash_whole(u) : hash_part(u);
+    }
+    add_hash(&hashes[at], sum);
+}
+
+/* Counts the hashes that are not the same. */
+KERNEL gp_compare_hashes(const uint64_t *before, const uint64_t *after, uint32_t count,
+                         gp_answer *answer)
+{
+    uint32_t stride = gridDim.x * GP_UNIT_THREADS;
+    for (uint32_t i = blockIdx.x * GP_UNIT_THREADS + threadIdx.x; i < count; i += stride)
+        if (before[i] != after[i])
+            atomicAdd(&answer->elsewhere, 1u);
+}
+
+/* ---- caches ---------------------------------------------------------------------------------- */
 
 /* Fills the L2 with clean lines of the scratch buffer. The sum keeps the compiler from leaving the
  * reads out; the store cannot happen. */
-extern "C" __global__ void __launch_bounds__(GP_CHUNK_THREADS)
-    gp_read_all(const uint4 *scratch, uint64_t bytes, uint32_t *sink)
+KERNEL gp_read_all(const uint4 *scratch, uint64_t bytes, uint32_t *sink)
 {
     uint32_t seen = 0;
-    uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
-    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < bytes / 16; i += stride) {
-        uint4 v = __ldcg(&scratch[i]);
-        seen |= v.x | v.y | v.z | v.w;
+    uint64_t words = bytes / WORD, stride = (uint64_t)gridDim.x * GP_UNIT_THREADS;
+    uint64_t i = (uint64_t)blockIdx.x * GP_UNIT_THREADS + threadIdx.x;
+    for (; i + (AT_ONCE - 1) * stride < words; i += AT_ONCE * stride) {
+        uint4 word[AT_ONCE];
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            word[k] = __ldcg(&scratch[i + k * stride]);
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            seen |= word[k].x | word[k].y | word[k].z | word[k].w;
+    }
+    for (; i < words; i += stride) {
+        uint4 word = __ldcg(&scratch[i]);
+        seen |= word.x | word.y | word.z | word.w;
     }
     if (seen == 0x5eed1e55 && bytes == 1)
         *sink = seen;

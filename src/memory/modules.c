@@ -210,6 +210,22 @@ void gp_modules_resolve(CUcontext current)
     pthread_mutex_unlock(&lock);
 }
 
+bool gp_module_is_loaded(const void *handle)
+{
+    struct module *m;
+    bool loaded = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        if (m->handle == handle) {
+            loaded = true;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return loaded && handle;
+}
+
 void gp_modules_forget_context(CUcontext context)
 {
     struct module *m, *next;

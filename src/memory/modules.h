@@ -18,6 +18,10 @@ void gp_module_unloading(const void *handle);
 /* Makes buffers of all variables in the current context that are none yet. */
 void gp_modules_resolve(CUcontext current);
 
+/* True when the handle is that of a module or library that the program has loaded, so that we know
+ * its variables as its. NULL is none. */
+bool gp_module_is_loaded(const void *handle);
+
 void gp_modules_forget_context(CUcontext context);
 
 /* The context a module belongs to; NULL for a library, which belongs to all, and for a handle that

@@ -1,53 +1,68 @@
 #include "memory/snapshot.h"
 
-#include "memory/buffers.h"
-#include "memory/chunk.h"
+#include "memory/arena.h"
+#include "memory/lookup.h"
+#include "memory/modules.h"
+#include "memory/pageable.h"
+#include "memory/ranges.h"
+#include "memory/segments.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 #include <utlist.h>
 
-/* Left free on the device for the program's next allocations. */
-#define RESERVE_BYTES ((size_t)256 << 20)
-/* Page-locked host memory we take at the most, as a share of what is free. */
-#define HOST_SHARE 4
-/* Blocks of threads in flight per SM; enough to fill the memory pipes. */
-#define BLOCKS_PER_SM 8
 /* The scratch buffer that replaces the L2's contents, in sizes of the L2: its replacement is not
  * strictly oldest first, so one is not enough. */
 #define FLUSH_SIZES 2
+/* Addresses below this are not taken for pointers to the host's own memory: an executable that is
+ * not position-independent lies among the numbers that kernels are given as sizes. */
+#define LEAST_PAGEABLE ((uint64_t)1 << 32)
 
-#define NO_ROOM "no room for a copy of the program's memory on the device or the host"
+#define OUT_OF_MEMORY "memory ran out"
 
 extern const char gp_device_image[];
+
+struct our_kernel {
+    CUfunction function;
+    unsigned blocks; /* that the device runs at the same time */
+};
 
 struct gp_snapshot {
     CUcontext context;
     CUdevice device;
     CUmodule module;
-    CUfunction copy, compare, restore, read_all;
+    struct our_kernel copy, copy_and_follow, compare, rewind, hash, compare_hashes, read_all;
     CUstream stream;
-    unsigned blocks; /* most blocks worth starting */
+    bool pageable; /* kernels can write the host's ordinary memory */
 
-    /* Where the copies lie: the first device_size bytes on the device, the rest on the host. */
-    CUdeviceptr device_arena, host_arena;
-    void *host_memory;
-    size_t device_size, host_size;
+    struct gp_ranges ranges;
+    struct gp_lookup lookup;
+    CUdeviceptr answer;     /* struct gp_answer, on the device */
+    struct gp_answer *told; /* a copy of it in page-locked memory */
 
-    struct gp_chunk *chunks; /* the table as the host has it */
-    size_t chunk_count, chunk_capacity;
-    CUdeviceptr table, changed; /* the table and the flags on the device */
-    size_t table_capacity;
-    uint32_t *flags; /* the flags as the host has them */
-    bool *on_host;   /* per chunk: it is of page-locked host memory */
-    bool host_changed;
-    uint64_t generation;
-    bool planned, out_of_memory;
-    bool no_room;         /* for the buffers of that generation: not tried again */
-    size_t planned_bytes; /* room the copies take, gaps for alignment included */
-    uint64_t bytes, changed_bytes;
+    /* What this launch reaches: numbers of ranges, each once. */
+    size_t *reached;
+    size_t reached_count, reached_capacity;
+    size_t seen_to_reach; /* of them; the rest is there because everything is */
+    uint32_t *marks;      /* per range: the round in which it was reached last */
+    size_t marks_capacity;
+    uint32_t round; /* of launches */
+    uint32_t *found;
+    size_t found_capacity;
+    bool out_of_memory;
+
+    struct gp_arena arena;
+    uint64_t needed;                      /* room for the copies of what is reached */
+    size_t placed;                        /* of what is reached has a place there */
+    struct gp_segments restored, watched; /* watched is compared only */
+    uint64_t bytes;
+
+    struct gp_segments hashed;
+    CUdeviceptr hashes; /* before, then after */
+    size_t hashes_capacity;
+    bool verifies;
 
     CUdeviceptr scratch;
     size_t scratch_size;
@@ -60,7 +75,17 @@ struct gp_snapshot {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_snapshot *snapshots;
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+static bool worked(CUresult result, const char **why)
+{
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        *why = GP_NO_ROOM;
+    else if (result != CUDA_SUCCESS)
+        *why = gp_cuda_error(result);
+    return result == CUDA_SUCCESS;
+}
+
+/* ---- memory that the program may want back ----------------------------------------------------
+ */
 
 static void free_device(CUdeviceptr *address)
 {
@@ -69,77 +94,11 @@ static void free_device(CUdeviceptr *address)
     *address = 0;
 }
 
-/* The context is current. */
-static void free_copies(struct gp_snapshot *s)
+static void set_in_use(struct gp_snapshot *s, bool in_use)
 {
-    free_device(&s->device_arena);
-    if (s->host_memory)
-        gp_cuda.cuMemFreeHost(s->host_memory);
-    s->host_memory = NULL;
-    s->host_arena = 0;
-    s->device_size = s->host_size = 0;
-    s->planned = false;
-}
-
-static size_t device_room(void)
-{
-    size_t free = 0, total = 0;
-    if (gp_cuda.cuMemGetInfo_v2(&free, &total) != CUDA_SUCCESS || free < RESERVE_BYTES)
-        return 0;
-    return free - RESERVE_BYTES;
-}
-
-static size_t host_room(void)
-{
-    struct sysinfo info;
-    if (sysinfo(&info) != 0)
-        return 0;
-    return ((size_t)info.freeram + info.bufferram) * info.mem_unit / HOST_SHARE;
-}
-
-/* Makes room for `bytes` of copies. */
-static bool make_room(struct gp_snapshot *s, size_t bytes, const char **why)
-{
-    if (bytes <= s->device_size + s->host_size)
-        return true;
     pthread_mutex_lock(&lock);
-    free_copies(s);
-    size_t on_device = device_room() & ~(size_t)(GP_CHUNK_BYTES - 1);
-    if (on_device > bytes)
-        on_device = bytes;
-    *why = NO_ROOM;
-    if (bytes - on_device > host_room()) {
-        pthread_mutex_unlock(&lock);
-        return false; /* nothing is taken that would not be enough */
-    }
-    if (on_device && gp_cuda.cuMemAlloc_v2(&s->device_arena, on_device) != CUDA_SUCCESS) {
-        s->device_arena = 0;
-        on_device = 0;
-    }
-    s->device_size = on_device;
+    s->in_use = in_use;
     pthread_mutex_unlock(&lock);
-
-    size_t on_host = bytes - on_device;
-    if (!on_host)
-        return true;
-    bool ok = on_host <= host_room();
-    if (ok && gp_cuda.cuMemHostAlloc(&s->host_memory, on_host,
-                                     CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE) !=
-                  CUDA_SUCCESS) {
-        s->host_memory = NULL;
-        ok = false;
-    }
-    ok = ok &&
-         gp_cuda.cuMemHostGetDevicePointer_v2(&s->host_arena, s->host_memory, 0) == CUDA_SUCCESS;
-    if (ok) {
-        s->host_size = on_host;
-    } else {
-        /* What would not be enough is not kept from the program. */
-        pthread_mutex_lock(&lock);
-        free_copies(s);
-        pthread_mutex_unlock(&lock);
-    }
-    return ok;
 }
 
 bool gp_snapshot_release_memory(void)
@@ -149,11 +108,11 @@ bool gp_snapshot_release_memory(void)
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)
     {
-        if (s->in_use || (!s->device_size && !s->scratch))
+        if (s->in_use || (!s->arena.device_size && !s->scratch))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
-        free_copies(s);
+        gp_arena_free(&s->arena);
         free_device(&s->scratch);
         CUcontext popped;
         gp_cuda.cuCtxPopCurrent_v2(&popped);
@@ -174,7 +133,7 @@ size_t gp_snapshot_held_memory(void)
     DL_FOREACH(snapshots, s)
     {
         if (s->device == current && !s->in_use)
-            held += s->device_size + (s->scratch ? s->scratch_size : 0);
+            held += s->arena.device_size + (s->scratch ? s->scratch_size : 0);
     }
     pthread_mutex_unlock(&lock);
     return held;
@@ -182,33 +141,48 @@ size_t gp_snapshot_held_memory(void)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
+static bool load_kernel(struct gp_snapshot *s, struct our_kernel *kernel, const char *name)
+{
+    int per_sm = 0;
+    if (gp_cuda.cuModuleGetFunction(&kernel->function, s->module, name) != CUDA_SUCCESS ||
+        gp_cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel->function,
+                                                            GP_UNIT_THREADS, 0) != CUDA_SUCCESS)
+        return false;
+    int sms = gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    kernel->blocks = per_sm > 0 && sms > 0 ? (unsigned)per_sm * (unsigned)sms : 1;
+    return true;
+}
+
 static bool load_kernels(struct gp_snapshot *s)
 {
     return gp_cuda.cuModuleLoadData(&s->module, gp_device_image) == CUDA_SUCCESS &&
-           gp_cuda.cuModuleGetFunction(&s->copy, s->module, "gp_copy_chunks") == CUDA_SUCCESS &&
-           gp_cuda.cuModuleGetFunction(&s->compare, s->module, "gp_compare_chunks") ==
-               CUDA_SUCCESS &&
-           gp_cuda.cuModuleGetFunction(&s->restore, s->module, "gp_restore_chunks") ==
-               CUDA_SUCCESS &&
-           gp_cuda.cuModuleGetFunction(&s->read_all, s->module, "gp_read_all") == CUDA_SUCCESS;
+           load_kernel(s, &s->copy, "gp_copy") &&
+           load_kernel(s, &s->copy_and_follow, "gp_copy_and_follow") &&
+           load_kernel(s, &s->compare, "gp_compare") && load_kernel(s, &s->rewind, "gp_rewind") &&
+           load_kernel(s, &s->hash, "gp_hash") &&
+           load_kernel(s, &s->compare_hashes, "gp_compare_hashes") &&
+           load_kernel(s, &s->read_all, "gp_read_all");
 }
 
 struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
 {
     struct gp_snapshot *s = calloc(1, sizeof(*s));
-    *why = "memory ran out";
+    *why = OUT_OF_MEMORY;
     if (!s)
         return NULL;
     s->context = context;
     *why = "our own kernels cannot be loaded";
+    void *told = NULL;
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
+        gp_cuda.cuMemHostAlloc(&told, sizeof(*s->told), CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS ||
         !load_kernels(s)) {
+        s->told = told;
         gp_snapshot_close(s, true);
         return NULL;
     }
-    s->blocks = BLOCKS_PER_SM *
-                (unsigned)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    s->told = told;
+    s->pageable = gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) != 0;
     pthread_mutex_lock(&lock);
     DL_APPEND(snapshots, s);
     pthread_mutex_unlock(&lock);
@@ -223,160 +197,346 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
     if (s->prev)
         DL_DELETE(snapshots, s);
     pthread_mutex_unlock(&lock);
+    gp_lookup_free(&s->lookup, context_alive);
+    gp_segments_free(&s->restored, context_alive);
+    gp_segments_free(&s->watched, context_alive);
+    gp_segments_free(&s->hashed, context_alive);
     if (context_alive) {
-        free_copies(s);
+        gp_arena_free(&s->arena);
+        free_device(&s->answer);
+        free_device(&s->hashes);
         free_device(&s->scratch);
-        free_device(&s->table);
-        free_device(&s->changed);
+        if (s->told)
+            gp_cuda.cuMemFreeHost(s->told);
         if (s->module)
             gp_cuda.cuModuleUnload(s->module);
         if (s->stream)
             gp_cuda.cuStreamDestroy_v2(s->stream);
     }
-    free(s->chunks);
-    free(s->flags);
-    free(s->on_host);
+    gp_ranges_free(&s->ranges);
+    free(s->reached);
+    free(s->marks);
+    free(s->found);
     free(s);
 }
 
-/* ---- what is copied where -------------------------------------------------------------------- */
+/* ---- work for the GPU ------------------------------------------------------------------------ */
 
-/* Notes a chunk; `saved` is an offset until place_chunks makes it an address. */
-static void note_chunk(struct gp_snapshot *s, uint64_t live, uint64_t bytes, bool on_host)
+/* Starts one of our kernels with as many blocks as have something to do. */
+static CUresult start(struct gp_snapshot *s, const struct our_kernel *kernel, uint64_t units,
+                      void **arguments)
 {
-    if (s->chunk_count == s->chunk_capacity) {
-        size_t capacity = s->chunk_capacity ? 2 * s->chunk_capacity : 256;
-        struct gp_chunk *chunks = realloc(s->chunks, capacity * sizeof(*chunks));
-        if (!chunks) {
-            s->out_of_memory = true;
-            return;
-        }
-        s->chunks = chunks;
-        bool *flags = realloc(s->on_host, capacity * sizeof(*flags));
-        if (!flags) {
-            s->out_of_memory = true;
-            return;
-        }
-        s->on_host = flags;
-        s->chunk_capacity = capacity;
-    }
-    /* The copy lies at the same place modulo 16 as the original. */
-    uint64_t saved = ((s->planned_bytes + 15) & ~(uint64_t)15) + live % 16;
-    s->on_host[s->chunk_count] = on_host;
-    s->chunks[s->chunk_count++] = (struct gp_chunk){.live = live, .saved = saved, .bytes = bytes};
-    s->planned_bytes = saved + bytes;
-    s->bytes += bytes;
+    unsigned blocks = units < kernel->blocks ? (unsigned)units : kernel->blocks;
+    return gp_cuda.cuLaunchKernel(kernel->function, blocks, 1, 1, GP_UNIT_THREADS, 1, 1, 0,
+                                  s->stream, arguments, NULL);
 }
 
-static void note_buffer(const struct gp_buffer *buffer, void *data)
+/* Zeroes the answer; the list in it needs no more than its count. */
+static CUresult clear_answer(struct gp_snapshot *s)
 {
-    for (size_t at = 0; at < buffer->size; at += GP_CHUNK_BYTES) {
-        size_t left = buffer->size - at;
-        note_chunk(data, buffer->device_address + at, left < GP_CHUNK_BYTES ? left : GP_CHUNK_BYTES,
-                   buffer->kind == GP_BUFFER_HOST);
-    }
-}
-
-/* Offsets become addresses: a chunk that does not end within the device's part goes to the host's.
- */
-static void place_chunks(struct gp_snapshot *s)
-{
-    uint64_t host_used = 0;
-    for (size_t i = 0; i < s->chunk_count; i++) {
-        struct gp_chunk *c = &s->chunks[i];
-        if (c->saved + c->bytes <= s->device_size) {
-            c->saved += s->device_arena;
-        } else {
-            uint64_t offset = ((host_used + 15) & ~(uint64_t)15) + c->live % 16;
-            c->saved = s->host_arena + offset;
-            host_used = offset + c->bytes;
+    if (!s->answer) {
+        CUresult result = gp_cuda.cuMemAlloc_v2(&s->answer, sizeof(*s->told));
+        if (result != CUDA_SUCCESS) {
+            s->answer = 0;
+            return result;
         }
     }
+    return gp_cuda.cuMemsetD32Async(s->answer, 0, offsetof(struct gp_answer, at_once) / 4,
+                                    s->stream);
 }
 
-static bool make_tables(struct gp_snapshot *s)
+/* Waits for all that was started, and has the answer told. */
+static CUresult ask(struct gp_snapshot *s)
 {
-    if (s->chunk_count > s->table_capacity) {
-        s->table_capacity = 0;
-        free_device(&s->table);
-        free_device(&s->changed);
-        free(s->flags);
-        s->flags = malloc(s->chunk_capacity * sizeof(*s->flags));
-        if (!s->flags || gp_cuda.cuMemAlloc_v2(&s->table, s->chunk_capacity * sizeof(*s->chunks)) !=
-                             CUDA_SUCCESS)
-            return false;
-        if (gp_cuda.cuMemAlloc_v2(&s->changed, s->chunk_capacity * sizeof(*s->flags)) !=
-            CUDA_SUCCESS)
-            return false;
-        s->table_capacity = s->chunk_capacity;
-    }
-    return gp_cuda.cuMemcpyHtoDAsync_v2(s->table, s->chunks, s->chunk_count * sizeof(*s->chunks),
-                                        s->stream) == CUDA_SUCCESS &&
-           gp_cuda.cuStreamSynchronize(s->stream) == CUDA_SUCCESS;
+    CUresult result = gp_cuda.cuMemcpyDtoHAsync_v2(s->told, s->answer, sizeof(*s->told), s->stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->stream);
+    return result == CUDA_SUCCESS ? waited : result;
 }
 
-/* Lists what is to be copied and finds room for it; nothing to do while the program's buffers are
- * the same as last time. */
-static bool plan(struct gp_snapshot *s, const char **why)
+/* ---- what a launch reaches ------------------------------------------------------------------- */
+
+static bool make_marks(struct gp_snapshot *s)
 {
-    uint64_t generation = gp_buffers_generation();
-    *why = NO_ROOM;
-    if (s->no_room && s->generation == generation)
-        return false;
-    if (s->planned && s->generation == generation)
+    if (s->ranges.count <= s->marks_capacity)
         return true;
-    s->generation = generation;
-    s->no_room = false;
-    s->planned = false;
-    s->chunk_count = s->planned_bytes = 0;
-    s->bytes = 0;
-    s->out_of_memory = false;
-    gp_buffers_each(s->context, s->device, note_buffer, s);
-    if (s->out_of_memory) {
-        *why = "memory ran out";
+    size_t capacity = s->ranges.capacity;
+    uint32_t *marks = realloc(s->marks, capacity * sizeof(*marks));
+    if (!marks)
         return false;
-    }
-    /* A chunk may leave a gap at the end of the device's part. */
-    size_t room = s->planned_bytes + GP_CHUNK_BYTES;
-    if (s->chunk_count && !make_room(s, room, why)) {
-        s->no_room = true;
-        return false;
-    }
-    place_chunks(s);
-    *why = "no room for the list of the program's buffers";
-    if (s->chunk_count && !make_tables(s))
-        return false;
-    s->planned = true;
+    memset(marks + s->marks_capacity, 0, (capacity - s->marks_capacity) * sizeof(*marks));
+    s->marks = marks;
+    s->marks_capacity = capacity;
     return true;
 }
 
-/* ---- the three steps ------------------------------------------------------------------------- */
-
-/* Runs one of our kernels over all chunks and waits for it. */
-static bool run(struct gp_snapshot *s, CUfunction kernel, const char **why)
+static void reach(size_t range, void *data)
 {
-    if (!s->chunk_count)
-        return true;
-    uint32_t count = (uint32_t)s->chunk_count;
-    void *arguments[] = {&s->table, &count, &s->changed};
-    unsigned blocks = count < s->blocks ? count : s->blocks;
-    CUresult result = gp_cuda.cuLaunchKernel(kernel, blocks, 1, 1, GP_CHUNK_THREADS, 1, 1, 0,
-                                             s->stream, arguments, NULL);
-    if (result == CUDA_SUCCESS)
-        result = gp_cuda.cuStreamSynchronize(s->stream);
-    if (result != CUDA_SUCCESS)
-        *why = gp_cuda_error(result);
-    return result == CUDA_SUCCESS;
+    struct gp_snapshot *s = data;
+    if (s->marks[range] == s->round)
+        return;
+    if (s->reached_count == s->reached_capacity) {
+        size_t capacity = s->reached_capacity ? 2 * s->reached_capacity : 64;
+        size_t *reached = realloc(s->reached, capacity * sizeof(*reached));
+        if (!reached) {
+            s->out_of_memory = true;
+            return;
+        }
+        s->reached = reached;
+        s->reached_capacity = capacity;
+    }
+    s->marks[range] = s->round;
+    s->reached[s->reached_count++] = range;
+    uint64_t bytes = s->ranges.ranges[range].end - s->ranges.ranges[range].start;
+    s->bytes += bytes;
+    s->needed += gp_arena_need(bytes);
 }
 
-bool gp_snapshot_take(struct gp_snapshot *s, const char **why)
+static void reach_all(struct gp_snapshot *s)
 {
-    pthread_mutex_lock(&lock);
-    s->in_use = true;
-    pthread_mutex_unlock(&lock);
-    s->changed_bytes = 0;
-    s->host_changed = false;
-    return plan(s, why) && run(s, s->copy, why);
+    for (size_t i = 0; i < s->ranges.count; i++)
+        reach(i, s);
+}
+
+/* Every 8 bytes of the parameters, wherever they begin. */
+static bool reach_from_parameters(struct gp_snapshot *s, const struct gp_reach *launch,
+                                  const char **why)
+{
+    const char *bytes = launch->parameters;
+    uint64_t word;
+    for (size_t at = 0; at + sizeof(word) <= launch->parameters_size; at++) {
+        memcpy(&word, bytes + at, sizeof(word));
+        size_t found[2];
+        unsigned count = gp_ranges_find(&s->ranges, word, found);
+        for (unsigned i = 0; i < count; i++)
+            reach(found[i], s);
+        if (s->pageable && !count && at % 4 == 0 && word >= LEAST_PAGEABLE &&
+            gp_is_readable(word)) {
+            *why = "a parameter points to host memory that is not page-locked";
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The variables a kernel can name are those of its module. */
+static bool reach_from_home(struct gp_snapshot *s, const void *home)
+{
+    return gp_ranges_of(&s->ranges, gp_module_is_loaded(home) ? home : NULL, reach, s);
+}
+
+/* What comes after what the launch was seen to reach is there in case it reaches more; managed
+ * memory of that kind the host may well be using. */
+static bool is_watched(const struct gp_snapshot *s, size_t place)
+{
+    enum gp_buffer_kind kind = s->ranges.facts[s->reached[place]].kind;
+    return kind == GP_BUFFER_HOST || (kind == GP_BUFFER_MANAGED && place >= s->seen_to_reach);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Gives the next reached range its place; it may come in two pieces. */
+static bool place_next(struct gp_snapshot *s)
+{
+    const struct gp_range *range = &s->ranges.ranges[s->reached[s->placed]];
+    struct gp_segments *list = is_watched(s, s->placed) ? &s->watched : &s->restored;
+    for (uint64_t at = range->start; at < range->end;) {
+        uint64_t bytes = range->end - at;
+        uint64_t saved = gp_arena_place(&s->arena, at, &bytes);
+        if (!saved || !gp_segments_add(list, at, saved, bytes, range->start))
+            return false;
+        at += bytes;
+    }
+    s->placed++;
+    return true;
+}
+
+static bool place_reached(struct gp_snapshot *s, const char **why)
+{
+    bool moved = false;
+    if (!gp_arena_reserve(&s->arena, s->needed, &moved, why))
+        return false;
+    if (moved || s->placed == 0) {
+        gp_arena_clear(&s->arena);
+        gp_segments_clear(&s->restored);
+        gp_segments_clear(&s->watched);
+        s->placed = 0;
+    }
+    *why = OUT_OF_MEMORY;
+    while (s->placed < s->reached_count)
+        if (!place_next(s))
+            return false;
+    return true;
+}
+
+static CUresult copy_new(struct gp_snapshot *s, struct gp_segments *list, bool follow)
+{
+    if (list->units_done == list->units)
+        return CUDA_SUCCESS;
+    CUresult result = gp_segments_upload(list, s->stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    uint32_t count = (uint32_t)list->count;
+    uint64_t begin = list->units_done;
+    void *arguments[] = {&list->table,     &count,     &begin,   &list->units,
+                         &s->lookup.table, &s->answer, &s->round};
+    list->units_done = list->units;
+    return start(s, follow ? &s->copy_and_follow : &s->copy, list->units - begin, arguments);
+}
+
+/* Copies all that is reached and was not copied yet. */
+static bool copy_reached(struct gp_snapshot *s, bool follow, const char **why)
+{
+    return place_reached(s, why) && worked(copy_new(s, &s->restored, follow), why) &&
+           worked(copy_new(s, &s->watched, follow), why);
+}
+
+/* Reaches the ranges that were found beyond the first `before`. */
+static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why)
+{
+    uint32_t count = s->told->found;
+    const uint32_t *found = s->told->at_once;
+    if (count > GP_FOUND_AT_ONCE) {
+        if (count > s->found_capacity) {
+            free(s->found);
+            s->found_capacity = 0;
+            s->found = malloc(s->ranges.capacity * sizeof(*s->found));
+            if (!s->found) {
+                *why = OUT_OF_MEMORY;
+                return false;
+            }
+            s->found_capacity = s->ranges.capacity;
+        }
+        CUresult result =
+            gp_cuda.cuMemcpyDtoHAsync_v2(s->found + before, s->lookup.copy.list + 4 * before,
+                                         4 * (size_t)(count - before), s->stream);
+        if (!worked(result, why) || !worked(gp_cuda.cuStreamSynchronize(s->stream), why))
+            return false;
+        found = s->found;
+    }
+    for (uint32_t i = before; i < count; i++)
+        reach(found[i], s);
+    return true;
+}
+
+/* Copies what is reached, and what that points to, until nothing new is found. */
+static bool copy_and_follow(struct gp_snapshot *s, const char **why)
+{
+    uint32_t before = 0;
+    if (!worked(gp_lookup_update(&s->lookup, &s->ranges, s->stream), why))
+        return false;
+    while (s->placed < s->reached_count) {
+        if (!copy_reached(s, true, why) || !worked(ask(s), why) || !reach_found(s, before, why))
+            return false;
+        before = s->told->found;
+    }
+    return true;
+}
+
+/* ---- hashes of the rest ---------------------------------------------------------------------- */
+
+static bool list_rest(struct gp_snapshot *s)
+{
+    gp_segments_clear(&s->hashed);
+    for (size_t i = 0; i < s->ranges.count; i++) {
+        const struct gp_range *range = &s->ranges.ranges[i];
+        if (s->marks[i] == s->round || s->ranges.facts[i].kind == GP_BUFFER_HOST)
+            continue;
+        if (!gp_segments_add(&s->hashed, range->start, 0, range->end - range->start, range->start))
+            return false;
+    }
+    return true;
+}
+
+static CUresult make_hashes(struct gp_snapshot *s)
+{
+    if (s->hashed.count <= s->hashes_capacity)
+        return CUDA_SUCCESS;
+    s->hashes_capacity = 0;
+    free_device(&s->hashes);
+    CUresult result = gp_cuda.cuMemAlloc_v2(&s->hashes, 2 * s->hashed.capacity * sizeof(uint64_t));
+    if (result == CUDA_SUCCESS)
+        s->hashes_capacity = s->hashed.capacity;
+    else
+        s->hashes = 0;
+    return result;
+}
+
+/* Hashes the rest into the first half of the hashes, or the second. */
+static CUresult hash_rest(struct gp_snapshot *s, bool after)
+{
+    uint32_t count = (uint32_t)s->hashed.count;
+    CUdeviceptr hashes = s->hashes + (after ? count * sizeof(uint64_t) : 0);
+    CUresult result = gp_cuda.cuMemsetD32Async(hashes, 0, 2 * (size_t)count, s->stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    void *arguments[] = {&s->hashed.table, &count, &s->hashed.units, &hashes};
+    return start(s, &s->hash, s->hashed.units, arguments);
+}
+
+static bool hash_before(struct gp_snapshot *s, const char **why)
+{
+    *why = OUT_OF_MEMORY;
+    if (!list_rest(s))
+        return false;
+    if (s->hashed.count == 0)
+        return true;
+    s->verifies = true;
+    return worked(make_hashes(s), why) && worked(gp_segments_upload(&s->hashed, s->stream), why) &&
+           worked(hash_rest(s, false), why);
+}
+
+/* ---- before the launch ----------------------------------------------------------------------- */
+
+static bool begin(struct gp_snapshot *s, const char **why)
+{
+    s->round++;
+    s->reached_count = s->placed = 0;
+    s->seen_to_reach = SIZE_MAX; /* so far it is all of them */
+    s->needed = s->bytes = 0;
+    s->verifies = s->out_of_memory = false;
+    memset(s->told, 0, sizeof(*s->told));
+    gp_segments_clear(&s->restored);
+    gp_segments_clear(&s->watched);
+    *why = OUT_OF_MEMORY;
+    return gp_ranges_update(&s->ranges, s->context, s->device) && make_marks(s) &&
+           worked(clear_answer(s), why);
+}
+
+/* Where everything will be copied, whether that fits is known before anything is done. */
+static bool reserve_for_all(struct gp_snapshot *s, const char **why)
+{
+    bool moved;
+    uint64_t all = s->ranges.bytes + s->ranges.count * gp_arena_need(0);
+    return gp_arena_reserve(&s->arena, all, &moved, why);
+}
+
+static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, const char **why)
+{
+    if (launch->everything && !reserve_for_all(s, why))
+        return false;
+    if (!launch->parameters_known) {
+        reach_all(s);
+    } else {
+        if (!reach_from_parameters(s, launch, why))
+            return false;
+        *why = OUT_OF_MEMORY;
+        if (!reach_from_home(s, launch->home) || !copy_and_follow(s, why))
+            return false;
+    }
+    s->seen_to_reach = s->reached_count;
+    if (launch->everything)
+        reach_all(s);
+    *why = OUT_OF_MEMORY;
+    return !s->out_of_memory && copy_reached(s, false, why);
+}
+
+bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, const char **why)
+{
+    set_in_use(s, true);
+    bool taken =
+        begin(s, why) && copy_launch(s, launch, why) && (!launch->verify || hash_before(s, why));
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->stream);
+    return taken && worked(waited, why);
 }
 
 uint64_t gp_snapshot_bytes(const struct gp_snapshot *s)
@@ -384,80 +544,108 @@ uint64_t gp_snapshot_bytes(const struct gp_snapshot *s)
     return s->bytes;
 }
 
-bool gp_snapshot_compare(struct gp_snapshot *s, const char **why)
+/* ---- after it -------------------------------------------------------------------------------- */
+
+bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why)
 {
-    if (!run(s, s->compare, why))
-        return false;
-    if (!s->chunk_count)
+    *elsewhere = false;
+    if (!s->verifies)
         return true;
-    CUresult result = gp_cuda.cuMemcpyDtoHAsync_v2(s->flags, s->changed,
-                                                   s->chunk_count * sizeof(*s->flags), s->stream);
-    if (result == CUDA_SUCCESS)
-        result = gp_cuda.cuStreamSynchronize(s->stream);
-    if (result != CUDA_SUCCESS) {
-        *why = gp_cuda_error(result);
+    s->verifies = false;
+    uint32_t count = (uint32_t)s->hashed.count;
+    CUdeviceptr after = s->hashes + count * sizeof(uint64_t);
+    void *arguments[] = {&s->hashes, &after, &count, &s->answer};
+    if (!worked(hash_rest(s, true), why) ||
+        !worked(start(s, &s->compare_hashes, (count + GP_UNIT_THREADS - 1) / GP_UNIT_THREADS,
+                      arguments),
+                why) ||
+        !worked(ask(s), why))
         return false;
-    }
-    s->changed_bytes = 0;
-    for (size_t i = 0; i < s->chunk_count; i++) {
-        if (s->flags[i])
-            s->changed_bytes += s->chunks[i].bytes;
-        if (s->flags[i] && s->on_host[i])
-            s->host_changed = true;
-    }
+    *elsewhere = s->told->elsewhere != 0;
     return true;
+}
+
+static CUresult compare_watched(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->watched.count;
+    void *arguments[] = {&s->watched.table, &count, &s->watched.units, &s->answer};
+    return count ? start(s, &s->compare, s->watched.units, arguments) : CUDA_SUCCESS;
+}
+
+static CUresult restore(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    void *arguments[] = {&s->restored.table, &count, &s->restored.units, &s->answer};
+    return count ? start(s, &s->rewind, s->restored.units, arguments) : CUDA_SUCCESS;
+}
+
+bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why)
+{
+    /* Whatever of it is started, is waited for. */
+    CUresult result = clear_answer(s);
+    if (result == CUDA_SUCCESS)
+        result = compare_watched(s);
+    if (result == CUDA_SUCCESS)
+        result = restore(s);
+    CUresult asked = ask(s);
+    return worked(result, why) && worked(asked, why);
 }
 
 bool gp_snapshot_host_changed(const struct gp_snapshot *s)
 {
-    return s->host_changed;
-}
-
-bool gp_snapshot_restore(struct gp_snapshot *s, const char **why)
-{
-    return s->changed_bytes == 0 || run(s, s->restore, why);
+    return s->told->watched != 0;
 }
 
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s)
 {
-    return s->changed_bytes;
+    return s->told->changed_bytes;
 }
 
 void gp_snapshot_done(struct gp_snapshot *s)
 {
-    pthread_mutex_lock(&lock);
-    s->in_use = false;
-    pthread_mutex_unlock(&lock);
+    set_in_use(s, false);
 }
 
-static bool read_scratch(struct gp_snapshot *s)
+/* ---- caches ---------------------------------------------------------------------------------- */
+
+static bool make_scratch(struct gp_snapshot *s)
 {
-    if (!s->scratch) {
-        s->scratch_size =
-            FLUSH_SIZES * (size_t)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-        if (device_room() < s->scratch_size ||
-            gp_cuda.cuMemAlloc_v2(&s->scratch, s->scratch_size) != CUDA_SUCCESS) {
-            s->scratch = 0;
-            return false;
-        }
-    }
+    if (s->scratch)
+        return true;
+    s->scratch_size =
+        FLUSH_SIZES * (size_t)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    if (!s->scratch_size || !gp_arena_has_room(s->scratch_size) ||
+        gp_cuda.cuMemAlloc_v2(&s->scratch, s->scratch_size) != CUDA_SUCCESS)
+        s->scratch = 0;
+    return s->scratch != 0;
+}
+
+static CUresult read_scratch(struct gp_snapshot *s, CUstream stream, bool per_thread)
+{
     uint64_t bytes = s->scratch_size;
     void *arguments[] = {&s->scratch, &bytes, &s->scratch};
-    return gp_cuda.cuLaunchKernel(s->read_all, s->blocks, 1, 1, GP_CHUNK_THREADS, 1, 1, 0,
-                                  s->stream, arguments, NULL) == CUDA_SUCCESS &&
-           gp_cuda.cuStreamSynchronize(s->stream) == CUDA_SUCCESS;
+    PFN_cuLaunchKernel_v4000 launch =
+        per_thread ? gp_cuda.cuLaunchKernel_ptsz : gp_cuda.cuLaunchKernel;
+    if (!launch)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return launch(s->read_all.function, s->read_all.blocks, 1, 1, GP_UNIT_THREADS, 1, 1, 0, stream,
+                  arguments, NULL);
+}
+
+bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool per_thread)
+{
+    /* In use, so that nobody takes the scratch buffer from under the kernel. */
+    set_in_use(s, true);
+    return make_scratch(s) && read_scratch(s, stream, per_thread) == CUDA_SUCCESS;
 }
 
 bool gp_snapshot_flush_caches(struct gp_snapshot *s)
 {
-    /* In use, so that nobody takes the scratch buffer from under the kernel. */
     pthread_mutex_lock(&lock);
     bool was_in_use = s->in_use;
-    s->in_use = true;
     pthread_mutex_unlock(&lock);
-    bool flushed = read_scratch(s);
-    pthread_mutex_lock(&lock);
-    s->in_use = was_in_use;
-    pthread_mutex_unlock(&lock);
+    bool flushed = gp_snapshot_flush_caches_on(s, s->stream, false) &&
+                   gp_cuda.cuStreamSynchronize(s->stream) == CUDA_SUCCESS;
+    set_in_use(s, was_in_use);
     return flushed;
 }

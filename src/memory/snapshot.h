@@ -1,8 +1,13 @@
-/* A copy of everything a kernel can write, taken before it runs, compared after it has run, written
- * back before it runs again. Owns the memory it copies into: on the device while there is room,
- * else page-locked host memory; kept from launch to launch, given back when the program needs it.
+/* A copy of what a kernel can be seen to reach, taken before it runs, and put back before it runs
+ * again; hashes of everything else that kernels can write, which tell whether that was all.
  *
- * Used with the gate closed and the context idle and current; one thread at a time. */
+ * A kernel reaches the buffers its parameters and its module's variables point into, and those that
+ * the contents of these point into, and so on. A pointer is any 8 bytes, at any byte of the
+ * parameters and at any multiple of 4 in memory, that are an address in a buffer or just behind it.
+ *
+ * Owns the memory it copies into, which is kept from launch to launch and given back when the
+ * program needs it. Used with the gate closed and the context idle and current; one thread at a
+ * time. */
 #ifndef GPUPROF_MEMORY_SNAPSHOT_H
 #define GPUPROF_MEMORY_SNAPSHOT_H
 
@@ -12,24 +17,43 @@
 
 struct gp_snapshot; /* one per context */
 
+/* What is known of a launch. */
+struct gp_reach {
+    const void *parameters; /* as the device sees them; may be NULL when there are none */
+    size_t parameters_size; /* bytes */
+    bool parameters_known;  /* else every buffer is reached */
+    const void *home;       /* the module or library of the kernel; NULL: any may be */
+    bool everything;        /* what is not reached is copied as well */
+    bool verify;            /* gp_snapshot_verify will be asked for */
+};
+
 /* NULL, with the reason in *why, where our kernels cannot be loaded. */
 struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why);
 /* Frees our memory in the context, unless the context is gone already. */
 void gp_snapshot_close(struct gp_snapshot *s, bool context_alive);
 
-/* Copies all buffers. False, with the reason in *why, where there is no room or something failed.
- */
-bool gp_snapshot_take(struct gp_snapshot *s, const char **why);
-uint64_t gp_snapshot_bytes(const struct gp_snapshot *s); /* size of what was copied */
+/* Copies what the launch reaches, and hashes the rest if that is to be verified. The GPU has done
+ * so when this returns. False, with the reason in *why, where there is no room, the kernel may
+ * write memory that we cannot save, or something failed. */
+bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *reach, const char **why);
+uint64_t
+gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that were copied */
 
-/* Finds what has changed since, in chunks of GP_CHUNK_BYTES. */
-bool gp_snapshot_compare(struct gp_snapshot *s, const char **why);
-/* Writes that back. */
-bool gp_snapshot_restore(struct gp_snapshot *s, const char **why);
-uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s); /* found by the last compare */
+/* After the kernel's first run: *elsewhere becomes true when memory has changed that was not
+ * copied, so that the kernel must not run again. False and not asked, where the launch was not to
+ * be verified. Returns false, with the reason in *why, where something failed. */
+bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why);
 
-/* True when page-locked host memory was among it. Whether the kernel wrote there or the host did
- * meanwhile cannot be told, so it is never written back, and the kernel must not run again. */
+/* Puts back what has changed since. Where page-locked host memory is among it, nothing is put back
+ * at all, and gp_snapshot_host_changed says so. False, with the reason in *why, where something
+ * failed. The GPU has done so when this returns. */
+bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why);
+/* Put back by the last rewind: bytes, in words of 16. */
+uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s);
+
+/* True when the last rewind found that page-locked host memory has changed. Whether the kernel
+ * wrote there or the host did meanwhile cannot be told, so it is never written back, and the kernel
+ * must not run again. The same holds for managed memory that is copied without being reached. */
 bool gp_snapshot_host_changed(const struct gp_snapshot *s);
 
 /* The launch is over: the copy is of no more use, its memory may be given back. */
@@ -38,6 +62,10 @@ void gp_snapshot_done(struct gp_snapshot *s);
 /* Empties the L2 cache of all that the program and we have put there. False where there is no
  * memory for it. */
 bool gp_snapshot_flush_caches(struct gp_snapshot *s);
+/* The same in a stream (of the default ones the thread's own, when per_thread), without waiting:
+ * what is put in the stream next begins with empty caches. From then on the snapshot is in use
+ * until gp_snapshot_done, which must not come before the stream is done. */
+bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
 
 /* The program has run out of device memory: gives back all of ours that no replay is using now, in
  * every context. True when that was any. From any thread. */

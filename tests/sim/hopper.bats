@@ -148,11 +148,14 @@ load common
 }
 
 @test "a bad setting is one line that says what is wrong, and the default holds" {
-    GPUPROF_KERNELS='[' GPUPROF_CACHE=warm GPUPROF_TIMEOUT=soon GPUPROF_METRICS=gld_eficiency \
+    GPUPROF_KERNELS='[' GPUPROF_CACHE=warm GPUPROF_TIMEOUT=soon GPUPROF_VERIFY=never \
+        GPUPROF_MEMORY=lots GPUPROF_METRICS=gld_eficiency \
         profiled "$programs/snippets_linked" vector_add
     grep -q 'GPUPROF_KERNELS=\[' "$log"
     grep -q 'GPUPROF_CACHE=warm' "$log"
     grep -q 'GPUPROF_TIMEOUT=soon' "$log"
+    grep -q 'GPUPROF_VERIFY=never' "$log"
+    grep -q 'GPUPROF_MEMORY=lots' "$log"
     grep -q 'gld_efficiency' "$log"
     [ "$(measured)" -gt 0 ]
 }
@@ -170,6 +173,72 @@ load common
     [ "$status" -eq 0 ]
     [[ $output == *"vector_add: "* ]]
     [ "$(measured)" -eq 1 ]
+}
+
+# ---- what a kernel reaches ------------------------------------------------------------------------
+
+# saved: the bytes saved for each launch, each number once.
+saved() {
+    grep -o '"saved_bytes":[0-9]*' "$profile" | cut -d: -f2 | sort -n -u | tr '\n' ' '
+}
+
+@test "only what a kernel reaches is saved, by whatever way it comes there" {
+    for case in unaligned:4008 interior:4008 table:721208 host_table:721208 list:152 variable:152 \
+        neighbours:4194312; do
+        same_with_and_without "$programs/reach_linked" "${case%:*}"
+        [ "$(saved)" = "${case#*:} " ] || { echo "$case: $(saved)"; false; }
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+        [ "$(measured)" -ge 5 ]
+    done
+}
+
+@test "these programs notice, too, when a restore does nothing" {
+    for case in unaligned interior table host_table list variable neighbours; do
+        run env GPUSIM_FAULTS=badrestore GPUPROF_LOG="$log" \
+            LD_PRELOAD="$preload" "$programs/reach_linked" "$case"
+        [ "$status" -ne 0 ] || { echo "$case did not notice"; false; }
+    done
+}
+
+@test "a kernel that hides its pointer is found out, and then everything is saved for it" {
+    same_with_and_without "$programs/reach_linked" hidden
+    [ "$(grep -c '"skipped":"it wrote memory that its parameters do not lead to"' "$profile")" -eq 1 ]
+    [ "$(grep -c '"passes":3' "$profile")" -eq 4 ]
+    [ "$(saved)" = "8 1052584 " ]
+}
+
+@test "one that begins to do so later is found out where every launch is verified" {
+    GPUPROF_VERIFY=always same_with_and_without "$programs/reach_linked" hidden_late
+    [ "$(grep -c '"skipped":"it wrote' "$profile")" -eq 1 ]
+    [ "$(grep -c '"passes":3' "$profile")" -eq 8 ]
+}
+
+@test "parameters that the driver does not tell lead everywhere" {
+    GPUSIM_FAULTS=noparameters same_with_and_without "$programs/reach_linked" unaligned hidden
+    [ "$(saved)" = "1052584 " ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "a parameter that points to the host's ordinary memory" {
+    same_with_and_without "$programs/reach_linked" pageable
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    GPUSIM_FAULTS=pageable same_with_and_without "$programs/reach_linked" pageable interior
+    [ "$(grep -c '"skipped":"a parameter points to host memory that is not page-locked"' "$profile")" -eq 4 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 5 ] # the first launch only shows that the kernel ends
+}
+
+@test "more memory than the user allows: one clear reason, and the launch runs once" {
+    GPUPROF_MEMORY=2K same_with_and_without "$programs/reach_linked" interior
+    [ "$(grep -c 'skipped":"its memory (4.5 kB) is more than GPUPROF_MEMORY allows (2.0 kB)' "$profile")" -ge 5 ]
+    grep -q "more than GPUPROF_MEMORY allows" "$log"
+    GPUPROF_MEMORY=1M same_with_and_without "$programs/reach_linked" interior
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "twenty thousand buffers, with launches between" {
+    same_with_and_without "$programs/reach_linked" many
+    [ "$(measured)" -eq 40 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 
 # ---- what can go wrong ---------------------------------------------------------------------------

@@ -243,6 +243,8 @@ static int chip_attribute(const struct gpusim_chip *chip, CUdevice_attribute whi
         return (int)chip->shared_reserved;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
         return dev + 1;
+    case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
+        return gpusim_fault("pageable");
     default:
         return 0;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/faults.h"
 #include "driver/image.h"
 #include "driver/memory.h"
 
@@ -930,7 +931,7 @@ static CUresult param_info(const char *name, size_t index, size_t *offset, size_
 {
     const struct gpusim_kernel *code = gpusim_kernel_find(name);
 
-    if (!code)
+    if (!code || gpusim_fault("noparameters"))
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!offset || index >= code->params)
         return CUDA_ERROR_INVALID_VALUE;

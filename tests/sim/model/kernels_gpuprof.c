@@ -1,15 +1,36 @@
 /*
- * gpuprof's own device code, in C: what its embedded fatbin does on a real GPU. One block per chunk
- * there; here the grid's size does not matter, all chunks are done in order.
+ * gpuprof's own device code, in C: what its embedded fatbin does on a real GPU. One block per unit
+ * there; here the grid's size does not matter, all units are done in order.
+ *
+ * What the real code takes for granted is checked here: a mistake that a GPU would only answer with
+ * wrong results ends the launch with an error.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/kernel.h"
 
-struct chunk {
-    uint64_t live, saved;
-    uint64_t bytes;
+#define UNIT_BYTES 16384u
+#define COPY_ALIGNMENT 128u
+#define HIGH_HALVES 65536u
+#define FOUND_AT_ONCE 120u
+
+struct segment {
+    uint64_t live, saved, bytes, start, first_unit;
+};
+
+struct range {
+    uint64_t start, end;
+};
+
+struct table {
+    uint64_t ranges, marks, list, high, first, end, count;
+};
+
+struct answer {
+    uint64_t changed_bytes;
+    uint32_t watched, elsewhere, found, unused;
+    uint32_t at_once[FOUND_AT_ONCE];
 };
 
 static uint64_t param64(const struct gpusim_grid *grid, unsigned i)
@@ -28,53 +49,298 @@ static uint32_t param32(const struct gpusim_grid *grid, unsigned i)
     return value;
 }
 
-enum task { COPY, COMPARE, RESTORE };
-
-static enum gpusim_outcome each_chunk(struct gpusim_grid *grid, enum task task)
+/* Where the bytes at an address are, and how many of them lie side by side there: what borders on
+ * each other for a kernel may be kept in different places. */
+static unsigned char *stretch(struct gpusim_grid *grid, uint64_t address, uint64_t *bytes)
 {
-    uint32_t n = param32(grid, 1);
-    const struct chunk *chunks = gpusim_grid_memory(grid, param64(grid, 0), n * sizeof(*chunks));
-    uint32_t *changed = NULL;
+    struct gpusim_stretch s;
 
-    if (n == 0)
-        return GPUSIM_RAN;
-    if (task != COPY)
-        changed = gpusim_grid_memory(grid, param64(grid, 2), n * sizeof(*changed));
-    if (!chunks || (task != COPY && !changed))
-        return GPUSIM_ILLEGAL_ADDRESS;
-    for (uint32_t i = 0; i < n; i++) {
-        struct chunk c = chunks[i];
-        void *live = gpusim_grid_memory(grid, c.live, c.bytes);
-        void *saved = gpusim_grid_memory(grid, c.saved, c.bytes);
-        if (c.bytes == 0)
-            continue;
-        if (!live || !saved)
+    if (!grid->space.find(grid->space.self, address, &s))
+        return NULL;
+    if (*bytes > s.end - address)
+        *bytes = s.end - address;
+    return (unsigned char *)(s.host + (uintptr_t)(address - s.start));
+}
+
+/* ---- segments ---- */
+
+/* A piece of a segment; saved is NULL where it has no copy. */
+typedef enum gpusim_outcome visit(struct gpusim_grid *grid, const struct segment *segment,
+                                  uint64_t address, unsigned char *live, unsigned char *saved,
+                                  uint64_t bytes, void *data);
+
+static enum gpusim_outcome visit_segment(struct gpusim_grid *grid, const struct segment *s,
+                                         uint64_t from, uint64_t to, visit *visit, void *data)
+{
+    while (from < to) {
+        uint64_t bytes = to - from;
+        unsigned char *saved = NULL, *live = stretch(grid, from, &bytes);
+        enum gpusim_outcome outcome;
+        if (live && s->saved)
+            saved = stretch(grid, s->saved + (from - s->live), &bytes);
+        if (!live || (s->saved && !saved))
             return GPUSIM_ILLEGAL_ADDRESS;
-        if (task == COPY)
-            memcpy(saved, live, c.bytes);
-        else if (task == COMPARE)
-            changed[i] = memcmp(live, saved, c.bytes) != 0;
-        else if (changed[i])
-            memcpy(live, saved, c.bytes);
+        outcome = visit(grid, s, from, live, saved, bytes, data);
+        if (outcome != GPUSIM_RAN)
+            return outcome;
+        from += bytes;
     }
+    return GPUSIM_RAN;
+}
+
+/* The units from begin to before end: the part of each segment that they are. */
+static enum gpusim_outcome each_piece(struct gpusim_grid *grid, uint64_t begin, uint64_t end,
+                                      visit *visit, void *data)
+{
+    uint32_t count = param32(grid, 1);
+    const struct segment *segments =
+        gpusim_grid_memory(grid, param64(grid, 0), count * sizeof(*segments));
+    enum gpusim_outcome outcome = GPUSIM_RAN;
+    uint64_t units = 0;
+
+    if (!count || !segments)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    if (grid->block.x != 256 || begin >= end)
+        return GPUSIM_TRAPPED;
+    for (uint32_t i = 0; i < count && outcome == GPUSIM_RAN; i++) {
+        struct segment s = segments[i];
+        uint64_t base = s.live / 16 * 16, last = s.live + s.bytes;
+        uint64_t own = (s.live % 16 + s.bytes + UNIT_BYTES - 1) / UNIT_BYTES;
+        if (s.bytes == 0 || s.first_unit != units || s.start > s.live)
+            return GPUSIM_TRAPPED;
+        if (s.saved && (s.saved - s.live) % COPY_ALIGNMENT != 0)
+            return GPUSIM_MISALIGNED_ADDRESS;
+        for (uint64_t u = 0; u < own && outcome == GPUSIM_RAN; u++) {
+            uint64_t from = base + u * UNIT_BYTES, to = from + UNIT_BYTES;
+            if (units + u < begin || units + u >= end)
+                continue;
+            outcome = visit_segment(grid, &segments[i], from < s.live ? s.live : from,
+                                    to < last ? to : last, visit, data);
+        }
+        units += own;
+    }
+    return end > units ? GPUSIM_TRAPPED : outcome;
+}
+
+/* ---- pointers ---- */
+
+struct search {
+    const struct table *table;
+    const struct range *ranges;
+    uint32_t *marks, *list;
+    const uint32_t *high;
+    struct answer *answer;
+    uint32_t round;
+};
+
+static enum gpusim_outcome open_search(struct gpusim_grid *grid, struct search *s)
+{
+    s->table = gpusim_grid_memory(grid, param64(grid, 4), sizeof(*s->table));
+    s->answer = gpusim_grid_memory(grid, param64(grid, 5), sizeof(*s->answer));
+    s->round = param32(grid, 6);
+    if (!s->table || !s->answer || !s->table->count)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    s->ranges = gpusim_grid_memory(grid, s->table->ranges, s->table->count * sizeof(*s->ranges));
+    s->marks = gpusim_grid_memory(grid, s->table->marks, s->table->count * sizeof(*s->marks));
+    s->list = gpusim_grid_memory(grid, s->table->list, s->table->count * sizeof(*s->list));
+    s->high = gpusim_grid_memory(grid, s->table->high, HIGH_HALVES / 8);
+    if (!s->ranges || !s->marks || !s->list || !s->high)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    for (uint64_t i = 0; i < s->table->count; i++) {
+        const struct range *r = &s->ranges[i];
+        if (r->end <= r->start || (i > 0 && r->start < r[-1].end))
+            return GPUSIM_TRAPPED;
+    }
+    if (s->table->first != s->ranges[0].start ||
+        s->table->end != s->ranges[s->table->count - 1].end)
+        return GPUSIM_TRAPPED;
+    return GPUSIM_RAN;
+}
+
+static void found(const struct search *s, uint64_t range)
+{
+    if (s->marks[range] == s->round)
+        return;
+    s->marks[range] = s->round;
+    if (s->answer->found < FOUND_AT_ONCE)
+        s->answer->at_once[s->answer->found] = (uint32_t)range;
+    s->list[s->answer->found++] = (uint32_t)range;
+}
+
+static void look_up(const struct search *s, uint64_t address)
+{
+    uint64_t low = 0, high = s->table->count;
+    uint32_t half = (uint32_t)(address >> 32);
+
+    if (address < s->table->first || address > s->table->end)
+        return;
+    if (half < HIGH_HALVES && !(s->high[half / 32] >> half % 32 & 1))
+        return;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (s->ranges[middle].start <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (address <= s->ranges[low].end)
+        found(s, low);
+    if (low > 0 && s->ranges[low].start == address && s->ranges[low - 1].end == address)
+        found(s, low - 1);
+}
+
+/* Words whose upper half begins in this piece. */
+static void follow(struct gpusim_grid *grid, const struct segment *segment, uint64_t address,
+                   const unsigned char *live, uint64_t bytes, const struct search *s)
+{
+    uint32_t least = (uint32_t)(s->table->first >> 32), most = (uint32_t)(s->table->end >> 32);
+
+    for (uint64_t at = (address + 3) / 4 * 4; at + 4 <= address + bytes; at += 4) {
+        uint32_t low, high;
+        uint64_t four = 4;
+        const unsigned char *before;
+        memcpy(&high, live + (at - address), 4);
+        if (high < least || high > most || at - segment->start < 4)
+            continue;
+        before = stretch(grid, at - 4, &four);
+        if (!before || four != 4)
+            continue;
+        memcpy(&low, before, 4);
+        look_up(s, (uint64_t)high << 32 | low);
+    }
+}
+
+/* ---- the kernels ---- */
+
+static enum gpusim_outcome copy_piece(struct gpusim_grid *grid, const struct segment *segment,
+                                      uint64_t address, unsigned char *live, unsigned char *saved,
+                                      uint64_t bytes, void *search)
+{
+    if (!saved)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    memcpy(saved, live, bytes);
+    if (search)
+        follow(grid, segment, address, live, bytes, search);
     return GPUSIM_RAN;
 }
 
 static enum gpusim_outcome copy(struct gpusim_grid *grid)
 {
-    return each_chunk(grid, COPY);
+    return each_piece(grid, param64(grid, 2), param64(grid, 3), copy_piece, NULL);
+}
+
+static enum gpusim_outcome copy_and_follow(struct gpusim_grid *grid)
+{
+    struct search search;
+    enum gpusim_outcome outcome = open_search(grid, &search);
+
+    if (outcome != GPUSIM_RAN)
+        return outcome;
+    return each_piece(grid, param64(grid, 2), param64(grid, 3), copy_piece, &search);
+}
+
+struct rewinding {
+    bool restore;
+    uint64_t changed;
+};
+
+static enum gpusim_outcome rewind_piece(struct gpusim_grid *grid, const struct segment *segment,
+                                        uint64_t address, unsigned char *live, unsigned char *saved,
+                                        uint64_t bytes, void *data)
+{
+    struct rewinding *r = data;
+
+    (void)segment;
+    (void)address;
+    if (!saved)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    for (uint64_t at = 0; at < bytes; at += 16) {
+        uint64_t size = bytes - at < 16 ? bytes - at : 16;
+        if (memcmp(live + at, saved + at, size) == 0)
+            continue;
+        r->changed += size;
+        if (r->restore && !grid->broken_restore) /* switched on to prove that tests notice */
+            memcpy(live + at, saved + at, size);
+    }
+    return GPUSIM_RAN;
 }
 
 static enum gpusim_outcome compare(struct gpusim_grid *grid)
 {
-    return each_chunk(grid, COMPARE);
+    struct rewinding r = {.restore = false};
+    struct answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
+    enum gpusim_outcome outcome;
+
+    if (!answer)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    outcome = each_piece(grid, 0, param64(grid, 2), rewind_piece, &r);
+    if (r.changed)
+        answer->watched = 1;
+    return outcome;
 }
 
-static enum gpusim_outcome restore(struct gpusim_grid *grid)
+static enum gpusim_outcome rewind_all(struct gpusim_grid *grid)
 {
-    if (grid->broken_restore)
-        return GPUSIM_RAN; /* switched on to prove that tests notice */
-    return each_chunk(grid, RESTORE);
+    struct rewinding r = {.restore = true};
+    struct answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
+    enum gpusim_outcome outcome;
+
+    if (!answer)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    if (answer->watched)
+        return GPUSIM_RAN;
+    outcome = each_piece(grid, 0, param64(grid, 2), rewind_piece, &r);
+    answer->changed_bytes += r.changed;
+    return outcome;
+}
+
+struct hashing {
+    const struct segment *segments;
+    uint64_t *hashes;
+};
+
+static enum gpusim_outcome hash_piece(struct gpusim_grid *grid, const struct segment *segment,
+                                      uint64_t address, unsigned char *live, unsigned char *saved,
+                                      uint64_t bytes, void *data)
+{
+    const struct hashing *h = data;
+    uint64_t sum = 0;
+
+    (void)grid;
+    (void)saved;
+    for (uint64_t i = 0; i < bytes; i++) {
+        uint64_t mixed = ((address + i) * 0x9e3779b97f4a7c15ull) ^ live[i];
+        mixed *= 0xbf58476d1ce4e5b9ull;
+        sum += mixed ^ mixed >> 29;
+    }
+    h->hashes[segment - h->segments] += sum;
+    return GPUSIM_RAN;
+}
+
+static enum gpusim_outcome hash(struct gpusim_grid *grid)
+{
+    uint32_t count = param32(grid, 1);
+    struct hashing h;
+
+    h.segments = gpusim_grid_memory(grid, param64(grid, 0), count * sizeof(*h.segments));
+    h.hashes = gpusim_grid_memory(grid, param64(grid, 3), count * sizeof(*h.hashes));
+    if (!h.segments || !h.hashes)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    return each_piece(grid, 0, param64(grid, 2), hash_piece, &h);
+}
+
+static enum gpusim_outcome compare_hashes(struct gpusim_grid *grid)
+{
+    uint32_t count = param32(grid, 2);
+    const uint64_t *before = gpusim_grid_memory(grid, param64(grid, 0), count * sizeof(*before));
+    const uint64_t *after = gpusim_grid_memory(grid, param64(grid, 1), count * sizeof(*after));
+    struct answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
+
+    if (!before || !after || !answer)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    for (uint32_t i = 0; i < count; i++)
+        answer->elsewhere += before[i] != after[i];
+    return GPUSIM_RAN;
 }
 
 /* Reading changes nothing but the caches; the driver tells the model which range went through. */
@@ -100,7 +366,10 @@ static enum gpusim_outcome read_all(struct gpusim_grid *grid)
         .param_size = {__VA_ARGS__},                         \
     }
 
-DEFINE_WHOLE(gp_copy_chunks, copy, 8, 4);
-DEFINE_WHOLE(gp_compare_chunks, compare, 8, 4, 8);
-DEFINE_WHOLE(gp_restore_chunks, restore, 8, 4, 8);
+DEFINE_WHOLE(gp_copy, copy, 8, 4, 8, 8);
+DEFINE_WHOLE(gp_copy_and_follow, copy_and_follow, 8, 4, 8, 8, 8, 8, 4);
+DEFINE_WHOLE(gp_compare, compare, 8, 4, 8, 8);
+DEFINE_WHOLE(gp_rewind, rewind_all, 8, 4, 8, 8);
+DEFINE_WHOLE(gp_hash, hash, 8, 4, 8, 8);
+DEFINE_WHOLE(gp_compare_hashes, compare_hashes, 8, 8, 4, 8);
 DEFINE_WHOLE(gp_read_all, read_all, 8, 8, 8);

@@ -379,7 +379,8 @@ struct gpusim_result *gpusim_recorder_result(struct gpusim_recorder *r)
 
     if (r->lost)
         return NULL;
-    qsort(r->sites, r->site_count, sizeof(*r->sites), by_order);
+    if (r->site_count)
+        qsort(r->sites, r->site_count, sizeof(*r->sites), by_order);
     if (!list_instructions(r, result))
         return NULL;
     result->cycles = r->schedule.end + LAUNCH_CYCLES;

@@ -1,0 +1,114 @@
+#include "launch/parameters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A kernel has no more than one for each byte. */
+#define MOST_PARAMETERS GP_MOST_PARAMETER_BYTES
+
+struct asked {
+    CUfunction handle, function;
+    bool as_kernel; /* the handle is a CUkernel, which the driver does not take for a function */
+};
+
+static CUresult ask_one(const struct asked *a, size_t index, size_t *offset, size_t *size)
+{
+    if (a->as_kernel)
+        return gp_cuda.cuKernelGetParamInfo((CUkernel)a->handle, index, offset, size);
+    return gp_cuda.cuFuncGetParamInfo(a->function, index, offset, size);
+}
+
+static bool add(struct gp_parameter_layout *layout, size_t offset, size_t size)
+{
+    if (offset > GP_MOST_PARAMETER_BYTES || size > GP_MOST_PARAMETER_BYTES - offset)
+        return false;
+    /* Room for 1, 2, 4, 8, ... */
+    if ((layout->count & (layout->count - 1)) == 0) {
+        size_t capacity = layout->count ? 2 * layout->count : 1;
+        struct gp_parameter *list = realloc(layout->list, capacity * sizeof(*list));
+        if (!list)
+            return false;
+        layout->list = list;
+    }
+    layout->list[layout->count++] =
+        (struct gp_parameter){.offset = (uint32_t)offset, .size = (uint32_t)size};
+    return true;
+}
+
+void gp_parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
+                             CUfunction function)
+{
+    struct asked asked = {.handle = handle, .function = function};
+    size_t offset = 0, size = 0;
+    if (layout->asked)
+        return;
+    layout->asked = true;
+    if (!gp_cuda.cuFuncGetParamInfo || !gp_cuda.cuKernelGetParamInfo)
+        return;
+    CUresult result = ask_one(&asked, 0, &offset, &size);
+    if (result != CUDA_SUCCESS) {
+        asked.as_kernel = true;
+        CUresult as_kernel = ask_one(&asked, 0, &offset, &size);
+        /* A function without parameters has no first one. */
+        if (as_kernel != CUDA_SUCCESS) {
+            layout->known =
+                result == CUDA_ERROR_INVALID_VALUE || as_kernel == CUDA_ERROR_INVALID_VALUE;
+            return;
+        }
+        result = as_kernel;
+    }
+    while (result == CUDA_SUCCESS) {
+        if (layout->count == MOST_PARAMETERS || !add(layout, offset, size))
+            return;
+        result = ask_one(&asked, layout->count, &offset, &size);
+    }
+    layout->known = result == CUDA_ERROR_INVALID_VALUE; /* beyond the last */
+}
+
+void gp_parameter_layout_free(struct gp_parameter_layout *layout)
+{
+    free(layout->list);
+    *layout = (struct gp_parameter_layout){0};
+}
+
+/* The program has laid the block out itself. */
+static bool read_block(void **extra, void *bytes, size_t *size)
+{
+    const void *block = NULL;
+    *size = 0;
+    for (size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            block = extra[i + 1];
+        else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
+            *size = *(const size_t *)extra[i + 1];
+        else
+            return false; /* the driver will not take it either */
+    }
+    if (*size > GP_MOST_PARAMETER_BYTES || (*size && !block))
+        return false;
+    if (*size)
+        memcpy(bytes, block, *size);
+    return true;
+}
+
+bool gp_parameters_read(const struct gp_call *call, const struct gp_parameter_layout *layout,
+                        void *bytes, size_t *size)
+{
+    *size = 0;
+    if (call->extra)
+        return !call->parameters && read_block(call->extra, bytes, size);
+    if (!layout->known)
+        return false;
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct gp_parameter *p = &layout->list[i];
+        if (!call->parameters || !call->parameters[i])
+            return false; /* the driver will refuse the launch */
+        size_t end = (size_t)p->offset + p->size;
+        /* Gaps between parameters hold nothing. */
+        if (p->offset > *size)
+            memset((char *)bytes + *size, 0, p->offset - *size);
+        memcpy((char *)bytes + p->offset, call->parameters[i], p->size);
+        *size = end > *size ? end : *size;
+    }
+    return true;
+}

@@ -1,0 +1,33 @@
+/* The parameters of a launch as the device sees them: one block of bytes. Calls cuda/. */
+#ifndef GPUPROF_LAUNCH_PARAMETERS_H
+#define GPUPROF_LAUNCH_PARAMETERS_H
+
+#include "launch/launch.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What CUDA allows a kernel to have, at the most. */
+#define GP_MOST_PARAMETER_BYTES 32764u
+
+/* Where each parameter of a kernel lies in the block. Zeroed, it is not asked for yet. */
+struct gp_parameter_layout {
+    bool asked, known;
+    struct gp_parameter {
+        uint32_t offset, size; /* bytes */
+    } * list;
+    size_t count;
+};
+
+/* Asks the driver for the layout of a kernel, once; it stays unknown where the driver cannot tell
+ * (before CUDA 12.4). `handle` is what the program launches, `function` the same as a function. */
+void gp_parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
+                             CUfunction function);
+void gp_parameter_layout_free(struct gp_parameter_layout *layout);
+
+/* Writes a launch's parameters to `bytes`, which has room for GP_MOST_PARAMETER_BYTES; *size
+ * becomes how many they are. False where they are not known. */
+bool gp_parameters_read(const struct gp_call *call, const struct gp_parameter_layout *layout,
+                        void *bytes, size_t *size);
+
+#endif

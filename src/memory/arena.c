@@ -1,0 +1,132 @@
+#include "memory/arena.h"
+
+#include "memory/budget.h"
+#include "memory/work.h"
+
+#include <string.h>
+#include <sys/sysinfo.h>
+
+/* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
+#define STEP_BYTES ((uint64_t)2 << 20)
+
+uint64_t gp_arena_need(uint64_t bytes)
+{
+    return bytes + 2 * GP_COPY_ALIGNMENT;
+}
+
+void gp_arena_clear(struct gp_arena *arena)
+{
+    arena->device_used = arena->host_used = 0;
+}
+
+void gp_arena_free(struct gp_arena *arena)
+{
+    if (arena->device)
+        gp_cuda.cuMemFree_v2(arena->device);
+    if (arena->host_memory)
+        gp_cuda.cuMemFreeHost(arena->host_memory);
+    memset(arena, 0, sizeof(*arena));
+}
+
+static uint64_t free_on_device(void)
+{
+    size_t free = 0, total = 0;
+    return gp_cuda.cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS ? free : 0;
+}
+
+static uint64_t free_on_host(void)
+{
+    struct sysinfo info;
+    return sysinfo(&info) == 0 ? ((uint64_t)info.freeram + info.bufferram) * info.mem_unit : 0;
+}
+
+bool gp_arena_has_room(uint64_t bytes)
+{
+    return free_on_device() >= bytes + GP_DEVICE_RESERVE;
+}
+
+static void get_device_memory(struct gp_arena *arena, uint64_t bytes)
+{
+    if (bytes && gp_cuda.cuMemAlloc_v2(&arena->device, bytes) == CUDA_SUCCESS)
+        arena->device_size = bytes;
+    else
+        arena->device = 0;
+}
+
+static bool get_host_memory(struct gp_arena *arena, uint64_t bytes)
+{
+    if (gp_cuda.cuMemHostAlloc(&arena->host_memory, bytes,
+                               CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE) !=
+        CUDA_SUCCESS) {
+        arena->host_memory = NULL;
+        return false;
+    }
+    arena->host_size = bytes;
+    return gp_cuda.cuMemHostGetDevicePointer_v2(&arena->host, arena->host_memory, 0) ==
+           CUDA_SUCCESS;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool gp_arena_reserve(struct gp_arena *arena, uint64_t bytes, bool *moved, const char **why)
+{
+    *moved = false;
+    /* Where the device's part ends and the host's begins one copy may be cut in two. */
+    uint64_t cut = arena->host_size ? 2 * GP_COPY_ALIGNMENT : 0;
+    if (bytes + cut <= arena->device_size + arena->host_size)
+        return true;
+    struct gp_room room =
+        gp_budget(free_on_device() + arena->device_size, free_on_host() + arena->host_size);
+    if (bytes > room.device + room.host) {
+        *why = gp_budget_exceeded(bytes, room.device + room.host);
+        return false;
+    }
+    /* Half as much again, so that what grows is not made anew at each launch. */
+    uint64_t wanted = bytes + bytes / 2;
+    wanted += STEP_BYTES - wanted % STEP_BYTES;
+    *moved = true;
+    gp_arena_free(arena);
+    get_device_memory(arena, least(wanted, room.device / STEP_BYTES * STEP_BYTES));
+    if (!arena->device && bytes <= room.device)
+        get_device_memory(arena, bytes);
+    uint64_t rest = bytes - least(bytes, arena->device_size);
+    if (rest == 0)
+        return true;
+    rest += 2 * GP_COPY_ALIGNMENT;
+    if (rest <= room.host && get_host_memory(arena, rest))
+        return true;
+    /* What would not be enough is not kept from the program. */
+    gp_arena_free(arena);
+    *why = GP_NO_ROOM;
+    return false;
+}
+
+/* The first offset not before `used` at which a copy may lie. */
+static uint64_t offset_for(uint64_t base, uint64_t used, uint64_t live)
+{
+    return used + (live - base - used) % GP_COPY_ALIGNMENT;
+}
+
+uint64_t gp_arena_place(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
+{
+    uint64_t offset = offset_for(arena->device, arena->device_used, live);
+    if (offset < arena->device_size) {
+        uint64_t left = arena->device_size - offset;
+        /* A part ends at a cache line of the original. */
+        if (*bytes > left)
+            left -= least(left, (live + left) % GP_COPY_ALIGNMENT);
+        if (left) {
+            *bytes = least(*bytes, left);
+            arena->device_used = offset + *bytes;
+            return arena->device + offset;
+        }
+    }
+    offset = offset_for(arena->host, arena->host_used, live);
+    if (offset >= arena->host_size || *bytes > arena->host_size - offset)
+        return 0;
+    arena->host_used = offset + *bytes;
+    return arena->host + offset;
+}

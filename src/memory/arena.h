@@ -1,0 +1,41 @@
+/* The memory that copies lie in: on the device while the budget has room there, the rest in
+ * page-locked host memory. Places are given out from the front; all are taken back at once. Owns
+ * that memory; calls cuda/, budget.h. Used with the context current, one thread at a time. */
+#ifndef GPUPROF_MEMORY_ARENA_H
+#define GPUPROF_MEMORY_ARENA_H
+
+#include "cuda/driver.h"
+
+#include <stdint.h>
+
+#define GP_NO_ROOM "no room for a copy of the program's memory on the device or the host"
+
+struct gp_arena {
+    CUdeviceptr device, host; /* as kernels see it; 0 where there is none */
+    void *host_memory;
+    uint64_t device_size, host_size; /* bytes */
+    uint64_t device_used, host_used;
+};
+
+/* Bytes to count on for the copy of a buffer of so many. */
+uint64_t gp_arena_need(uint64_t bytes);
+
+/* Makes room for copies that need `bytes` together (the sum of gp_arena_need). *moved becomes true
+ * when places given out before are gone. False, with the reason in *why, where the budget or the
+ * memory does not allow for it. */
+bool gp_arena_reserve(struct gp_arena *arena, uint64_t bytes, bool *moved, const char **why);
+
+/* Takes all places back. */
+void gp_arena_clear(struct gp_arena *arena);
+
+/* A place for the copy of what lies at `live`, equal to it modulo GP_COPY_ALIGNMENT. *bytes becomes
+ * less where only a part fits there: then the rest gets a place of its own. 0 where there is none
+ * left, which gp_arena_reserve excludes. */
+uint64_t gp_arena_place(struct gp_arena *arena, uint64_t live, uint64_t *bytes);
+
+void gp_arena_free(struct gp_arena *arena);
+
+/* True when the current device has so many bytes to spare. */
+bool gp_arena_has_room(uint64_t bytes);
+
+#endif

@@ -1,0 +1,116 @@
+#include "memory/budget.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_PERCENT 10
+/* Page-locked host memory taken at the most unless the user names a size: making it takes a second
+ * for a few gigabytes, and each copy there as long as the bus takes. */
+#define MOST_ON_HOST ((uint64_t)4 << 30)
+/* Different texts kept. */
+#define MOST_REASONS 32
+
+/* One of them is 0. */
+static uint64_t limit;
+static unsigned percent = DEFAULT_PERCENT;
+
+static uint64_t unit_of(const char *letter)
+{
+    switch (*letter) {
+    case 'K':
+    case 'k':
+        return (uint64_t)1 << 10;
+    case 'M':
+    case 'm':
+        return (uint64_t)1 << 20;
+    case 'G':
+    case 'g':
+        return (uint64_t)1 << 30;
+    case 'T':
+    case 't':
+        return (uint64_t)1 << 40;
+    default:
+        return 0;
+    }
+}
+
+bool gp_budget_set(const char *text)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    uint64_t number = strtoull(text, &end, 10);
+    if (number == 0)
+        return false;
+    if (strcmp(end, "%") == 0) {
+        if (number > 100)
+            return false;
+        percent = (unsigned)number;
+        limit = 0;
+        return true;
+    }
+    uint64_t unit = *end ? unit_of(end) : 1;
+    if (!unit || (*end && end[1]) || number > UINT64_MAX / unit)
+        return false;
+    limit = number * unit;
+    percent = 0;
+    return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+struct gp_room gp_budget(uint64_t free_on_device, uint64_t free_on_host)
+{
+    uint64_t spare = free_on_device > GP_DEVICE_RESERVE ? free_on_device - GP_DEVICE_RESERVE : 0;
+    struct gp_room room;
+    if (limit) {
+        room.device = least(limit, spare);
+        room.host = least(limit - room.device, free_on_host / 2);
+    } else {
+        room.device = least(free_on_device / 100 * percent, spare);
+        room.host = least(free_on_host / 100 * percent, MOST_ON_HOST);
+    }
+    return room;
+}
+
+static void write_size(char *text, size_t size, uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    unsigned unit = 0;
+    double value = (double)bytes;
+    while (value >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, size, "%.*f %s", unit && value < 9.95 ? 1 : 0, value, units[unit]);
+}
+
+const char *gp_budget_exceeded(uint64_t needed, uint64_t allowed)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static const char *reasons[MOST_REASONS];
+    static unsigned count;
+    const char *reason = "its memory is more than GPUPROF_MEMORY allows";
+    char text[128], its[32], ours[32];
+    write_size(its, sizeof(its), needed);
+    write_size(ours, sizeof(ours), allowed);
+    snprintf(text, sizeof(text), "its memory (%s) is more than GPUPROF_MEMORY allows (%s)", its,
+             ours);
+    pthread_mutex_lock(&lock);
+    unsigned i = 0;
+    while (i < count && strcmp(reasons[i], text) != 0)
+        i++;
+    if (i == count && count < MOST_REASONS) {
+        reasons[i] = strdup(text);
+        count += reasons[i] != NULL;
+    }
+    if (i < count)
+        reason = reasons[i];
+    pthread_mutex_unlock(&lock);
+    return reason;
+}

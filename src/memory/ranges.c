@@ -1,0 +1,308 @@
+#include "memory/ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A variable: where, and of which module. In order of module. */
+struct gp_home {
+    const void *owner;
+    uint64_t start;
+};
+
+/* The number of ranges that begin at or before the address. */
+static size_t count_before(const struct gp_ranges *r, uint64_t address)
+{
+    size_t low = 0, high = r->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->ranges[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+unsigned gp_ranges_find(const struct gp_ranges *r, uint64_t address, size_t found[2])
+{
+    unsigned count = 0;
+    if (!r->count || address < r->ranges[0].start || address > r->ranges[r->count - 1].end)
+        return 0;
+    size_t before = count_before(r, address);
+    if (before > 0 && address <= r->ranges[before - 1].end)
+        found[count++] = before - 1;
+    if (before > 1 && r->ranges[before - 1].start == address &&
+        r->ranges[before - 2].end == address)
+        found[count++] = before - 2;
+    return count;
+}
+
+static void changed_at(struct gp_ranges *r, size_t index)
+{
+    if (index < r->changed_from)
+        r->changed_from = index;
+}
+
+static void note_high(struct gp_ranges *r, const struct gp_range *range)
+{
+    for (uint64_t high = range->start >> 32; high <= range->end >> 32 && high < GP_HIGH_HALVES;
+         high++) {
+        uint32_t bit = 1u << high % 32;
+        r->high_changed = r->high_changed || !(r->high[high / 32] & bit);
+        r->high[high / 32] |= bit;
+    }
+}
+
+static void remove_at(struct gp_ranges *r, size_t index)
+{
+    size_t behind = r->count - index - 1;
+    r->bytes -= r->ranges[index].end - r->ranges[index].start;
+    r->homes_known = r->homes_known && r->facts[index].kind != GP_BUFFER_GLOBAL;
+    memmove(&r->ranges[index], &r->ranges[index + 1], behind * sizeof(*r->ranges));
+    memmove(&r->facts[index], &r->facts[index + 1], behind * sizeof(*r->facts));
+    r->count--;
+    changed_at(r, index);
+}
+
+static bool make_room(struct gp_ranges *r)
+{
+    if (r->count < r->capacity)
+        return true;
+    size_t capacity = r->capacity ? 2 * r->capacity : 256;
+    struct gp_range *ranges = realloc(r->ranges, capacity * sizeof(*ranges));
+    if (!ranges)
+        return false;
+    r->ranges = ranges;
+    struct gp_range_facts *facts = realloc(r->facts, capacity * sizeof(*facts));
+    if (!facts)
+        return false;
+    r->facts = facts;
+    r->capacity = capacity;
+    return true;
+}
+
+static void insert_at(struct gp_ranges *r, size_t index, struct gp_range range,
+                      struct gp_range_facts facts)
+{
+    if (!make_room(r)) {
+        r->complete = false;
+        return;
+    }
+    size_t behind = r->count - index;
+    memmove(&r->ranges[index + 1], &r->ranges[index], behind * sizeof(*r->ranges));
+    memmove(&r->facts[index + 1], &r->facts[index], behind * sizeof(*r->facts));
+    r->ranges[index] = range;
+    r->facts[index] = facts;
+    r->count++;
+    r->bytes += range.end - range.start;
+    r->homes_known = r->homes_known && facts.kind != GP_BUFFER_GLOBAL;
+    note_high(r, &range);
+    changed_at(r, index);
+}
+
+static bool is_mapping(const struct gp_ranges *r, size_t index)
+{
+    return r->facts[index].kind == GP_BUFFER_MAPPED;
+}
+
+/* A mapping joins those it touches. */
+static void join_neighbours(struct gp_ranges *r, size_t index, struct gp_range *range)
+{
+    if (index < r->count && is_mapping(r, index) && r->ranges[index].start == range->end) {
+        range->end = r->ranges[index].end;
+        remove_at(r, index);
+    }
+    if (index > 0 && is_mapping(r, index - 1) && r->ranges[index - 1].end == range->start) {
+        range->start = r->ranges[index - 1].start;
+        remove_at(r, index - 1);
+    }
+}
+
+static struct gp_range range_of(const struct gp_buffer *buffer)
+{
+    return (struct gp_range){buffer->device_address, buffer->device_address + buffer->size};
+}
+
+static struct gp_range_facts facts_of(const struct gp_buffer *buffer)
+{
+    return (struct gp_range_facts){.kind = buffer->kind, .owner = buffer->owner};
+}
+
+static void add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)
+{
+    size_t index = count_before(r, range.start);
+    /* What lies where this does is there no more: its free passed us by. */
+    if (index > 0 && r->ranges[index - 1].end > range.start)
+        remove_at(r, --index);
+    while (index < r->count && r->ranges[index].start < range.end)
+        remove_at(r, index);
+    if (facts.kind == GP_BUFFER_MAPPED) {
+        join_neighbours(r, index, &range);
+        index = count_before(r, range.start);
+    }
+    insert_at(r, index, range, facts);
+}
+
+/* Of a mapping the neighbours remain. */
+static void take(struct gp_ranges *r, const struct gp_buffer *buffer)
+{
+    struct gp_range gone = range_of(buffer);
+    size_t index = count_before(r, gone.start);
+    if (index == 0 || r->facts[index - 1].kind != buffer->kind)
+        return; /* something else came to lie here */
+    struct gp_range whole = r->ranges[--index];
+    struct gp_range_facts facts = r->facts[index];
+    bool all = whole.start == gone.start && whole.end == gone.end;
+    if (!all && (buffer->kind != GP_BUFFER_MAPPED || gone.end > whole.end))
+        return;
+    remove_at(r, index);
+    if (gone.end < whole.end)
+        insert_at(r, index, (struct gp_range){gone.end, whole.end}, facts);
+    if (whole.start < gone.start)
+        insert_at(r, index, (struct gp_range){whole.start, gone.start}, facts);
+}
+
+static void follow(const struct gp_buffer *buffer, bool added, void *data)
+{
+    if (added)
+        add(data, range_of(buffer), facts_of(buffer));
+    else
+        take(data, buffer);
+}
+
+/* ---- all anew -------------------------------------------------------------------------------- */
+
+struct item {
+    struct gp_range range;
+    struct gp_range_facts facts;
+    size_t order; /* in which it was allocated */
+};
+
+struct items {
+    struct item *items;
+    size_t count, capacity;
+    bool out_of_memory;
+};
+
+static void collect(const struct gp_buffer *buffer, void *data)
+{
+    struct items *all = data;
+    if (all->count == all->capacity) {
+        size_t capacity = all->capacity ? 2 * all->capacity : 256;
+        struct item *items = realloc(all->items, capacity * sizeof(*items));
+        if (!items) {
+            all->out_of_memory = true;
+            return;
+        }
+        all->items = items;
+        all->capacity = capacity;
+    }
+    all->items[all->count] = (struct item){range_of(buffer), facts_of(buffer), all->count};
+    all->count++;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->range.start != y->range.start)
+        return x->range.start < y->range.start ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Of items that overlap the one allocated last is really there. */
+static void drop_stale(struct items *all)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct item *item = &all->items[i];
+        while (kept > 0 && all->items[kept - 1].range.end > item->range.start &&
+               all->items[kept - 1].order < item->order)
+            kept--;
+        if (kept == 0 || all->items[kept - 1].range.end <= item->range.start)
+            all->items[kept++] = *item;
+    }
+    all->count = kept;
+}
+
+static bool read_all(struct gp_ranges *r, CUcontext context, int device)
+{
+    struct items all = {0};
+    gp_buffers_each(context, device, collect, &all);
+    if (all.count)
+        qsort(all.items, all.count, sizeof(*all.items), by_address);
+    drop_stale(&all);
+    r->count = 0;
+    r->changed_from = 0;
+    r->bytes = 0;
+    r->homes_known = false;
+    r->complete = !all.out_of_memory;
+    for (size_t i = 0; i < all.count; i++)
+        add(r, all.items[i].range, all.items[i].facts);
+    free(all.items);
+    return r->complete;
+}
+
+bool gp_ranges_update(struct gp_ranges *r, CUcontext context, int device)
+{
+    bool followed = gp_buffers_changes(&r->generation, context, device, follow, r);
+    return (followed && r->complete) || read_all(r, context, device);
+}
+
+void gp_ranges_free(struct gp_ranges *r)
+{
+    free(r->ranges);
+    free(r->facts);
+    free(r->homes);
+    memset(r, 0, sizeof(*r));
+}
+
+/* ---- variables of modules -------------------------------------------------------------------- */
+
+static int by_owner(const void *a, const void *b)
+{
+    const struct gp_home *x = a, *y = b;
+    if (x->owner != y->owner)
+        return (uintptr_t)x->owner < (uintptr_t)y->owner ? -1 : 1;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool list_homes(struct gp_ranges *r)
+{
+    if (r->homes_known)
+        return true;
+    r->home_count = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->facts[i].kind != GP_BUFFER_GLOBAL)
+            continue;
+        if (r->home_count == r->home_capacity) {
+            size_t capacity = r->home_capacity ? 2 * r->home_capacity : 64;
+            struct gp_home *homes = realloc(r->homes, capacity * sizeof(*homes));
+            if (!homes)
+                return false;
+            r->homes = homes;
+            r->home_capacity = capacity;
+        }
+        r->homes[r->home_count++] = (struct gp_home){r->facts[i].owner, r->ranges[i].start};
+    }
+    if (r->home_count)
+        qsort(r->homes, r->home_count, sizeof(*r->homes), by_owner);
+    r->homes_known = true;
+    return true;
+}
+
+bool gp_ranges_of(struct gp_ranges *r, const void *owner, gp_range_visit *visit, void *data)
+{
+    if (!list_homes(r))
+        return false;
+    size_t low = 0, high = owner ? r->home_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)r->homes[middle].owner < (uintptr_t)owner)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i < r->home_count && (!owner || r->homes[i].owner == owner); i++)
+        visit(count_before(r, r->homes[i].start) - 1, data);
+    return true;
+}

@@ -1,0 +1,46 @@
+/* The buffers that kernels of one context can write, in order of address: what a pointer is looked
+ * up in. Follows the list of buffers from change to change. Owns the table; calls buffers.h.
+ *
+ * A range is a buffer, except that mappings side by side are one: memory that grows by mapping more
+ * of it behind is used across the borders. Not for several threads at once. */
+#ifndef GPUPROF_MEMORY_RANGES_H
+#define GPUPROF_MEMORY_RANGES_H
+
+#include "memory/buffers.h"
+#include "memory/work.h"
+
+struct gp_range_facts {
+    enum gp_buffer_kind kind;
+    const void *owner; /* of a global: its module or library */
+};
+
+struct gp_ranges {
+    struct gp_range *ranges;      /* in order of address; none overlaps another */
+    struct gp_range_facts *facts; /* of the same */
+    size_t count, capacity;
+    uint64_t bytes;      /* of all ranges */
+    size_t changed_from; /* what lies before it is as it was when somebody set this to count */
+    uint32_t
+        high[GP_HIGH_HALVES / 32]; /* upper halves of addresses there are or were, a bit each */
+    bool high_changed;             /* bits came since somebody cleared this */
+
+    uint64_t generation; /* of the list, up to which this follows it */
+    bool complete; /* it has been read whole once, and no change was lost for want of memory */
+    struct gp_home *homes;
+    size_t home_count, home_capacity;
+    bool homes_known;
+};
+
+/* Brings the ranges up to date with the list of buffers. False where memory ran out. */
+bool gp_ranges_update(struct gp_ranges *ranges, CUcontext context, int device);
+void gp_ranges_free(struct gp_ranges *ranges);
+
+/* The ranges that an address points into, or just behind the end of: none, one or two. */
+unsigned gp_ranges_find(const struct gp_ranges *ranges, uint64_t address, size_t found[2]);
+
+/* Calls visit with each variable of the module or library; with all variables for NULL. False where
+ * memory ran out. */
+typedef void gp_range_visit(size_t range, void *data);
+bool gp_ranges_of(struct gp_ranges *ranges, const void *owner, gp_range_visit *visit, void *data);
+
+#endif

@@ -1,0 +1,62 @@
+#include "memory/segments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t units_of(uint64_t live, uint64_t bytes)
+{
+    return (live % 16 + bytes + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES;
+}
+
+bool gp_segments_add(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t bytes,
+                     uint64_t start)
+{
+    if (s->count == s->capacity) {
+        size_t capacity = s->capacity ? 2 * s->capacity : 64;
+        struct gp_segment *list = realloc(s->list, capacity * sizeof(*list));
+        if (!list)
+            return false;
+        s->list = list;
+        s->capacity = capacity;
+    }
+    s->list[s->count++] = (struct gp_segment){
+        .live = live, .saved = saved, .bytes = bytes, .start = start, .first_unit = s->units};
+    s->units += units_of(live, bytes);
+    return true;
+}
+
+void gp_segments_clear(struct gp_segments *s)
+{
+    s->count = s->on_device = 0;
+    s->units = s->units_done = 0;
+}
+
+CUresult gp_segments_upload(struct gp_segments *s, CUstream stream)
+{
+    if (s->count > s->device_capacity) {
+        if (s->table)
+            gp_cuda.cuMemFree_v2(s->table);
+        s->table = 0;
+        s->on_device = s->device_capacity = 0;
+        CUresult result = gp_cuda.cuMemAlloc_v2(&s->table, s->capacity * sizeof(*s->list));
+        if (result != CUDA_SUCCESS) {
+            s->table = 0;
+            return result;
+        }
+        s->device_capacity = s->capacity;
+    }
+    if (s->on_device == s->count)
+        return CUDA_SUCCESS;
+    size_t from = s->on_device;
+    s->on_device = s->count;
+    return gp_cuda.cuMemcpyHtoDAsync_v2(s->table + from * sizeof(*s->list), s->list + from,
+                                        (s->count - from) * sizeof(*s->list), stream);
+}
+
+void gp_segments_free(struct gp_segments *s, bool context_alive)
+{
+    if (s->table && context_alive)
+        gp_cuda.cuMemFree_v2(s->table);
+    free(s->list);
+    memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,206 @@
+/* launch/parameters and launch/trust, on a driver of two functions made here. */
+#include "launch/parameters.h"
+#include "launch/trust.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FUNCTION ((CUfunction)(uintptr_t)1)
+#define KERNEL ((CUfunction)(uintptr_t)2) /* a CUkernel in disguise */
+
+/* An int, a gap, a pointer, a struct of 12 bytes. */
+static const struct gp_parameter parameters[] = {{0, 4}, {8, 8}, {16, 12}};
+static size_t parameter_count;
+static unsigned asked;
+
+static CUresult info(size_t index, size_t *offset, size_t *size)
+{
+    asked++;
+    if (index >= parameter_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *offset = parameters[index].offset;
+    *size = parameters[index].size;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_function(CUfunction f, size_t index, size_t *offset, size_t *size)
+{
+    return f == FUNCTION ? info(index, offset, size) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult fake_kernel(CUkernel k, size_t index, size_t *offset, size_t *size)
+{
+    return (CUfunction)k == KERNEL ? info(index, offset, size) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult fake_endless(CUfunction f, size_t index, size_t *offset, size_t *size)
+{
+    (void)f;
+    *offset = index;
+    *size = 1;
+    return CUDA_SUCCESS;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    gp_cuda.cuFuncGetParamInfo = fake_function;
+    gp_cuda.cuKernelGetParamInfo = fake_kernel;
+    parameter_count = 3;
+    asked = 0;
+    return 0;
+}
+
+static unsigned char bytes[GP_MOST_PARAMETER_BYTES];
+
+static void parameters_are_laid_out_as_the_device_sees_them(void **state)
+{
+    (void)state;
+    static CUfunction const handles[] = {FUNCTION, KERNEL};
+    for (int i = 0; i < 2; i++) {
+        struct gp_parameter_layout layout = {0};
+        int number = 5;
+        uint64_t pointer = 0x7f0011223344;
+        char text[12] = "hello world";
+        void *arguments[] = {&number, &pointer, text};
+        struct gp_call call = {.function = handles[i], .parameters = arguments};
+        size_t size;
+        gp_parameter_layout_ask(&layout, handles[i], handles[i]);
+        assert_true(gp_parameters_read(&call, &layout, bytes, &size));
+        assert_int_equal(size, 28);
+        assert_memory_equal(bytes, &number, 4);
+        assert_memory_equal(bytes + 4, "\0\0\0\0", 4);
+        assert_memory_equal(bytes + 8, &pointer, 8);
+        assert_memory_equal(bytes + 16, text, 12);
+        unsigned before = asked;
+        gp_parameter_layout_ask(&layout, handles[i], handles[i]);
+        assert_int_equal(asked, before); /* once is enough */
+        arguments[1] = NULL;
+        assert_false(gp_parameters_read(&call, &layout, bytes, &size));
+        call.parameters = NULL;
+        assert_false(gp_parameters_read(&call, &layout, bytes, &size));
+        gp_parameter_layout_free(&layout);
+    }
+}
+
+static void a_kernel_without_parameters_has_none(void **state)
+{
+    (void)state;
+    struct gp_parameter_layout layout = {0};
+    struct gp_call call = {.function = FUNCTION};
+    size_t size = 99;
+    parameter_count = 0;
+    gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
+    assert_true(gp_parameters_read(&call, &layout, bytes, &size));
+    assert_int_equal(size, 0);
+    gp_parameter_layout_free(&layout);
+}
+
+static void a_driver_that_does_not_tell_leaves_them_unknown(void **state)
+{
+    (void)state;
+    struct gp_parameter_layout layout = {0};
+    void *arguments[] = {NULL};
+    struct gp_call call = {.function = FUNCTION, .parameters = arguments};
+    size_t size;
+    gp_cuda.cuFuncGetParamInfo = NULL;
+    gp_cuda.cuKernelGetParamInfo = NULL;
+    gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
+    assert_false(gp_parameters_read(&call, &layout, bytes, &size));
+    gp_parameter_layout_free(&layout);
+}
+
+static void a_driver_that_never_ends_is_not_believed(void **state)
+{
+    (void)state;
+    struct gp_parameter_layout layout = {0};
+    void *arguments[] = {NULL};
+    struct gp_call call = {.function = FUNCTION, .parameters = arguments};
+    size_t size;
+    gp_cuda.cuFuncGetParamInfo = fake_endless;
+    gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
+    assert_false(gp_parameters_read(&call, &layout, bytes, &size));
+    gp_parameter_layout_free(&layout);
+}
+
+static void a_block_of_the_programs_own_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    struct gp_parameter_layout layout = {0};
+    char block[20] = "parameters in a row";
+    size_t size = sizeof(block), got;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_BUFFER_POINTER, block,
+                     CU_LAUNCH_PARAM_END};
+    struct gp_call call = {.function = FUNCTION, .extra = extra};
+    assert_true(gp_parameters_read(&call, &layout, bytes, &got));
+    assert_int_equal(got, sizeof(block));
+    assert_memory_equal(bytes, block, sizeof(block));
+    size = GP_MOST_PARAMETER_BYTES + 1; /* more than CUDA allows */
+    assert_false(gp_parameters_read(&call, &layout, bytes, &got));
+    size = 0;
+    extra[3] = NULL;
+    assert_true(gp_parameters_read(&call, &layout, bytes, &got));
+    assert_int_equal(got, 0);
+    extra[0] = (void *)(uintptr_t)77; /* unknown */
+    assert_false(gp_parameters_read(&call, &layout, bytes, &got));
+}
+
+static void a_kernel_is_watched_at_first_and_now_and_then(void **state)
+{
+    (void)state;
+    struct gp_trust trust = {0};
+    const unsigned grid[3] = {1, 1, 1};
+    static const unsigned expected[] = {1, 2, 3, 10, 30, 100, 300, 1000, 3000, 10000};
+    size_t next = 0;
+    for (unsigned launch = 1; launch <= 20000; launch++) {
+        if (gp_trust_verifies(&trust, grid)) {
+            assert_true(next < sizeof(expected) / sizeof(expected[0]));
+            assert_int_equal(launch, expected[next]);
+            next++;
+        }
+    }
+    assert_int_equal(next, sizeof(expected) / sizeof(expected[0]));
+}
+
+static void a_new_grid_is_watched_a_few_times(void **state)
+{
+    (void)state;
+    struct gp_trust trust = {0};
+    unsigned verified = 0;
+    for (unsigned launch = 1; launch <= 9; launch++) {
+        const unsigned grid[3] = {launch % 2, 1, 1};
+        verified += gp_trust_verifies(&trust, grid);
+    }
+    assert_int_equal(verified, 3 + 5);
+}
+
+static void trust_that_is_broken_stays_so(void **state)
+{
+    (void)state;
+    struct gp_trust trust = {0};
+    const unsigned grid[3] = {1, 1, 1};
+    assert_false(gp_trust_is_broken(&trust));
+    gp_trust_verifies(&trust, grid);
+    gp_trust_break(&trust);
+    gp_trust_verifies(&trust, grid);
+    assert_true(gp_trust_is_broken(&trust));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+    const struct CMUnitTest tests[] = {
+        TEST(parameters_are_laid_out_as_the_device_sees_them),
+        TEST(a_kernel_without_parameters_has_none),
+        TEST(a_driver_that_does_not_tell_leaves_them_unknown),
+        TEST(a_driver_that_never_ends_is_not_believed),
+        TEST(a_block_of_the_programs_own_is_taken_as_it_is),
+        TEST(a_kernel_is_watched_at_first_and_now_and_then),
+        TEST(a_new_grid_is_watched_a_few_times),
+        TEST(trust_that_is_broken_stays_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* memory/budget and memory/arena: how much may be taken, and where copies lie in it. */
+#include "memory/arena.h"
+#include "memory/budget.h"
+#include "memory/pageable.h"
+#include "memory/work.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#define KB ((uint64_t)1 << 10)
+#define MB ((uint64_t)1 << 20)
+#define GB ((uint64_t)1 << 30)
+
+static uint64_t device_free;
+static bool device_refuses;
+
+static CUresult fake_info(size_t *free, size_t *total)
+{
+    *free = device_free;
+    *total = 16 * GB;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_alloc(CUdeviceptr *address, size_t bytes)
+{
+    if (device_refuses || bytes > device_free)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = 0x700000000000;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_free(CUdeviceptr address)
+{
+    (void)address;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_host_alloc(void **memory, size_t bytes, unsigned flags)
+{
+    (void)bytes;
+    (void)flags;
+    *memory = (void *)(uintptr_t)0x600000000000;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_host_free(void *memory)
+{
+    (void)memory;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_device_pointer(CUdeviceptr *device, void *host, unsigned flags)
+{
+    (void)flags;
+    *device = (uintptr_t)host;
+    return CUDA_SUCCESS;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    gp_cuda.cuMemGetInfo_v2 = fake_info;
+    gp_cuda.cuMemAlloc_v2 = fake_alloc;
+    gp_cuda.cuMemFree_v2 = fake_free;
+    gp_cuda.cuMemHostAlloc = fake_host_alloc;
+    gp_cuda.cuMemFreeHost = fake_host_free;
+    gp_cuda.cuMemHostGetDevicePointer_v2 = fake_device_pointer;
+    device_free = 10 * GB;
+    device_refuses = false;
+    assert_true(gp_budget_set("10%"));
+    return 0;
+}
+
+static void sizes_and_shares_are_understood(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } sizes[] = {{"1", 1}, {"4096", 4096}, {"64K", 64 * KB}, {"512M", 512 * MB}, {"4g", 4 * GB}};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_true(gp_budget_set(sizes[i].text));
+        assert_int_equal(gp_budget(100 * GB, 100 * GB).device, sizes[i].bytes);
+    }
+    assert_true(gp_budget_set("25%"));
+    assert_int_equal(gp_budget(100 * MB * 100, 0).device, 25 * 100 * MB);
+    static const char *const wrong[] = {"",   "0",    "0%",   "101%", "4GB", "-1",
+                                        "G",  "1.5G", "10 %", " 4G",  "4X",  "99999999999999999T",
+                                        "4G%"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_false(gp_budget_set(wrong[i]));
+    assert_int_equal(gp_budget(100 * MB * 100, 0).device, 25 * 100 * MB); /* as it was */
+}
+
+static void the_program_keeps_room_of_its_own(void **state)
+{
+    (void)state;
+    assert_true(gp_budget_set("100%"));
+    assert_int_equal(gp_budget(GP_DEVICE_RESERVE, 0).device, 0);
+    assert_int_equal(gp_budget(GP_DEVICE_RESERVE + 100, 0).device, 100);
+    assert_true(gp_budget_set("4G"));
+    assert_int_equal(gp_budget(GB, 100 * GB).device, GB - GP_DEVICE_RESERVE);
+    assert_int_equal(gp_budget(GB, 100 * GB).host, 3 * GB + GP_DEVICE_RESERVE);
+    assert_int_equal(gp_budget(GB, 2 * GB).host, GB); /* half of what the host has */
+}
+
+static void what_is_too_much_is_said_in_figures(void **state)
+{
+    (void)state;
+    const char *why = gp_budget_exceeded(60000000000, 13000000000);
+    assert_string_equal(why, "its memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)");
+    assert_ptr_equal(why, gp_budget_exceeded(60000000001, 13000000001));
+    assert_string_equal(gp_budget_exceeded(1500000, 800),
+                        "its memory (1.5 MB) is more than GPUPROF_MEMORY allows (800 bytes)");
+}
+
+/* Places for buffers of these sizes do not overlap, and lie where cache lines are the same. */
+static void check_places(struct gp_arena *arena, const uint64_t *sizes, size_t count)
+{
+    uint64_t need = 0, used = 0, end_device = 0, end_host = 0;
+    const char *why = NULL;
+    bool moved;
+    for (size_t i = 0; i < count; i++)
+        need += gp_arena_need(sizes[i]);
+    assert_true(gp_arena_reserve(arena, need, &moved, &why));
+    gp_arena_clear(arena);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t live = 0x500000000000 + i * 0x1000000007, left = sizes[i];
+        while (left) {
+            uint64_t bytes = left, saved = gp_arena_place(arena, live, &bytes);
+            assert_true(saved != 0 && bytes > 0 && bytes <= left);
+            assert_int_equal((saved - live) % GP_COPY_ALIGNMENT, 0);
+            bool on_device = arena->device && saved >= arena->device;
+            uint64_t *end = on_device ? &end_device : &end_host;
+            uint64_t base = on_device ? arena->device : arena->host;
+            assert_true(saved >= base && saved - base >= *end);
+            *end = saved - base + bytes;
+            assert_true(*end <= (on_device ? arena->device_size : arena->host_size));
+            live += bytes;
+            left -= bytes;
+            used += bytes;
+        }
+    }
+    assert_true(used > 0);
+}
+
+static void copies_have_places_on_the_device(void **state)
+{
+    (void)state;
+    struct gp_arena arena = {0};
+    const uint64_t sizes[] = {1, 4, 100, 128, 4096, 999999, 3, 3000000};
+    check_places(&arena, sizes, 8);
+    assert_int_equal(arena.host_size, 0);
+    bool moved;
+    const char *why;
+    assert_true(gp_arena_reserve(&arena, MB, &moved, &why));
+    assert_false(moved); /* there was enough */
+    assert_true(gp_arena_reserve(&arena, 100 * MB, &moved, &why));
+    assert_true(moved);
+    gp_arena_free(&arena);
+}
+
+static void what_does_not_fit_there_lies_on_the_host(void **state)
+{
+    (void)state;
+    for (uint64_t size = 1 * MB; size < 1 * MB + 600; size += 7) {
+        struct gp_arena arena = {0};
+        const uint64_t sizes[] = {size, 5, 3 * MB + size, 77, 2 * MB};
+        device_free = GP_DEVICE_RESERVE + 2 * MB;
+        assert_true(gp_budget_set("100M"));
+        check_places(&arena, sizes, 5);
+        assert_true(arena.device_size > 0 && arena.host_size > 0);
+        gp_arena_free(&arena);
+    }
+    struct gp_arena arena = {0};
+    const uint64_t sizes[] = {1000, 2 * MB};
+    device_refuses = true;
+    check_places(&arena, sizes, 2);
+    assert_int_equal(arena.device_size, 0);
+    gp_arena_free(&arena);
+}
+
+static void no_more_is_taken_than_allowed(void **state)
+{
+    (void)state;
+    struct gp_arena arena = {0};
+    bool moved;
+    const char *why = NULL;
+    assert_true(gp_budget_set("64K"));
+    assert_true(gp_arena_reserve(&arena, 60000, &moved, &why));
+    assert_true(arena.device_size + arena.host_size <= 64 * KB);
+    assert_false(gp_arena_reserve(&arena, 70000, &moved, &why));
+    assert_string_equal(why, "its memory (70 kB) is more than GPUPROF_MEMORY allows (66 kB)");
+    assert_false(moved);
+    gp_arena_free(&arena);
+}
+
+/* Last: they are kept for ever. */
+static void no_more_than_so_many_figures_are_kept(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        assert_non_null(gp_budget_exceeded(i * 20, 1)); /* no more than so many are kept */
+    assert_string_equal(gp_budget_exceeded(123, 1),
+                        "its memory is more than GPUPROF_MEMORY allows");
+}
+
+static int constant = 7;
+
+static void readable_memory_is_told_from_other_addresses(void **state)
+{
+    (void)state;
+    int local;
+    void *heap = malloc(100);
+    void *reserved = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(gp_is_readable((uintptr_t)&local));
+    assert_true(gp_is_readable((uintptr_t)heap));
+    assert_true(gp_is_readable((uintptr_t)&constant));
+    assert_false(gp_is_readable((uintptr_t)reserved + 5000)); /* as drivers keep addresses */
+    assert_false(gp_is_readable(0));
+    assert_false(gp_is_readable(4096));
+    assert_false(gp_is_readable(UINT64_MAX));
+    assert_false(gp_is_readable((uint64_t)1 << 60));
+    munmap(reserved, 1 << 20);
+    assert_false(gp_is_readable((uintptr_t)reserved));
+    free(heap);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+    const struct CMUnitTest tests[] = {
+        TEST(sizes_and_shares_are_understood),
+        TEST(the_program_keeps_room_of_its_own),
+        TEST(what_is_too_much_is_said_in_figures),
+        TEST(copies_have_places_on_the_device),
+        TEST(what_does_not_fit_there_lies_on_the_host),
+        TEST(no_more_is_taken_than_allowed),
+        TEST(readable_memory_is_told_from_other_addresses),
+        TEST(no_more_than_so_many_figures_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
