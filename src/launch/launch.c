@@ -90,14 +90,14 @@ static bool is_capturing(CUstream stream, bool per_thread_stream)
 
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
  * graph is none: it is not counted. While anything is captured nothing is measured. */
-static bool is_to_be_measured(const struct gp_call *call)
+static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
 {
     if (!gp_kernel_is_wanted(call->function))
         return false;
     bool captures = gp_session_captures() > 0;
     if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
-    return gp_sampling_takes(call, NULL) && !captures &&
+    return gp_sampling_takes(call, turn) && !captures &&
            !is_capturing(call->stream, call->per_thread_stream);
 }
 
@@ -171,7 +171,8 @@ static struct gp_context *context_of(CUstream stream)
 }
 
 /* The gate is closed. True in *held_up where a wait ran out. */
-static CUresult launch_alone(const struct gp_call *call, uint64_t index, bool *held_up)
+static CUresult launch_alone(const struct gp_call *call, uint64_t index, uint64_t turn,
+                             bool *held_up)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
     struct gp_context *context = kernel ? context_of(call->stream) : NULL;
@@ -182,7 +183,7 @@ static CUresult launch_alone(const struct gp_call *call, uint64_t index, bool *h
         *held_up = context->busy;
         return call->run(call);
     }
-    CUresult result = gp_measure(call, kernel, context, index);
+    CUresult result = gp_measure(call, kernel, context, index, turn);
     *held_up = context->busy;
     settle_at_exit();
     return result;
@@ -214,8 +215,9 @@ CUresult gp_launch(const struct gp_call *call)
     gp_own_work_begins();
     CUresult result;
     bool held_up;
-    if (is_to_be_measured(call) && close_gate()) {
-        result = launch_alone(call, index, &held_up);
+    uint64_t turn;
+    if (is_to_be_measured(call, &turn) && close_gate()) {
+        result = launch_alone(call, index, turn, &held_up);
         gp_gate_open();
     } else {
         result = gp_launch_plainly(call);
@@ -249,7 +251,10 @@ CUresult gp_launch_in_series(const struct gp_call *call, bool measured, bool *he
     *held_up = false;
     if (!measured || !gp_session_measures())
         return run_or_make_room(call);
-    return launch_alone(call, index, held_up);
+    uint64_t turn;
+    if (!gp_sampling_takes(call, &turn))
+        return run_or_make_room(call);
+    return launch_alone(call, index, turn, held_up);
 }
 
 void gp_launch_series_ends(void)

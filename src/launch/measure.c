@@ -110,13 +110,21 @@ static CUresult record_event(const struct gp_call *call, CUevent event)
                                    : gp_cuda.cuEventRecord(event, call->stream);
 }
 
-/* Marks the start of the kernel's time on the GPU. What empties the caches runs just before, so the
- * launch stands in line by the time it ends and nothing is waited for in between. */
+/* Marks the start of the kernel's time on the GPU. Our own kernel runs just before, which empties
+ * the caches, so the launch stands in line by the time it ends and nothing is waited for in
+ * between. */
 static bool start_clock(struct measurement *m)
 {
     struct gp_context *c = m->context;
-    flush_caches(m);
-    return record_event(m->call, c->earlier) == CUDA_SUCCESS &&
+    const struct gp_call *call = m->call;
+    const char *why;
+    struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
+    if (!snapshot)
+        return false;
+    bool held_up = (gp_session_flushes_caches() &&
+                    gp_snapshot_flush_caches_on(snapshot, call->stream, call->per_thread_stream)) ||
+                   gp_snapshot_pause_on(snapshot, call->stream, call->per_thread_stream);
+    return held_up && record_event(m->call, c->earlier) == CUDA_SUCCESS &&
            record_event(m->call, c->start) == CUDA_SUCCESS;
 }
 
@@ -310,6 +318,26 @@ static CUresult measure_once(struct measurement *m)
     return result;
 }
 
+/* Without replays successive launches of a kernel take turns: one is timed, the next ones run once
+ * in each pass. */
+static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
+{
+    struct gp_context *c = m->context;
+    unsigned hardware = c->collector->hardware_passes(c->collection);
+    bool instruments = c->collector->instruments(c->collection), ended;
+    unsigned which = (unsigned)(turn % (1 + hardware + instruments));
+    if (which == 0 || !gp_kernel_has_ended(m->kernel))
+        return own_run(m, &ended);
+    unsigned pass = which <= hardware ? which - 1 : GP_INSTRUMENTED_PASS;
+    if (pass == 0)
+        flush_caches(m);
+    if (!begin_pass(m, pass))
+        return own_run(m, &ended);
+    CUresult result;
+    run_pass(m, pass, &result);
+    return result;
+}
+
 static void record(const struct measurement *m, uint64_t index, double started_ms)
 {
     struct gp_context *c = m->context;
@@ -329,10 +357,14 @@ static void record(const struct measurement *m, uint64_t index, double started_m
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);
-    const char *not_run =
-        launch.skipped ? launch.skipped : "no counter of the selection exists here";
+    const char *not_run = launch.skipped         ? launch.skipped
+                          : gp_session_replays() ? "no counter of the selection exists here"
+                                                 : GP_COUNTED_ELSEWHERE;
+    double duration_ns = 1e6 * m->run.native_ms;
+    if (!gp_session_replays() && duration_ns == 0)
+        duration_ns = GP_DURATION_ELSEWHERE;
     launch.overhead_ms = now_ms() - started_ms;
-    gp_pending_add(&c->pending, m->ticket, &launch, not_run, 1e6 * m->run.native_ms);
+    gp_pending_add(&c->pending, m->ticket, &launch, not_run, duration_ns);
 }
 
 /* Says once that metrics are missing because the hardware's counters cannot be had. Where nothing
@@ -350,7 +382,7 @@ static void say_without_hardware(struct gp_context *c)
 }
 
 CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct gp_context *c,
-                    uint64_t index)
+                    uint64_t index, uint64_t turn)
 {
     double started_ms = now_ms();
     struct measurement m = {
@@ -365,17 +397,18 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     bool ended, counts = c->collector->hardware_passes(c->collection) > 0 ||
                          c->collector->instruments(c->collection);
     m.ticket = c->collector->ticket(c->collection);
-    if (counts)
+    if (counts && gp_session_replays())
         save(&m);
-    CUresult result = m.snapshot ? measure_by_replay(&m)
-                      : counts   ? measure_once(&m)
-                                 : own_run(&m, &ended);
+    CUresult result = !counts                 ? own_run(&m, &ended)
+                      : m.snapshot            ? measure_by_replay(&m)
+                      : !gp_session_replays() ? measure_in_turn(&m, turn)
+                                              : measure_once(&m);
     say_without_hardware(c);
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     if (measured)
         record(&m, index, started_ms);
-    if (m.snapshot)
-        gp_snapshot_done(m.snapshot);
+    if (c->snapshot)
+        gp_snapshot_done(c->snapshot);
     if (gp_pending_is_due(c->pending, c->collector, c->collection))
         gp_pending_settle(&c->pending, c->collector, c->collection, !c->dead);
     else if (measured)

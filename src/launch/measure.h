@@ -9,8 +9,9 @@
 #include "launch/launch.h"
 
 /* Makes the launch, the index-th of the process, and measures it; the result is that of the
- * program's own run. */
+ * program's own run. turn: how many launches of this kernel and configuration were measured before.
+ */
 CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel,
-                    struct gp_context *context, uint64_t index);
+                    struct gp_context *context, uint64_t index, uint64_t turn);
 
 #endif

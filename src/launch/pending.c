@@ -56,10 +56,10 @@ bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector 
 /* What we have timed ourselves is the kernel alone; what a range counted includes its edges. */
 static void put_duration(struct gp_counter *counters, size_t count, double duration_ns)
 {
-    for (size_t i = 0; duration_ns > 0 && i < count; i++) {
+    for (size_t i = 0; duration_ns != 0 && i < count; i++) {
         if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0) {
             counters[i].value = duration_ns;
-            counters[i].absent = NULL;
+            counters[i].absent = duration_ns > 0 ? NULL : GP_COUNTED_ELSEWHERE;
         }
     }
 }

@@ -10,7 +10,8 @@ struct gp_pending; /* those of one collection; NULL is an empty list */
 
 /* Takes a launch without its counters; what the strings point to may go afterwards, but for
  * `skipped` and `not_run` (why a pass was not made), which live for ever. duration_ns: of the
- * kernel alone, 0 where it was not timed. */
+ * kernel alone, 0 where it was not timed, GP_DURATION_ELSEWHERE where other launches of it are. */
+#define GP_DURATION_ELSEWHERE (-1.0)
 void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_launch *launch,
                     const char *not_run, double duration_ns);
 

@@ -433,3 +433,16 @@ KERNEL gp_read_all(const uint4 *scratch, uint64_t bytes, uint32_t *sink)
     if (seen == 0x5eed1e55 && bytes == 1)
         *sink = seen;
 }
+
+/* Holds the stream up for that many nanoseconds, so that what is put behind it stands in line. The
+ * clock may stand still for a microsecond at a time, and turns are counted lest it stand for good. */
+KERNEL gp_pause(uint64_t nanoseconds)
+{
+    uint64_t start, now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+    for (unsigned turn = 0; turn < 100000; turn++) {
+        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+        if (now - start >= nanoseconds)
+            break;
+    }
+}

@@ -15,6 +15,9 @@
 
 /* The scratch buffer that replaces the L2's contents, in sizes of the L2: its replacement is not
  * strictly oldest first, so one is not enough. */
+/* As long as the host takes to put a launch into a stream, and more. */
+#define PAUSE_NS 30000
+
 #define FLUSH_SIZES 2
 /* Addresses below this are not taken for pointers to the host's own memory: an executable that is
  * not position-independent lies among the numbers that kernels are given as sizes. */
@@ -33,7 +36,7 @@ struct gp_snapshot {
     CUcontext context;
     CUdevice device;
     CUmodule module;
-    struct our_kernel copy, copy_and_follow, compare, rewind, hash, compare_hashes, read_all;
+    struct our_kernel copy, copy_and_follow, compare, rewind, hash, compare_hashes, read_all, pause;
     CUstream stream;
     bool pageable; /* kernels can write the host's ordinary memory */
 
@@ -161,7 +164,7 @@ static bool load_kernels(struct gp_snapshot *s)
            load_kernel(s, &s->compare, "gp_compare") && load_kernel(s, &s->rewind, "gp_rewind") &&
            load_kernel(s, &s->hash, "gp_hash") &&
            load_kernel(s, &s->compare_hashes, "gp_compare_hashes") &&
-           load_kernel(s, &s->read_all, "gp_read_all");
+           load_kernel(s, &s->read_all, "gp_read_all") && load_kernel(s, &s->pause, "gp_pause");
 }
 
 struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
@@ -620,16 +623,29 @@ static bool make_scratch(struct gp_snapshot *s)
     return s->scratch != 0;
 }
 
-static CUresult read_scratch(struct gp_snapshot *s, CUstream stream, bool per_thread)
+static CUresult launch_on(CUstream stream, bool per_thread, CUfunction function, unsigned blocks,
+                          unsigned threads, void **arguments)
 {
-    uint64_t bytes = s->scratch_size;
-    void *arguments[] = {&s->scratch, &bytes, &s->scratch};
     PFN_cuLaunchKernel_v4000 launch =
         per_thread ? gp_cuda.cuLaunchKernel_ptsz : gp_cuda.cuLaunchKernel;
     if (!launch)
         return CUDA_ERROR_NOT_SUPPORTED;
-    return launch(s->read_all.function, s->read_all.blocks, 1, 1, GP_UNIT_THREADS, 1, 1, 0, stream,
-                  arguments, NULL);
+    return launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
+}
+
+static CUresult read_scratch(struct gp_snapshot *s, CUstream stream, bool per_thread)
+{
+    uint64_t bytes = s->scratch_size;
+    void *arguments[] = {&s->scratch, &bytes, &s->scratch};
+    return launch_on(stream, per_thread, s->read_all.function, s->read_all.blocks, GP_UNIT_THREADS,
+                     arguments);
+}
+
+bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_thread)
+{
+    uint64_t nanoseconds = PAUSE_NS;
+    void *arguments[] = {&nanoseconds};
+    return launch_on(stream, per_thread, s->pause.function, 1, 1, arguments) == CUDA_SUCCESS;
 }
 
 bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool per_thread)

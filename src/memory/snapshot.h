@@ -67,6 +67,10 @@ bool gp_snapshot_flush_caches(struct gp_snapshot *s);
  * until gp_snapshot_done, which must not come before the stream is done. */
 bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
 
+/* Keeps a stream busy for some microseconds, without waiting, and leaves the caches as they are:
+ * what is put in the stream next stands in line by the time it can run. */
+bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
+
 /* The program has run out of device memory: gives back all of ours that no replay is using now, in
  * every context. True when that was any. From any thread. */
 bool gp_snapshot_release_memory(void);

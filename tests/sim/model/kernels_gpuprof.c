@@ -357,6 +357,13 @@ static enum gpusim_outcome read_all(struct gpusim_grid *grid)
     return GPUSIM_RAN;
 }
 
+/* Time passes on the GPU alone. */
+static enum gpusim_outcome pause_stream(struct gpusim_grid *grid)
+{
+    (void)grid;
+    return GPUSIM_RAN;
+}
+
 #define DEFINE_WHOLE(name_, function, ...)                   \
     extern const struct gpusim_kernel gpusim_kernel_##name_; \
     const struct gpusim_kernel gpusim_kernel_##name_ = {     \
@@ -373,3 +380,4 @@ DEFINE_WHOLE(gp_rewind, rewind_all, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_hash, hash, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_compare_hashes, compare_hashes, 8, 8, 4, 8);
 DEFINE_WHOLE(gp_read_all, read_all, 8, 8, 8);
+DEFINE_WHOLE(gp_pause, pause_stream, 8);
