@@ -40,7 +40,8 @@ struct gp_graph_node {
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_dynamic;
-    bool taken; /* the launch that is being made of it is to be measured */
+    bool taken;    /* the launch that is being made of it is to be measured */
+    uint64_t turn; /* which one of those of its kernel it is then */
 };
 
 struct gp_graph_clone {

@@ -255,7 +255,7 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
     take_attributes(&k, n->node);
     k.config.attrs = k.attributes;
     bool held_up;
-    result = gp_launch_in_series(&k.call, n->taken && !s->held_up, &held_up);
+    result = gp_launch_in_series(&k.call, n->taken && !s->held_up, n->turn, &held_up);
     s->held_up = s->held_up || held_up;
     return result;
 }

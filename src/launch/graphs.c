@@ -268,13 +268,13 @@ void gp_graphs_forget_context(CUcontext context)
 /* ---- for launches ---------------------------------------------------------------------------- */
 
 /* Counts the launch of a kernel that is about to be made. */
-static bool takes(const struct gp_graph_node *n)
+static bool takes(struct gp_graph_node *n)
 {
     struct gp_call call = {.function = n->function, .shared_dynamic = n->shared_dynamic};
     memcpy(call.grid, n->grid, sizeof(call.grid));
     memcpy(call.block, n->block, sizeof(call.block));
     memcpy(call.cluster, n->cluster, sizeof(call.cluster));
-    return gp_sampling_takes(&call, NULL);
+    return gp_sampling_takes(&call, &n->turn);
 }
 
 /* Locked. */

@@ -245,14 +245,12 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
     return false;
 }
 
-CUresult gp_launch_in_series(const struct gp_call *call, bool measured, bool *held_up)
+CUresult gp_launch_in_series(const struct gp_call *call, bool measured, uint64_t turn,
+                             bool *held_up)
 {
     uint64_t index = gp_session_next_launch();
     *held_up = false;
     if (!measured || !gp_session_measures())
-        return run_or_make_room(call);
-    uint64_t turn;
-    if (!gp_sampling_takes(call, &turn))
         return run_or_make_room(call);
     return launch_alone(call, index, turn, held_up);
 }

@@ -28,7 +28,8 @@ CUresult gp_launch(const struct gp_call *call);
  * be measured now and nothing else is running; false where not. *held_up tells that the bounded
  * wait for a kernel, or for what was launched before it, has run out. */
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream);
-CUresult gp_launch_in_series(const struct gp_call *call, bool measured, bool *held_up);
+CUresult gp_launch_in_series(const struct gp_call *call, bool measured, uint64_t turn,
+                             bool *held_up);
 void gp_launch_series_ends(void);
 
 /* Makes a call that submits work which is not measured, beside replays but never in the middle of

@@ -1,6 +1,7 @@
 #include "memory/buffers.h"
 
 #include "memory/modules.h"
+#include "memory/surfaces.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -303,6 +304,7 @@ void gp_memory_forget_context(CUcontext context)
     drop_if(is_in_context, context);
     drop_if(is_unknown, NULL);
     gp_modules_forget_context(context);
+    gp_surfaces_forget_context(context);
 }
 
 static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int device)

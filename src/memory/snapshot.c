@@ -1,6 +1,7 @@
 #include "memory/snapshot.h"
 
 #include "memory/arena.h"
+#include "memory/arrays.h"
 #include "memory/lookup.h"
 #include "memory/modules.h"
 #include "memory/pageable.h"
@@ -60,6 +61,8 @@ struct gp_snapshot {
     uint64_t needed;                      /* room for the copies of what is reached */
     size_t placed;                        /* of what is reached has a place there */
     struct gp_segments restored, watched; /* watched is compared only */
+    struct gp_arrays arrays;
+    bool arrays_saved;
     uint64_t bytes;
 
     struct gp_segments hashed;
@@ -217,6 +220,7 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
             gp_cuda.cuStreamDestroy_v2(s->stream);
     }
     gp_ranges_free(&s->ranges);
+    gp_arrays_free(&s->arrays);
     free(s->reached);
     free(s->marks);
     free(s->found);
@@ -363,6 +367,10 @@ static bool place_reached(struct gp_snapshot *s, const char **why)
         gp_segments_clear(&s->restored);
         gp_segments_clear(&s->watched);
         s->placed = 0;
+        s->arrays_saved = false;
+        *why = GP_NO_ROOM;
+        if (!gp_arrays_place(&s->arrays, &s->arena))
+            return false;
     }
     *why = OUT_OF_MEMORY;
     while (s->placed < s->reached_count)
@@ -389,8 +397,13 @@ static CUresult copy_new(struct gp_snapshot *s, struct gp_segments *list, bool f
 /* Copies all that is reached and was not copied yet. */
 static bool copy_reached(struct gp_snapshot *s, bool follow, const char **why)
 {
-    return place_reached(s, why) && worked(copy_new(s, &s->restored, follow), why) &&
-           worked(copy_new(s, &s->watched, follow), why);
+    if (!place_reached(s, why) || !worked(copy_new(s, &s->restored, follow), why) ||
+        !worked(copy_new(s, &s->watched, follow), why))
+        return false;
+    if (!s->arrays_saved && !worked(gp_arrays_save(&s->arrays, s->stream), why))
+        return false;
+    s->arrays_saved = true;
+    return true;
 }
 
 /* Reaches the ranges that were found beyond the first `before`. */
@@ -495,11 +508,14 @@ static bool begin(struct gp_snapshot *s, const char **why)
     s->round++;
     s->reached_count = s->placed = 0;
     s->seen_to_reach = SIZE_MAX; /* so far it is all of them */
-    s->needed = s->bytes = 0;
     s->verifies = s->out_of_memory = false;
     memset(s->told, 0, sizeof(*s->told));
     gp_segments_clear(&s->restored);
     gp_segments_clear(&s->watched);
+    if (!gp_arrays_list(&s->arrays, s->context, why))
+        return false;
+    s->needed = s->arrays.needed;
+    s->bytes = s->arrays.bytes;
     *why = OUT_OF_MEMORY;
     return gp_ranges_update(&s->ranges, s->context, s->device) && make_marks(s) &&
            worked(clear_answer(s), why);
@@ -509,7 +525,7 @@ static bool begin(struct gp_snapshot *s, const char **why)
 static bool reserve_for_all(struct gp_snapshot *s, const char **why)
 {
     bool moved;
-    uint64_t all = s->ranges.bytes + s->ranges.count * gp_arena_need(0);
+    uint64_t all = s->ranges.bytes + s->ranges.count * gp_arena_need(0) + s->arrays.needed;
     return gp_arena_reserve(&s->arena, all, &moved, why);
 }
 
@@ -575,11 +591,21 @@ static CUresult compare_watched(struct gp_snapshot *s)
     return count ? start(s, &s->compare, s->watched.units, arguments) : CUDA_SUCCESS;
 }
 
+/* Our kernel looks itself whether it may; the driver's copies have to be told. */
 static CUresult restore(struct gp_snapshot *s)
 {
     uint32_t count = (uint32_t)s->restored.count;
     void *arguments[] = {&s->restored.table, &count, &s->restored.units, &s->answer};
-    return count ? start(s, &s->rewind, s->restored.units, arguments) : CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    if (s->arrays.count && s->watched.count) {
+        result = ask(s);
+        if (result != CUDA_SUCCESS || s->told->watched)
+            return result;
+    }
+    result = gp_arrays_restore(&s->arrays, s->stream);
+    if (result == CUDA_SUCCESS && count)
+        result = start(s, &s->rewind, s->restored.units, arguments);
+    return result;
 }
 
 bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why)
@@ -601,7 +627,7 @@ bool gp_snapshot_host_changed(const struct gp_snapshot *s)
 
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s)
 {
-    return s->told->changed_bytes;
+    return s->told->changed_bytes + s->arrays.bytes;
 }
 
 void gp_snapshot_done(struct gp_snapshot *s)

@@ -48,7 +48,7 @@ bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why
  * at all, and gp_snapshot_host_changed says so. False, with the reason in *why, where something
  * failed. The GPU has done so when this returns. */
 bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why);
-/* Put back by the last rewind: bytes, in words of 16. */
+/* Put back by the last rewind: bytes, in words of 16, and arrays of surfaces whole. */
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s);
 
 /* True when the last rewind found that page-locked host memory has changed. Whether the kernel

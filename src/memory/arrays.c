@@ -1,0 +1,157 @@
+#include "memory/arrays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gp_array_copy {
+    CUarray array;
+    size_t row, rows, layers; /* bytes; rows of a layer; layers, or slices of a volume */
+    uint64_t saved;
+};
+
+/* Bytes of one channel; 0 for formats in which texels are packed or compressed. */
+static size_t channel_bytes(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t bytes_of(const struct gp_array_copy *copy)
+{
+    return (uint64_t)copy->row * copy->rows * copy->layers;
+}
+
+static bool describe(CUarray array, struct gp_array_copy *copy)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    if (gp_cuda.cuArray3DGetDescriptor_v2(&d, array) != CUDA_SUCCESS)
+        return false;
+    size_t texel = channel_bytes(d.Format) * d.NumChannels;
+    *copy = (struct gp_array_copy){
+        .array = array,
+        .row = d.Width * texel,
+        .rows = d.Height ? d.Height : 1,
+        .layers = d.Depth ? d.Depth : 1,
+    };
+    return copy->row > 0 && !(d.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING));
+}
+
+static void note(CUarray array, void *data)
+{
+    struct gp_arrays *a = data;
+    struct gp_array_copy copy;
+    if (!describe(array, &copy)) {
+        a->why = "a surface's array is of a kind that cannot be copied";
+        return;
+    }
+    if (a->count == a->capacity) {
+        size_t capacity = a->capacity ? 2 * a->capacity : 16;
+        struct gp_array_copy *list = realloc(a->list, capacity * sizeof(*list));
+        if (!list) {
+            a->why = "memory ran out";
+            return;
+        }
+        a->list = list;
+        a->capacity = capacity;
+    }
+    a->list[a->count++] = copy;
+    a->bytes += bytes_of(&copy);
+    a->needed += gp_arena_need(bytes_of(&copy));
+}
+
+bool gp_arrays_list(struct gp_arrays *a, CUcontext context, const char **why)
+{
+    a->count = 0;
+    a->bytes = a->needed = 0;
+    a->why = NULL;
+    gp_surfaces_each(context, note, a);
+    *why = a->why;
+    return !a->why;
+}
+
+bool gp_arrays_place(struct gp_arrays *a, struct gp_arena *arena)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        struct gp_array_copy *copy = &a->list[i];
+        uint64_t bytes = bytes_of(copy);
+        copy->saved = gp_arena_place(arena, 0, &bytes);
+        if (bytes < bytes_of(copy)) {
+            /* Not in two pieces: all of it on the host. */
+            bytes = bytes_of(copy);
+            copy->saved = gp_arena_place(arena, 0, &bytes);
+        }
+        if (!copy->saved || bytes < bytes_of(copy))
+            return false;
+    }
+    return true;
+}
+
+static CUDA_MEMCPY3D save_of(const struct gp_array_copy *copy)
+{
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = CU_MEMORYTYPE_ARRAY,
+        .srcArray = copy->array,
+        .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .dstDevice = copy->saved,
+        .dstPitch = copy->row,
+        .dstHeight = copy->rows,
+        .WidthInBytes = copy->row,
+        .Height = copy->rows,
+        .Depth = copy->layers,
+    };
+}
+
+static CUDA_MEMCPY3D restore_of(const struct gp_array_copy *copy)
+{
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .srcDevice = copy->saved,
+        .srcPitch = copy->row,
+        .srcHeight = copy->rows,
+        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+        .dstArray = copy->array,
+        .WidthInBytes = copy->row,
+        .Height = copy->rows,
+        .Depth = copy->layers,
+    };
+}
+
+static CUresult each(const struct gp_arrays *a, CUDA_MEMCPY3D (*of)(const struct gp_array_copy *),
+                     CUstream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < a->count && result == CUDA_SUCCESS; i++) {
+        CUDA_MEMCPY3D copy = of(&a->list[i]);
+        result = gp_cuda.cuMemcpy3DAsync_v2(&copy, stream);
+    }
+    return result;
+}
+
+CUresult gp_arrays_save(const struct gp_arrays *a, CUstream stream)
+{
+    return each(a, save_of, stream);
+}
+
+CUresult gp_arrays_restore(const struct gp_arrays *a, CUstream stream)
+{
+    return each(a, restore_of, stream);
+}
+
+void gp_arrays_free(struct gp_arrays *a)
+{
+    free(a->list);
+    memset(a, 0, sizeof(*a));
+}

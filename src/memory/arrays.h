@@ -1,0 +1,31 @@
+/* Copies of the arrays that kernels can write through surfaces. What lies where in an array is the
+ * driver's secret, so they are copied by the driver, and put back whole. Owns the list of copies,
+ * not their memory; calls cuda/, surfaces.h, arena.h. */
+#ifndef GPUPROF_MEMORY_ARRAYS_H
+#define GPUPROF_MEMORY_ARRAYS_H
+
+#include "memory/arena.h"
+#include "memory/surfaces.h"
+
+struct gp_arrays {
+    struct gp_array_copy *list;
+    size_t count, capacity;
+    uint64_t bytes;  /* of all of them */
+    uint64_t needed; /* in an arena */
+    const char *why; /* some array cannot be copied */
+};
+
+/* Lists the arrays of a context. False, with the reason in *why, where one of them cannot be
+ * copied. */
+bool gp_arrays_list(struct gp_arrays *arrays, CUcontext context, const char **why);
+
+/* Gives each copy a place. False where there is none left. */
+bool gp_arrays_place(struct gp_arrays *arrays, struct gp_arena *arena);
+
+/* In the order of the stream: takes the copies, writes them back. */
+CUresult gp_arrays_save(const struct gp_arrays *arrays, CUstream stream);
+CUresult gp_arrays_restore(const struct gp_arrays *arrays, CUstream stream);
+
+void gp_arrays_free(struct gp_arrays *arrays);
+
+#endif

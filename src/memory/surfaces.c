@@ -1,0 +1,167 @@
+#include "memory/surfaces.h"
+
+#include "memory/buffers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+/* Of surfaces of an array the first stands for it. */
+struct surface {
+    CUsurfObject handle;
+    CUarray array;
+    CUcontext context;
+    struct surface *prev, *next;
+};
+
+struct level {
+    CUmipmappedArray whole;
+    CUarray array;
+    CUcontext context;
+    struct level *prev, *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct surface *surfaces;
+static struct level *levels;
+
+void gp_surface_made(CUsurfObject handle, const CUDA_RESOURCE_DESC *resource)
+{
+    struct surface *s = malloc(sizeof(*s));
+    CUcontext context = NULL;
+    if (!s || resource->resType != CU_RESOURCE_TYPE_ARRAY ||
+        gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS) {
+        free(s);
+        gp_memory_bar_replay("the program writes surfaces that cannot be kept track of");
+        return;
+    }
+    *s = (struct surface){handle, resource->res.array.hArray, context, NULL, NULL};
+    pthread_mutex_lock(&lock);
+    DL_APPEND(surfaces, s);
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_mipmap_level(CUmipmappedArray whole, CUarray array)
+{
+    struct level *l;
+    bool known = false;
+    CUcontext context = NULL;
+    gp_cuda.cuCtxGetCurrent(&context);
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(levels, l)
+    {
+        known = known || (l->whole == whole && l->array == array);
+    }
+    l = known ? NULL : malloc(sizeof(*l));
+    if (l) {
+        *l = (struct level){whole, array, context, NULL, NULL};
+        DL_APPEND(levels, l);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!l && !known)
+        gp_memory_bar_replay("no memory to keep track of the program's arrays");
+}
+
+/* Locked. */
+static bool drop_array(CUarray array)
+{
+    bool dropped = false;
+    struct surface *s, *next;
+    DL_FOREACH_SAFE(surfaces, s, next)
+    {
+        if (s->array == array) {
+            DL_DELETE(surfaces, s);
+            free(s);
+            dropped = true;
+        }
+    }
+    return dropped;
+}
+
+bool gp_surface_going(CUsurfObject handle)
+{
+    bool dropped = false;
+    struct surface *s, *next;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(surfaces, s, next)
+    {
+        if (s->handle == handle) {
+            DL_DELETE(surfaces, s);
+            free(s);
+            dropped = true;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return dropped;
+}
+
+bool gp_array_going(CUarray array)
+{
+    pthread_mutex_lock(&lock);
+    bool dropped = drop_array(array);
+    pthread_mutex_unlock(&lock);
+    return dropped;
+}
+
+bool gp_mipmap_going(CUmipmappedArray whole)
+{
+    bool dropped = false;
+    struct level *l, *next;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(levels, l, next)
+    {
+        if (l->whole == whole) {
+            dropped = drop_array(l->array) || dropped;
+            DL_DELETE(levels, l);
+            free(l);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return dropped;
+}
+
+void gp_surfaces_forget_context(CUcontext context)
+{
+    struct surface *s, *next;
+    struct level *l, *next_level;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(surfaces, s, next)
+    {
+        if (s->context == context) {
+            DL_DELETE(surfaces, s);
+            free(s);
+        }
+    }
+    DL_FOREACH_SAFE(levels, l, next_level)
+    {
+        if (l->context == context) {
+            DL_DELETE(levels, l);
+            free(l);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Locked. */
+static bool is_first_of_its_array(const struct surface *surface)
+{
+    const struct surface *s;
+    DL_FOREACH(surfaces, s)
+    {
+        if (s->array == surface->array && s->context == surface->context)
+            return s == surface;
+    }
+    return false;
+}
+
+void gp_surfaces_each(CUcontext context, gp_array_visit *visit, void *data)
+{
+    struct surface *s;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(surfaces, s)
+    {
+        if (s->context == context && is_first_of_its_array(s))
+            visit(s->array, data);
+    }
+    pthread_mutex_unlock(&lock);
+}
