@@ -49,7 +49,7 @@ static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
 
 static struct gp_reach reach_of(const struct measurement *m)
 {
-    struct gp_trust *trust = gp_kernel_trust(m->kernel);
+    const struct gp_trust *trust = gp_kernel_trust(m->kernel);
     struct gp_reach reach = {
         .parameters = parameter_bytes,
         .home = gp_kernel_home(m->kernel),
@@ -270,12 +270,14 @@ static bool replay_pass(struct measurement *m, unsigned pass)
  */
 static bool wrote_only_what_was_saved(struct measurement *m)
 {
+    struct gp_trust *trust = gp_kernel_trust(m->kernel);
     bool elsewhere;
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
+    gp_trust_count(trust, m->call->grid);
     if (!elsewhere)
         return true;
-    gp_trust_break(gp_kernel_trust(m->kernel));
+    gp_trust_break(trust);
     m->broken_off = "it wrote memory that its parameters do not lead to";
     return false;
 }

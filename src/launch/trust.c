@@ -4,33 +4,42 @@
 
 #define FIRST_LAUNCHES 3
 #define FIRST_CHANGES 5
+#define FIRST_REGULAR 10
 
 /* 10, 30, 100, 300, ... */
 static uint64_t after(uint64_t launch)
 {
-    uint64_t power = 10;
+    uint64_t power = FIRST_REGULAR;
     while (power <= launch / 10)
         power *= 10;
     return launch == power ? 3 * power : 10 * power;
 }
 
-bool gp_trust_verifies(struct gp_trust *trust, const unsigned grid[3])
+static uint64_t next_of(const struct gp_trust *trust)
 {
-    bool changed = trust->launches > 0 && memcmp(trust->grid, grid, sizeof(trust->grid)) != 0;
+    return trust->next ? trust->next : FIRST_REGULAR;
+}
+
+static bool is_changed(const struct gp_trust *trust, const unsigned grid[3])
+{
+    return memcmp(trust->grid, grid, sizeof(trust->grid)) != 0;
+}
+
+bool gp_trust_verifies(const struct gp_trust *trust, const unsigned grid[3])
+{
+    uint64_t launch = trust->launches + 1;
+    return launch <= FIRST_LAUNCHES || launch == next_of(trust) ||
+           (is_changed(trust, grid) && trust->changes < FIRST_CHANGES);
+}
+
+void gp_trust_count(struct gp_trust *trust, const unsigned grid[3])
+{
+    uint64_t launch = ++trust->launches;
+    if (launch == next_of(trust))
+        trust->next = after(launch);
+    else if (launch > FIRST_LAUNCHES && is_changed(trust, grid) && trust->changes < FIRST_CHANGES)
+        trust->changes++;
     memcpy(trust->grid, grid, sizeof(trust->grid));
-    trust->launches++;
-    if (trust->launches <= FIRST_LAUNCHES) {
-        trust->next = 10;
-        return true;
-    }
-    if (trust->launches == trust->next) {
-        trust->next = after(trust->next);
-        return true;
-    }
-    if (!changed || trust->changes == FIRST_CHANGES)
-        return false;
-    trust->changes++;
-    return true;
 }
 
 void gp_trust_break(struct gp_trust *trust)

@@ -148,6 +148,13 @@ static void a_block_of_the_programs_own_is_taken_as_it_is(void **state)
     assert_false(gp_parameters_read(&call, &layout, bytes, &got));
 }
 
+static bool launch_verified(struct gp_trust *trust, const unsigned grid[3])
+{
+    bool verified = gp_trust_verifies(trust, grid);
+    gp_trust_count(trust, grid);
+    return verified;
+}
+
 static void a_kernel_is_watched_at_first_and_now_and_then(void **state)
 {
     (void)state;
@@ -156,7 +163,7 @@ static void a_kernel_is_watched_at_first_and_now_and_then(void **state)
     static const unsigned expected[] = {1, 2, 3, 10, 30, 100, 300, 1000, 3000, 10000};
     size_t next = 0;
     for (unsigned launch = 1; launch <= 20000; launch++) {
-        if (gp_trust_verifies(&trust, grid)) {
+        if (launch_verified(&trust, grid)) {
             assert_true(next < sizeof(expected) / sizeof(expected[0]));
             assert_int_equal(launch, expected[next]);
             next++;
@@ -172,9 +179,25 @@ static void a_new_grid_is_watched_a_few_times(void **state)
     unsigned verified = 0;
     for (unsigned launch = 1; launch <= 9; launch++) {
         const unsigned grid[3] = {launch % 2, 1, 1};
-        verified += gp_trust_verifies(&trust, grid);
+        verified += launch_verified(&trust, grid);
     }
     assert_int_equal(verified, 3 + 5);
+}
+
+/* It was not copied for, or did not end. */
+static void a_launch_that_did_not_count_is_verified_again(void **state)
+{
+    (void)state;
+    struct gp_trust trust = {0};
+    const unsigned grid[3] = {1, 1, 1};
+    for (int i = 0; i < 10; i++)
+        assert_true(gp_trust_verifies(&trust, grid));
+    for (int i = 0; i < 9; i++)
+        gp_trust_count(&trust, grid);
+    for (int i = 0; i < 10; i++)
+        assert_true(gp_trust_verifies(&trust, grid));
+    gp_trust_count(&trust, grid);
+    assert_false(gp_trust_verifies(&trust, grid));
 }
 
 static void trust_that_is_broken_stays_so(void **state)
@@ -183,9 +206,8 @@ static void trust_that_is_broken_stays_so(void **state)
     struct gp_trust trust = {0};
     const unsigned grid[3] = {1, 1, 1};
     assert_false(gp_trust_is_broken(&trust));
-    gp_trust_verifies(&trust, grid);
     gp_trust_break(&trust);
-    gp_trust_verifies(&trust, grid);
+    gp_trust_count(&trust, grid);
     assert_true(gp_trust_is_broken(&trust));
 }
 
@@ -200,6 +222,7 @@ int main(void)
         TEST(a_block_of_the_programs_own_is_taken_as_it_is),
         TEST(a_kernel_is_watched_at_first_and_now_and_then),
         TEST(a_new_grid_is_watched_a_few_times),
+        TEST(a_launch_that_did_not_count_is_verified_again),
         TEST(trust_that_is_broken_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
