@@ -89,7 +89,7 @@ bool gp_arena_reserve(struct gp_arena *arena, uint64_t bytes, bool *moved, const
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;
     gp_arena_free(arena);
-    get_device_memory(arena, least(wanted, room.device / STEP_BYTES * STEP_BYTES));
+    get_device_memory(arena, least(wanted, room.device));
     if (!arena->device && bytes <= room.device)
         get_device_memory(arena, bytes);
     uint64_t rest = bytes - least(bytes, arena->device_size);
