@@ -271,7 +271,8 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     size_t first = whole ? 0 : c->hardware_used;
     size_t end = c->mixed && t->by_range ? c->used : c->hardware_used;
     for (size_t i = first; i < end; i++)
-        c->values[ticket * c->count + c->places[i]] = values[i];
+        if (!isnan(values[i])) /* what an earlier session has counted stays */
+            c->values[ticket * c->count + c->places[i]] = values[i];
 }
 
 static void range_settle(struct gp_collection *c, bool context_alive)
@@ -391,7 +392,7 @@ static double expect_range(const struct gp_run *run)
 static bool prefers_range(struct gp_collection *c, const struct gp_run *run)
 {
     size_t size;
-    const char *why;
+    const char *why = NULL;
     if (!c->session || c->no_session)
         return false;
     if (!c->sass || !c->sass_gives_all ||
@@ -436,7 +437,9 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
     const char **absent = calloc(instrumented + 1, sizeof(*absent));
     *why = "memory ran out";
     bool ok =
-        values && absent && gp_sass_session_end(c->sass, c->context, run, values, absent, why);
+        values && absent &&
+        gp_sass_session_end(c->sass, c->context, run, 10 * c->device.cc_major + c->device.cc_minor,
+                            values, absent, why);
     for (size_t i = 0; ok && i < instrumented; i++) {
         c->values[ticket * c->count + c->places[first + i]] = absent[i] ? NAN : values[i];
         c->absent[ticket * c->count + c->places[first + i]] = absent[i];

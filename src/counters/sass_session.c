@@ -1,25 +1,266 @@
 #include "counters/sass_session.h"
 
+#include "base/intern.h"
+#include "counters/instrumented.h"
+#include "cuda/cupti.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* CUPTI takes one list of metrics for a device, for as long as the process lasts: to unset it and
+ * set another was seen to fail. */
+struct configuration {
+    uint64_t *ids; /* by the place of the base among those of the session */
+    size_t count;
+};
+static struct configuration configurations[GP_MAX_DEVICES];
+
+struct gp_sass_session {
+    struct gp_instrumented *counters;
+    size_t count;
+    const struct configuration *configuration;
+    bool counts_everything; /* a metric of every instruction is among the bases */
+
+    CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
+    CUpti_SassMetrics_InstanceValue *values;
+    size_t capacity;
+};
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static bool find_metric(const char *chip, const char *name, uint64_t *id)
+{
+    GP_CUPTI_PARAMS(CUpti_SassMetrics_GetProperties, p);
+    p.pChipName = chip;
+    p.pMetricName = name;
+    if (gp_cupti.cuptiSassMetricsGetProperties(&p) != CUPTI_SUCCESS)
+        return false;
+    *id = p.metric.metricId;
+    return true;
+}
+
+static bool has_metric(const char *name, void *chip)
+{
+    uint64_t id;
+    return find_metric(chip, name, &id);
+}
+
+static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const char **why)
+{
+    CUpti_SassMetrics_Config *list = calloc(count, sizeof(*list));
+    *why = "memory ran out";
+    if (!list)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        list[i] = (CUpti_SassMetrics_Config){
+            .metricId = ids[i], .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
+    CUpti_SassMetricsSetConfig_Params p = {.structSize =
+                                               CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE};
+    p.numOfMetricConfig = count;
+    p.pConfigs = list;
+    p.deviceIndex = device;
+    bool set = !GP_CUPTI_FAILED(cuptiSassMetricsSetConfig, &p, why);
+    free(list);
+    return set;
+}
+
+/* The metrics of the session, configured now or by an earlier session. */
+static bool configure(struct gp_sass_session *s, const struct gp_device *device, const char **why)
+{
+    size_t count;
+    const char *const *bases = gp_instrumented_bases(s->counters, &count);
+    *why = "instrumented code counts nothing of what is wanted";
+    if (!count)
+        return false;
+    *why = "there are too many GPUs";
+    if (device->ordinal < 0 || device->ordinal >= GP_MAX_DEVICES)
+        return false;
+    struct configuration *c = &configurations[device->ordinal];
+    uint64_t *ids = calloc(count, sizeof(*ids));
+    *why = "memory ran out";
+    bool ok = ids != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = find_metric(device->chip, bases[i], &ids[i]);
+        *why = "CUPTI does not know a metric that it named";
+        s->counts_everything = s->counts_everything ||
+                               strcmp(bases[i], "smsp__sass_thread_inst_executed_pred_on") == 0 ||
+                               strcmp(bases[i], "smsp__sass_inst_executed") == 0;
+    }
+    if (ok && c->ids) {
+        *why = "instrumented code counts something else in this process";
+        ok = c->count == count && memcmp(c->ids, ids, count * sizeof(*ids)) == 0;
+    } else if (ok && set_config(ids, count, (uint32_t)device->ordinal, why)) {
+        *c = (struct configuration){.ids = ids, .count = count};
+        ids = NULL;
+    } else {
+        ok = false;
+    }
+    free(ids);
+    s->configuration = c;
+    return ok;
+}
+
 struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
                                              const char *const *names, size_t count,
                                              const char **unavailable, const char **why)
 {
-    (void)device, (void)names, (void)count, (void)unavailable;
-    *why = "none";
-    return NULL;
+    *why = "this CUPTI has no SASS metrics";
+    if (!gp_cupti_has_sass())
+        return NULL;
+    struct gp_sass_session *s = calloc(1, sizeof(*s));
+    *why = "memory ran out";
+    if (!s)
+        return NULL;
+    s->count = count;
+    s->counters = gp_instrumented_open(names, count, has_metric, (void *)device->chip);
+    if (!s->counters || !configure(s, device, why)) {
+        gp_sass_session_close(s);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        unavailable[i] = gp_instrumented_unavailable(s->counters, i);
+    return s;
 }
+
 void gp_sass_session_close(struct gp_sass_session *s)
 {
-    (void)s;
+    if (!s)
+        return;
+    gp_instrumented_close(s->counters);
+    free(s->records);
+    free(s->values);
+    free(s);
 }
+
+/* ---- one launch ------------------------------------------------------------------------------ */
+
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why)
 {
-    (void)s, (void)context, (void)why;
-    return false;
+    CUpti_SassMetricsEnable_Params p = {.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE};
+    p.ctx = context;
+    p.enableLazyPatching = 1;
+    (void)s;
+    return !GP_CUPTI_FAILED(cuptiSassMetricsEnable, &p, why);
 }
-bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         double *values, const char **absent, const char **why)
+
+static bool make_room(struct gp_sass_session *s, size_t count)
 {
-    (void)s, (void)context, (void)run, (void)values, (void)absent, (void)why;
-    return false;
+    if (count <= s->capacity)
+        return true;
+    size_t capacity = count + count / 2;
+    free(s->records);
+    free(s->values);
+    s->records = calloc(capacity, sizeof(*s->records));
+    s->values = calloc(capacity, sizeof(*s->values));
+    s->capacity = s->records && s->values ? capacity : 0;
+    return s->capacity > 0;
+}
+
+/* Takes the records from CUPTI; how many in *count. */
+static bool fetch(struct gp_sass_session *s, CUcontext context, size_t *count, const char **why)
+{
+    CUpti_SassMetricsGetDataProperties_Params p = {
+        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE};
+    p.ctx = context;
+    *count = 0;
+    if (GP_CUPTI_FAILED(cuptiSassMetricsGetDataProperties, &p, why))
+        return false;
+    *why = "CUPTI's instrumented code counted nothing";
+    if (!p.numOfPatchedInstructionRecords)
+        return !s->counts_everything;
+    *why = "CUPTI gives counts in a form that is not known";
+    if (p.numOfInstances != 1)
+        return false;
+    *why = "memory ran out";
+    if (!make_room(s, p.numOfPatchedInstructionRecords))
+        return false;
+    for (size_t i = 0; i < p.numOfPatchedInstructionRecords; i++)
+        s->records[i] = (CUpti_SassMetrics_Data){.structSize = sizeof(*s->records),
+                                                 .pInstanceValues = &s->values[i]};
+    CUpti_SassMetricsFlushData_Params f = {.structSize =
+                                               CUpti_SassMetricsFlushData_Params_STRUCT_SIZE};
+    f.ctx = context;
+    f.numOfPatchedInstructionRecords = p.numOfPatchedInstructionRecords;
+    f.numOfInstances = 1;
+    f.pMetricsData = s->records;
+    if (GP_CUPTI_FAILED(cuptiSassMetricsFlushData, &f, why))
+        return false;
+    *count = p.numOfPatchedInstructionRecords;
+    return true;
+}
+
+/* The instructions of one function after the other. */
+struct reading {
+    const struct gp_run *run;
+    const char *function;
+    const unsigned char *code;
+    size_t size;
+    int cc;
+    const char *why; /* there is none */
+};
+
+static const struct gp_instruction *instruction_at(struct reading *r,
+                                                   const CUpti_SassMetrics_Data *record,
+                                                   struct gp_instruction *instruction)
+{
+    const char *function = record->functionName ? record->functionName : "";
+    if (!r->function || strcmp(r->function, function) != 0) {
+        r->function = function;
+        r->why = "the kernel's machine code is not known";
+        r->code = r->run->find_code(r->run->find_code_data, function, &r->size, &r->why);
+    }
+    if (!r->code)
+        return NULL;
+    if (r->size < GP_INSTRUCTION_BYTES || record->pcOffset > r->size - GP_INSTRUCTION_BYTES) {
+        r->why = "CUPTI counted at a place where the kernel has no code";
+        return NULL;
+    }
+    *instruction = gp_instruction_decode(r->code + record->pcOffset, r->cc);
+    return instruction;
+}
+
+static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count)
+{
+    struct reading r = {.run = run, .cc = cc};
+    const struct configuration *c = s->configuration;
+    gp_instrumented_begin(s->counters);
+    for (size_t i = 0; i < count; i++) {
+        const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
+        struct gp_instruction instruction;
+        const struct gp_instruction *known = NULL;
+        size_t base = 0;
+        while (base < c->count && c->ids[base] != value->metricId)
+            base++;
+        if (base == c->count || !value->value)
+            continue;
+        if (gp_instrumented_needs_instruction(s->counters, base))
+            known = instruction_at(&r, &s->records[i], &instruction);
+        gp_instrumented_add(s->counters, base, known, r.why, value->value);
+    }
+}
+
+bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
+                         int cc, double *values, const char **absent, const char **why)
+{
+    size_t count;
+    bool fetched = fetch(s, context, &count, why);
+    CUpti_SassMetricsDisable_Params p = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE};
+    p.ctx = context;
+    const char *disable_why;
+    if (GP_CUPTI_FAILED(cuptiSassMetricsDisable, &p, &disable_why)) {
+        *why = fetched ? disable_why : *why;
+        return false;
+    }
+    if (!fetched)
+        return false;
+    add_records(s, run, cc, count);
+    for (size_t i = 0; i < s->count; i++) {
+        const char *reason = NULL;
+        values[i] = NAN;
+        absent[i] = NULL;
+        if (!gp_instrumented_value(s->counters, i, &values[i], &reason))
+            absent[i] = gp_intern(reason, "the kernel's instructions are not all known");
+    }
+    return true;
 }

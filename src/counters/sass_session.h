@@ -19,10 +19,11 @@ struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
                                              const char **unavailable, const char **why);
 void gp_sass_session_close(struct gp_sass_session *s);
 
-/* Around one launch in the context, which is current. Between begin and end only that launch may
- * run. The end waits for it, and gives the counters: values[i], or the reason in absent[i]. */
+/* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
+ * Between begin and end only that launch may run. It has ended when the end is called, which gives
+ * the counters:  values[i], or the reason in absent[i]. */
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why);
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         double *values, const char **absent, const char **why);
+                         int cc, double *values, const char **absent, const char **why);
 
 #endif

@@ -38,9 +38,9 @@ int main()
     CHECK(cudaMalloc(&data, sizeof(host)));
     CHECK(cudaMemset(data, 0, sizeof(host)));
     CUtensorMap map;
-    cuuint64_t size = n;
+    cuuint64_t size = n, pitch = sizeof(host); /* of which one dimension uses none */
     cuuint32_t box = tile, step = 1;
-    DRIVER(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 1, data, &size, NULL, &box,
+    DRIVER(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 1, data, &size, &pitch, &box,
                                   &step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
                                   CU_TENSOR_MAP_L2_PROMOTION_NONE,
                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
