@@ -33,6 +33,15 @@ GP_EXPORT CUresult cuModuleLoad(CUmodule *module, const char *fname)
     return result;
 }
 
+/* The program promises that the image stays until the library is unloaded. */
+static bool is_preserved(const CUlibraryOption *options, void *const *values, unsigned count)
+{
+    for (unsigned i = 0; options && i < count; i++)
+        if (options[i] == CU_LIBRARY_BINARY_IS_PRESERVED)
+            return !values || values[i];
+    return false;
+}
+
 GP_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
                                      void **jitOptionsValues, unsigned int numJitOptions,
                                      CUlibraryOption *libraryOptions, void **libraryOptionValues,
@@ -44,7 +53,8 @@ GP_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit
         gp_cuda.cuLibraryLoadData(library, code, jitOptions, jitOptionsValues, numJitOptions,
                                   libraryOptions, libraryOptionValues, numLibraryOptions);
     if (result == CUDA_SUCCESS)
-        gp_library_loaded(*library, code);
+        gp_library_loaded(*library, code,
+                          is_preserved(libraryOptions, libraryOptionValues, numLibraryOptions));
     return result;
 }
 

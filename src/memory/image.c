@@ -1,7 +1,8 @@
 #include "memory/image.h"
 
+#include "memory/cubin.h"
+
 #include <ctype.h>
-#include <elf.h>
 #include <lz4.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 struct reader {
     int cc;
     gp_name_visit *visit;
+    gp_cubin_visit *visit_cubin; /* instead: cubins are handed over as they are, PTX is passed by */
     void *data;
     const char *runs_once;
     uint64_t symbols, name_bytes; /* of the cubin */
@@ -44,52 +46,31 @@ static bool range_fits(uint64_t offset, uint64_t length, size_t size)
     return offset <= size && length <= size - offset;
 }
 
-/* How far the file reaches, by its own tables; the driver believes them as well. */
-static size_t elf_size(const Elf64_Ehdr *elf)
-{
-    uint64_t end = elf->e_shoff + (uint64_t)elf->e_shnum * sizeof(Elf64_Shdr);
-    const Elf64_Shdr *sections = (const void *)((const char *)elf + elf->e_shoff);
-    for (unsigned i = 0; i < elf->e_shnum; i++) {
-        uint64_t section_end = sections[i].sh_offset + sections[i].sh_size;
-        if (sections[i].sh_type != SHT_NOBITS && section_end > end)
-            end = section_end;
-    }
-    return end;
-}
-
 static bool is_shared_memory(const char *section)
 {
     return strncmp(section, ".nv.shared", 10) == 0;
 }
 
 /* Calls visit for the symbols that are variables of a section in device memory. */
-static bool read_symbols(struct reader *r, const char *base, size_t size,
-                         const Elf64_Shdr *sections, unsigned section_count,
-                         const Elf64_Shdr *symbols, const char *section_names,
-                         size_t section_names_size)
+static bool read_symbols(struct reader *r, const struct gp_cubin *cubin, const Elf64_Shdr *section)
 {
-    if (symbols->sh_link >= section_count || symbols->sh_offset % sizeof(uint64_t))
+    struct gp_cubin_symbols table;
+    if (!gp_cubin_symbols(cubin, section, &table))
         return false;
-    const Elf64_Shdr *strings = &sections[symbols->sh_link];
-    if (!range_fits(strings->sh_offset, strings->sh_size, size) || !strings->sh_size ||
-        base[strings->sh_offset + strings->sh_size - 1] != '\0')
-        return false;
-    const Elf64_Sym *symbol = (const void *)(base + symbols->sh_offset);
-    const size_t count = symbols->sh_size / sizeof(*symbol);
-    r->symbols += count;
-    if (r->symbols > size / sizeof(*symbol))
+    r->symbols += table.count;
+    if (r->symbols > cubin->size / sizeof(Elf64_Sym))
         return false; /* tables that lie over each other */
-    for (size_t i = 0; i < count; i++) {
-        const Elf64_Sym *s = &symbol[i];
-        if (s->st_shndx == SHN_UNDEF && s->st_name < strings->sh_size)
-            note_call(r, base + strings->sh_offset + s->st_name);
+    for (size_t i = 0; i < table.count; i++) {
+        const Elf64_Sym *s = &table.symbols[i];
+        const char *name = gp_cubin_symbol_name(&table, s);
+        if (!name)
+            continue;
+        if (s->st_shndx == SHN_UNDEF)
+            note_call(r, name);
+        const char *section_name = gp_cubin_section_name(cubin, s->st_shndx);
         if (ELF64_ST_TYPE(s->st_info) != STT_OBJECT || s->st_shndx == SHN_UNDEF ||
-            s->st_shndx >= section_count || s->st_name >= strings->sh_size)
+            s->st_shndx >= cubin->count || is_shared_memory(section_name))
             continue;
-        uint32_t section_name = sections[s->st_shndx].sh_name;
-        if (section_name >= section_names_size || is_shared_memory(section_names + section_name))
-            continue;
-        const char *name = base + strings->sh_offset + s->st_name;
         size_t length = strlen(name);
         r->name_bytes += length;
         if (r->name_bytes > MOST_NAME_BYTES)
@@ -102,31 +83,18 @@ static bool read_symbols(struct reader *r, const char *base, size_t size,
 
 static bool read_elf(struct reader *r, const void *image, size_t size)
 {
-    const char *base = image;
-    Elf64_Ehdr elf;
+    struct gp_cubin cubin;
     r->why = "its cubin is damaged";
     r->symbols = r->name_bytes = 0;
-    if (size < sizeof(elf))
+    if (!gp_cubin_open(&cubin, image, size))
         return false;
-    memcpy(&elf, image, sizeof(elf));
-    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_shentsize != sizeof(Elf64_Shdr) ||
-        elf.e_shoff % sizeof(uint64_t) ||
-        !range_fits(elf.e_shoff, (uint64_t)elf.e_shnum * sizeof(Elf64_Shdr), size) ||
-        elf.e_shstrndx >= elf.e_shnum)
-        return false;
-    const Elf64_Shdr *sections = (const void *)(base + elf.e_shoff);
-    const Elf64_Shdr *names = &sections[elf.e_shstrndx];
-    if (!range_fits(names->sh_offset, names->sh_size, size) || !names->sh_size ||
-        base[names->sh_offset + names->sh_size - 1] != '\0')
-        return false;
-    for (unsigned i = 0; i < elf.e_shnum; i++) {
-        if (sections[i].sh_type != SHT_SYMTAB)
-            continue;
-        if (!range_fits(sections[i].sh_offset, sections[i].sh_size, size) ||
-            !read_symbols(r, base, size, sections, elf.e_shnum, &sections[i],
-                          base + names->sh_offset, names->sh_size))
-            return false;
+    if (r->visit_cubin) {
+        r->visit_cubin(&cubin, r->data);
+        return true;
     }
+    for (unsigned i = 0; i < cubin.count; i++)
+        if (cubin.sections[i].sh_type == SHT_SYMTAB && !read_symbols(r, &cubin, &cubin.sections[i]))
+            return false;
     return true;
 }
 
@@ -200,6 +168,8 @@ static const char *skip_bracket(const char *p, const char *end)
  */
 static bool read_ptx(struct reader *r, const char *p, const char *end)
 {
+    if (r->visit_cubin)
+        return true;
     for (size_t i = 0; i < sizeof(device_calls) / sizeof(device_calls[0]); i++)
         if (memmem(p, (size_t)(end - p), device_calls[i].name, strlen(device_calls[i].name)))
             r->runs_once = device_calls[i].why;
@@ -408,7 +378,7 @@ static bool read_image(struct reader *r, const void *image, size_t size)
     if (magic == FATBIN_MAGIC)
         return read_fatbin(r, image, size);
     if (memcmp(&magic, ELFMAG, SELFMAG) == 0)
-        return read_cubin(r, image, size ? size : elf_size(image));
+        return read_cubin(r, image, size ? size : gp_cubin_size(image));
     /* Text: PTX begins with a comment, white space or a directive. */
     const char *text = image;
     size_t length = size ? strnlen(text, size) : strlen(text);
@@ -417,6 +387,37 @@ static bool read_image(struct reader *r, const void *image, size_t size)
         return read_ptx(r, text, text + length);
     r->why = "its image is in a form we do not know";
     return false;
+}
+
+/* What the image itself says, of a form whose size can be told without reading all of it. */
+size_t gp_image_size(const void *image)
+{
+    uint32_t magic;
+    memcpy(&magic, image, sizeof(magic));
+    if (magic == FATBIN_MAGIC) {
+        struct fatbin_header header;
+        memcpy(&header, image, sizeof(header));
+        return header.header_size + header.size;
+    }
+    if (memcmp(&magic, ELFMAG, SELFMAG) == 0)
+        return gp_cubin_size(image);
+    return 0;
+}
+
+bool gp_image_is_wrapped(const void *image)
+{
+    uint32_t magic;
+    memcpy(&magic, image, sizeof(magic));
+    return magic == WRAPPER_MAGIC;
+}
+
+bool gp_image_cubins(const void *image, size_t size, int cc, gp_cubin_visit *visit, void *data,
+                     const char **why)
+{
+    struct reader r = {.cc = cc, .visit_cubin = visit, .data = data};
+    bool ok = image && read_image(&r, image, size);
+    *why = ok ? NULL : r.why ? r.why : "it has no image";
+    return ok;
 }
 
 bool gp_image_read(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,

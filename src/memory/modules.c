@@ -4,6 +4,7 @@
 #include "memory/buffers.h"
 #include "memory/image.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,6 +25,8 @@ struct module {
     size_t names_length, names_capacity;
     bool out_of_memory;
     const char *runs_once; /* why its kernels must not run again, NULL if they may */
+    int cc;                /* of the device it was loaded for, times ten */
+    struct gp_code *code;  /* NULL: memory ran out */
     struct module *prev, *next;
 };
 
@@ -33,6 +36,7 @@ static atomic_bool unresolved; /* there may be variables that are no buffers yet
 
 static void free_module(struct module *m)
 {
+    gp_code_drop(m->code);
     free(m->resolved);
     free(m->names);
     free(m);
@@ -78,7 +82,7 @@ static void unreadable(const char *why)
     gp_memory_bar_replay("a module's variables are not known");
 }
 
-static void loaded(void *handle, bool is_library, const void *image, size_t size)
+static void loaded(void *handle, bool is_library, const void *image, size_t size, bool stays)
 {
     struct module *m = calloc(1, sizeof(*m));
     if (!m) {
@@ -88,9 +92,10 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     m->handle = handle;
     m->is_library = is_library;
     const char *why = NULL;
-    int cc = current_cc(&m->home);
-    bool read = cc > 0 && gp_image_read(image, size, cc, add_name, m, &m->runs_once, &why);
-    if (!cc)
+    m->cc = current_cc(&m->home);
+    m->code = gp_code_keep(image, size, stays);
+    bool read = m->cc > 0 && gp_image_read(image, size, m->cc, add_name, m, &m->runs_once, &why);
+    if (!m->cc)
         why = "the GPU it was loaded for is not known";
     if (!read || m->out_of_memory)
         unreadable(read ? "memory ran out" : why);
@@ -114,13 +119,13 @@ static void loaded_from_file(void *handle, bool is_library, const char *path)
         unreadable("its file cannot be read");
         return;
     }
-    loaded(handle, is_library, image, (size_t)st.st_size);
+    loaded(handle, is_library, image, (size_t)st.st_size, false);
     munmap(image, (size_t)st.st_size);
 }
 
 void gp_module_loaded(CUmodule module, const void *image)
 {
-    loaded(module, false, image, 0);
+    loaded(module, false, image, 0, false);
 }
 
 void gp_module_loaded_from_file(CUmodule module, const char *path)
@@ -128,9 +133,17 @@ void gp_module_loaded_from_file(CUmodule module, const char *path)
     loaded_from_file(module, false, path);
 }
 
-void gp_library_loaded(CUlibrary library, const void *image)
+/* What nvcc wraps lies in the program or in one of its libraries, whose code unloads it before it
+ * goes itself. */
+static bool is_static(const void *image)
 {
-    loaded(library, true, image, 0);
+    Dl_info unused;
+    return gp_image_is_wrapped(image) && dladdr(image, &unused);
+}
+
+void gp_library_loaded(CUlibrary library, const void *image, bool stays)
+{
+    loaded(library, true, image, 0, stays || (image && is_static(image)));
 }
 
 void gp_library_loaded_from_file(CUlibrary library, const char *path)
@@ -257,6 +270,60 @@ CUcontext gp_module_context(const void *handle)
     }
     pthread_mutex_unlock(&lock);
     return context;
+}
+
+struct found {
+    const void *bytes;
+    size_t size;
+    const char *why;
+    bool several;
+};
+
+static void find_in(const struct module *m, const char *function, gp_is_cubin *is, void *data,
+                    struct found *found)
+{
+    const char *why = "memory ran out";
+    size_t size = 0;
+    const void *bytes =
+        m->code ? gp_code_find(m->code, function, m->cc, is, data, &size, &why) : NULL;
+    if (!bytes) {
+        found->why = why;
+    } else if (!found->bytes) {
+        found->bytes = bytes;
+        found->size = size;
+    } else if (found->size != size || memcmp(found->bytes, bytes, size) != 0) {
+        found->several = true;
+    }
+}
+
+const void *gp_module_code(const void *handle, const char *function, gp_is_cubin *is, void *data,
+                           size_t *size, const char **why)
+{
+    struct found found = {.why = "its module is not known"};
+    const struct module *m;
+    bool known = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        if (m->handle == handle) {
+            known = true;
+            find_in(m, function, is, data, &found);
+        }
+    }
+    if (!known) {
+        DL_FOREACH(modules, m)
+        {
+            find_in(m, function, is, data, &found);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (found.several) {
+        *why = "several modules have a function of its name";
+        return NULL;
+    }
+    *size = found.size;
+    *why = found.bytes ? NULL : found.why;
+    return found.bytes;
 }
 
 const char *gp_module_runs_once(const void *handle)

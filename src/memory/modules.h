@@ -5,11 +5,13 @@
 #define GPUPROF_MEMORY_MODULES_H
 
 #include "cuda/driver.h"
+#include "memory/code.h"
 
-/* After the real load. A module belongs to the current context, a library to every context. */
+/* After the real load. A module belongs to the current context, a library to every context. An
+ * image that stays where it is until the library is unloaded need not be copied. */
 void gp_module_loaded(CUmodule module, const void *image);
 void gp_module_loaded_from_file(CUmodule module, const char *path);
-void gp_library_loaded(CUlibrary library, const void *image);
+void gp_library_loaded(CUlibrary library, const void *image, bool stays);
 void gp_library_loaded_from_file(CUlibrary library, const char *path);
 
 /* Before the real unload of a module or library. */
@@ -32,5 +34,11 @@ CUcontext gp_module_context(const void *handle);
  * allocate); NULL where they may. For a handle we do not know (NULL too), what holds for any
  * module. */
 const char *gp_module_runs_once(const void *handle);
+
+/* The machine code of a function of that module or library, as gp_code_find has it; valid until it
+ * is unloaded. For a handle we do not know (NULL too), that of the one module that has such a
+ * function. NULL with the reason in *why, which lives for ever. */
+const void *gp_module_code(const void *handle, const char *function, gp_is_cubin *is, void *data,
+                           size_t *size, const char **why);
 
 #endif

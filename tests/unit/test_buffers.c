@@ -260,7 +260,7 @@ static void a_librarys_variables_exist_once_in_each_context(void **state)
 {
     (void)state;
     CUlibrary library = (CUlibrary)(uintptr_t)0x88;
-    gp_library_loaded(library, ptx);
+    gp_library_loaded(library, ptx, false);
     gp_modules_resolve(CONTEXT(1));
     current = CONTEXT(2);
     gp_modules_resolve(CONTEXT(2));

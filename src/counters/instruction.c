@@ -1,0 +1,163 @@
+/* The encodings are not documented. These were found by disassembling every opcode with every
+ * modifier bit flipped, for each generation; tests/sass holds what the disassembler says to what
+ * this file says. */
+#include "counters/instruction.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define OLDEST 70
+#define NEWEST 129
+
+/* How wide an access is, from the modifiers in bits 73 to 76. */
+enum width {
+    NO_WIDTH,
+    ACCESS,        /* loads, stores: bits 73 to 75 */
+    COPY,          /* bits 74 and 75: 4, 8, 16 bytes */
+    ACCESS_256,    /* always 32 bytes */
+    ATOMIC_TO_8,   /* atomics up to compute capability 8: bits 73 to 75 */
+    ATOMIC_FROM_9, /* integer atomics since: bits 73 to 75 */
+    ATOMIC_FLOAT,  /* floating point atomics since: bits 73 to 76 */
+    MATRICES_8X8,  /* bits 72 and 73: 1, 2, 4 matrices of 8 x 8 times 16 bits */
+};
+
+static const uint8_t widths[][16] = {
+    [ACCESS] = {1, 1, 2, 2, 4, 8, 16, 16, 1, 1, 2, 2, 4, 8, 16, 16},
+    [ATOMIC_TO_8] = {4, 4, 8, 4, 4, 8, 8, 4, 4, 4, 8, 4, 4, 8, 8, 4},
+    [ATOMIC_FROM_9] = {4, 4, 8, 8, 16, 0, 0, 0, 4, 4, 8, 8, 16, 0, 0, 0},
+    /* FP16 x 2, 4, 8; BF16 x 2, 4, 8; FP32 x 1, 2, 4 flushing denormals, the same not; FP64 */
+    [ATOMIC_FLOAT] = {4, 8, 16, 4, 8, 16, 0, 0, 0, 4, 8, 16, 4, 8, 16, 8},
+};
+
+/* Of an opcode's nine bits, first to last, on compute capabilities from to to; with the bit set
+ * where one is named. The first row that fits counts. */
+static const struct row {
+    uint16_t first, last;
+    uint8_t from, to, bit, op, width;
+} rows[] = {
+#define ROW(...) ROW_OF(__VA_ARGS__)
+#define ROW_OF(first, last, from, to, bit, op, width) \
+    {first, last, from, to, bit, GP_OP_##op, width},
+#define ALL OLDEST, NEWEST
+#include "counters/opcodes.def"
+#undef ALL
+#undef ROW_OF
+#undef ROW
+};
+
+#define BIT(n) (UINT64_C(1) << ((n)-64))
+static const struct shape {
+    uint16_t opcode;
+    uint8_t sparse;
+    uint64_t mask, value; /* of the upper half */
+    uint16_t m, n, k;
+} shapes[] = {
+#define SHAPE(opcode, sparse, mask, value, m, n, k) {opcode, sparse, mask, value, m, n, k},
+#include "counters/shapes.def"
+#undef SHAPE
+};
+
+static const char *const names[] = {
+#define GP_OP(name) #name,
+    GP_OPS
+#undef GP_OP
+};
+
+static unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
+{
+    return (unsigned)(word[first / 64] >> first % 64) & ((1u << count) - 1);
+}
+
+static const struct row *find_row(const uint64_t word[2], int cc)
+{
+    const unsigned opcode = bits(word, 0, 9);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *r = &rows[i];
+        if (opcode >= r->first && opcode <= r->last && cc >= r->from && cc <= r->to &&
+            (!r->bit || bits(word, r->bit, 1)))
+            return r;
+    }
+    return NULL;
+}
+
+static uint16_t bytes_of(enum width width, const uint64_t word[2])
+{
+    switch (width) {
+    case NO_WIDTH:
+        return 0;
+    case COPY:
+        return (uint16_t)(4u << bits(word, 74, 2));
+    case ACCESS_256:
+        return 32;
+    case MATRICES_8X8:
+        /* Bit 79: matrices of narrower numbers, which are spread out on their way. */
+        return bits(word, 72, 2) > 2 || bits(word, 79, 1) ? 0 : (uint16_t)(4u << bits(word, 72, 2));
+    default:
+        return widths[width][bits(word, 73, 4)];
+    }
+}
+
+/* A group of four warps shares one instruction: 64 rows, 16 for each. The columns are numbered from
+ * bit 53 on, where others have an address. */
+static void shape_of_group(struct gp_instruction *i, const uint64_t word[2])
+{
+    const unsigned number = bits(word, 53, 5);
+    unsigned columns = number; /* 8, 16, 24, 32, 48, 64, 80, ... */
+    i->sparse = bits(word, 73, 1);
+    i->m = 16;
+    switch (i->op) {
+    case GP_OP_HGMMA:
+        i->n = (uint16_t)(8 * (number + 1));
+        i->k = (uint16_t[]){16, 8, 32, 0}[bits(word, 58, 2)];
+        return;
+    case GP_OP_QGMMA:
+        i->n = (uint16_t)(8 * (number + 1));
+        i->k = i->sparse ? 64 : 32;
+        return;
+    case GP_OP_IGMMA:
+        columns = bits(word, 53, 6) / 3;
+        i->k = i->sparse ? 64 : 32;
+        break;
+    default:
+        i->sparse = false;
+        i->k = 256;
+    }
+    i->n = (uint16_t)(columns < 4 ? 8 * (columns + 1) : 16 * (columns - 1));
+}
+
+static void set_shape(struct gp_instruction *i, const uint64_t word[2])
+{
+    if (i->op >= GP_OP_HGMMA && i->op <= GP_OP_QGMMA) {
+        shape_of_group(i, word);
+        return;
+    }
+    for (size_t r = 0; r < sizeof(shapes) / sizeof(shapes[0]); r++) {
+        const struct shape *s = &shapes[r];
+        if (s->opcode == i->opcode && (word[1] & s->mask) == s->value) {
+            i->m = s->m;
+            i->n = s->n;
+            i->k = s->k;
+            i->sparse = s->sparse && bits(word, s->sparse, 1);
+            return;
+        }
+    }
+}
+
+struct gp_instruction gp_instruction_decode(const void *word_bytes, int cc)
+{
+    uint64_t word[2];
+    memcpy(word, word_bytes, sizeof(word));
+    struct gp_instruction i = {.op = GP_OP_UNKNOWN, .opcode = word[0] & 0xfff};
+    const struct row *row = find_row(word, cc);
+    if (row) {
+        i.op = row->op;
+        i.bytes = bytes_of(row->width, word);
+        set_shape(&i, word);
+    }
+    return i;
+}
+
+const char *gp_op_name(enum gp_op op)
+{
+    return op < GP_OP_COUNT ? names[op] : "";
+}

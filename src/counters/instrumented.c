@@ -1,0 +1,364 @@
+#include "counters/instrumented.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is made of what -------------------------------------------------------------------- */
+
+/* Known from the Range Profiler's own descriptions of its counters, from what its ratios depend on,
+ * and from comparing kernels on hardware. */
+
+enum base {
+    THREADS,
+    GLOBAL_THREADS,
+    SHARED_THREADS,
+    GLOBAL_SECTORS,
+    SHARED_WAVEFRONTS,
+    UNIFORM,
+    DIVERGENT,
+    BASES
+};
+
+static const char *const base_names[BASES] = {
+    [THREADS] = "smsp__sass_thread_inst_executed_pred_on",
+    [GLOBAL_THREADS] = "smsp__sass_thread_inst_executed_op_global_pred_on",
+    [SHARED_THREADS] = "smsp__sass_thread_inst_executed_op_shared_pred_on",
+    [GLOBAL_SECTORS] = "smsp__sass_sectors_mem_global",
+    [SHARED_WAVEFRONTS] = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared",
+    [UNIFORM] = "smsp__sass_branch_targets_threads_uniform",
+    [DIVERGENT] = "smsp__sass_branch_targets_threads_divergent",
+};
+
+enum sum {
+    FADD,
+    FMUL,
+    FFMA,
+    FADD2,
+    FMUL2,
+    FFMA2,
+    DADD,
+    DMUL,
+    DFMA,
+    HADD,
+    HMUL,
+    HFMA,
+    LOADED_BYTES,
+    LOADED_SECTORS,
+    STORED_BYTES,
+    STORED_SECTORS,
+    SHARED_BYTES,
+    WAVEFRONTS,
+    UNIFORM_BRANCHES,
+    BRANCHES,
+    SUMS,
+    NOTHING
+};
+
+enum weight {
+    ONE,
+    BYTES,    /* that a thread moves */
+    UNSETTLED /* it is not known whether they count: a kernel that executes one has no such sum */
+};
+
+#define OP(name) (UINT64_C(1) << GP_OP_##name)
+#define ANY 0 /* every record, whatever the instruction */
+
+/* A sum is that of its terms: of records of the base at these instructions, each once or times the
+ * bytes. */
+static const struct term {
+    enum sum sum;
+    enum base base;
+    uint64_t ops;
+    enum weight weight;
+} terms[] = {
+    {FADD, THREADS, OP(FADD), ONE},
+    {FADD, THREADS, OP(FHADD) | OP(UFADD), UNSETTLED},
+    {FMUL, THREADS, OP(FMUL), ONE},
+    {FMUL, THREADS, OP(UFMUL), UNSETTLED},
+    {FFMA, THREADS, OP(FFMA), ONE},
+    {FFMA, THREADS, OP(FHFMA) | OP(UFFMA), UNSETTLED},
+    {FADD2, THREADS, OP(FADD2), ONE},
+    {FMUL2, THREADS, OP(FMUL2), ONE},
+    {FFMA2, THREADS, OP(FFMA2), ONE},
+    {DADD, THREADS, OP(DADD), ONE},
+    {DMUL, THREADS, OP(DMUL), ONE},
+    {DFMA, THREADS, OP(DFMA), ONE},
+    /* Once, be it on two numbers or on one, and also where HFMA2 only moves a constant. */
+    {HADD, THREADS, OP(HADD2), ONE},
+    {HMUL, THREADS, OP(HMUL2), ONE},
+    {HFMA, THREADS, OP(HFMA2), ONE},
+    /* Some threads of a generic access may mean shared or local memory. */
+    {LOADED_BYTES, THREADS, OP(LDG), BYTES},
+    {LOADED_BYTES, GLOBAL_THREADS, OP(LD), BYTES},
+    {LOADED_SECTORS, GLOBAL_SECTORS, OP(LDG) | OP(LD), ONE},
+    {STORED_BYTES, THREADS, OP(STG), BYTES},
+    {STORED_BYTES, GLOBAL_THREADS, OP(ST), BYTES},
+    {STORED_SECTORS, GLOBAL_SECTORS, OP(STG) | OP(ST), ONE},
+    {SHARED_BYTES, THREADS, OP(LDS) | OP(STS) | OP(ATOMS), BYTES},
+    {SHARED_BYTES, THREADS, OP(LDSM) | OP(STSM) | OP(LDGSTS), BYTES},
+    {SHARED_BYTES, SHARED_THREADS, OP(LD) | OP(ST) | OP(ATOM), BYTES},
+    /* Four warps share the matrices; which reads what the instruction does not tell. */
+    {SHARED_BYTES, THREADS, OP(HGMMA) | OP(IGMMA) | OP(QGMMA) | OP(BGMMA), UNSETTLED},
+    {WAVEFRONTS, SHARED_WAVEFRONTS, ANY, ONE},
+    {UNIFORM_BRANCHES, UNIFORM, ANY, ONE},
+    {BRANCHES, UNIFORM, ANY, ONE},
+    {BRANCHES, DIVERGENT, ANY, ONE},
+};
+
+/* A counter is a sum, or a sum as a percentage of `unit` times another. */
+static const struct formula {
+    const char *name;
+    enum sum above, below;
+    double unit;
+} formulas[] = {
+    {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", FADD, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", FMUL, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", FFMA, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_fadd2_pred_on.sum", FADD2, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_fmul2_pred_on.sum", FMUL2, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_ffma2_pred_on.sum", FFMA2, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", DADD, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", DMUL, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", DFMA, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", HADD, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", HMUL, NOTHING, 0},
+    {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", HFMA, NOTHING, 0},
+    {"smsp__sass_data_bytes_mem_global_op_ld.sum", LOADED_BYTES, NOTHING, 0},
+    {"smsp__sass_data_bytes_mem_global_op_st.sum", STORED_BYTES, NOTHING, 0},
+    {"smsp__sass_data_bytes_mem_shared.sum", SHARED_BYTES, NOTHING, 0},
+    {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", LOADED_SECTORS, NOTHING, 0},
+    {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", STORED_SECTORS, NOTHING, 0},
+    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", LOADED_BYTES, LOADED_SECTORS,
+     32},
+    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", STORED_BYTES, STORED_SECTORS,
+     32},
+    {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", SHARED_BYTES, WAVEFRONTS, 128},
+    {"smsp__sass_average_branch_targets_threads_uniform.pct", UNIFORM_BRANCHES, BRANCHES, 1},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- adding up ------------------------------------------------------------------------------- */
+
+struct counter {
+    const struct formula *formula; /* NULL: the sum of one base metric */
+    size_t base;                   /* which, then */
+    const char *unavailable;
+};
+
+struct base_metric {
+    char *own_name;  /* of one that no sum is made of; freed with it */
+    enum base table; /* BASES for such a one */
+    uint64_t total;
+    bool sums[SUMS]; /* that have a term of it */
+};
+
+struct gp_instrumented {
+    struct counter *counters;
+    size_t counter_count;
+    struct base_metric *bases;
+    const char **names; /* of the bases */
+    size_t base_count;
+    uint64_t totals[SUMS];
+    const char *missing[SUMS]; /* why a sum is not known, since begin */
+    char unknown[64];          /* text for `missing` */
+};
+
+static bool is_needed(const struct counter *counter, enum sum sum)
+{
+    return counter->formula && !counter->unavailable &&
+           (counter->formula->above == sum || counter->formula->below == sum);
+}
+
+/* The place of the base metric, entered if it is new; the arrays have room for all there can be. */
+static size_t use_base(struct gp_instrumented *c, const char *name, enum base table)
+{
+    for (size_t i = 0; i < c->base_count; i++)
+        if (strcmp(c->names[i], name) == 0)
+            return i;
+    c->names[c->base_count] = name;
+    c->bases[c->base_count].table = table;
+    return c->base_count++;
+}
+
+static enum base in_table(const char *base_name)
+{
+    for (size_t b = 0; b < BASES; b++)
+        if (strcmp(base_names[b], base_name) == 0)
+            return b;
+    return BASES;
+}
+
+/* "smsp__sass_X.sum" is the sum of the base metric smsp__sass_X. False when memory ran out. */
+static bool take_base(struct gp_instrumented *c, struct counter *counter, const char *name,
+                      gp_has_base_metric *has, void *data)
+{
+    const size_t length = strlen(name);
+    if (strncmp(name, "smsp__sass_", 11) != 0 || length < 4 ||
+        strcmp(name + length - 4, ".sum") != 0)
+        return true;
+    char *own = strndup(name, length - 4);
+    if (!own)
+        return false;
+    if (has(own, data)) {
+        counter->unavailable = NULL;
+        counter->base = use_base(c, own, in_table(own));
+        struct base_metric *base = &c->bases[counter->base];
+        if (c->names[counter->base] == own) {
+            base->own_name = own;
+            return true;
+        }
+    }
+    free(own);
+    return true;
+}
+
+static void take_formula(struct counter *counter, const struct formula *formula,
+                         gp_has_base_metric *has, void *data)
+{
+    counter->formula = formula;
+    counter->unavailable = NULL;
+    for (size_t t = 0; t < COUNT(terms); t++)
+        if (is_needed(counter, terms[t].sum) && !has(base_names[terms[t].base], data))
+            counter->unavailable = "CUPTI does not count what it is made of";
+}
+
+struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t count,
+                                             gp_has_base_metric *has, void *data)
+{
+    struct gp_instrumented *c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->counter_count = count;
+    c->counters = calloc(count + 1, sizeof(*c->counters));
+    c->bases = calloc(count + BASES, sizeof(*c->bases));
+    c->names = calloc(count + BASES, sizeof(*c->names));
+    bool ok = c->counters && c->bases && c->names;
+    for (size_t i = 0; ok && i < count; i++) {
+        struct counter *counter = &c->counters[i];
+        counter->unavailable = "it cannot be computed from single instructions";
+        for (size_t f = 0; f < COUNT(formulas); f++)
+            if (strcmp(formulas[f].name, names[i]) == 0)
+                take_formula(counter, &formulas[f], has, data);
+        if (!counter->formula)
+            ok = take_base(c, counter, names[i], has, data);
+        for (size_t t = 0; t < COUNT(terms); t++)
+            if (is_needed(counter, terms[t].sum))
+                c->bases[use_base(c, base_names[terms[t].base], terms[t].base)].sums[terms[t].sum] =
+                    true;
+    }
+    if (!ok) {
+        gp_instrumented_close(c);
+        return NULL;
+    }
+    return c;
+}
+
+void gp_instrumented_close(struct gp_instrumented *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->base_count; i++)
+        free(c->bases[i].own_name);
+    free(c->counters);
+    free(c->bases);
+    free(c->names);
+    free(c);
+}
+
+const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter)
+{
+    return c->counters[counter].unavailable;
+}
+
+const char *const *gp_instrumented_bases(const struct gp_instrumented *c, size_t *count)
+{
+    *count = c->base_count;
+    return c->names;
+}
+
+bool gp_instrumented_needs_instruction(const struct gp_instrumented *c, size_t base)
+{
+    for (size_t t = 0; t < COUNT(terms); t++)
+        if (terms[t].base == c->bases[base].table && terms[t].ops != ANY &&
+            c->bases[base].sums[terms[t].sum])
+            return true;
+    return false;
+}
+
+void gp_instrumented_begin(struct gp_instrumented *c)
+{
+    for (size_t i = 0; i < c->base_count; i++)
+        c->bases[i].total = 0;
+    memset(c->totals, 0, sizeof(c->totals));
+    memset(c->missing, 0, sizeof(c->missing));
+    c->unknown[0] = '\0';
+}
+
+static const char *unknown_instruction(struct gp_instrumented *c, unsigned opcode)
+{
+    if (!c->unknown[0])
+        snprintf(c->unknown, sizeof(c->unknown),
+                 "it executes an instruction we do not know (0x%03x)", opcode);
+    return c->unknown;
+}
+
+/* Adds the record to the term's sum, if the instruction is one of the term's. */
+static void add_to_term(struct gp_instrumented *c, const struct term *term,
+                        const struct gp_instruction *i, const char *why, uint64_t value)
+{
+    const bool is_of_term = term->ops == ANY || (i && term->ops >> i->op & 1);
+    const char *missing = NULL;
+    if (term->ops != ANY && !i)
+        missing = why;
+    else if (term->ops != ANY && i->op == GP_OP_UNKNOWN)
+        missing = unknown_instruction(c, i->opcode);
+    else if (is_of_term && term->weight == UNSETTLED)
+        missing = "it executes instructions of which it is not known how they count";
+    else if (is_of_term && term->weight == BYTES && !i->bytes)
+        missing = "it executes instructions of which it is not known how many bytes they move";
+    else if (is_of_term)
+        c->totals[term->sum] += value * (term->weight == BYTES ? i->bytes : 1);
+    if (missing && !c->missing[term->sum])
+        c->missing[term->sum] = missing;
+}
+
+void gp_instrumented_add(struct gp_instrumented *c, size_t base,
+                         const struct gp_instruction *instruction, const char *why, uint64_t value)
+{
+    struct base_metric *b = &c->bases[base];
+    b->total += value;
+    if (!value)
+        return; /* never executed: it need not be known */
+    for (size_t t = 0; t < COUNT(terms); t++)
+        if (terms[t].base == b->table && b->sums[terms[t].sum])
+            add_to_term(c, &terms[t], instruction, why, value);
+}
+
+bool gp_instrumented_value(const struct gp_instrumented *c, size_t counter, double *value,
+                           const char **why)
+{
+    const struct counter *k = &c->counters[counter];
+    const struct formula *f = k->formula;
+    *why = k->unavailable;
+    if (*why)
+        return false;
+    if (!f) {
+        *value = (double)c->bases[k->base].total;
+        return true;
+    }
+    const double above = (double)c->totals[f->above];
+    *why = c->missing[f->above];
+    if (f->below == NOTHING) {
+        *value = above;
+        return !*why;
+    }
+    const double below = f->unit * (double)c->totals[f->below];
+    if (!*why)
+        *why = c->missing[f->below];
+    if (!*why && below == 0 && above != 0)
+        *why = "its denominator is 0";
+    *value = below == 0 ? 0 : 100 * above / below;
+    return !*why;
+}

@@ -1,0 +1,52 @@
+/* Counters of instrumented code, computed from what CUPTI's SASS metrics say of each instruction.
+ *
+ * CUPTI gives records: a base metric ("smsp__sass_thread_inst_executed_pred_on"), a place in a
+ * function, a value. Together with the instruction at that place they make the counters that the
+ * Range Profiler has under names of its own
+ * ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), equal to the digit. A counter of a base
+ * metric itself ("smsp__sass_inst_executed.sum") is its sum.
+ *
+ * Owns nothing of CUPTI's: it only adds up. Calls libc. One thread at a time. */
+#ifndef GPUPROF_COUNTERS_INSTRUMENTED_H
+#define GPUPROF_COUNTERS_INSTRUMENTED_H
+
+#include "counters/instruction.h"
+
+#include <stddef.h>
+
+struct gp_instrumented;
+
+/* Whether CUPTI has this base metric for the chip. */
+typedef bool gp_has_base_metric(const char *name, void *data);
+
+/* For the named counters (strings that outlive it), of which any number may be none of these. NULL
+ * when memory ran out. */
+struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t count,
+                                             gp_has_base_metric *has, void *data);
+void gp_instrumented_close(struct gp_instrumented *c);
+
+/* Why there will never be a value of that counter (by its place among the names); NULL where there
+ * may be one. */
+const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter);
+
+/* The base metrics to enable, as few as do; `*count` of them. */
+const char *const *gp_instrumented_bases(const struct gp_instrumented *c, size_t *count);
+
+/* True when the instruction matters for records of that base metric (by its place among the bases);
+ * else it need not be looked up. */
+bool gp_instrumented_needs_instruction(const struct gp_instrumented *c, size_t base);
+
+/* Forgets the last launch. */
+void gp_instrumented_begin(struct gp_instrumented *c);
+
+/* Adds a record. Where the instruction is not known, `instruction` is NULL and `why` says why: a
+ * string that lives until the next begin. */
+void gp_instrumented_add(struct gp_instrumented *c, size_t base,
+                         const struct gp_instruction *instruction, const char *why, uint64_t value);
+
+/* The counter's value for the records since begin; false with the reason in *why, which lives until
+ * the next begin. */
+bool gp_instrumented_value(const struct gp_instrumented *c, size_t counter, double *value,
+                           const char **why);
+
+#endif

@@ -1,0 +1,218 @@
+#include "memory/code.h"
+
+#include "memory/cubin.h"
+#include "memory/image.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* Of all copies, of images and of functions: a program may load any number of modules. */
+#define MOST_BYTES ((size_t)64 << 20)
+
+struct function {
+    char *name;
+    void *bytes; /* NULL: looked for and not found */
+    size_t size;
+    int cc;
+    const char *why;
+    struct function *next;
+};
+
+struct gp_code {
+    const void *image; /* NULL: not kept */
+    size_t size;
+    void *copy; /* ours, of `size` bytes; NULL where the image stays */
+    const char *why;
+    struct function *functions;
+};
+
+static atomic_size_t kept;
+
+static void *keep_copy(const void *bytes, size_t size)
+{
+    if (atomic_fetch_add(&kept, size) + size <= MOST_BYTES) {
+        void *copy = malloc(size);
+        if (copy) {
+            memcpy(copy, bytes, size);
+            return copy;
+        }
+    }
+    atomic_fetch_sub(&kept, size);
+    return NULL;
+}
+
+static void drop_copy(void *copy, size_t size)
+{
+    if (copy)
+        atomic_fetch_sub(&kept, size);
+    free(copy);
+}
+
+struct gp_code *gp_code_keep(const void *image, size_t size, bool stays)
+{
+    struct gp_code *code = calloc(1, sizeof(*code));
+    if (!code || !image)
+        return code;
+    code->size = size;
+    if (stays) {
+        code->image = image;
+        return code;
+    }
+    if (!size)
+        code->size = gp_image_size(image);
+    if (!code->size) {
+        code->why = "its module was not loaded as machine code";
+        return code;
+    }
+    code->image = code->copy = keep_copy(image, code->size);
+    if (!code->copy)
+        code->why = "its module's image is too large to be kept";
+    return code;
+}
+
+void gp_code_drop(struct gp_code *code)
+{
+    struct function *f, *next;
+    if (!code)
+        return;
+    LL_FOREACH_SAFE(code->functions, f, next)
+    {
+        drop_copy(f->bytes, f->size);
+        free(f->name);
+        free(f);
+    }
+    drop_copy(code->copy, code->size);
+    free(code);
+}
+
+/* ---- a function in a cubin ------------------------------------------------------------------- */
+
+struct search {
+    const char *name;
+    gp_is_cubin *is;
+    void *data;
+    void *bytes; /* copied: the cubin goes when it has been visited */
+    size_t size;
+    unsigned cubins;
+    const char *why;
+};
+
+#define SECTION_PREFIX ".text."
+
+/* Most functions have a section of their own, named after them. */
+static const void *find_section(const struct gp_cubin *cubin, const char *name, size_t *size)
+{
+    const size_t prefix = strlen(SECTION_PREFIX);
+    for (unsigned i = 0; i < cubin->count; i++) {
+        const Elf64_Shdr *section = &cubin->sections[i];
+        const char *section_name = gp_cubin_section_name(cubin, i);
+        if (section->sh_type == SHT_PROGBITS &&
+            strncmp(section_name, SECTION_PREFIX, prefix) == 0 &&
+            strcmp(section_name + prefix, name) == 0 && gp_cubin_holds(cubin, section)) {
+            *size = section->sh_size;
+            return cubin->base + section->sh_offset;
+        }
+    }
+    return NULL;
+}
+
+/* A device function that is called lies in the section of its caller, and has a symbol only. */
+static const void *find_symbol(const struct gp_cubin *cubin, const char *name, size_t *size)
+{
+    for (unsigned i = 0; i < cubin->count; i++) {
+        struct gp_cubin_symbols table;
+        if (cubin->sections[i].sh_type != SHT_SYMTAB ||
+            !gp_cubin_symbols(cubin, &cubin->sections[i], &table))
+            continue;
+        for (size_t s = 0; s < table.count; s++) {
+            const Elf64_Sym *symbol = &table.symbols[s];
+            const char *symbol_name = gp_cubin_symbol_name(&table, symbol);
+            if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol_name ||
+                symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= cubin->count ||
+                strcmp(symbol_name, name) != 0)
+                continue;
+            const Elf64_Shdr *section = &cubin->sections[symbol->st_shndx];
+            if (section->sh_type != SHT_PROGBITS || !gp_cubin_holds(cubin, section) ||
+                symbol->st_value > section->sh_size ||
+                symbol->st_size > section->sh_size - symbol->st_value || !symbol->st_size)
+                continue;
+            *size = symbol->st_size;
+            return cubin->base + section->sh_offset + symbol->st_value;
+        }
+    }
+    return NULL;
+}
+
+static void search_cubin(const struct gp_cubin *cubin, void *data)
+{
+    struct search *s = data;
+    s->cubins++;
+    size_t size = 0;
+    const void *bytes = find_section(cubin, s->name, &size);
+    if (!bytes)
+        bytes = find_symbol(cubin, s->name, &size);
+    if (!bytes || !size || (s->is && !s->is(cubin->base, cubin->size, s->data)))
+        return;
+    if (!s->bytes && !s->why) {
+        s->bytes = keep_copy(bytes, size);
+        s->size = size;
+        if (!s->bytes)
+            s->why = "its machine code is too large to be kept";
+    } else if (s->bytes && (s->size != size || memcmp(s->bytes, bytes, size) != 0)) {
+        drop_copy(s->bytes, s->size);
+        s->bytes = NULL;
+        s->why = "its module holds several versions of its machine code";
+    }
+}
+
+/* Looks for the function, and remembers what came of it; without a memory for it, only answers. */
+static struct function *look_for(struct gp_code *code, const char *name, int cc, gp_is_cubin *is,
+                                 void *data)
+{
+    struct function *f = calloc(1, sizeof(*f));
+    char *own_name = strdup(name);
+    if (!f || !own_name) {
+        free(f);
+        free(own_name);
+        return NULL;
+    }
+    struct search s = {.name = name, .is = is, .data = data};
+    const char *why = code->why;
+    /* The driver may have been told to pass machine code by and to compile PTX. */
+    const char *force = getenv("CUDA_FORCE_PTX_JIT");
+    if (force && *force && strcmp(force, "0") != 0)
+        why = "the driver compiles its module's PTX";
+    else if (code->image)
+        gp_image_cubins(code->image, code->size, cc, search_cubin, &s, &why);
+    if (!why)
+        why = s.why      ? s.why
+              : s.cubins ? "its machine code is not in its module's image"
+                         : "its module has no machine code for this GPU, only PTX";
+    *f = (struct function){
+        .name = own_name, .bytes = s.bytes, .size = s.bytes ? s.size : 0, .cc = cc, .why = why};
+    LL_PREPEND(code->functions, f);
+    return f;
+}
+
+const void *gp_code_find(struct gp_code *code, const char *function, int cc, gp_is_cubin *is,
+                         void *data, size_t *size, const char **why)
+{
+    struct function *f = NULL;
+    LL_FOREACH(code->functions, f)
+    {
+        if (f->cc == cc && strcmp(f->name, function) == 0)
+            break;
+    }
+    if (!f)
+        f = look_for(code, function, cc, is, data);
+    if (!f) {
+        *why = "memory ran out";
+        return NULL;
+    }
+    *size = f->size;
+    *why = f->bytes ? NULL : f->why;
+    return f->bytes;
+}

@@ -1,0 +1,83 @@
+#include "memory/cubin.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static bool range_fits(uint64_t offset, uint64_t length, size_t size)
+{
+    return offset <= size && length <= size - offset;
+}
+
+bool gp_cubin_open(struct gp_cubin *cubin, const void *image, size_t size)
+{
+    Elf64_Ehdr elf;
+    if (size < sizeof(elf))
+        return false;
+    memcpy(&elf, image, sizeof(elf));
+    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_shentsize != sizeof(Elf64_Shdr) ||
+        elf.e_shoff % sizeof(uint64_t) ||
+        !range_fits(elf.e_shoff, (uint64_t)elf.e_shnum * sizeof(Elf64_Shdr), size) ||
+        elf.e_shstrndx >= elf.e_shnum)
+        return false;
+    const char *base = image;
+    *cubin = (struct gp_cubin){.base = base,
+                               .size = size,
+                               .sections = (const void *)(base + elf.e_shoff),
+                               .count = elf.e_shnum};
+    const Elf64_Shdr *names = &cubin->sections[elf.e_shstrndx];
+    if (!gp_cubin_holds(cubin, names) || !names->sh_size ||
+        base[names->sh_offset + names->sh_size - 1] != '\0')
+        return false;
+    cubin->names = base + names->sh_offset;
+    cubin->names_size = names->sh_size;
+    return true;
+}
+
+bool gp_cubin_holds(const struct gp_cubin *cubin, const Elf64_Shdr *section)
+{
+    return range_fits(section->sh_offset, section->sh_size, cubin->size);
+}
+
+const char *gp_cubin_section_name(const struct gp_cubin *cubin, unsigned section)
+{
+    if (section >= cubin->count || cubin->sections[section].sh_name >= cubin->names_size)
+        return "";
+    return cubin->names + cubin->sections[section].sh_name;
+}
+
+bool gp_cubin_symbols(const struct gp_cubin *cubin, const Elf64_Shdr *section,
+                      struct gp_cubin_symbols *table)
+{
+    if (!gp_cubin_holds(cubin, section) || section->sh_link >= cubin->count ||
+        section->sh_offset % sizeof(uint64_t))
+        return false;
+    const Elf64_Shdr *strings = &cubin->sections[section->sh_link];
+    if (!gp_cubin_holds(cubin, strings) || !strings->sh_size ||
+        cubin->base[strings->sh_offset + strings->sh_size - 1] != '\0')
+        return false;
+    *table = (struct gp_cubin_symbols){
+        .symbols = (const void *)(cubin->base + section->sh_offset),
+        .count = section->sh_size / sizeof(Elf64_Sym),
+        .strings = cubin->base + strings->sh_offset,
+        .strings_size = strings->sh_size,
+    };
+    return true;
+}
+
+const char *gp_cubin_symbol_name(const struct gp_cubin_symbols *table, const Elf64_Sym *symbol)
+{
+    return symbol->st_name < table->strings_size ? table->strings + symbol->st_name : NULL;
+}
+
+size_t gp_cubin_size(const void *image)
+{
+    const Elf64_Ehdr *elf = image;
+    uint64_t end = elf->e_shoff + (uint64_t)elf->e_shnum * sizeof(Elf64_Shdr);
+    const Elf64_Shdr *sections = (const void *)((const char *)image + elf->e_shoff);
+    for (unsigned i = 0; i < elf->e_shnum; i++) {
+        uint64_t section_end = sections[i].sh_offset + sections[i].sh_size;
+        if (sections[i].sh_type != SHT_NOBITS && section_end > end)
+            end = section_end;
+    }
+    return end;
+}

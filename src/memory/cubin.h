@@ -1,0 +1,46 @@
+/* A cubin, the ELF file of one chip's code: its sections, checked to lie in it. Owns nothing; calls
+ * libc. */
+#ifndef GPUPROF_MEMORY_CUBIN_H
+#define GPUPROF_MEMORY_CUBIN_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gp_cubin {
+    const char *base;
+    size_t size;
+    const Elf64_Shdr *sections;
+    unsigned count;
+    const char *names; /* of the sections; end in a NUL */
+    size_t names_size;
+};
+
+/* False where the file is damaged. `image` must be aligned to 8 bytes. */
+bool gp_cubin_open(struct gp_cubin *cubin, const void *image, size_t size);
+
+/* A section's bytes lie in the file. */
+bool gp_cubin_holds(const struct gp_cubin *cubin, const Elf64_Shdr *section);
+
+/* "" where there is none. */
+const char *gp_cubin_section_name(const struct gp_cubin *cubin, unsigned section);
+
+/* A symbol table, and the strings that its names are in. */
+struct gp_cubin_symbols {
+    const Elf64_Sym *symbols;
+    size_t count;
+    const char *strings; /* end in a NUL */
+    size_t strings_size;
+};
+
+/* Opens the section's symbol table; false where it is damaged. */
+bool gp_cubin_symbols(const struct gp_cubin *cubin, const Elf64_Shdr *section,
+                      struct gp_cubin_symbols *table);
+
+/* NULL where the name is outside. */
+const char *gp_cubin_symbol_name(const struct gp_cubin_symbols *table, const Elf64_Sym *symbol);
+
+/* How far the file reaches, by its own tables, which are believed; the driver believes them too. */
+size_t gp_cubin_size(const void *image);
+
+#endif
