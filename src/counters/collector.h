@@ -105,6 +105,10 @@ extern const struct gp_collector gp_event_collector;
  * that; whoever has timed the kernel alone knows better. */
 #define GP_DURATION_COUNTER "gpu__time_duration.sum"
 
+/* The process ends, and all collections have been closed: CUPTI's own end must find nothing to do.
+ */
+void gp_collectors_end(void);
+
 /* Facts of a device that only CUPTI knows: the chip's name, CUPTI's version. Empty and 0 where it
  * does not say. */
 void gp_collector_describe(struct gp_device *device);

@@ -94,6 +94,11 @@ void gp_collector_describe(struct gp_device *device)
         strncat(device->chip, p.pChipName, sizeof(device->chip) - 1);
 }
 
+void gp_collectors_end(void)
+{
+    gp_sass_sessions_end();
+}
+
 static bool range_suits(const struct gp_device *device)
 {
     return device->cc_major >= 7;

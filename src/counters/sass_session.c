@@ -133,6 +133,19 @@ void gp_sass_session_close(struct gp_sass_session *s)
     free(s);
 }
 
+void gp_sass_sessions_end(void)
+{
+    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++) {
+        if (!configurations[device].count)
+            continue;
+        CUpti_SassMetricsUnsetConfig_Params p = {
+            .structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE};
+        p.deviceIndex = device;
+        gp_cupti.cuptiSassMetricsUnsetConfig(&p);
+        configurations[device].count = 0;
+    }
+}
+
 /* ---- one launch ------------------------------------------------------------------------------ */
 
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why)

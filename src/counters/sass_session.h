@@ -19,6 +19,10 @@ struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
                                              const char **unavailable, const char **why);
 void gp_sass_session_close(struct gp_sass_session *s);
 
+/* The process ends: CUPTI lets go of what sessions had it configure, while the driver is there. No
+ * session can be opened afterwards. */
+void gp_sass_sessions_end(void);
+
 /* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
  * the counters:  values[i], or the reason in absent[i]. */

@@ -70,20 +70,6 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
-void gp_contexts_settle(void)
-{
-    struct gp_context *c;
-    DL_FOREACH(contexts, c)
-    {
-        if (!c->pending)
-            continue;
-        bool alive = push(c);
-        gp_pending_settle(&c->pending, c->collector, c->collection, alive);
-        if (alive)
-            pop();
-    }
-}
-
 /* The context is current while it is alive. */
 static void close_collection(struct gp_context *c, bool alive)
 {
@@ -107,6 +93,12 @@ void gp_contexts_close_collections(void)
         if (alive)
             pop();
     }
+}
+
+void gp_contexts_end(void)
+{
+    gp_contexts_close_collections();
+    gp_collectors_end();
 }
 
 /* The counters of a device serve one context at a time: the others' collections are closed. */

@@ -31,8 +31,8 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why);
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
 
-/* Reads and records what was counted and not read yet, everywhere. */
-void gp_contexts_settle(void);
+/* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded. */
+void gp_contexts_end(void);
 
 /* Ends collecting everywhere; contexts begin anew when they are entered. */
 void gp_contexts_close_collections(void);

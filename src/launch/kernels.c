@@ -238,11 +238,8 @@ struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel)
 
 const void *gp_kernel_find_code(void *data, const char *function, size_t *size, const char **why)
 {
-    (void)data;
-    (void)function;
-    *size = 0;
-    *why = "the machine code of the kernel is not known";
-    return NULL;
+    const struct gp_kernel *kernel = data;
+    return gp_module_code(kernel->home, function, NULL, NULL, size, why);
 }
 
 static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)

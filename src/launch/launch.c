@@ -133,12 +133,12 @@ static bool is_idle(struct gp_context *c)
 /* CUPTI's own exit handlers, which came with it, must not find us measuring, and what was counted
  * is read before they run. Launches that the program makes while it exits go through as they are.
  */
-static void settle(void)
+static void end(void)
 {
     gp_session_stop();
     gp_own_work_begins();
     if (gp_gate_close()) {
-        gp_contexts_settle();
+        gp_contexts_end();
         gp_gate_open();
     }
     gp_own_work_ends();
@@ -146,12 +146,12 @@ static void settle(void)
 
 /* Twice: after CUPTI has been loaded, and after it has counted, for which it loads more. Handlers
  * registered later run earlier. */
-static void settle_at_exit(void)
+static void end_at_exit(void)
 {
     static atomic_int registered;
     if (atomic_load(&registered) < 2 && atomic_fetch_add(&registered, 1) < 2) {
-        atexit(settle);
-        at_quick_exit(settle);
+        atexit(end);
+        at_quick_exit(end);
     }
 }
 
@@ -185,7 +185,7 @@ static CUresult launch_alone(const struct gp_call *call, uint64_t index, uint64_
     }
     CUresult result = gp_measure(call, kernel, context, index, turn);
     *held_up = context->busy;
-    settle_at_exit();
+    end_at_exit();
     return result;
 }
 
