@@ -22,6 +22,7 @@ struct gp_collection;
  * where not known. */
 struct gp_pass_cost {
     double sass, range;
+    bool sass_misses; /* the SASS metrics did not give all its counters */
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the

@@ -400,7 +400,7 @@ static bool prefers_range(struct gp_collection *c, const struct gp_run *run)
     const char *why = NULL;
     if (!c->session || c->no_session)
         return false;
-    if (!c->sass || !c->sass_gives_all ||
+    if (!c->sass || !c->sass_gives_all || run->cost->sass_misses ||
         !run->find_code(run->find_code_data, run->kernel, &size, &why))
         return true;
     double saved = expect_sass(run) - expect_range(run);
@@ -448,6 +448,7 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
     for (size_t i = 0; ok && i < instrumented; i++) {
         c->values[ticket * c->count + c->places[first + i]] = absent[i] ? NAN : values[i];
         c->absent[ticket * c->count + c->places[first + i]] = absent[i];
+        run->cost->sass_misses = run->cost->sass_misses || absent[i];
     }
     free(values);
     free(absent);
