@@ -16,6 +16,7 @@ enum width {
     COPY,          /* bits 74 and 75: 4, 8, 16 bytes */
     ACCESS_256,    /* always 32 bytes */
     ATOMIC_TO_8,   /* atomics up to compute capability 8: bits 73 to 75 */
+    ATOMIC_SHARED, /* those in shared memory: bits 73 and 74 */
     ATOMIC_FROM_9, /* integer atomics since: bits 73 to 75 */
     ATOMIC_FLOAT,  /* floating point atomics since: bits 73 to 76 */
     MATRICES_8X8,  /* bits 72 and 73: 1, 2, 4 matrices of 8 x 8 times 16 bits */
@@ -24,6 +25,7 @@ enum width {
 static const uint8_t widths[][16] = {
     [ACCESS] = {1, 1, 2, 2, 4, 8, 16, 16, 1, 1, 2, 2, 4, 8, 16, 16},
     [ATOMIC_TO_8] = {4, 4, 8, 4, 4, 8, 8, 4, 4, 4, 8, 4, 4, 8, 8, 4},
+    [ATOMIC_SHARED] = {4, 4, 8, 8, 4, 4, 8, 8, 4, 4, 8, 8, 4, 4, 8, 8},
     [ATOMIC_FROM_9] = {4, 4, 8, 8, 16, 0, 0, 0, 4, 4, 8, 8, 16, 0, 0, 0},
     /* FP16 x 2, 4, 8; BF16 x 2, 4, 8; FP32 x 1, 2, 4 flushing denormals, the same not; FP64 */
     [ATOMIC_FLOAT] = {4, 8, 16, 4, 8, 16, 0, 0, 0, 4, 8, 16, 4, 8, 16, 8},
@@ -70,9 +72,9 @@ static unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
 
 static const struct row *find_row(const uint64_t word[2], int cc)
 {
-    const unsigned opcode = bits(word, 0, 9);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *r = &rows[i];
+        const unsigned opcode = bits(word, 0, r->first < 0x200 ? 9 : 12);
         if (opcode >= r->first && opcode <= r->last && cc >= r->from && cc <= r->to &&
             (!r->bit || bits(word, r->bit, 1)))
             return r;
@@ -125,19 +127,19 @@ static void shape_of_group(struct gp_instruction *i, const uint64_t word[2])
     i->n = (uint16_t)(columns < 4 ? 8 * (columns + 1) : 16 * (columns - 1));
 }
 
-static void set_shape(struct gp_instruction *i, const uint64_t word[2])
+static void set_shape(struct gp_instruction *i, const uint64_t word[2], int cc)
 {
-    if (i->op >= GP_OP_HGMMA && i->op <= GP_OP_QGMMA) {
+    if (i->op >= GP_OP_HGMMA && i->op <= GP_OP_QGMMA)
         shape_of_group(i, word);
+    if (i->op < GP_OP_HMMA || i->op > GP_OP_OMMA)
         return;
-    }
     for (size_t r = 0; r < sizeof(shapes) / sizeof(shapes[0]); r++) {
         const struct shape *s = &shapes[r];
         if (s->opcode == i->opcode && (word[1] & s->mask) == s->value) {
             i->m = s->m;
             i->n = s->n;
             i->k = s->k;
-            i->sparse = s->sparse && bits(word, s->sparse, 1);
+            i->sparse = cc >= 80 && s->sparse && bits(word, s->sparse, 1);
             return;
         }
     }
@@ -152,7 +154,7 @@ struct gp_instruction gp_instruction_decode(const void *word_bytes, int cc)
     if (row) {
         i.op = row->op;
         i.bytes = bytes_of(row->width, word);
-        set_shape(&i, word);
+        set_shape(&i, word, cc);
     }
     return i;
 }

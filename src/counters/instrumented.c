@@ -162,7 +162,6 @@ struct gp_instrumented {
     size_t base_count;
     uint64_t totals[SUMS];
     const char *missing[SUMS]; /* why a sum is not known, since begin */
-    char unknown[64];          /* text for `missing` */
 };
 
 static bool is_needed(const struct counter *counter, enum sum sum)
@@ -293,15 +292,25 @@ void gp_instrumented_begin(struct gp_instrumented *c)
         c->bases[i].total = 0;
     memset(c->totals, 0, sizeof(c->totals));
     memset(c->missing, 0, sizeof(c->missing));
-    c->unknown[0] = '\0';
 }
 
-static const char *unknown_instruction(struct gp_instrumented *c, unsigned opcode)
+/* Reasons live for ever, so each opcode's is made once, and there are not many. */
+static const char *unknown_instruction(unsigned opcode)
 {
-    if (!c->unknown[0])
-        snprintf(c->unknown, sizeof(c->unknown),
-                 "it executes an instruction we do not know (0x%03x)", opcode);
-    return c->unknown;
+    static struct {
+        unsigned opcode;
+        char text[64];
+    } reasons[16];
+    for (size_t i = 0; i < COUNT(reasons); i++) {
+        if (!reasons[i].text[0]) {
+            reasons[i].opcode = opcode;
+            snprintf(reasons[i].text, sizeof(reasons[i].text),
+                     "it executes an instruction we do not know (0x%03x)", opcode);
+        }
+        if (reasons[i].opcode == opcode)
+            return reasons[i].text;
+    }
+    return "it executes instructions we do not know";
 }
 
 /* Adds the record to the term's sum, if the instruction is one of the term's. */
@@ -313,7 +322,7 @@ static void add_to_term(struct gp_instrumented *c, const struct term *term,
     if (term->ops != ANY && !i)
         missing = why;
     else if (term->ops != ANY && i->op == GP_OP_UNKNOWN)
-        missing = unknown_instruction(c, i->opcode);
+        missing = unknown_instruction(i->opcode);
     else if (is_of_term && term->weight == UNSETTLED)
         missing = "it executes instructions of which it is not known how they count";
     else if (is_of_term && term->weight == BYTES && !i->bytes)

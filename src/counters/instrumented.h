@@ -6,7 +6,8 @@
  * ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), equal to the digit. A counter of a base
  * metric itself ("smsp__sass_inst_executed.sum") is its sum.
  *
- * Owns nothing of CUPTI's: it only adds up. Calls libc. One thread at a time. */
+ * Owns nothing of CUPTI's: it only adds up. Calls libc. Used with the gate closed, one thread at a
+ * time. */
 #ifndef GPUPROF_COUNTERS_INSTRUMENTED_H
 #define GPUPROF_COUNTERS_INSTRUMENTED_H
 
@@ -40,12 +41,12 @@ bool gp_instrumented_needs_instruction(const struct gp_instrumented *c, size_t b
 void gp_instrumented_begin(struct gp_instrumented *c);
 
 /* Adds a record. Where the instruction is not known, `instruction` is NULL and `why` says why: a
- * string that lives until the next begin. */
+ * string that lives for ever. */
 void gp_instrumented_add(struct gp_instrumented *c, size_t base,
                          const struct gp_instruction *instruction, const char *why, uint64_t value);
 
-/* The counter's value for the records since begin; false with the reason in *why, which lives until
- * the next begin. */
+/* The counter's value for the records since begin; false with the reason in *why, which lives for
+ * ever. */
 bool gp_instrumented_value(const struct gp_instrumented *c, size_t counter, double *value,
                            const char **why);
 

@@ -1,4 +1,5 @@
-/* Module images: cubin, fatbin, PTX. */
+/* Module images: cubin, fatbin, PTX; the names and the machine code in them. */
+#include "memory/code.h"
 #include "memory/image.h"
 
 #include <stdint.h>
@@ -25,6 +26,28 @@ static void read_at(const void *image, size_t size, int cc)
     (void)seen;
 }
 
+/* Of a kernel, of a function called k, which the seeds have, and of one without a name. */
+static void find_code(const void *image, size_t size, int cc)
+{
+    struct gp_code *code = gp_code_keep(image, size, false);
+    static const char *const functions[] = {"_Z1kPi", "k", ""};
+    volatile unsigned seen;
+    unsigned sum = 0;
+    for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
+        const char *why = NULL;
+        size_t length = 0;
+        const unsigned char *bytes =
+            gp_code_find(code, functions[f], cc, NULL, NULL, &length, &why);
+        if (!bytes && !why)
+            abort();
+        for (size_t i = 0; bytes && i < length; i++)
+            sum += bytes[i];
+    }
+    gp_code_drop(code);
+    seen = sum;
+    (void)seen;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -38,6 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         memcpy(copy + shift, bytes, size);
         read_at(copy + shift, size, 90);
         read_at(copy + shift, size, 75);
+        find_code(copy + shift, size, 90);
+        find_code(copy + shift, size, 75);
         free(copy);
     }
     return 0;

@@ -147,7 +147,7 @@ static inline struct gp_instruction expect_from_text(const char *text)
     if (*text == '@')
         text += strcspn(text, " ");
     text += strspn(text, " ");
-    snprintf(mnemonic, sizeof(mnemonic), "%.*s", (int)strcspn(text, " ;"), text);
+    snprintf(mnemonic, sizeof(mnemonic), "%.*s", (int)strcspn(text, " ;\n"), text);
     char *next = mnemonic, *part = strsep(&next, ".");
     for (size_t i = 0; i < sizeof(expect_ops) / sizeof(expect_ops[0]); i++)
         if (strcmp(part, expect_ops[i].mnemonic) == 0)
