@@ -33,6 +33,7 @@ typedef const void *gp_find_code(void *data, const char *function, size_t *size,
 struct gp_run {
     const char *kernel;        /* mangled */
     double native_ms;          /* the kernel alone, 0 where not known */
+    bool only_pass;            /* there will be no other of this launch */
     struct gp_pass_cost *cost; /* of this kernel */
     gp_find_code *find_code;
     void *find_code_data;
@@ -56,6 +57,9 @@ struct gp_collector {
 
     /* True when a pass of instrumented code gives counters; its number is GP_INSTRUMENTED_PASS. */
     bool (*instruments)(const struct gp_collection *collection);
+
+    /* True when some counters of this launch want the instrumented pass once more. */
+    bool (*instruments_again)(const struct gp_collection *collection, unsigned ticket);
 
     /* Why the hardware counts nothing at present although it was asked to; NULL when it counts. */
     const char *(*no_hardware)(const struct gp_collection *collection);
@@ -105,6 +109,9 @@ extern const struct gp_collector gp_event_collector;
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
  * that; whoever has timed the kernel alone knows better. */
 #define GP_DURATION_COUNTER "gpu__time_duration.sum"
+
+/* A context is about to be destroyed, and its collection has been closed. */
+void gp_collectors_leave(CUcontext context);
 
 /* The process ends, and all collections have been closed: CUPTI's own end must find nothing to do.
  */

@@ -145,6 +145,13 @@ static bool events_instrument(const struct gp_collection *c)
     return false;
 }
 
+static bool events_instrument_again(const struct gp_collection *c, unsigned ticket)
+{
+    (void)c;
+    (void)ticket;
+    return false;
+}
+
 static const char *events_no_hardware(const struct gp_collection *c)
 {
     return c->no_hardware;
@@ -299,6 +306,7 @@ const struct gp_collector gp_event_collector = {
     .open = events_open,
     .hardware_passes = events_passes,
     .instruments = events_instrument,
+    .instruments_again = events_instrument_again,
     .no_hardware = events_no_hardware,
     .ticket = events_ticket,
     .full = events_full,

@@ -271,6 +271,14 @@ const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t 
     return c->counters[counter].unavailable;
 }
 
+bool gp_instrumented_shares_addresses(const struct gp_instrumented *c, size_t counter)
+{
+    for (size_t t = 0; t < COUNT(terms); t++)
+        if (terms[t].weight == BYTES && is_needed(&c->counters[counter], terms[t].sum))
+            return true;
+    return false;
+}
+
 const char *const *gp_instrumented_bases(const struct gp_instrumented *c, size_t *count)
 {
     *count = c->base_count;

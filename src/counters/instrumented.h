@@ -30,6 +30,10 @@ void gp_instrumented_close(struct gp_instrumented *c);
  * may be one. */
 const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter);
 
+/* True when the counter depends on which addresses threads share: what is computed is the bytes
+ * that threads ask for, while the Range Profiler counts a byte once for all threads of a warp. */
+bool gp_instrumented_shares_addresses(const struct gp_instrumented *c, size_t counter);
+
 /* The base metrics to enable, as few as do; `*count` of them. */
 const char *const *gp_instrumented_bases(const struct gp_instrumented *c, size_t *count);
 

@@ -19,7 +19,7 @@
 /* Launches whose counters wait to be read. Each costs the first start of a session 0.6 ms (with
  * instrumented counters 3 ms); few of them stop and start it often, which costs 15 ms. */
 #define HARDWARE_TICKETS 128
-#define MIXED_TICKETS 32
+#define MIXED_TICKETS 64
 
 /* Guesses until a kernel has been seen: how many times slower instrumented code is. */
 #define SASS_SLOWDOWN 100.0
@@ -36,11 +36,13 @@
 #define NO_SESSION "the session with the GPU's counters has ended"
 
 struct ticket {
-    unsigned hardware_passes;  /* made */
-    bool in_session;           /* by the session that is open now */
-    bool by_range, by_sass;    /* the instrumented pass was made, and how */
-    double started_ms;         /* the instrumented pass */
-    const char *hardware_lost; /* why what the hardware counted cannot be read */
+    unsigned hardware_passes;          /* made */
+    bool in_session;                   /* by the session that is open now */
+    bool by_range, by_sass;            /* the instrumented pass was made, and how */
+    bool lacks_shared;                 /* counters of shared addresses are still to be measured */
+    struct gp_fingerprint fingerprint; /* of a launch whose instructions were counted */
+    double started_ms;                 /* the instrumented pass */
+    const char *hardware_lost;         /* why what the hardware counted cannot be read */
 };
 
 struct gp_collection {
@@ -66,7 +68,10 @@ struct gp_collection {
     struct gp_sass_session *sass;
     const char *no_sass;
     const char **sass_unavailable; /* by name; why the SASS metrics do not give it */
-    bool sass_gives_all;
+    bool sass_gives_all;           /* but for those of shared addresses */
+    bool *shares;                  /* by name: it depends on which addresses threads share */
+    size_t shared_count;           /* of them */
+    struct gp_recall *recall;      /* of these, NULL where there are none */
 
     struct ticket tickets[HARDWARE_TICKETS];
     unsigned tickets_given;
@@ -94,6 +99,11 @@ void gp_collector_describe(struct gp_device *device)
         strncat(device->chip, p.pChipName, sizeof(device->chip) - 1);
 }
 
+void gp_collectors_leave(CUcontext context)
+{
+    gp_sass_sessions_leave(context);
+}
+
 void gp_collectors_end(void)
 {
     gp_sass_sessions_end();
@@ -116,6 +126,8 @@ static void range_close(struct gp_collection *c, bool context_alive)
     free(c->names);
     free(c->places);
     free(c->sass_unavailable);
+    free(c->shares);
+    gp_recall_free(c->recall);
     free(c->values);
     free(c->absent);
     free(c);
@@ -133,10 +145,11 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
     c->names = calloc(count + 1, sizeof(*c->names));
     c->places = calloc(count + 1, sizeof(*c->places));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
+    c->shares = calloc(count + 1, sizeof(*c->shares));
     c->values = calloc((count + 1) * HARDWARE_TICKETS, sizeof(*c->values));
     c->absent = calloc((count + 1) * HARDWARE_TICKETS, sizeof(*c->absent));
     if (!c->counters || !c->unavailable || !c->instrumented || !c->names || !c->places ||
-        !c->sass_unavailable || !c->values || !c->absent) {
+        !c->sass_unavailable || !c->shares || !c->values || !c->absent) {
         range_close(c, false);
         return NULL;
     }
@@ -199,10 +212,31 @@ static void open_sass(struct gp_collection *c)
     if (!instrumented)
         return;
     c->sass = gp_sass_session_open(&c->device, c->names + c->hardware_used, instrumented,
-                                   c->sass_unavailable, &c->no_sass);
+                                   c->sass_unavailable, c->shares, &c->no_sass);
     c->sass_gives_all = c->sass != NULL;
-    for (size_t i = 0; c->sass && i < instrumented; i++)
+    for (size_t i = 0; c->sass && i < instrumented; i++) {
         c->sass_gives_all = c->sass_gives_all && !c->sass_unavailable[i];
+        c->shared_count += c->shares[i];
+    }
+    c->recall = c->shared_count ? gp_recall_new(c->shared_count) : NULL;
+}
+
+/* The counters of shared addresses of a ticket, to and from one row. */
+static double *shared_values(struct gp_collection *c, unsigned ticket, double *row)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->used - c->hardware_used; i++)
+        if (c->shares[i])
+            row[n++] = c->values[ticket * c->count + c->places[c->hardware_used + i]];
+    return row;
+}
+
+static void put_shared_values(struct gp_collection *c, unsigned ticket, const double *row)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->used - c->hardware_used; i++)
+        if (c->shares[i])
+            c->values[ticket * c->count + c->places[c->hardware_used + i]] = row[n++];
 }
 
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
@@ -227,7 +261,7 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
         return NULL;
     }
     open_sass(c);
-    c->mixed = c->hardware_used < c->used && !c->sass;
+    c->mixed = c->hardware_used < c->used && (!c->sass || c->shared_count);
     if (!open_session(c, why)) {
         range_close(c, true);
         return NULL;
@@ -278,6 +312,23 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i])) /* what an earlier session has counted stays */
             c->values[ticket * c->count + c->places[i]] = values[i];
+    if (t->lacks_shared && t->by_range) {
+        double row[c->shared_count];
+        t->lacks_shared = false;
+        gp_recall_learn(c->recall, &t->fingerprint, shared_values(c, ticket, row));
+    }
+}
+
+/* Reads all that the session has counted so far. */
+static bool read_session(struct gp_collection *c, const char **why)
+{
+    bool settled = gp_range_session_settle(c->session, why);
+    if (!settled)
+        lose_session(c, *why);
+    for (unsigned t = 0; t < c->tickets_given; t++)
+        take_values(c, t);
+    gp_range_session_forget_values(c->session);
+    return settled;
 }
 
 static void range_settle(struct gp_collection *c, bool context_alive)
@@ -366,12 +417,8 @@ static bool mix(struct gp_collection *c, const char **why)
         c->wants_mixed = true;
         return false;
     }
-    if (!gp_range_session_settle(c->session, why)) {
-        lose_session(c, *why);
+    if (!read_session(c, why))
         return false;
-    }
-    for (unsigned t = 0; t < c->tickets_given; t++)
-        take_values(c, t);
     gp_range_session_close(c->session, true);
     c->session = NULL;
     c->mixed = true;
@@ -394,12 +441,14 @@ static double expect_range(const struct gp_run *run)
 }
 
 /* True when the Range Profiler is to instrument the run. */
-static bool prefers_range(struct gp_collection *c, const struct gp_run *run)
+static bool prefers_range(struct gp_collection *c, const struct ticket *t, const struct gp_run *run)
 {
     size_t size;
     const char *why = NULL;
     if (!c->session || c->no_session)
         return false;
+    if (t->lacks_shared || (run->only_pass && c->shared_count))
+        return true;
     if (!c->sass || !c->sass_gives_all || run->cost->sass_misses ||
         !run->find_code(run->find_code_data, run->kernel, &size, &why))
         return true;
@@ -414,7 +463,7 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
                                const char **why)
 {
     struct ticket *t = &c->tickets[ticket];
-    bool by_range = prefers_range(c, run) && mix(c, why);
+    bool by_range = prefers_range(c, t, run) && mix(c, why);
     if (!by_range && !c->sass) {
         *why = c->no_session ? c->no_session : "counters are being set up anew";
         return false;
@@ -434,6 +483,20 @@ static void learn(double *cost, double seen)
     *cost = *cost > 0 ? (*cost + seen) / 2 : seen;
 }
 
+static bool range_instruments_again(const struct gp_collection *c, unsigned ticket)
+{
+    return c->tickets[ticket].lacks_shared && c->session && !c->no_session;
+}
+
+/* Looks for the counters of shared addresses among launches of the same kind. */
+static void recall(struct gp_collection *c, struct ticket *t, unsigned ticket)
+{
+    const double *row = c->recall ? gp_recall_values(c->recall, &t->fingerprint) : NULL;
+    if (row)
+        put_shared_values(c, ticket, row);
+    t->lacks_shared = c->shared_count && !row;
+}
+
 static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
                      const char **why)
 {
@@ -444,7 +507,7 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
     bool ok =
         values && absent &&
         gp_sass_session_end(c->sass, c->context, run, 10 * c->device.cc_major + c->device.cc_minor,
-                            values, absent, why);
+                            values, absent, &c->tickets[ticket].fingerprint, why);
     for (size_t i = 0; ok && i < instrumented; i++) {
         c->values[ticket * c->count + c->places[first + i]] = absent[i] ? NAN : values[i];
         c->absent[ticket * c->count + c->places[first + i]] = absent[i];
@@ -452,6 +515,8 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
     }
     free(values);
     free(absent);
+    if (ok)
+        recall(c, &c->tickets[ticket], ticket);
     return ok;
 }
 
@@ -460,6 +525,8 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
 {
     struct ticket *t = &c->tickets[ticket];
     bool ok = t->by_range ? pop(c, why) : end_sass(c, ticket, run, why);
+    if (ok && t->by_range)
+        ok = read_session(c, why); /* which must be stopped anyway before the next launch */
     double took = 1e3 * now_seconds() - t->started_ms;
     if (!ok) {
         t->by_range = t->by_sass = false;
@@ -501,6 +568,8 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
     if (t->in_session && (t->by_range || !c->instrumented[place]))
         return "the process ended before it was read";
     if (c->instrumented[place]) {
+        if (t->lacks_shared && !t->by_range)
+            return c->no_session ? c->no_session : "it needs a pass that could not be made";
         if (t->by_range)
             return t->hardware_lost ? t->hardware_lost : nothing;
         return t->by_sass ? nothing : not_run;
@@ -535,6 +604,7 @@ const struct gp_collector gp_range_collector = {
     .open = range_open,
     .hardware_passes = range_hardware_passes,
     .instruments = range_instruments,
+    .instruments_again = range_instruments_again,
     .no_hardware = range_no_hardware,
     .ticket = range_ticket,
     .full = range_full,

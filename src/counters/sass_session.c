@@ -13,13 +13,16 @@
 struct configuration {
     uint64_t *ids; /* by the place of the base among those of the session */
     size_t count;
+    CUcontext context; /* that was current: what CUPTI has allocated lies there */
 };
 static struct configuration configurations[GP_MAX_DEVICES];
 
 struct gp_sass_session {
     struct gp_instrumented *counters;
     size_t count;
+    bool *shares; /* by counter: it depends on which addresses threads share */
     const struct configuration *configuration;
+    size_t bases;           /* the first of its metrics; those behind only tell launches apart */
     bool counts_everything; /* a metric of every instruction is among the bases */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
@@ -65,6 +68,11 @@ static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const
     return set;
 }
 
+/* Beside the bases: they tell launches apart that differ in what addresses threads share. */
+static const char *const telling[] = {"smsp__sass_sectors_mem_global_ideal",
+                                      "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal"};
+#define TELLING (sizeof(telling) / sizeof(telling[0]))
+
 /* The metrics of the session, configured now or by an earlier session. */
 static bool configure(struct gp_sass_session *s, const struct gp_device *device, const char **why)
 {
@@ -77,9 +85,10 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
     if (device->ordinal < 0 || device->ordinal >= GP_MAX_DEVICES)
         return false;
     struct configuration *c = &configurations[device->ordinal];
-    uint64_t *ids = calloc(count, sizeof(*ids));
+    uint64_t *ids = calloc(count + TELLING, sizeof(*ids));
     *why = "memory ran out";
     bool ok = ids != NULL;
+    s->bases = count;
     for (size_t i = 0; ok && i < count; i++) {
         ok = find_metric(device->chip, bases[i], &ids[i]);
         *why = "CUPTI does not know a metric that it named";
@@ -87,11 +96,18 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                                strcmp(bases[i], "smsp__sass_thread_inst_executed_pred_on") == 0 ||
                                strcmp(bases[i], "smsp__sass_inst_executed") == 0;
     }
-    if (ok && c->ids) {
+    for (size_t i = 0; ok && i < TELLING; i++)
+        if (find_metric(device->chip, telling[i], &ids[count]))
+            count++;
+    if (ok && c->ids && !c->context) {
+        *why = "the context is gone that CUPTI's instrumented code was set up in";
+        ok = false;
+    } else if (ok && c->ids) {
         *why = "instrumented code counts something else in this process";
         ok = c->count == count && memcmp(c->ids, ids, count * sizeof(*ids)) == 0;
     } else if (ok && set_config(ids, count, (uint32_t)device->ordinal, why)) {
         *c = (struct configuration){.ids = ids, .count = count};
+        gp_cuda.cuCtxGetCurrent(&c->context);
         ids = NULL;
     } else {
         ok = false;
@@ -103,7 +119,8 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
 
 struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
                                              const char *const *names, size_t count,
-                                             const char **unavailable, const char **why)
+                                             const char **unavailable, bool *shares,
+                                             const char **why)
 {
     *why = "this CUPTI has no SASS metrics";
     if (!gp_cupti_has_sass())
@@ -113,13 +130,21 @@ struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
     if (!s)
         return NULL;
     s->count = count;
+    s->shares = calloc(count + 1, sizeof(*s->shares));
+    if (!s->shares) {
+        gp_sass_session_close(s);
+        return NULL;
+    }
     s->counters = gp_instrumented_open(names, count, has_metric, (void *)device->chip);
     if (!s->counters || !configure(s, device, why)) {
         gp_sass_session_close(s);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         unavailable[i] = gp_instrumented_unavailable(s->counters, i);
+        shares[i] = gp_instrumented_shares_addresses(s->counters, i);
+        s->shares[i] = shares[i];
+    }
     return s;
 }
 
@@ -128,22 +153,33 @@ void gp_sass_session_close(struct gp_sass_session *s)
     if (!s)
         return;
     gp_instrumented_close(s->counters);
+    free(s->shares);
     free(s->records);
     free(s->values);
     free(s);
 }
 
+static void unset(uint32_t device)
+{
+    CUpti_SassMetricsUnsetConfig_Params p = {.structSize =
+                                                 CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE};
+    p.deviceIndex = device;
+    gp_cupti.cuptiSassMetricsUnsetConfig(&p);
+    configurations[device].context = NULL;
+}
+
+void gp_sass_sessions_leave(CUcontext context)
+{
+    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++)
+        if (configurations[device].context && configurations[device].context == context)
+            unset(device);
+}
+
 void gp_sass_sessions_end(void)
 {
-    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++) {
-        if (!configurations[device].count)
-            continue;
-        CUpti_SassMetricsUnsetConfig_Params p = {
-            .structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE};
-        p.deviceIndex = device;
-        gp_cupti.cuptiSassMetricsUnsetConfig(&p);
-        configurations[device].count = 0;
-    }
+    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++)
+        if (configurations[device].context)
+            unset(device);
 }
 
 /* ---- one launch ------------------------------------------------------------------------------ */
@@ -233,7 +269,8 @@ static const struct gp_instruction *instruction_at(struct reading *r,
     return instruction;
 }
 
-static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count)
+static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count,
+                        struct gp_fingerprint *fingerprint)
 {
     struct reading r = {.run = run, .cc = cc};
     const struct configuration *c = s->configuration;
@@ -243,9 +280,12 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
         struct gp_instruction instruction;
         const struct gp_instruction *known = NULL;
         size_t base = 0;
-        while (base < c->count && c->ids[base] != value->metricId)
+        gp_fingerprint_add(fingerprint,
+                           s->records[i].functionName ? s->records[i].functionName : "",
+                           s->records[i].pcOffset, value->metricId, value->value);
+        while (base < s->bases && c->ids[base] != value->metricId)
             base++;
-        if (base == c->count || !value->value)
+        if (base == s->bases || !value->value)
             continue;
         if (gp_instrumented_needs_instruction(s->counters, base))
             known = instruction_at(&r, &s->records[i], &instruction);
@@ -254,7 +294,8 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
 }
 
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         int cc, double *values, const char **absent, const char **why)
+                         int cc, double *values, const char **absent,
+                         struct gp_fingerprint *fingerprint, const char **why)
 {
     size_t count;
     bool fetched = fetch(s, context, &count, why);
@@ -267,12 +308,13 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     }
     if (!fetched)
         return false;
-    add_records(s, run, cc, count);
+    *fingerprint = (struct gp_fingerprint){0};
+    add_records(s, run, cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
         const char *reason = NULL;
         values[i] = NAN;
         absent[i] = NULL;
-        if (!gp_instrumented_value(s->counters, i, &values[i], &reason))
+        if (!s->shares[i] && !gp_instrumented_value(s->counters, i, &values[i], &reason))
             absent[i] = gp_intern(reason, "the kernel's instructions are not all known");
     }
     return true;

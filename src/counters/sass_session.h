@@ -9,15 +9,24 @@
 #define GPUPROF_COUNTERS_SASS_SESSION_H
 
 #include "counters/collector.h"
+#include "counters/recall.h"
 
 struct gp_sass_session;
 
 /* A session for the named counters. Those that cannot be computed this way have their reason in
- * unavailable[i], NULL else. NULL with the reason in *why where it cannot be had at all. */
+ * unavailable[i], NULL else; shares[i] becomes true for those that depend on which addresses
+ * threads share, which have no value here. NULL with the reason in *why where it cannot be had at
+ * all. */
 struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
                                              const char *const *names, size_t count,
-                                             const char **unavailable, const char **why);
+                                             const char **unavailable, bool *shares,
+                                             const char **why);
 void gp_sass_session_close(struct gp_sass_session *s);
+
+/* The context is about to be destroyed, and no session is open in it. If CUPTI was set up in it for
+ * these sessions there can be no more of them on its device: it was seen to crash at the end of the
+ * process else, and to refuse another time. */
+void gp_sass_sessions_leave(CUcontext context);
 
 /* The process ends: CUPTI lets go of what sessions had it configure, while the driver is there. No
  * session can be opened afterwards. */
@@ -25,9 +34,11 @@ void gp_sass_sessions_end(void);
 
 /* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
- * the counters:  values[i], or the reason in absent[i]. */
+ * the counters:  values[i], or the reason in absent[i], and
+ * what launches of the same kind are known by. */
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why);
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         int cc, double *values, const char **absent, const char **why);
+                         int cc, double *values, const char **absent,
+                         struct gp_fingerprint *fingerprint, const char **why);
 
 #endif

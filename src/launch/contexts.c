@@ -183,6 +183,7 @@ void gp_context_leave(CUcontext handle)
     close_collection(c, alive);
     gp_snapshot_close(c->snapshot, alive);
     if (alive) {
+        gp_collectors_leave(handle);
         destroy_events(c);
         pop();
     }

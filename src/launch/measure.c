@@ -292,7 +292,9 @@ static CUresult measure_by_replay(struct measurement *m)
     unsigned passes = ended ? c->collector->hardware_passes(c->collection) : 0;
     for (unsigned pass = 0; pass < passes && replay_pass(m, pass); pass++)
         ;
-    if (ended && !c->dead && c->collector->instruments(c->collection))
+    if (ended && !c->dead && c->collector->instruments(c->collection) &&
+        replay_pass(m, GP_INSTRUMENTED_PASS) &&
+        c->collector->instruments_again(c->collection, m->ticket))
         replay_pass(m, GP_INSTRUMENTED_PASS);
     if (m->undone && !c->dead)
         repair(m);
@@ -313,6 +315,7 @@ static CUresult measure_once(struct measurement *m)
     }
     flush_caches(m);
     unsigned pass = c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS;
+    m->run.only_pass = true;
     if (!begin_pass(m, pass))
         return own_run(m, &ended);
     CUresult result;
@@ -325,6 +328,7 @@ static CUresult measure_once(struct measurement *m)
 static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
+    m->run.only_pass = true;
     unsigned hardware = c->collector->hardware_passes(c->collection);
     bool instruments = c->collector->instruments(c->collection), ended;
     unsigned which = (unsigned)(turn % (1 + hardware + instruments));

@@ -1,0 +1,38 @@
+/* Counters that depend on which addresses a kernel's threads share: the Range Profiler counts each
+ * byte once however many threads of a warp ask for it, which the SASS metrics do not tell. They are
+ * measured where a launch is new, and recalled where a launch is, instruction for instruction, as
+ * one that was measured: as many threads, sectors and wavefronts at each. That is looked after:
+ * they are measured again at the 2nd, 10th, 30th, 100th such launch and so on, and where they
+ * differ, always.
+ *
+ * Owns what it remembers, which is bounded. Calls libc. One thread at a time. */
+#ifndef GPUPROF_COUNTERS_RECALL_H
+#define GPUPROF_COUNTERS_RECALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a launch is known by: a hash of what each of its instructions counted. */
+struct gp_fingerprint {
+    uint64_t words[2];
+};
+
+/* Adds what one instruction counted; the order does not matter. */
+void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
+                        uint64_t metric, uint64_t value);
+
+struct gp_recall;
+
+/* For `count` counters. NULL when memory ran out. */
+struct gp_recall *gp_recall_new(size_t count);
+void gp_recall_free(struct gp_recall *r);
+
+/* The counters of a launch of that fingerprint; NULL where they are to be measured. Counts the
+ * launch. */
+const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint *f);
+
+/* They have been measured. */
+void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);
+
+#endif
