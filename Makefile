@@ -193,10 +193,12 @@ $(O)/sim/programs/%: tests/sim/programs/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
-$(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj)
+# What the code of its kernels counts is told by the library's own reader of code.
+code_obj = $(call objects,src/counters/instruction.c src/counters/instrumented.c)
+$(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(sim_driver_obj) -lcmocka $(system_libs)
+	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(sim_driver_obj) $(code_obj) -lcmocka $(system_libs)
 
 test:
 	@tools/setup test

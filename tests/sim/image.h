@@ -1,10 +1,12 @@
 /*
  * Writes a device program for the simulated GPU: an ELF file like those of ptxas, with a symbol for
- * each kernel and each variable, and nothing in its text sections. For programs and tests.
+ * each kernel and each variable. What stands in its text sections the simulated driver is asked
+ * for, which knows what its kernels execute. For programs and tests.
  */
 #ifndef GPUSIM_IMAGE_H
 #define GPUSIM_IMAGE_H
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,6 +61,21 @@ static inline size_t gpusim_image_name(struct gpusim_image_bytes *b, const char 
     return at;
 }
 
+/* The machine code of a kernel, to be freed by the caller; NULL where the driver has none. */
+static inline void *gpusim_image_code(const char *kernel, size_t *bytes)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *(*code_of)(const char *, size_t *) = NULL;
+    void *found = driver ? dlsym(driver, "gpusim_kernel_code") : NULL;
+    void *code;
+
+    memcpy(&code_of, &found, sizeof(found));
+    code = code_of ? code_of(kernel, bytes) : NULL;
+    if (driver)
+        (void)dlclose(driver);
+    return code;
+}
+
 /*
  * The file, to be freed by the caller, and its size; NULL when memory is out. Sections: names,
  * strings, symbols, zeroed variables, initialised ones, constants, then three for each kernel.
@@ -72,8 +89,8 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
     size_t section_count = FIRST_KERNEL + 3 * kernel_count;
     Elf64_Shdr *sections = calloc(section_count, sizeof(*sections));
     struct gpusim_image_bytes names = {0}, strings = {0}, symbols = {0};
-    struct gpusim_image_bytes data[2] = {{0}, {0}}; /* initialised variables, constants */
-    struct gpusim_image_bytes file = {0};
+    struct gpusim_image_bytes data[2] = {{0}, {0}};   /* initialised variables, constants */
+    struct gpusim_image_bytes file = {0}, code = {0}; /* of all kernels, one after another */
     Elf64_Ehdr header = {0};
     Elf64_Sym symbol = {0};
     uint64_t zeroed = 0;
@@ -112,10 +129,16 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
     for (size_t i = 0; i < kernel_count; i++) {
         const struct gpusim_image_kernel *k = &kernels[i];
         Elf64_Shdr *text = &sections[FIRST_KERNEL + 3 * i];
+        size_t length = 128;
+        void *own = gpusim_image_code(k->name, &length);
+        if (!own)
+            length = 128;
         text[0].sh_name = (Elf64_Word)gpusim_image_name(&names, ".text.", k->name);
         text[0].sh_type = SHT_PROGBITS;
         text[0].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
-        text[0].sh_size = 128;
+        text[0].sh_offset = gpusim_image_put(&code, own, length); /* for now, among the code */
+        text[0].sh_size = length;
+        free(own);
         text[0].sh_info = k->registers << 24;
         text[1].sh_name = (Elf64_Word)gpusim_image_name(&names, ".nv.shared.", k->name);
         text[1].sh_type = SHT_NOBITS;
@@ -128,7 +151,7 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
         symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
         symbol.st_other = 0x10;
         symbol.st_shndx = (Elf64_Half)(FIRST_KERNEL + 3 * i);
-        symbol.st_size = 128;
+        symbol.st_size = length;
         (void)gpusim_image_put(&symbols, &symbol, sizeof(symbol));
     }
 
@@ -174,19 +197,25 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
                 gpusim_image_put(&file, parts[i].from->data, parts[i].from->size);
         }
     }
-    for (size_t i = 0; i < section_count; i++)
-        if (sections[i].sh_type == SHT_PROGBITS && (sections[i].sh_flags & SHF_EXECINSTR))
-            sections[i].sh_offset = gpusim_image_put(&file, NULL, sections[i].sh_size);
+    (void)gpusim_image_put(&file, NULL, (16 - file.size % 16) % 16);
+    {
+        size_t at = gpusim_image_put(&file, code.data, code.size);
+        for (size_t i = 0; i < section_count; i++)
+            if (sections[i].sh_type == SHT_PROGBITS && (sections[i].sh_flags & SHF_EXECINSTR))
+                sections[i].sh_offset += at;
+    }
     (void)gpusim_image_put(&file, NULL, (16 - file.size % 16) % 16);
     header.e_shoff = gpusim_image_put(&file, sections, section_count * sizeof(*sections));
     if (!file.failed)
         memcpy(file.data, &header, sizeof(header));
 
-    if (names.failed || strings.failed || symbols.failed || data[0].failed || data[1].failed) {
+    if (names.failed || strings.failed || symbols.failed || code.failed || data[0].failed ||
+        data[1].failed) {
         free(file.data);
         file = (struct gpusim_image_bytes){.failed = 1};
     }
     free(sections);
+    free(code.data);
     free(names.data);
     free(strings.data);
     free(symbols.data);

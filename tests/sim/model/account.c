@@ -187,6 +187,7 @@ static unsigned shared_access(const struct gpusim_access *access,
         return wavefronts;
     default:
         counts->shared_atom = 1;
+        counts->shared_atom_bytes = bytes;
         counts->shared_atom_wavefronts = wavefronts;
         return memory->chip->shared_latency + wavefronts;
     }

@@ -11,6 +11,7 @@
     extern const struct gpusim_kernel gpusim_kernel_##name_; \
     const struct gpusim_kernel gpusim_kernel_##name_ = {     \
         .name = #name_,                                      \
+        .file = __FILE__,                                    \
         .run = name_,                                        \
         .barriers = (barriers_),                             \
         .params = sizeof((uint8_t[]){__VA_ARGS__}),          \

@@ -33,6 +33,7 @@ enum gpusim_outcome {
 /* A kernel's code. Exactly one of run and whole is set. */
 struct gpusim_kernel {
     const char *name;
+    const char *file; /* that it is written in, NULL for one that is never traced */
     void (*run)(struct gpusim_thread *t);               /* once per thread */
     enum gpusim_outcome (*whole)(struct gpusim_grid *); /* once per launch, never traced */
     bool barriers;                                      /* run uses GPUSIM_SYNC */

@@ -43,14 +43,24 @@ enum gpusim_op {
 struct gpusim_site {
     enum gpusim_op op;
     int line;
-    int order; /* of appearance in the file */
+    int order;        /* of appearance in the file */
+    unsigned count;   /* instructions in a row */
+    unsigned size;    /* bytes that a thread moves, 0 when it moves none */
+    const char *file; /* whose text it is in: all kernels of a file share theirs */
 };
 
-#define GPUSIM_SITE(op_)                                                                   \
-    (__extension__({                                                                       \
-        static const struct gpusim_site gpusim_site_here = {(op_), __LINE__, __COUNTER__}; \
-        &gpusim_site_here;                                                                 \
+/* All of them are listed in a section of this library, so that code can be made of them. */
+#define GPUSIM_SITE_OF(op_, count_, size_)                                                   \
+    (__extension__({                                                                         \
+        static const struct gpusim_site gpusim_site_here = {(op_),    __LINE__, __COUNTER__, \
+                                                            (count_), (size_),  __FILE__};   \
+        static const struct gpusim_site *const gpusim_site_listed                            \
+            __attribute__((section("gpusim_sites"), used)) = &gpusim_site_here;              \
+        (void)gpusim_site_listed;                                                            \
+        &gpusim_site_here;                                                                   \
     }))
+#define GPUSIM_SITE(op_) GPUSIM_SITE_OF(op_, 1, 0)
+#define GPUSIM_ACCESS(op_, pointer) GPUSIM_SITE_OF(op_, 1, sizeof(*(pointer)))
 
 /* The parameter at this position, as the launch passed it. */
 #define PARAM(t, i, type) \
@@ -74,44 +84,45 @@ void gpusim_access_off(struct gpusim_thread *t, const struct gpusim_site *site, 
 bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool taken);
 
 /* Global memory. */
-#define LDG(t, pointer)                                                                           \
-    (*(const __typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_LD), pointer, \
-                                                    sizeof(*(pointer))))
-#define STG(t, pointer, value)                                                              \
-    (*(__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_ST), pointer, \
-                                              sizeof(*(pointer))) = (value))
+#define LDG(t, pointer)                              \
+    (*(const __typeof__(*(pointer)) *)gpusim_global( \
+        t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_LD, pointer), pointer, sizeof(*(pointer))))
+#define STG(t, pointer, value)                                                                \
+    (*(__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_ST, pointer), \
+                                              pointer, sizeof(*(pointer))) = (value))
 #define STG_IF(t, on, pointer, value)                                                              \
     do {                                                                                           \
-        const struct gpusim_site *gpusim_st_ = GPUSIM_SITE(GPUSIM_OP_GLOBAL_ST);                   \
+        const struct gpusim_site *gpusim_st_ = GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_ST, pointer);        \
         if (on)                                                                                    \
             *(__typeof__(*(pointer)) *)gpusim_global(t, gpusim_st_, pointer, sizeof(*(pointer))) = \
                 (value);                                                                           \
         else                                                                                       \
             gpusim_access_off(t, gpusim_st_, sizeof(*(pointer)));                                  \
     } while (0)
-#define ATOMIC_ADD(t, pointer, value)                                                           \
-    __atomic_fetch_add((__typeof__(*(pointer)) *)gpusim_global(                                 \
-                           t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_ATOM), pointer, sizeof(*(pointer))), \
-                       (value), __ATOMIC_RELAXED)
-#define RED_ADD(t, pointer, value)                                                             \
-    ((void)__atomic_fetch_add(                                                                 \
-        (__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_RED), pointer, \
-                                                sizeof(*(pointer))),                           \
+#define ATOMIC_ADD(t, pointer, value)                                                             \
+    __atomic_fetch_add(                                                                           \
+        (__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_ATOM, pointer), \
+                                                pointer, sizeof(*(pointer))),                     \
+        (value), __ATOMIC_RELAXED)
+#define RED_ADD(t, pointer, value)                                                               \
+    ((void)__atomic_fetch_add(                                                                   \
+        (__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_RED, pointer), \
+                                                pointer, sizeof(*(pointer))),                    \
         (value), __ATOMIC_RELAXED))
 /* A look at memory that somebody else is changing: noted once, however often it is repeated. */
 #define PEEK(pointer_in_host_memory) __atomic_load_n(pointer_in_host_memory, __ATOMIC_ACQUIRE)
 
 /* Shared memory: the block's own, statically declared first, then what the launch added. */
 #define SHARED(t, type, byte_offset) ((type *)(void *)((t)->grid->shared + (byte_offset)))
-#define LDS(t, pointer)                                                                           \
-    (*(const __typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_SITE(GPUSIM_OP_SHARED_LD), pointer, \
-                                                    sizeof(*(pointer))))
-#define STS(t, pointer, value)                                                              \
-    (*(__typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_SITE(GPUSIM_OP_SHARED_ST), pointer, \
-                                              sizeof(*(pointer))) = (value))
-#define SHARED_ADD(t, pointer, value)                                                         \
-    (*(__typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_SITE(GPUSIM_OP_SHARED_ATOM), pointer, \
-                                              sizeof(*(pointer))) += (value))
+#define LDS(t, pointer)                              \
+    (*(const __typeof__(*(pointer)) *)gpusim_shared( \
+        t, GPUSIM_ACCESS(GPUSIM_OP_SHARED_LD, pointer), pointer, sizeof(*(pointer))))
+#define STS(t, pointer, value)                                                                \
+    (*(__typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_ACCESS(GPUSIM_OP_SHARED_ST, pointer), \
+                                              pointer, sizeof(*(pointer))) = (value))
+#define SHARED_ADD(t, pointer, value)                                                           \
+    (*(__typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_ACCESS(GPUSIM_OP_SHARED_ATOM, pointer), \
+                                              pointer, sizeof(*(pointer))) += (value))
 
 /* Arithmetic: the value, and a note that it was computed. */
 #define GPUSIM_COMPUTE(t, op, value) (gpusim_note(t, GPUSIM_SITE(op), 1, true), (value))
@@ -126,8 +137,9 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
 #define HFMA(t, a, b, c) GPUSIM_COMPUTE(t, GPUSIM_OP_HFMA, gpusim_half(fmaf(a, b, c)))
 #define RSQRT(t, a) GPUSIM_COMPUTE(t, GPUSIM_OP_SFU, 1.0f / sqrtf(a))
 #define TENSOR(t) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TENSOR), 1, true)
-#define INT(t, count) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_INT), (count), true)
-#define INT_IF(t, on, count) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_INT), (count), (on))
+#define INT(t, count) gpusim_note(t, GPUSIM_SITE_OF(GPUSIM_OP_INT, (count), 0), (count), true)
+#define INT_IF(t, on, count) \
+    gpusim_note(t, GPUSIM_SITE_OF(GPUSIM_OP_INT, (count), 0), (count), (on))
 /* The same, executed by all lanes and effective in those whose predicate is on. */
 #define FADD_IF(t, on, a, b) \
     (gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_FADD), 1, (on)), (on) ? (float)((a) + (b)) : (a))

@@ -15,7 +15,7 @@ static void wait_for_flag(struct gpusim_thread *t)
 
     IF(t, t->tid.x == 0)
     {
-        memory = gpusim_global(t, GPUSIM_SITE(GPUSIM_OP_GLOBAL_LD), flag, sizeof(*flag));
+        memory = gpusim_global(t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_LD, flag), flag, sizeof(*flag));
         while (PEEK(memory) == 0)
             (void)sched_yield();
         STG(t, seen, PEEK(memory));

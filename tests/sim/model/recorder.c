@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/account.h"
+#include "model/code.h"
 #include "model/schedule.h"
 
 #define MAX_THREADS 1024
@@ -366,7 +367,8 @@ static bool list_instructions(struct gpusim_recorder *r, struct gpusim_result *r
         for (uint32_t k = 0; k < r->sites[i].repeat; k++) {
             struct gpusim_instruction_counts *one =
                 &result->instructions[result->instruction_count];
-            one->offset = (uint32_t)(16 * result->instruction_count++);
+            one->offset = gpusim_code_offset(r->sites[i].site) + k * GPUSIM_INSTRUCTION_BYTES;
+            result->instruction_count++;
             one->line = r->sites[i].site->line;
             one->counts = part_of(&r->sites[i].counts, r->sites[i].repeat);
         }

@@ -1,0 +1,95 @@
+#include "model/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/kernel.h"
+
+/* The linker's names for the section's ends. */
+extern const struct gpusim_site *const __start_gpusim_sites[] __attribute__((visibility("hidden")));
+extern const struct gpusim_site *const __stop_gpusim_sites[] __attribute__((visibility("hidden")));
+
+/* As ptxas writes them. Accesses are of 4 bytes; their width is set in bits 73 to 75. */
+static const uint64_t encodings[][2] = {
+    [GPUSIM_OP_INT] = {0x0000000502057210, 0x001fca0007ffe0ff},         /* IADD3 */
+    [GPUSIM_OP_FADD] = {0x0000000504047221, 0x004fca0000000000},        /* FADD */
+    [GPUSIM_OP_FMUL] = {0x0000000504047220, 0x004fca0000400000},        /* FMUL */
+    [GPUSIM_OP_FFMA] = {0x0000000504047223, 0x004fca0000000006},        /* FFMA */
+    [GPUSIM_OP_DADD] = {0x0000000004047229, 0x004fca0000000006},        /* DADD */
+    [GPUSIM_OP_DMUL] = {0x0000000604047228, 0x004fca0000000000},        /* DMUL */
+    [GPUSIM_OP_DFMA] = {0x000000060404722b, 0x004fca0000000008},        /* DFMA */
+    [GPUSIM_OP_HADD] = {0x0000000504047230, 0x004fca0000000000},        /* HADD2 */
+    [GPUSIM_OP_HMUL] = {0x0000000504047232, 0x004fca0000000000},        /* HMUL2 */
+    [GPUSIM_OP_HFMA] = {0x0000000504047231, 0x004fca0000000006},        /* HFMA2 */
+    [GPUSIM_OP_SFU] = {0x0000000400047308, 0x004fca0000001400},         /* MUFU.RSQ */
+    [GPUSIM_OP_TENSOR] = {0x000000484404723c, 0x002fe20000001804},      /* HMMA.16816.F32 */
+    [GPUSIM_OP_BRANCH] = {0xfffffffc00fc7947, 0x000fc0000383ffff},      /* BRA */
+    [GPUSIM_OP_CONTROL] = {0x000000000000794d, 0x000fea0003800000},     /* EXIT */
+    [GPUSIM_OP_BARRIER] = {0x0000000000007b1d, 0x000fec0000010000},     /* BAR.SYNC */
+    [GPUSIM_OP_GLOBAL_LD] = {0x0000000402047981, 0x000ea2000c1e1900},   /* LDG.E */
+    [GPUSIM_OP_GLOBAL_ST] = {0x0000000402007986, 0x000fe2000c101904},   /* STG.E */
+    [GPUSIM_OP_GLOBAL_ATOM] = {0x00000005020579a8, 0x000ea200081ee1c4}, /* ATOMG.E.ADD */
+    [GPUSIM_OP_GLOBAL_RED] = {0x000000050200798e, 0x000fe2000c10e184},  /* REDG.E.ADD */
+    [GPUSIM_OP_LOCAL_LD] = {0x0000000001047983, 0x000ea20000100800},    /* LDL */
+    [GPUSIM_OP_LOCAL_ST] = {0x0000000401007387, 0x000fe20000100800},    /* STL */
+    [GPUSIM_OP_SHARED_LD] = {0x0000000004047984, 0x000e220000000800},   /* LDS */
+    [GPUSIM_OP_SHARED_ST] = {0x0000000504007388, 0x000fe20000000800},   /* STS */
+    [GPUSIM_OP_SHARED_ATOM] = {0x000000050404738c, 0x000e220000000000}, /* ATOMS.ADD */
+};
+
+static uint64_t width_field(enum gpusim_op op, unsigned size)
+{
+    unsigned field;
+
+    switch (op) {
+    case GPUSIM_OP_GLOBAL_ATOM:
+    case GPUSIM_OP_GLOBAL_RED:
+    case GPUSIM_OP_SHARED_ATOM:
+        field = size == 8 ? 2 : 0;
+        break;
+    default:
+        field = size == 1 ? 0 : size == 2 ? 2 : size == 4 ? 4 : size == 8 ? 5 : 6;
+    }
+    return (uint64_t)field << 9;
+}
+
+uint32_t gpusim_code_offset(const struct gpusim_site *site)
+{
+    uint32_t before = 0;
+
+    for (const struct gpusim_site *const *s = __start_gpusim_sites; s < __stop_gpusim_sites; s++)
+        if ((*s)->order < site->order && strcmp((*s)->file, site->file) == 0)
+            before += (*s)->count;
+    return before * GPUSIM_INSTRUCTION_BYTES;
+}
+
+static void write_site(unsigned char *code, const struct gpusim_site *site)
+{
+    uint64_t word[2];
+
+    memcpy(word, encodings[site->op], sizeof(word));
+    if (site->size)
+        word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);
+    for (unsigned i = 0; i < site->count; i++)
+        memcpy(code + i * GPUSIM_INSTRUCTION_BYTES, word, sizeof(word));
+}
+
+void *gpusim_kernel_code(const char *kernel, size_t *bytes)
+{
+    const struct gpusim_kernel *k = gpusim_kernel_find(kernel);
+    unsigned char *code;
+
+    *bytes = 0;
+    if (!k || !k->file)
+        return NULL;
+    for (const struct gpusim_site *const *s = __start_gpusim_sites; s < __stop_gpusim_sites; s++)
+        if (strcmp((*s)->file, k->file) == 0)
+            *bytes += (*s)->count * GPUSIM_INSTRUCTION_BYTES;
+    code = *bytes ? malloc(*bytes) : NULL;
+    if (!code)
+        return NULL;
+    for (const struct gpusim_site *const *s = __start_gpusim_sites; s < __stop_gpusim_sites; s++)
+        if (strcmp((*s)->file, k->file) == 0)
+            write_site(code + gpusim_code_offset(*s), *s);
+    return code;
+}
