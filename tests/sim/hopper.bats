@@ -137,7 +137,7 @@ load common
     export GPUPROF_METRICS=duration
     profiled "$programs/snippets_linked" vector_add
     grep -q gpu__time_duration "$profile"
-    [ "$(grep -c sass "$profile")" -eq 0 ]
+    [ "$(grep -c __sass_ "$profile")" -eq 0 ]
 }
 
 @test "a metric that needs no counter needs no pass" {
