@@ -22,7 +22,7 @@ struct gp_collection;
  * where not known. */
 struct gp_pass_cost {
     double sass, range;
-    bool sass_misses; /* the SASS metrics did not give all its counters */
+    unsigned new_in_a_row; /* launches that were not like any before */
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the
@@ -34,6 +34,7 @@ struct gp_run {
     const char *kernel;        /* mangled */
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
+    bool always;               /* counters are never those of another launch that was alike */
     struct gp_pass_cost *cost; /* of this kernel */
     gp_find_code *find_code;
     void *find_code_data;
@@ -58,8 +59,12 @@ struct gp_collector {
     /* True when a pass of instrumented code gives counters; its number is GP_INSTRUMENTED_PASS. */
     bool (*instruments)(const struct gp_collection *collection);
 
-    /* True when some counters of this launch want the instrumented pass once more. */
+    /* True when the launch, after its instrumented pass, has to make that once more: it was found
+     * to be like none before. */
     bool (*instruments_again)(const struct gp_collection *collection, unsigned ticket);
+
+    /* True when its instrumented counters are those of a launch that was found to be alike. */
+    bool (*recalled)(const struct gp_collection *collection, unsigned ticket);
 
     /* Why the hardware counts nothing at present although it was asked to; NULL when it counts. */
     const char *(*no_hardware)(const struct gp_collection *collection);

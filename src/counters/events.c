@@ -307,6 +307,7 @@ const struct gp_collector gp_event_collector = {
     .hardware_passes = events_passes,
     .instruments = events_instrument,
     .instruments_again = events_instrument_again,
+    .recalled = events_instrument_again, /* neither ever happens */
     .no_hardware = events_no_hardware,
     .ticket = events_ticket,
     .full = events_full,

@@ -1,11 +1,13 @@
-/* Counters of GPUs of compute capability 7.0 and later: the hardware's by a session of the Range
- * Profiler that stays armed from launch to launch, those of instrumented code by the SASS metrics.
+/* Counters of GPUs of compute capability 7.0 and later, by CUPTI's Range Profiler.
  *
- * The SASS metrics cost little per launch and much per instruction; the Range Profiler can
- * instrument code too, and costs much per launch (its session is stopped and started) and less per
- * instruction. Which one a launch gets is decided by what its kernel was seen to cost. A session of
- * the Range Profiler takes one list of counters for good, and one that can do both is slower, so
- * the session becomes such a one (mixed) only when that pays. */
+ * The hardware's counters are collected in a session that stays armed from launch to launch.
+ * Counters of instrumented code cost more: their pass stops that session and starts it again. So
+ * such a pass is made for launches that are new. Whether a launch is new the SASS metrics tell,
+ * which work beside the armed session: a launch that is, instruction for instruction, as one that
+ * was measured has its counters (counters/recall.h), and what the hardware counts of it has to
+ * agree.
+ *
+ * Where the hardware's counters cannot be had, the SASS metrics give what they can. */
 #include "counters/collector.h"
 
 #include "counters/range_session.h"
@@ -21,17 +23,26 @@
 #define HARDWARE_TICKETS 128
 #define MIXED_TICKETS 64
 
-/* Guesses until a kernel has been seen: how many times slower instrumented code is. */
-#define SASS_SLOWDOWN 100.0
+/* Guesses until a kernel has been seen: how many times slower instrumented code is that tells
+ * launches apart, and that of the Range Profiler. */
+#define SASS_SLOWDOWN 15.0
 #define RANGE_SLOWDOWN 25.0
-/* Milliseconds that an instrumented pass of the Range Profiler costs beside the kernel; and what it
- * costs to change to a mixed session, after which one pays off. */
+/* Milliseconds that an instrumented pass of the Range Profiler costs beside the kernel. */
 #define RANGE_PASS_MS 20.0
-#define MIXED_SESSION_MS 400.0
+/* Launches of a kernel in a row that were new: then it is not asked any more, but for every
+ * RETRY_TELLING-th launch. */
+#define MOST_NEW 4
+#define RETRY_TELLING 16
 
 /* Seconds until counters that were busy are asked for again, doubled each time. */
 #define FIRST_RETRY 10.0
 #define LAST_RETRY 300.0
+
+/* Counters of the hardware that count what instrumented code does. */
+static const char *const witness_names[] = {"smsp__inst_executed.sum",
+                                            "smsp__thread_inst_executed.sum",
+                                            "smsp__thread_inst_executed_pred_on.sum"};
+#define MOST_WITNESSES (sizeof(witness_names) / sizeof(witness_names[0]))
 
 #define NO_SESSION "the session with the GPU's counters has ended"
 
@@ -39,7 +50,8 @@ struct ticket {
     unsigned hardware_passes;          /* made */
     bool in_session;                   /* by the session that is open now */
     bool by_range, by_sass;            /* the instrumented pass was made, and how */
-    bool lacks_shared;                 /* counters of shared addresses are still to be measured */
+    bool is_new;                       /* its instrumented counters are still to be measured */
+    bool recalled;                     /* they are those of another launch */
     struct gp_fingerprint fingerprint; /* of a launch whose instructions were counted */
     double started_ms;                 /* the instrumented pass */
     const char *hardware_lost;         /* why what the hardware counted cannot be read */
@@ -59,19 +71,17 @@ struct gp_collection {
     size_t used, hardware_used;
 
     struct gp_range_session *session;
-    const char *no_session; /* why there is none */
-    bool mixed;
-    bool wants_mixed;             /* as soon as all tickets have been read */
+    const char *no_session;       /* why there is none */
+    bool mixed;                   /* its passes count instrumented code as well */
     double retry_at, retry_after; /* seconds */
-    double regret;                /* milliseconds that mixed would have saved so far */
 
     struct gp_sass_session *sass;
     const char *no_sass;
-    const char **sass_unavailable; /* by name; why the SASS metrics do not give it */
-    bool sass_gives_all;           /* but for those of shared addresses */
-    bool *shares;                  /* by name: it depends on which addresses threads share */
-    size_t shared_count;           /* of them */
-    struct gp_recall *recall;      /* of these, NULL where there are none */
+    bool tells;                       /* it tells launches apart; else it counts */
+    const char **sass_unavailable;    /* by name, where it counts: why it does not */
+    struct gp_recall *recall;         /* of instrumented counters, where it tells */
+    size_t witnesses[MOST_WITNESSES]; /* places of hardware counters that have to agree then */
+    size_t witness_count;
 
     struct ticket tickets[HARDWARE_TICKETS];
     unsigned tickets_given;
@@ -126,7 +136,6 @@ static void range_close(struct gp_collection *c, bool context_alive)
     free(c->names);
     free(c->places);
     free(c->sass_unavailable);
-    free(c->shares);
     gp_recall_free(c->recall);
     free(c->values);
     free(c->absent);
@@ -145,11 +154,10 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
     c->names = calloc(count + 1, sizeof(*c->names));
     c->places = calloc(count + 1, sizeof(*c->places));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
-    c->shares = calloc(count + 1, sizeof(*c->shares));
     c->values = calloc((count + 1) * HARDWARE_TICKETS, sizeof(*c->values));
     c->absent = calloc((count + 1) * HARDWARE_TICKETS, sizeof(*c->absent));
     if (!c->counters || !c->unavailable || !c->instrumented || !c->names || !c->places ||
-        !c->sass_unavailable || !c->shares || !c->values || !c->absent) {
+        !c->sass_unavailable || !c->values || !c->absent) {
         range_close(c, false);
         return NULL;
     }
@@ -206,37 +214,35 @@ static bool open_session(struct gp_collection *c, const char **why)
     return c->session != NULL;
 }
 
+static size_t instrumented_count(const struct gp_collection *c)
+{
+    return c->used - c->hardware_used;
+}
+
+static void find_witnesses(struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->hardware_used; i++)
+        for (size_t w = 0; w < MOST_WITNESSES; w++)
+            if (strcmp(c->names[i], witness_names[w]) == 0)
+                c->witnesses[c->witness_count++] = c->places[i];
+}
+
+/* Beside a session with the hardware's counters the SASS metrics tell launches apart; without one
+ * they count. */
 static void open_sass(struct gp_collection *c)
 {
-    size_t instrumented = c->used - c->hardware_used;
-    if (!instrumented)
+    size_t count = instrumented_count(c);
+    if (!count)
         return;
-    c->sass = gp_sass_session_open(&c->device, c->names + c->hardware_used, instrumented,
-                                   c->sass_unavailable, c->shares, &c->no_sass);
-    c->sass_gives_all = c->sass != NULL;
-    for (size_t i = 0; c->sass && i < instrumented; i++) {
-        c->sass_gives_all = c->sass_gives_all && !c->sass_unavailable[i];
-        c->shared_count += c->shares[i];
+    c->tells = !c->no_session;
+    if (!c->tells) {
+        c->sass = gp_sass_session_count(&c->device, c->names + c->hardware_used, count,
+                                        c->sass_unavailable, &c->no_sass);
+        return;
     }
-    c->recall = c->shared_count ? gp_recall_new(c->shared_count) : NULL;
-}
-
-/* The counters of shared addresses of a ticket, to and from one row. */
-static double *shared_values(struct gp_collection *c, unsigned ticket, double *row)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->used - c->hardware_used; i++)
-        if (c->shares[i])
-            row[n++] = c->values[ticket * c->count + c->places[c->hardware_used + i]];
-    return row;
-}
-
-static void put_shared_values(struct gp_collection *c, unsigned ticket, const double *row)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->used - c->hardware_used; i++)
-        if (c->shares[i])
-            c->values[ticket * c->count + c->places[c->hardware_used + i]] = row[n++];
+    find_witnesses(c);
+    c->recall = gp_recall_new(count + c->witness_count);
+    c->sass = c->recall ? gp_sass_session_tell(&c->device, &c->no_sass) : NULL;
 }
 
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
@@ -260,12 +266,15 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
         range_close(c, true);
         return NULL;
     }
-    open_sass(c);
-    c->mixed = c->hardware_used < c->used && (!c->sass || c->shared_count);
+    c->mixed = c->hardware_used < c->used;
     if (!open_session(c, why)) {
         range_close(c, true);
         return NULL;
     }
+    /* Whether the counters are free shows when they are taken. */
+    if (!gp_range_session_start(c->session, why))
+        lose_session(c, *why);
+    open_sass(c);
     return c;
 }
 
@@ -289,7 +298,46 @@ static unsigned range_ticket(struct gp_collection *c)
 
 static bool range_full(const struct gp_collection *c)
 {
-    return c->tickets_given >= tickets_of(c) || (c->wants_mixed && !c->mixed);
+    return c->tickets_given >= tickets_of(c);
+}
+
+/* The instrumented counters of a ticket and the hardware's that bear witness, in one row. */
+static void make_row(const struct gp_collection *c, unsigned ticket, double *row)
+{
+    const double *values = &c->values[ticket * c->count];
+    for (size_t i = 0; i < instrumented_count(c); i++)
+        *row++ = values[c->places[c->hardware_used + i]];
+    for (size_t w = 0; w < c->witness_count; w++)
+        *row++ = values[c->witnesses[w]];
+}
+
+static void learn_launch(struct gp_collection *c, unsigned ticket)
+{
+    double row[c->used + MOST_WITNESSES];
+    make_row(c, ticket, row);
+    c->tickets[ticket].is_new = false;
+    gp_recall_learn(c->recall, &c->tickets[ticket].fingerprint, row);
+}
+
+/* What the hardware counted of a launch has to be what it counted of the one whose instrumented
+ * counters were taken for it; else these are not its own. */
+static void compare_witnesses(struct gp_collection *c, unsigned ticket)
+{
+    struct ticket *t = &c->tickets[ticket];
+    const double *row = gp_recall_look(c->recall, &t->fingerprint);
+    bool agree = row != NULL;
+    for (size_t w = 0; agree && w < c->witness_count; w++) {
+        double value = c->values[ticket * c->count + c->witnesses[w]];
+        agree = isnan(value) || value == row[instrumented_count(c) + w];
+    }
+    if (agree)
+        return;
+    gp_recall_distrust(c->recall, &t->fingerprint);
+    for (size_t i = 0; i < instrumented_count(c); i++) {
+        size_t place = ticket * c->count + c->places[c->hardware_used + i];
+        c->values[place] = NAN;
+        c->absent[place] = "it was taken for a launch of another kind and not measured";
+    }
 }
 
 /* Copies what the session has of a ticket: everything counted in it, and marks it as read. */
@@ -312,11 +360,10 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i])) /* what an earlier session has counted stays */
             c->values[ticket * c->count + c->places[i]] = values[i];
-    if (t->lacks_shared && t->by_range) {
-        double row[c->shared_count];
-        t->lacks_shared = false;
-        gp_recall_learn(c->recall, &t->fingerprint, shared_values(c, ticket, row));
-    }
+    if (t->recalled)
+        compare_witnesses(c, ticket);
+    if (t->is_new && t->by_range)
+        learn_launch(c, ticket);
 }
 
 /* Reads all that the session has counted so far. */
@@ -407,27 +454,6 @@ static bool range_instruments(const struct gp_collection *c)
     return c->used > c->hardware_used && (c->sass || (c->session && !c->no_session));
 }
 
-/* Changes to a session that can instrument code as well. What was counted so far is read first. */
-static bool mix(struct gp_collection *c, const char **why)
-{
-    if (c->mixed)
-        return true;
-    if (c->tickets_given > MIXED_TICKETS) {
-        /* Tickets are given that such a session has no ranges for. */
-        c->wants_mixed = true;
-        return false;
-    }
-    if (!read_session(c, why))
-        return false;
-    gp_range_session_close(c->session, true);
-    c->session = NULL;
-    c->mixed = true;
-    if (open_session(c, why))
-        return true;
-    lose_session(c, *why);
-    return false;
-}
-
 /* Milliseconds that instrumenting the run is expected to take, either way. */
 static double expect_sass(const struct gp_run *run)
 {
@@ -440,31 +466,26 @@ static double expect_range(const struct gp_run *run)
            run->native_ms * (run->cost->range > 0 ? run->cost->range : RANGE_SLOWDOWN);
 }
 
-/* True when the Range Profiler is to instrument the run. */
-static bool prefers_range(struct gp_collection *c, const struct ticket *t, const struct gp_run *run)
+/* True when the Range Profiler is to instrument the run at once. */
+static bool prefers_range(const struct gp_collection *c, const struct ticket *t,
+                          const struct gp_run *run)
 {
-    size_t size;
-    const char *why = NULL;
+    struct gp_pass_cost *cost = run->cost;
     if (!c->session || c->no_session)
         return false;
-    if (t->lacks_shared || (run->only_pass && c->shared_count))
+    if (!c->sass || !c->tells || t->is_new || run->only_pass || run->always)
         return true;
-    if (!c->sass || !c->sass_gives_all || run->cost->sass_misses ||
-        !run->find_code(run->find_code_data, run->kernel, &size, &why))
+    if (cost->new_in_a_row >= MOST_NEW && cost->new_in_a_row++ % RETRY_TELLING != 0)
         return true;
-    double saved = expect_sass(run) - expect_range(run);
-    if (saved <= 0)
-        return false;
-    c->regret += saved;
-    return c->mixed || c->regret > MIXED_SESSION_MS;
+    return expect_sass(run) > expect_range(run);
 }
 
 static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
                                const char **why)
 {
     struct ticket *t = &c->tickets[ticket];
-    bool by_range = prefers_range(c, t, run) && mix(c, why);
-    if (!by_range && !c->sass) {
+    bool by_range = prefers_range(c, t, run);
+    if (!by_range && (!c->sass || c->tells != !c->no_session)) {
         *why = c->no_session ? c->no_session : "counters are being set up anew";
         return false;
     }
@@ -485,16 +506,24 @@ static void learn(double *cost, double seen)
 
 static bool range_instruments_again(const struct gp_collection *c, unsigned ticket)
 {
-    return c->tickets[ticket].lacks_shared && c->session && !c->no_session;
+    return c->tickets[ticket].is_new && c->session && !c->no_session;
 }
 
-/* Looks for the counters of shared addresses among launches of the same kind. */
-static void recall(struct gp_collection *c, struct ticket *t, unsigned ticket)
+/* Looks for the counters among launches of the same kind. */
+static void recall(struct gp_collection *c, unsigned ticket, struct gp_pass_cost *cost)
 {
-    const double *row = c->recall ? gp_recall_values(c->recall, &t->fingerprint) : NULL;
-    if (row)
-        put_shared_values(c, ticket, row);
-    t->lacks_shared = c->shared_count && !row;
+    struct ticket *t = &c->tickets[ticket];
+    const double *row = gp_recall_values(c->recall, &t->fingerprint);
+    t->recalled = row != NULL;
+    t->is_new = !row;
+    cost->new_in_a_row = row ? 0 : cost->new_in_a_row + 1;
+    for (size_t i = 0; row && i < instrumented_count(c); i++)
+        c->values[ticket * c->count + c->places[c->hardware_used + i]] = row[i];
+}
+
+static bool range_recalled(const struct gp_collection *c, unsigned ticket)
+{
+    return c->tickets[ticket].recalled;
 }
 
 static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
@@ -508,15 +537,14 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
         values && absent &&
         gp_sass_session_end(c->sass, c->context, run, 10 * c->device.cc_major + c->device.cc_minor,
                             values, absent, &c->tickets[ticket].fingerprint, why);
-    for (size_t i = 0; ok && i < instrumented; i++) {
+    for (size_t i = 0; ok && !c->tells && i < instrumented; i++) {
         c->values[ticket * c->count + c->places[first + i]] = absent[i] ? NAN : values[i];
         c->absent[ticket * c->count + c->places[first + i]] = absent[i];
-        run->cost->sass_misses = run->cost->sass_misses || absent[i];
     }
     free(values);
     free(absent);
-    if (ok)
-        recall(c, &c->tickets[ticket], ticket);
+    if (ok && c->tells)
+        recall(c, ticket, run->cost);
     return ok;
 }
 
@@ -568,7 +596,7 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
     if (t->in_session && (t->by_range || !c->instrumented[place]))
         return "the process ended before it was read";
     if (c->instrumented[place]) {
-        if (t->lacks_shared && !t->by_range)
+        if (t->is_new && !t->by_range)
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
         if (t->by_range)
             return t->hardware_lost ? t->hardware_lost : nothing;
@@ -605,6 +633,7 @@ const struct gp_collector gp_range_collector = {
     .hardware_passes = range_hardware_passes,
     .instruments = range_instruments,
     .instruments_again = range_instruments_again,
+    .recalled = range_recalled,
     .no_hardware = range_no_hardware,
     .ticket = range_ticket,
     .full = range_full,

@@ -180,6 +180,11 @@ static bool advance(struct gp_range_session *s, unsigned pass, const char **why)
     return true;
 }
 
+bool gp_range_session_start(struct gp_range_session *s, const char **why)
+{
+    return !s->config.passes || advance(s, 0, why);
+}
+
 bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned pass,
                            const char **why)
 {

@@ -20,6 +20,9 @@ void gp_range_session_close(struct gp_range_session *s, bool context_alive);
 
 unsigned gp_range_session_hardware_passes(const struct gp_range_session *s);
 
+/* Takes the GPU's counters now, not at the first push. */
+bool gp_range_session_start(struct gp_range_session *s, const char **why);
+
 /* Around one launch. The pop waits for the kernel. False with the reason: the session is then of no
  * more use, except that values of earlier batches can be read. */
 bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned pass,

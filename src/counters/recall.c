@@ -81,7 +81,7 @@ static struct entry *find_or_make(struct gp_recall *r, const struct gp_fingerpri
     if (!e)
         return NULL;
     e->fingerprint = *f;
-    e->next_check = 2;
+    e->next_check = 10;
     HASH_ADD(hh, r->entries, fingerprint, sizeof(e->fingerprint), e);
     if (e->hh.tbl)
         return e;
@@ -89,7 +89,7 @@ static struct entry *find_or_make(struct gp_recall *r, const struct gp_fingerpri
     return NULL;
 }
 
-/* 2, 10, 30, 100, 300, ... */
+/* 10, 30, 100, 300, ... */
 static uint64_t after(uint64_t check)
 {
     uint64_t ten = 10;
@@ -110,6 +110,20 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
         return e->values;
     e->next_check = after(e->launches);
     return NULL;
+}
+
+const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    const struct entry *e;
+    HASH_FIND(hh, r->entries, f, sizeof(*f), e);
+    return e && e->known ? e->values : NULL;
+}
+
+void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    struct entry *e = find_or_make(r, f);
+    if (e)
+        e->unstable = true;
 }
 
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)

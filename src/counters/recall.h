@@ -1,8 +1,7 @@
-/* Counters that depend on which addresses a kernel's threads share: the Range Profiler counts each
- * byte once however many threads of a warp ask for it, which the SASS metrics do not tell. They are
- * measured where a launch is new, and recalled where a launch is, instruction for instruction, as
- * one that was measured: as many threads, sectors and wavefronts at each. That is looked after:
- * they are measured again at the 2nd, 10th, 30th, 100th such launch and so on, and where they
+/* Counters of instrumented code, which cost much to measure: they are measured where a launch is
+ * new, and recalled where a launch is, instruction for instruction, as one that was measured: as
+ * many warps at each, as many sectors and wavefronts at each access to memory. That is looked
+ * after: they are measured again at the 10th, 30th, 100th such launch and so on, and where they
  * differ, always.
  *
  * Owns what it remembers, which is bounded. Calls libc. One thread at a time. */
@@ -31,6 +30,13 @@ void gp_recall_free(struct gp_recall *r);
 /* The counters of a launch of that fingerprint; NULL where they are to be measured. Counts the
  * launch. */
 const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint *f);
+
+/* The same without counting, also where they are to be measured again; NULL where they never were.
+ */
+const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerprint *f);
+
+/* Launches of that fingerprint are not all alike: they are measured each time from now on. */
+void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f);
 
 /* They have been measured. */
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);

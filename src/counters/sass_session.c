@@ -20,7 +20,6 @@ static struct configuration configurations[GP_MAX_DEVICES];
 struct gp_sass_session {
     struct gp_instrumented *counters;
     size_t count;
-    bool *shares; /* by counter: it depends on which addresses threads share */
     const struct configuration *configuration;
     size_t bases;           /* the first of its metrics; those behind only tell launches apart */
     bool counts_everything; /* a metric of every instruction is among the bases */
@@ -68,16 +67,15 @@ static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const
     return set;
 }
 
-/* Beside the bases: they tell launches apart that differ in what addresses threads share. */
-static const char *const telling[] = {"smsp__sass_sectors_mem_global_ideal",
-                                      "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal"};
+/* What tells launches apart, and costs little. */
+static const char *const telling[] = {"smsp__sass_inst_executed", "smsp__sass_sectors_mem_global",
+                                      "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
 #define TELLING (sizeof(telling) / sizeof(telling[0]))
 
 /* The metrics of the session, configured now or by an earlier session. */
-static bool configure(struct gp_sass_session *s, const struct gp_device *device, const char **why)
+static bool configure(struct gp_sass_session *s, const struct gp_device *device,
+                      const char *const *bases, size_t count, const char **why)
 {
-    size_t count;
-    const char *const *bases = gp_instrumented_bases(s->counters, &count);
     *why = "instrumented code counts nothing of what is wanted";
     if (!count)
         return false;
@@ -85,10 +83,9 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
     if (device->ordinal < 0 || device->ordinal >= GP_MAX_DEVICES)
         return false;
     struct configuration *c = &configurations[device->ordinal];
-    uint64_t *ids = calloc(count + TELLING, sizeof(*ids));
+    uint64_t *ids = calloc(count, sizeof(*ids));
     *why = "memory ran out";
     bool ok = ids != NULL;
-    s->bases = count;
     for (size_t i = 0; ok && i < count; i++) {
         ok = find_metric(device->chip, bases[i], &ids[i]);
         *why = "CUPTI does not know a metric that it named";
@@ -96,9 +93,6 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                                strcmp(bases[i], "smsp__sass_thread_inst_executed_pred_on") == 0 ||
                                strcmp(bases[i], "smsp__sass_inst_executed") == 0;
     }
-    for (size_t i = 0; ok && i < TELLING; i++)
-        if (find_metric(device->chip, telling[i], &ids[count]))
-            count++;
     if (ok && c->ids && !c->context) {
         *why = "the context is gone that CUPTI's instrumented code was set up in";
         ok = false;
@@ -117,33 +111,43 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
     return ok;
 }
 
-struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
-                                             const char *const *names, size_t count,
-                                             const char **unavailable, bool *shares,
-                                             const char **why)
+static struct gp_sass_session *new_session(const char **why)
 {
     *why = "this CUPTI has no SASS metrics";
     if (!gp_cupti_has_sass())
         return NULL;
-    struct gp_sass_session *s = calloc(1, sizeof(*s));
     *why = "memory ran out";
+    return calloc(1, sizeof(struct gp_sass_session));
+}
+
+struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, const char **why)
+{
+    struct gp_sass_session *s = new_session(why);
+    if (s && configure(s, device, telling, TELLING, why))
+        return s;
+    gp_sass_session_close(s);
+    return NULL;
+}
+
+struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
+                                              const char *const *names, size_t count,
+                                              const char **unavailable, const char **why)
+{
+    struct gp_sass_session *s = new_session(why);
     if (!s)
         return NULL;
     s->count = count;
-    s->shares = calloc(count + 1, sizeof(*s->shares));
-    if (!s->shares) {
-        gp_sass_session_close(s);
-        return NULL;
-    }
     s->counters = gp_instrumented_open(names, count, has_metric, (void *)device->chip);
-    if (!s->counters || !configure(s, device, why)) {
+    size_t base_count = 0;
+    const char *const *bases = s->counters ? gp_instrumented_bases(s->counters, &base_count) : NULL;
+    if (!bases || !configure(s, device, bases, base_count, why)) {
         gp_sass_session_close(s);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
         unavailable[i] = gp_instrumented_unavailable(s->counters, i);
-        shares[i] = gp_instrumented_shares_addresses(s->counters, i);
-        s->shares[i] = shares[i];
+        if (gp_instrumented_shares_addresses(s->counters, i))
+            unavailable[i] = "it takes the counters of the hardware besides";
     }
     return s;
 }
@@ -153,7 +157,6 @@ void gp_sass_session_close(struct gp_sass_session *s)
     if (!s)
         return;
     gp_instrumented_close(s->counters);
-    free(s->shares);
     free(s->records);
     free(s->values);
     free(s);
@@ -274,7 +277,8 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
 {
     struct reading r = {.run = run, .cc = cc};
     const struct configuration *c = s->configuration;
-    gp_instrumented_begin(s->counters);
+    if (s->counters)
+        gp_instrumented_begin(s->counters);
     for (size_t i = 0; i < count; i++) {
         const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
         struct gp_instruction instruction;
@@ -283,9 +287,11 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
         gp_fingerprint_add(fingerprint,
                            s->records[i].functionName ? s->records[i].functionName : "",
                            s->records[i].pcOffset, value->metricId, value->value);
-        while (base < s->bases && c->ids[base] != value->metricId)
+        if (!s->counters || !value->value)
+            continue;
+        while (base < c->count && c->ids[base] != value->metricId)
             base++;
-        if (base == s->bases || !value->value)
+        if (base == c->count)
             continue;
         if (gp_instrumented_needs_instruction(s->counters, base))
             known = instruction_at(&r, &s->records[i], &instruction);
@@ -314,7 +320,7 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
         const char *reason = NULL;
         values[i] = NAN;
         absent[i] = NULL;
-        if (!s->shares[i] && !gp_instrumented_value(s->counters, i, &values[i], &reason))
+        if (!gp_instrumented_value(s->counters, i, &values[i], &reason))
             absent[i] = gp_intern(reason, "the kernel's instructions are not all known");
     }
     return true;

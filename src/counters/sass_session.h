@@ -1,7 +1,10 @@
-/* Counting by instrumented code through CUPTI's SASS metrics: one launch at a time, without
- * starting and stopping the counters of the hardware, and beside a session of theirs. CUPTI tells
- * what each machine instruction counted; the counters are summed from that and from what the
- * instruction is.
+/* What each machine instruction of a launch counts, through CUPTI's SASS metrics: one launch at a
+ * time, without starting and stopping the counters of the hardware, and beside a session of theirs.
+ *
+ * To count threads at every instruction makes a kernel a hundred times slower, to count warps ten
+ * times. So there are two kinds of session. One only tells launches apart: by warps at each
+ * instruction, sectors and wavefronts at each access. The other has counters computed, from threads
+ * at each instruction and from what the instruction is.
  *
  * CUPTI needs its Range Profiler enabled on the context meanwhile, but nothing started in it, and
  * no free counters of the hardware. */
@@ -13,14 +16,16 @@
 
 struct gp_sass_session;
 
-/* A session for the named counters. Those that cannot be computed this way have their reason in
- * unavailable[i], NULL else; shares[i] becomes true for those that depend on which addresses
- * threads share, which have no value here. NULL with the reason in *why where it cannot be had at
- * all. */
-struct gp_sass_session *gp_sass_session_open(const struct gp_device *device,
-                                             const char *const *names, size_t count,
-                                             const char **unavailable, bool *shares,
-                                             const char **why);
+/* A session that tells launches apart. NULL with the reason in *why where it cannot be had; the two
+ * kinds cannot both be had in one process. */
+struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, const char **why);
+
+/* A session for the named counters. Those that cannot be computed have their reason in
+ * unavailable[i], NULL else. What depends on which addresses threads share is among them: CUPTI
+ * does not tell. */
+struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
+                                              const char *const *names, size_t count,
+                                              const char **unavailable, const char **why);
 void gp_sass_session_close(struct gp_sass_session *s);
 
 /* The context is about to be destroyed, and no session is open in it. If CUPTI was set up in it for
@@ -34,8 +39,8 @@ void gp_sass_sessions_end(void);
 
 /* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
- * the counters:  values[i], or the reason in absent[i], and
- * what launches of the same kind are known by. */
+ * the counters:  values[i], or the reason in absent[i]
+ * (where they are counted), and what launches of the same kind are known by. */
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why);
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
                          int cc, double *values, const char **absent,

@@ -360,6 +360,7 @@ static void record(const struct measurement *m, uint64_t index, double started_m
         .passes = m->runs,
         .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
         .restored_bytes = m->restored_bytes,
+        .recalled = c->collector->recalled(c->collection, m->ticket),
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);
@@ -396,6 +397,7 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
         .kernel = kernel,
         .context = c,
         .run = {.kernel = gp_kernel_name(kernel),
+                .always = gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,
                 .find_code_data = kernel},

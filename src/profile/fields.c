@@ -58,6 +58,7 @@ const struct gp_field gp_launch_fields[] = {
     LAUNCH(UNSIGNED, passes, 0),
     LAUNCH(U64, saved_bytes, 0),
     LAUNCH(U64, restored_bytes, 0),
+    LAUNCH(INT, recalled, 0),
     LAUNCH(DOUBLE, overhead_ms, 0),
     LAUNCH(STRING, skipped, 0),
 };

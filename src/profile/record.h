@@ -63,7 +63,8 @@ struct gp_launch {
     int shared_carveout;                    /* percent, -1: the driver's choice */
     unsigned passes;                        /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes;   /* copied before the launch, written back after */
-    double overhead_ms;                     /* host time that measuring added */
+    int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
+    double overhead_ms;  /* host time that measuring added */
     const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
     size_t counter_count;
     const struct gp_counter *counters;
