@@ -32,6 +32,7 @@ typedef const void *gp_find_code(void *data, const char *function, size_t *size,
 /* What the collector has to know of the launch that it counts. */
 struct gp_run {
     const char *kernel;        /* mangled */
+    uint64_t shape;            /* tells its grid, blocks and clusters from others */
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
     bool always;               /* counters are never those of another launch that was alike */

@@ -38,7 +38,8 @@
 #define FIRST_RETRY 10.0
 #define LAST_RETRY 300.0
 
-/* Counters of the hardware that count what instrumented code does. */
+/* Counters of the hardware that count what instrumented code does: a launch whose instrumented
+ * counters are those of another has to agree with it here. */
 static const char *const witness_names[] = {"smsp__inst_executed.sum",
                                             "smsp__thread_inst_executed.sum",
                                             "smsp__thread_inst_executed_pred_on.sum"};
@@ -241,6 +242,9 @@ static void open_sass(struct gp_collection *c)
         return;
     }
     find_witnesses(c);
+    c->no_sass = "nothing bears witness that launches are alike";
+    if (c->witness_count < MOST_WITNESSES)
+        return;
     c->recall = gp_recall_new(count + c->witness_count);
     c->sass = c->recall ? gp_sass_session_tell(&c->device, &c->no_sass) : NULL;
 }
@@ -538,8 +542,9 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
         gp_sass_session_end(c->sass, c->context, run, 10 * c->device.cc_major + c->device.cc_minor,
                             values, absent, &c->tickets[ticket].fingerprint, why);
     for (size_t i = 0; ok && !c->tells && i < instrumented; i++) {
-        c->values[ticket * c->count + c->places[first + i]] = absent[i] ? NAN : values[i];
-        c->absent[ticket * c->count + c->places[first + i]] = absent[i];
+        const char *why_not = c->sass_unavailable[i] ? c->sass_unavailable[i] : absent[i];
+        c->values[ticket * c->count + c->places[first + i]] = why_not ? NAN : values[i];
+        c->absent[ticket * c->count + c->places[first + i]] = why_not;
     }
     free(values);
     free(absent);
@@ -553,8 +558,9 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
 {
     struct ticket *t = &c->tickets[ticket];
     bool ok = t->by_range ? pop(c, why) : end_sass(c, ticket, run, why);
-    if (ok && t->by_range)
-        ok = read_session(c, why); /* which must be stopped anyway before the next launch */
+    /* Before the hardware counts again the session must be stopped anyway. */
+    if (ok && t->by_range && c->hardware_used)
+        ok = read_session(c, why);
     double took = 1e3 * now_seconds() - t->started_ms;
     if (!ok) {
         t->by_range = t->by_sass = false;

@@ -68,7 +68,8 @@ static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const
 }
 
 /* What tells launches apart, and costs little. */
-static const char *const telling[] = {"smsp__sass_inst_executed", "smsp__sass_sectors_mem_global",
+static const char *const telling[] = {"smsp__sass_inst_executed_op_branch",
+                                      "smsp__sass_sectors_mem_global",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
 #define TELLING (sizeof(telling) / sizeof(telling[0]))
 
@@ -315,6 +316,7 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     if (!fetched)
         return false;
     *fingerprint = (struct gp_fingerprint){0};
+    gp_fingerprint_add(fingerprint, run->kernel, 0, 0, run->shape);
     add_records(s, run, cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
         const char *reason = NULL;

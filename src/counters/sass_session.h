@@ -1,10 +1,10 @@
 /* What each machine instruction of a launch counts, through CUPTI's SASS metrics: one launch at a
  * time, without starting and stopping the counters of the hardware, and beside a session of theirs.
  *
- * To count threads at every instruction makes a kernel a hundred times slower, to count warps ten
- * times. So there are two kinds of session. One only tells launches apart: by warps at each
- * instruction, sectors and wavefronts at each access. The other has counters computed, from threads
- * at each instruction and from what the instruction is.
+ * To count threads at every instruction makes a kernel a hundred times slower. So there are two
+ * kinds of session. One only tells launches apart: by warps at each branch, sectors and wavefronts
+ * at each access to memory. The other has counters computed, from threads at each instruction and
+ * from what the instruction is.
  *
  * CUPTI needs its Range Profiler enabled on the context meanwhile, but nothing started in it, and
  * no free counters of the hardware. */

@@ -388,6 +388,17 @@ static void say_without_hardware(struct gp_context *c)
         gp_say_limited(&once, 1, "only what instrumented code counts is measured: %s", why);
 }
 
+static uint64_t shape_of(const struct gp_call *call)
+{
+    const unsigned parts[] = {
+        call->grid[0],  call->grid[1],    call->grid[2],    call->block[0],   call->block[1],
+        call->block[2], call->cluster[0], call->cluster[1], call->cluster[2], call->shared_dynamic};
+    uint64_t shape = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        shape = (shape ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (shape >> 29);
+    return shape;
+}
+
 CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct gp_context *c,
                     uint64_t index, uint64_t turn)
 {
@@ -397,6 +408,7 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
         .kernel = kernel,
         .context = c,
         .run = {.kernel = gp_kernel_name(kernel),
+                .shape = shape_of(call),
                 .always = gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,

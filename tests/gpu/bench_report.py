@@ -10,7 +10,7 @@ BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 # For each case: what it is, what the figures are taken for ("launch": the loop, for each launch;
 # "loop": the whole loop; "process": the whole process), and its target.
 CASES = {
-    "small": ("short kernels, 192 MB allocated", "launch", "ncu adds 50 times as much; < 2.5 ms"),
+    "small": ("small kernels, 192 MB allocated, 8 MB touched", "launch", "ncu adds 50 times as much; < 2.5 ms"),
     "small-3g": ("short kernels, 3 GB allocated", "launch", "< 4 ms"),
     "small-30g": ("short kernels, 30 GB allocated", "launch", "< 4 ms"),
     "compute": ("compute-bound kernels of 2 ms", "launch", "ncu adds as much; goal: twice as much"),

@@ -1,13 +1,13 @@
-/* small [megabytes] [launches] [warm-up]: short kernels, in turn, on 64 MB of the memory that the
- * program holds (192 MB; 300 launches; each kernel twice beforehand).
+/* small [megabytes] [launches] [warm-up] [touched]: short kernels, in turn, on some (64) MB of the
+ * memory that the program holds (192 MB; 300 launches; each kernel twice beforehand).
  *
- * The kernels take 15 to 60 us on a GPU with some TB/s of memory. All are affine modulo 2^32, so
+ * With 64 MB the kernels take 15 to 60 us on a GPU with some TB/s of memory. All are affine modulo 2^32, so
  * that the host follows any sequence of them with six numbers and checks every element. */
 #include "bench.h"
 #include <stdint.h>
 #include <vector>
 
-#define N (8 << 20) /* elements of each of two arrays: 32 MB */
+static size_t N; /* elements of each of two arrays */
 #define BLOCK 256
 #define ROUNDS 16
 #define PIECE (128l << 20) /* the memory beside them is allocated in pieces */
@@ -76,11 +76,11 @@ static void follow(int kernel, uint32_t k)
 static void launch(int kernel, uint32_t *a, uint32_t *b, uint32_t k)
 {
     if (kernel == 0)
-        add<<<N / BLOCK, BLOCK>>>(a, b, k);
+        add<<<(unsigned)(N / BLOCK), BLOCK>>>(a, b, k);
     else if (kernel == 1)
-        scale<<<N / BLOCK, BLOCK>>>(a, b, k);
+        scale<<<(unsigned)(N / BLOCK), BLOCK>>>(a, b, k);
     else
-        mix<<<N / BLOCK, BLOCK>>>(a, b, k);
+        mix<<<(unsigned)(N / BLOCK), BLOCK>>>(a, b, k);
     CHECK(cudaGetLastError());
 }
 
@@ -116,7 +116,8 @@ int main(int argc, char **argv)
     long megabytes = argument(argc, argv, 1, 192, 64, 1 << 20);
     int launches = (int)argument(argc, argv, 2, 300, 1, 1 << 20);
     int warm = (int)argument(argc, argv, 3, 2, 0, 1000);
-    long bytes = megabytes << 20, touched = 2l * N * (long)sizeof(uint32_t);
+    long bytes = megabytes << 20, touched = argument(argc, argv, 4, 64, 1, megabytes) << 20;
+    N = touched / 2 / sizeof(uint32_t);
 
     size_t free_bytes, total_bytes;
     CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -126,7 +127,7 @@ int main(int argc, char **argv)
     }
 
     std::vector<uint32_t> a(N), b(N);
-    for (uint32_t i = 0; i < N; i++) {
+    for (uint32_t i = 0; i < (uint32_t)N; i++) {
         a[i] = a_of(i);
         b[i] = b_of(i);
     }
@@ -160,7 +161,7 @@ int main(int argc, char **argv)
     CHECK(cudaMemcpy(a.data(), da, touched / 2, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(b.data(), db, touched / 2, cudaMemcpyDeviceToHost));
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < N; i++) {
+    for (uint32_t i = 0; i < (uint32_t)N; i++) {
         uint32_t wanted_a = x[0] * a_of(i) + x[1] * b_of(i) + x[2];
         uint32_t wanted_b = y[0] * a_of(i) + y[1] * b_of(i) + y[2];
         REQUIRE(a[i] == wanted_a && b[i] == wanted_b, "element %u is %u, %u, not %u, %u", i, a[i],
