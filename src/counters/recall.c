@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The launch of a kind that is measured again first; the next one ten times later, and so on. */
+#define FIRST_CHECK 30
 /* Launches remembered; when there are more all are forgotten. */
 #define MOST_ENTRIES 16384
 
@@ -81,21 +83,12 @@ static struct entry *find_or_make(struct gp_recall *r, const struct gp_fingerpri
     if (!e)
         return NULL;
     e->fingerprint = *f;
-    e->next_check = 10;
+    e->next_check = FIRST_CHECK;
     HASH_ADD(hh, r->entries, fingerprint, sizeof(e->fingerprint), e);
     if (e->hh.tbl)
         return e;
     free(e);
     return NULL;
-}
-
-/* 10, 30, 100, 300, ... */
-static uint64_t after(uint64_t check)
-{
-    uint64_t ten = 10;
-    while (ten * 3 <= check)
-        ten *= 10;
-    return check < ten ? ten : ten * 3;
 }
 
 const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint *f)
@@ -108,7 +101,7 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
         return NULL;
     if (e->launches < e->next_check)
         return e->values;
-    e->next_check = after(e->launches);
+    e->next_check *= 10;
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* Counters of instrumented code, which cost much to measure: they are measured where a launch is
  * new, and recalled where a launch is, instruction for instruction, as one that was measured: as
  * many warps at each, as many sectors and wavefronts at each access to memory. That is looked
- * after: they are measured again at the 10th, 30th, 100th such launch and so on, and where they
+ * after: they are measured again at the 30th, 300th, 3000th such launch and so on, and where they
  * differ, always.
  *
  * Owns what it remembers, which is bounded. Calls libc. One thread at a time. */
