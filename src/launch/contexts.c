@@ -1,6 +1,7 @@
 #include "launch/contexts.h"
 
 #include "cuda/cupti.h"
+#include "launch/patience.h"
 #include "launch/session.h"
 
 #include <stdlib.h>
@@ -70,6 +71,14 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
+/* CUPTI ends a pass by waiting for all there is in the context: that must come to an end. */
+static bool comes_to_rest(struct gp_context *c)
+{
+    if (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY)
+        return false;
+    return gp_wait_for_context(c->handle, c->event, gp_session_timeout()) == CUDA_SUCCESS;
+}
+
 /* The context is current while it is alive. */
 static void close_collection(struct gp_context *c, bool alive)
 {
@@ -89,7 +98,7 @@ void gp_contexts_close_collections(void)
         if (!c->collection)
             continue;
         bool alive = push(c);
-        close_collection(c, alive);
+        close_collection(c, alive && comes_to_rest(c));
         if (alive)
             pop();
     }
@@ -179,14 +188,15 @@ void gp_context_leave(CUcontext handle)
     if (!c)
         return;
     DL_DELETE(contexts, c);
-    bool alive = push(c);
-    close_collection(c, alive);
-    gp_snapshot_close(c->snapshot, alive);
-    if (alive) {
+    bool alive = push(c), at_rest = alive && comes_to_rest(c);
+    close_collection(c, at_rest);
+    gp_snapshot_close(c->snapshot, at_rest);
+    if (at_rest) {
         gp_collectors_leave(handle);
         destroy_events(c);
-        pop();
     }
+    if (alive)
+        pop();
     free(c);
 }
 

@@ -409,7 +409,8 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
         .context = c,
         .run = {.kernel = gp_kernel_name(kernel),
                 .shape = shape_of(call),
-                .always = gp_session_verifies_always(),
+                /* Who waits for others goes round his loop as often as they need. */
+                .always = call->cooperative || gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,
                 .find_code_data = kernel},
@@ -429,7 +430,8 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
         record(&m, index, started_ms);
     if (c->snapshot)
         gp_snapshot_done(c->snapshot);
-    if (gp_pending_is_due(c->pending, c->collector, c->collection))
+    /* Reading waits for all there is in the context, and so for a kernel that was let go. */
+    if (!c->busy && gp_pending_is_due(c->pending, c->collector, c->collection))
         gp_pending_settle(&c->pending, c->collector, c->collection, !c->dead);
     else if (measured)
         gp_pending_note_last(c->pending, c->collector, c->collection);

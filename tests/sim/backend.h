@@ -22,6 +22,7 @@ struct gpusim_watcher {
     void (*launched)(void *self, const struct gpusim_result *result);
     void *self;
     bool serialize; /* a launch call returns only when the launch has ended */
+    bool idle;      /* for now it does not want to see; changed while nothing runs */
     struct gpusim_watcher *next;
 };
 

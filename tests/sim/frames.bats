@@ -83,6 +83,18 @@ load common
     done
 }
 
+@test "what was counted is not read while a kernel waits for the host" {
+    # That one is let go when the first launch has waited to be read for long enough.
+    GPUPROF_TIMEOUT=1.1 same_with_and_without "$programs/waiting_dlopen" scale scale stream scale
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
+    [ "$(measured scale_in_place)" -eq 3 ]
+}
+
+@test "a program that ends before its kernel does" {
+    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" scale scale left
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 3 ]
+}
+
 @test "counters held by another process" {
     hold=$BATS_TEST_TMPDIR/hold
     export GPUSIM_LOCK=$BATS_TEST_TMPDIR/lock

@@ -352,6 +352,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     pthread_mutex_unlock(&lock);
     /* Each kernel a range of its own: then kernels do not overlap. */
     o->watcher.serialize = o->mode == CUPTI_AutoRange;
+    o->watcher.idle = o->mode == CUPTI_UserRange;
     if (!gpusim_driver()->watch(o->context, &o->watcher)) {
         gpusim_counters_give_back(o->context, o->device);
         o->started = false;
@@ -405,6 +406,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_P
         return CUPTI_SUCCESS;                       /* of no effect, and no error either */
     (void)gpusim_driver()->synchronize(o->context); /* earlier launches are not in it */
     pthread_mutex_lock(&lock);
+    o->watcher.idle = false;
     if (o->depth++ == 0) {
         (void)snprintf(o->range, sizeof(o->range), "%s", pParams->pRangeName);
         o->overflowed = o->overflowed || o->in_pass == o->max_per_pass;
@@ -431,6 +433,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Par
     pthread_mutex_lock(&lock);
     if (o->depth > 0)
         o->depth--;
+    o->watcher.idle = o->depth == 0;
     pthread_mutex_unlock(&lock);
     return CUPTI_SUCCESS;
 }

@@ -95,6 +95,14 @@ static CUresult run_unwatched(CUcontext context, struct gpusim_grid *grid)
     return result;
 }
 
+static bool is_watched(CUcontext context)
+{
+    for (const struct gpusim_watcher *w = context->watchers; w; w = w->next)
+        if (!w->idle)
+            return true;
+    return false;
+}
+
 CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch)
 {
     CUfunction f = launch->function;
@@ -116,7 +124,7 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->broken_restore = gpusim_fault("badrestore");
 
     pthread_mutex_lock(&gpusim_lock);
-    watched = context->watchers != NULL && !f->code->whole;
+    watched = is_watched(context) && !f->code->whole;
     pthread_mutex_unlock(&gpusim_lock);
     result = watched ? run_watched(context, grid) : run_unwatched(context, grid);
     free(grid);

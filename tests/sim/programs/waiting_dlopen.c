@@ -1,7 +1,8 @@
 /*
- * waiting_dlopen [host|stream]: a kernel that ends only when somebody sets a flag: the host, in
- * pinned memory, or a copy in another stream. Whoever waits for the kernel at its launch waits for
- * ever; an alarm ends that after 30 seconds.
+ * waiting_dlopen CASE...: a kernel that ends only when somebody sets a flag: the host, in pinned
+ * memory, or a copy in another stream. Whoever waits for the kernel at its launch waits for ever;
+ * an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program ends. In the
+ * case "scale" it is a kernel that waits for nothing.
  */
 #include <unistd.h>
 
@@ -49,9 +50,32 @@ static void set_by_stream(struct work *w, CUstream stream)
     printf("ended, saw %u\n", answer);
 }
 
+static void scale(struct work *w, CUstream stream)
+{
+    CUdeviceptr numbers = allocate(w, 4 * 64);
+    unsigned n = 64;
+    float factor = 2;
+    void *params[] = {&numbers, &n, &factor};
+
+    MUST(w->gpu->MemsetD32(numbers, 0, n));
+    launch(w, "scale_in_place", 1, 1, n, 1, 0, stream, params);
+    MUST(w->gpu->StreamSynchronize(stream));
+    printf("scaled\n");
+}
+
+static void left(struct work *w, CUstream stream)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    void *params[] = {&flag, &seen};
+
+    MUST(w->gpu->MemsetD32(flag, 0, 1));
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    printf("left\n");
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
-    bool by_stream = argc > 1 && strcmp(argv[1], "stream") == 0;
     struct gpu gpu;
     struct work w = {.gpu = &gpu};
     CUstream stream;
@@ -60,10 +84,16 @@ int main(int argc, char **argv)
     gpu_from_dlsym(&gpu);
     snippets_open(&w);
     MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    if (by_stream)
-        set_by_stream(&w, stream);
-    else
-        set_by_host(&w, stream);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "host") == 0)
+            set_by_host(&w, stream);
+        else if (strcmp(argv[i], "stream") == 0)
+            set_by_stream(&w, stream);
+        else if (strcmp(argv[i], "scale") == 0)
+            scale(&w, stream);
+        else
+            left(&w, stream);
+    }
     snippets_close(&w);
     return 0;
 }
