@@ -340,7 +340,7 @@ static void compare_witnesses(struct gp_collection *c, unsigned ticket)
     for (size_t i = 0; i < instrumented_count(c); i++) {
         size_t place = ticket * c->count + c->places[c->hardware_used + i];
         c->values[place] = NAN;
-        c->absent[place] = "it was taken for a launch of another kind and not measured";
+        c->absent[place] = "it was taken for a launch of another kind, and not measured";
     }
 }
 
@@ -478,6 +478,9 @@ static bool prefers_range(const struct gp_collection *c, const struct ticket *t,
     if (!c->session || c->no_session)
         return false;
     if (!c->sass || !c->tells || t->is_new || run->only_pass || run->always)
+        return true;
+    struct gp_fingerprint kernel = gp_fingerprint_of(run->kernel, 0);
+    if (gp_recall_distrusts(c->recall, &kernel))
         return true;
     if (cost->new_in_a_row >= MOST_NEW && cost->new_in_a_row++ % RETRY_TELLING != 0)
         return true;

@@ -13,15 +13,22 @@
 struct entry {
     struct gp_fingerprint fingerprint;
     uint64_t launches, next_check;
-    bool known;    /* values have been measured */
-    bool unstable; /* they were not the same the next time */
+    bool known; /* values have been measured */
     UT_hash_handle hh;
     double values[];
+};
+
+/* A kernel whose launches are not known by their fingerprints. */
+struct distrusted {
+    uint64_t kernel;
+    UT_hash_handle hh;
 };
 
 struct gp_recall {
     size_t count;
     struct entry *entries;
+    struct distrusted *distrusted;
+    bool distrusts_all; /* there was no room to say which */
 };
 
 static uint64_t mix(uint64_t x, uint64_t with)
@@ -30,12 +37,24 @@ static uint64_t mix(uint64_t x, uint64_t with)
     return x ^ x >> 29;
 }
 
+static uint64_t hash_name(const char *name)
+{
+    uint64_t hash = 0;
+    for (; *name; name++)
+        hash = mix(hash, (unsigned char)*name);
+    return hash;
+}
+
+struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape)
+{
+    return (struct gp_fingerprint){.kernel = hash_name(kernel),
+                                   .words = {mix(shape, 1), mix(shape, 2)}};
+}
+
 void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
                         uint64_t metric, uint64_t value)
 {
-    uint64_t name = 0;
-    for (; *function; function++)
-        name = mix(name, (unsigned char)*function);
+    uint64_t name = hash_name(function);
     for (unsigned i = 0; i < 2; i++) {
         uint64_t x = mix(name + i, offset);
         x = mix(x, metric);
@@ -67,6 +86,12 @@ void gp_recall_free(struct gp_recall *r)
     if (!r)
         return;
     forget(r);
+    struct distrusted *d, *next;
+    HASH_ITER(hh, r->distrusted, d, next)
+    {
+        HASH_DEL(r->distrusted, d);
+        free(d);
+    }
     free(r);
 }
 
@@ -97,7 +122,7 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
     if (!e)
         return NULL;
     e->launches++;
-    if (!e->known || e->unstable)
+    if (!e->known || gp_recall_distrusts(r, f))
         return NULL;
     if (e->launches < e->next_check)
         return e->values;
@@ -112,11 +137,26 @@ const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerpr
     return e && e->known ? e->values : NULL;
 }
 
+bool gp_recall_distrusts(const struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    const struct distrusted *d;
+    HASH_FIND(hh, r->distrusted, &f->kernel, sizeof(f->kernel), d);
+    return d || r->distrusts_all;
+}
+
 void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f)
 {
-    struct entry *e = find_or_make(r, f);
-    if (e)
-        e->unstable = true;
+    if (gp_recall_distrusts(r, f))
+        return;
+    struct distrusted *d = HASH_COUNT(r->distrusted) < MOST_ENTRIES ? calloc(1, sizeof(*d)) : NULL;
+    if (d) {
+        d->kernel = f->kernel;
+        HASH_ADD(hh, r->distrusted, kernel, sizeof(d->kernel), d);
+        if (d->hh.tbl)
+            return;
+    }
+    free(d);
+    r->distrusts_all = true;
 }
 
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)
@@ -126,7 +166,7 @@ void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const 
         return;
     size_t bytes = r->count * sizeof(e->values[0]);
     if (e->known && memcmp(e->values, values, bytes) != 0)
-        e->unstable = true;
+        gp_recall_distrust(r, f);
     memcpy(e->values, values, bytes);
     e->known = true;
 }

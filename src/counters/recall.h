@@ -1,8 +1,8 @@
 /* Counters of instrumented code, which cost much to measure: they are measured where a launch is
  * new, and recalled where a launch is, instruction for instruction, as one that was measured: as
  * many warps at each, as many sectors and wavefronts at each access to memory. That is looked
- * after: they are measured again at the 30th, 300th, 3000th such launch and so on, and where they
- * differ, always.
+ * after: they are measured again at the 30th, 300th, 3000th such launch and so on. Of a kernel for
+ * which that was found not to hold they are measured always.
  *
  * Owns what it remembers, which is bounded. Calls libc. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
@@ -12,10 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a launch is known by: a hash of what each of its instructions counted. */
+/* What a launch is known by: its kernel, and a hash of what each of its instructions counted. */
 struct gp_fingerprint {
+    uint64_t kernel;
     uint64_t words[2];
 };
+
+/* Of a launch of that kernel (its mangled name); `shape` tells its grid and blocks from others. */
+struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape);
 
 /* Adds what one instruction counted; the order does not matter. */
 void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
@@ -35,8 +39,9 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
  */
 const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerprint *f);
 
-/* Launches of that fingerprint are not all alike: they are measured each time from now on. */
+/* Launches of that kernel with one fingerprint are not all alike. */
 void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f);
+bool gp_recall_distrusts(const struct gp_recall *r, const struct gp_fingerprint *f);
 
 /* They have been measured. */
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);

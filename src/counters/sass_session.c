@@ -315,8 +315,7 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     }
     if (!fetched)
         return false;
-    *fingerprint = (struct gp_fingerprint){0};
-    gp_fingerprint_add(fingerprint, run->kernel, 0, 0, run->shape);
+    *fingerprint = gp_fingerprint_of(run->kernel, run->shape);
     add_records(s, run, cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
         const char *reason = NULL;

@@ -71,6 +71,7 @@ static CUresult run_cooperative(const struct gp_call *call)
                      .grid = {gridDimX, gridDimY, gridDimZ},                                       \
                      .block = {blockDimX, blockDimY, blockDimZ},                                   \
                      .shared_dynamic = sharedMemBytes,                                             \
+                     .cooperative = true,                                                          \
                      .parameters = kernelParams,                                                   \
                      .run = run_cooperative},                                                      \
             .real = gp_cuda.cuLaunchCooperativeKernel##suffix,                                     \
@@ -92,7 +93,7 @@ static CUresult run_extended(const struct gp_call *call)
     return k->real(k->config, call->function, call->parameters, call->extra);
 }
 
-static void note_cluster(struct gp_call *call, const CUlaunchConfig *config)
+static void note_attributes(struct gp_call *call, const CUlaunchConfig *config)
 {
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
         const CUlaunchAttribute *a = &config->attrs[i];
@@ -100,6 +101,8 @@ static void note_cluster(struct gp_call *call, const CUlaunchConfig *config)
             call->cluster[0] = a->value.clusterDim.x;
             call->cluster[1] = a->value.clusterDim.y;
             call->cluster[2] = a->value.clusterDim.z;
+        } else if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+            call->cooperative = a->value.cooperative != 0;
         }
     }
 }
@@ -124,7 +127,7 @@ static void note_cluster(struct gp_call *call, const CUlaunchConfig *config)
             .real = gp_cuda.cuLaunchKernelEx##suffix,                                       \
             .config = config,                                                               \
         };                                                                                  \
-        note_cluster(&k.call, config);                                                      \
+        note_attributes(&k.call, config);                                                   \
         return gp_launch(&k.call);                                                          \
     }
 LAUNCH_EXTENDED(, false)

@@ -221,6 +221,8 @@ static void take_attributes(struct node_launch *k, CUgraphNode node)
             !is_set(ids[i], &value))
             continue;
         k->attributes[k->config.numAttrs++] = (CUlaunchAttribute){.id = ids[i], .value = value};
+        if (ids[i] == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            k->call.cooperative = true;
     }
 }
 

@@ -14,6 +14,7 @@ struct gp_call {
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     CUstream stream;
     bool per_thread_stream; /* stream 0 is the thread's own */
+    bool cooperative;       /* its blocks wait for each other */
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_dynamic;
     void **parameters, **extra; /* as cuLaunchKernel takes them; either may be NULL */
