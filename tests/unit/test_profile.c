@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,7 @@ static const struct gp_launch launch = {
     .passes = 2,
     .saved_bytes = 1u << 30,
     .restored_bytes = 12,
+    .recalled = 1,
     .overhead_ms = 2.1,
     .counter_count = sizeof(counters) / sizeof(counters[0]),
     .counters = counters,
@@ -145,6 +147,7 @@ static int check_launch(void *user, const struct gp_launch *l)
     assert_int_equal(l->passes, launch.passes);
     assert_int_equal(l->saved_bytes, launch.saved_bytes);
     assert_int_equal(l->restored_bytes, launch.restored_bytes);
+    assert_int_equal(l->recalled, launch.recalled);
     assert_true(l->overhead_ms == launch.overhead_ms);
     assert_null(l->skipped);
     assert_int_equal(l->counter_count, launch.counter_count);
@@ -401,6 +404,151 @@ static void foreign_files_are_told_with_file_and_line(void **state)
                ":2: there is no \"kernel\"");
 }
 
+/* ---- launches that were told of early ---- */
+
+/* The launches of a reading, in its order. */
+struct told {
+    size_t count;
+    struct {
+        uint64_t index;
+        double value; /* of the first counter; -1 where that is absent */
+    } launches[2 * GP_MAX_EARLY];
+};
+
+static int note_told(void *user, const struct gp_launch *l)
+{
+    struct told *told = user;
+    assert_true(told->count < sizeof(told->launches) / sizeof(told->launches[0]));
+    assert_int_equal(l->counter_count, 1);
+    told->launches[told->count].index = l->index;
+    told->launches[told->count++].value = l->counters[0].absent ? -1 : l->counters[0].value;
+    return 0;
+}
+
+static struct told all_told(void)
+{
+    struct told told = {0};
+    const struct gp_profile_visitor visitor = {.user = &told, .launch = note_told};
+    char why[512] = "";
+    if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    return told;
+}
+
+/* Early, its counter was not read yet; in full it is 10 times the index. */
+static struct gp_launch early_launch(uint64_t index)
+{
+    static const struct gp_counter counter = {"a__x.sum", 0,
+                                              "the process ended before it was read"};
+    return (struct gp_launch){
+        .index = index, .kernel = "k", .counter_count = 1, .counters = &counter};
+}
+
+static void tell_early(struct gp_writer *w, uint64_t index)
+{
+    struct gp_launch l = early_launch(index);
+    assert_int_equal(gp_writer_early(w, &l), 0);
+}
+
+static void tell_in_full(struct gp_writer *w, uint64_t index)
+{
+    struct gp_launch l = early_launch(index);
+    struct gp_counter counter = {"a__x.sum", 10 * (double)index, NULL};
+    l.counters = &counter;
+    assert_int_equal(gp_writer_launch(w, &l), 0);
+}
+
+static void assert_told(const struct told *told, size_t place, uint64_t index, double value)
+{
+    assert_true(place < told->count);
+    assert_int_equal(told->launches[place].index, index);
+    assert_true(told->launches[place].value == value);
+}
+
+static void what_is_told_early_counts_where_the_process_was_killed(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    tell_early(w, 3);
+    tell_early(w, 4);
+    gp_writer_close(w);
+    struct told told = all_told();
+    assert_int_equal(told.count, 2);
+    assert_told(&told, 0, 3, -1);
+    assert_told(&told, 1, 4, -1);
+}
+
+static void what_is_told_in_full_replaces_what_was_told_early(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    tell_early(w, 3);
+    tell_early(w, 4);
+    tell_early(w, 5);
+    tell_in_full(w, 4);
+    tell_in_full(w, 6); /* without an early word */
+    tell_in_full(w, 3);
+    gp_writer_close(w);
+    struct told told = all_told();
+    assert_int_equal(told.count, 4);
+    assert_told(&told, 0, 4, 40);
+    assert_told(&told, 1, 6, 60);
+    assert_told(&told, 2, 3, 30);
+    assert_told(&told, 3, 5, -1); /* in full it never was */
+}
+
+/* Of one index that comes again, as in a file put together of two, each early word stands for one.
+ */
+static void an_early_word_is_replaced_once(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    tell_early(w, 3);
+    tell_early(w, 3);
+    tell_in_full(w, 3);
+    gp_writer_close(w);
+    struct told told = all_told();
+    assert_int_equal(told.count, 2);
+    assert_told(&told, 0, 3, 30);
+    assert_told(&told, 1, 3, -1);
+}
+
+static void a_full_line_cut_short_leaves_the_early_word(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    tell_early(w, 3);
+    tell_in_full(w, 3);
+    gp_writer_close(w);
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(truncate(path, file.st_size - 5), 0);
+    struct told told = all_told();
+    assert_int_equal(told.count, 1);
+    assert_told(&told, 0, 3, -1);
+}
+
+static void too_many_early_words_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    for (uint64_t i = 0; i <= GP_MAX_EARLY; i++)
+        tell_early(w, i);
+    gp_writer_close(w);
+    struct told told = all_told();
+    assert_int_equal(told.count, GP_MAX_EARLY + 1);
+    for (size_t i = 0; i < told.count; i++)
+        assert_told(&told, i, i, -1);
+}
+
+static void an_early_word_is_read_as_strictly_as_a_launch(void **state)
+{
+    (void)state;
+    fails_with(HEADER "{\"type\":\"early\",\"index\":0}\n", ":2: there is no \"kernel\"");
+}
+
+/* ---- files ---- */
+
 static void a_file_that_is_not_there_is_told(void **state)
 {
     (void)state;
@@ -527,6 +675,12 @@ int main(void)
         cmocka_unit_test(a_last_line_without_newline_counts_when_complete),
         cmocka_unit_test(what_later_versions_add_is_passed_over),
         cmocka_unit_test(foreign_files_are_told_with_file_and_line),
+        cmocka_unit_test(what_is_told_early_counts_where_the_process_was_killed),
+        cmocka_unit_test(what_is_told_in_full_replaces_what_was_told_early),
+        cmocka_unit_test(an_early_word_is_replaced_once),
+        cmocka_unit_test(a_full_line_cut_short_leaves_the_early_word),
+        cmocka_unit_test(too_many_early_words_are_taken_as_they_are),
+        cmocka_unit_test(an_early_word_is_read_as_strictly_as_a_launch),
         cmocka_unit_test(a_file_that_is_not_there_is_told),
         cmocka_unit_test(a_visitor_ends_the_reading),
         cmocka_unit_test(a_file_being_written_is_left_alone),

@@ -1,0 +1,298 @@
+/* counters/recall: launches that are alike share what was measured, and are measured again now and
+ * then; a kernel for which that was found not to hold is known by its name. */
+#include "counters/recall.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT 3
+
+static const double measured[COUNT] = {1, 0.5, 1e18};
+static const double others[COUNT] = {1, 0.5, 2e18};
+
+/* Two instructions of the kernel itself, one of a function that it calls. */
+static struct gp_fingerprint launch_of(const char *kernel, uint64_t shape, uint64_t value)
+{
+    struct gp_fingerprint f = gp_fingerprint_of(kernel, shape);
+    gp_fingerprint_add(&f, kernel, 0x10, 7, 100);
+    gp_fingerprint_add(&f, kernel, 0x20, 7, value);
+    gp_fingerprint_add(&f, "callee", 0x10, 8, 3);
+    return f;
+}
+
+static bool are_equal(const struct gp_fingerprint *a, const struct gp_fingerprint *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* A launch as range.c has it: its counters, measured where they are not known. True when they were
+ * recalled. */
+static bool launches(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)
+{
+    const double *row = gp_recall_values(r, f);
+    if (row)
+        assert_memory_equal(row, measured, sizeof(measured));
+    else
+        gp_recall_learn(r, f, values);
+    return row != NULL;
+}
+
+static int open_recall(void **state)
+{
+    *state = gp_recall_new(COUNT);
+    return *state == NULL;
+}
+
+static int close_recall(void **state)
+{
+    gp_recall_free(*state);
+    return 0;
+}
+
+/* ---- fingerprints ---------------------------------------------------------------------------- */
+
+static void the_order_of_instructions_does_not_matter(void **state)
+{
+    (void)state;
+    struct gp_fingerprint a = launch_of("k", 1, 5), b = gp_fingerprint_of("k", 1);
+    gp_fingerprint_add(&b, "callee", 0x10, 8, 3);
+    gp_fingerprint_add(&b, "k", 0x20, 7, 5);
+    gp_fingerprint_add(&b, "k", 0x10, 7, 100);
+    assert_true(are_equal(&a, &b));
+}
+
+static void other_kernels_shapes_and_counts_are_told_apart(void **state)
+{
+    (void)state;
+    struct gp_fingerprint all[] = {launch_of("k", 1, 5), launch_of("k", 2, 5), launch_of("k", 1, 6),
+                                   launch_of("l", 1, 5), gp_fingerprint_of("k", 1)};
+    const size_t count = sizeof(all) / sizeof(all[0]);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_false(are_equal(&all[i], &all[j]));
+}
+
+static void a_count_belongs_to_its_place_and_metric(void **state)
+{
+    (void)state;
+    struct gp_fingerprint all[5];
+    for (size_t i = 0; i < 5; i++)
+        all[i] = gp_fingerprint_of("k", 1);
+    gp_fingerprint_add(&all[0], "k", 0x10, 7, 100);
+    gp_fingerprint_add(&all[1], "l", 0x10, 7, 100);
+    gp_fingerprint_add(&all[2], "k", 0x20, 7, 100);
+    gp_fingerprint_add(&all[3], "k", 0x10, 8, 100);
+    gp_fingerprint_add(&all[4], "k", 0x10, 7, 101);
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_false(are_equal(&all[i], &all[j]));
+}
+
+static void counts_that_trade_places_are_told_apart(void **state)
+{
+    (void)state;
+    struct gp_fingerprint a = gp_fingerprint_of("k", 1), b = a;
+    gp_fingerprint_add(&a, "k", 0x10, 7, 100);
+    gp_fingerprint_add(&a, "k", 0x20, 7, 200);
+    gp_fingerprint_add(&b, "k", 0x10, 7, 200);
+    gp_fingerprint_add(&b, "k", 0x20, 7, 100);
+    assert_false(are_equal(&a, &b));
+}
+
+static void many_launches_have_fingerprints_of_their_own(void **state)
+{
+    struct gp_recall *r = *state;
+    for (uint64_t shape = 0; shape < 40; shape++)
+        for (uint64_t value = 0; value < 40; value++) {
+            struct gp_fingerprint f = launch_of("k", shape, value);
+            assert_null(gp_recall_look(r, &f));
+            gp_recall_learn(r, &f, measured);
+        }
+}
+
+/* ---- recalling ------------------------------------------------------------------------------- */
+
+static void what_was_measured_is_recalled(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    assert_null(gp_recall_look(r, &f));
+    assert_null(gp_recall_values(r, &f));
+    assert_null(gp_recall_look(r, &f)); /* it was launched, and could not be measured */
+    gp_recall_learn(r, &f, measured);
+    assert_memory_equal(gp_recall_look(r, &f), measured, sizeof(measured));
+    assert_memory_equal(gp_recall_values(r, &f), measured, sizeof(measured));
+}
+
+static void launches_of_another_kind_are_measured(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_fingerprint not [] = {launch_of("k", 2, 5), launch_of("k", 1, 6),
+                                    launch_of("l", 1, 5)};
+    assert_false(launches(r, &f, measured));
+    for (size_t i = 0; i < sizeof(not ) / sizeof(not [0]); i++) {
+        assert_null(gp_recall_look(r, &not [i]));
+        assert_false(launches(r, &not [i], others));
+    }
+    assert_true(launches(r, &f, measured));
+}
+
+static void launches_are_measured_again_ever_more_rarely(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 1, 6);
+    for (unsigned n = 1; n <= 3001; n++) {
+        bool recalled = launches(r, &f, measured);
+        assert_int_equal(recalled, n != 1 && n != 30 && n != 300 && n != 3000);
+    }
+    /* Each kind is counted for itself. */
+    for (unsigned n = 1; n <= 31; n++)
+        assert_int_equal(launches(r, &other, measured), n != 1 && n != 30);
+}
+
+static void to_look_is_no_launch(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    for (unsigned n = 1; n <= 29; n++)
+        assert_int_equal(launches(r, &f, measured), n != 1);
+    for (unsigned n = 0; n < 100; n++)
+        assert_non_null(gp_recall_look(r, &f));
+    assert_null(gp_recall_values(r, &f)); /* the 30th */
+    assert_non_null(gp_recall_look(r, &f));
+}
+
+static void beyond_its_room_all_are_forgotten(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint first = launch_of("k", 1, 5), last = first;
+    gp_recall_learn(r, &first, measured);
+    for (uint64_t shape = 2; shape <= 16385; shape++) {
+        last = gp_fingerprint_of("k", shape);
+        gp_recall_learn(r, &last, measured);
+    }
+    assert_null(gp_recall_look(r, &first));
+    assert_non_null(gp_recall_look(r, &last));
+}
+
+static void what_is_no_number_is_equal_to_itself(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    const double with_none[COUNT] = {1, NAN, 2};
+    gp_recall_learn(r, &f, with_none);
+    gp_recall_learn(r, &f, with_none);
+    assert_false(gp_recall_distrusts(r, &f));
+    assert_memory_equal(gp_recall_look(r, &f), with_none, sizeof(with_none));
+}
+
+/* ---- distrust -------------------------------------------------------------------------------- */
+
+static void a_kernel_that_is_distrusted_is_always_measured(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 2, 6);
+    struct gp_fingerprint of_another = launch_of("l", 1, 5);
+    gp_recall_learn(r, &f, measured);
+    gp_recall_learn(r, &other, measured);
+    gp_recall_learn(r, &of_another, measured);
+    gp_recall_distrust(r, &f);
+    gp_recall_distrust(r, &f);
+    assert_true(gp_recall_distrusts(r, &f));
+    assert_true(gp_recall_distrusts(r, &other));
+    assert_false(gp_recall_distrusts(r, &of_another));
+    for (unsigned n = 0; n < 40; n++) {
+        assert_null(gp_recall_values(r, &f));
+        assert_null(gp_recall_values(r, &other));
+    }
+    assert_memory_equal(gp_recall_look(r, &f), measured, sizeof(measured));
+    assert_non_null(gp_recall_values(r, &of_another));
+}
+
+static void measuring_something_else_again_is_a_reason(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 2, 5);
+    gp_recall_learn(r, &f, measured);
+    gp_recall_learn(r, &f, measured);
+    gp_recall_learn(r, &other, others);
+    assert_false(gp_recall_distrusts(r, &f));
+    gp_recall_learn(r, &f, others);
+    assert_true(gp_recall_distrusts(r, &f));
+    assert_null(gp_recall_values(r, &other));
+}
+
+/* A kernel is known by its name alone, before any of its instructions were counted. */
+static void a_kernel_is_distrusted_by_its_name(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5), name = gp_fingerprint_of("k", 0);
+    struct gp_fingerprint another = gp_fingerprint_of("kk", 0);
+    gp_recall_distrust(r, &f);
+    assert_true(gp_recall_distrusts(r, &name));
+    assert_false(gp_recall_distrusts(r, &another));
+}
+
+static void distrust_outlives_what_is_forgotten(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    gp_recall_learn(r, &f, measured);
+    gp_recall_distrust(r, &f);
+    for (uint64_t shape = 0; shape < 16400; shape++) {
+        struct gp_fingerprint next = gp_fingerprint_of("l", shape);
+        gp_recall_learn(r, &next, measured);
+    }
+    assert_null(gp_recall_look(r, &f));
+    assert_true(gp_recall_distrusts(r, &f));
+}
+
+static void of_too_many_kernels_all_are_distrusted(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint innocent = gp_fingerprint_of("innocent", 0);
+    for (unsigned i = 0; i < 16384; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "kernel%u", i);
+        struct gp_fingerprint f = gp_fingerprint_of(name, 0);
+        gp_recall_distrust(r, &f);
+    }
+    assert_false(gp_recall_distrusts(r, &innocent));
+    struct gp_fingerprint one_more = gp_fingerprint_of("one more", 0);
+    gp_recall_distrust(r, &one_more);
+    assert_true(gp_recall_distrusts(r, &one_more));
+    assert_true(gp_recall_distrusts(r, &innocent));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_recall, close_recall)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_order_of_instructions_does_not_matter),
+        TEST(other_kernels_shapes_and_counts_are_told_apart),
+        TEST(a_count_belongs_to_its_place_and_metric),
+        TEST(counts_that_trade_places_are_told_apart),
+        TEST(many_launches_have_fingerprints_of_their_own),
+        TEST(what_was_measured_is_recalled),
+        TEST(launches_of_another_kind_are_measured),
+        TEST(launches_are_measured_again_ever_more_rarely),
+        TEST(to_look_is_no_launch),
+        TEST(beyond_its_room_all_are_forgotten),
+        TEST(what_is_no_number_is_equal_to_itself),
+        TEST(a_kernel_that_is_distrusted_is_always_measured),
+        TEST(measuring_something_else_again_is_a_reason),
+        TEST(a_kernel_is_distrusted_by_its_name),
+        TEST(distrust_outlives_what_is_forgotten),
+        TEST(of_too_many_kernels_all_are_distrusted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
