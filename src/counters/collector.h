@@ -31,8 +31,10 @@ typedef const void *gp_find_code(void *data, const char *function, size_t *size,
 
 /* What the collector has to know of the launch that it counts. */
 struct gp_run {
-    const char *kernel;        /* mangled */
-    uint64_t shape;            /* tells its grid, blocks and clusters from others */
+    const char *kernel;     /* mangled */
+    uint64_t shape;         /* tells its grid, blocks and clusters from others */
+    const void *parameters; /* their bytes, NULL where they are not known */
+    size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
     bool always;               /* counters are never those of another launch that was alike */
@@ -64,7 +66,12 @@ struct gp_collector {
      * to be like none before. */
     bool (*instruments_again)(const struct gp_collection *collection, unsigned ticket);
 
-    /* True when its instrumented counters are those of a launch that was found to be alike. */
+    /* True when the launch needs no instrumented pass: after its hardware passes, it is presumed to
+     * be like others of its kind. */
+    bool (*presumes)(struct gp_collection *collection, unsigned ticket, const struct gp_run *run);
+
+    /* True when its instrumented counters are those of a launch that was found, or presumed, to be
+     * alike. */
     bool (*recalled)(const struct gp_collection *collection, unsigned ticket);
 
     /* Why the hardware counts nothing at present although it was asked to; NULL when it counts. */

@@ -5,7 +5,7 @@
  * such a pass is made for launches that are new. Whether a launch is new the SASS metrics tell,
  * which work beside the armed session: a launch that is, instruction for instruction, as one that
  * was measured has its counters (counters/recall.h), and what the hardware counts of it has to
- * agree.
+ * agree. Where all launches of a kind have been alike, that alone has to tell of the next ones.
  *
  * Where the hardware's counters cannot be had, the SASS metrics give what they can. */
 #include "counters/collector.h"
@@ -39,11 +39,17 @@
 #define LAST_RETRY 300.0
 
 /* Counters of the hardware that count what instrumented code does: a launch whose instrumented
- * counters are those of another has to agree with it here. */
+ * counters are those of another has to agree with it here. The first three are enough where its
+ * instructions have been counted one by one. Together they take one pass, with the counters of the
+ * shipped metrics, on chips of compute capability 8.6, 8.9, 9.0 and 10.0. */
 static const char *const witness_names[] = {"smsp__inst_executed.sum",
                                             "smsp__thread_inst_executed.sum",
-                                            "smsp__thread_inst_executed_pred_on.sum"};
-#define MOST_WITNESSES (sizeof(witness_names) / sizeof(witness_names[0]))
+                                            "smsp__thread_inst_executed_pred_on.sum",
+                                            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                            "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                                            "l1tex__data_pipe_lsu_wavefronts.sum"};
+#define ALL_WITNESSES (sizeof(witness_names) / sizeof(witness_names[0]))
+#define LEAST_WITNESSES 3
 
 #define NO_SESSION "the session with the GPU's counters has ended"
 
@@ -53,7 +59,9 @@ struct ticket {
     bool by_range, by_sass;            /* the instrumented pass was made, and how */
     bool is_new;                       /* its instrumented counters are still to be measured */
     bool recalled;                     /* they are those of another launch */
-    struct gp_fingerprint fingerprint; /* of a launch whose instructions were counted */
+    bool presumed;                     /* to be like it: its instructions were not counted */
+    struct gp_launch_kind kind;        /* known beforehand */
+    struct gp_fingerprint fingerprint; /* found, or presumed */
     double started_ms;                 /* the instrumented pass */
     const char *hardware_lost;         /* why what the hardware counted cannot be read */
 };
@@ -67,9 +75,10 @@ struct gp_collection {
     bool *instrumented;
     size_t count;
 
-    const char **names; /* those the chip can count: `used` of them, the hardware's first */
-    size_t *places;     /* where each stands among `counters` */
-    size_t used, hardware_used;
+    const char **names; /* those that are counted: `used` of them, the hardware's first */
+    size_t *places; /* where each stands in a row of values: as among `counters`, or behind those
+                       where it only bears witness */
+    size_t used, hardware_used, width;
 
     struct gp_range_session *session;
     const char *no_session;       /* why there is none */
@@ -78,15 +87,15 @@ struct gp_collection {
 
     struct gp_sass_session *sass;
     const char *no_sass;
-    bool tells;                       /* it tells launches apart; else it counts */
-    const char **sass_unavailable;    /* by name, where it counts: why it does not */
-    struct gp_recall *recall;         /* of instrumented counters, where it tells */
-    size_t witnesses[MOST_WITNESSES]; /* places of hardware counters that have to agree then */
+    bool tells;                      /* it tells launches apart; else it counts */
+    const char **sass_unavailable;   /* by name, where it counts: why it does not */
+    struct gp_recall *recall;        /* of instrumented counters, where it tells */
+    size_t witnesses[ALL_WITNESSES]; /* the places of the first so many */
     size_t witness_count;
 
     struct ticket tickets[HARDWARE_TICKETS];
     unsigned tickets_given;
-    double *values;      /* tickets x counters */
+    double *values;      /* tickets x width */
     const char **absent; /* the same */
 };
 
@@ -149,14 +158,15 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
     if (!c)
         return NULL;
     c->count = count;
+    c->width = count + ALL_WITNESSES;
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->unavailable = calloc(count + 1, sizeof(*c->unavailable));
     c->instrumented = calloc(count + 1, sizeof(*c->instrumented));
-    c->names = calloc(count + 1, sizeof(*c->names));
-    c->places = calloc(count + 1, sizeof(*c->places));
+    c->names = calloc(c->width, sizeof(*c->names));
+    c->places = calloc(c->width, sizeof(*c->places));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
-    c->values = calloc((count + 1) * HARDWARE_TICKETS, sizeof(*c->values));
-    c->absent = calloc((count + 1) * HARDWARE_TICKETS, sizeof(*c->absent));
+    c->values = calloc(c->width * HARDWARE_TICKETS, sizeof(*c->values));
+    c->absent = calloc(c->width * HARDWARE_TICKETS, sizeof(*c->absent));
     if (!c->counters || !c->unavailable || !c->instrumented || !c->names || !c->places ||
         !c->sass_unavailable || !c->values || !c->absent) {
         range_close(c, false);
@@ -167,6 +177,48 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
         c->instrumented[i] = gp_counter_is_instrumented(names[i]);
     }
     return c;
+}
+
+static bool wants_instrumented(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->instrumented[i] && !c->unavailable[i])
+            return true;
+    return false;
+}
+
+/* How many passes the hardware's counters take, 0 where they cannot be counted. */
+static unsigned passes_of(struct gp_collection *c, size_t count)
+{
+    const char *why;
+    struct gp_range_config config;
+    bool made = gp_range_config_make(&config, c->device.chip, c->names, count, count, &why);
+    unsigned passes = made ? config.hardware_passes : 0;
+    gp_range_config_free(&config);
+    return passes;
+}
+
+static bool is_listed(const struct gp_collection *c, const char *name)
+{
+    for (size_t i = 0; i < c->used; i++)
+        if (strcmp(c->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Has the first `count` witnesses counted as well, where that takes no further pass. */
+static bool add_witnesses(struct gp_collection *c, size_t count)
+{
+    size_t before = c->used;
+    for (size_t w = 0; w < count; w++)
+        if (!is_listed(c, witness_names[w])) {
+            c->names[c->used] = witness_names[w];
+            c->places[c->used++] = c->count + w;
+        }
+    if (c->used == before || passes_of(c, c->used) == passes_of(c, before))
+        return true;
+    c->used = before;
+    return false;
 }
 
 /* Lists the counters the chip has, the hardware's first. */
@@ -180,8 +232,11 @@ static bool sort_names(struct gp_collection *c, const char *const *names, const 
                 c->names[c->used] = names[i];
                 c->places[c->used++] = i;
             }
-        if (!instrumented)
-            c->hardware_used = c->used;
+        if (instrumented)
+            continue;
+        if (c->used && wants_instrumented(c) && !add_witnesses(c, ALL_WITNESSES))
+            add_witnesses(c, LEAST_WITNESSES);
+        c->hardware_used = c->used;
     }
     return true;
 }
@@ -222,9 +277,9 @@ static size_t instrumented_count(const struct gp_collection *c)
 
 static void find_witnesses(struct gp_collection *c)
 {
-    for (size_t i = 0; i < c->hardware_used; i++)
-        for (size_t w = 0; w < MOST_WITNESSES; w++)
-            if (strcmp(c->names[i], witness_names[w]) == 0)
+    for (size_t w = 0; w < ALL_WITNESSES; w++)
+        for (size_t i = 0; i < c->hardware_used; i++)
+            if (strcmp(c->names[i], witness_names[w]) == 0 && c->witness_count == w)
                 c->witnesses[c->witness_count++] = c->places[i];
 }
 
@@ -243,7 +298,7 @@ static void open_sass(struct gp_collection *c)
     }
     find_witnesses(c);
     c->no_sass = "nothing bears witness that launches are alike";
-    if (c->witness_count < MOST_WITNESSES)
+    if (c->witness_count < LEAST_WITNESSES)
         return;
     c->recall = gp_recall_new(count + c->witness_count);
     c->sass = c->recall ? gp_sass_session_tell(&c->device, &c->no_sass) : NULL;
@@ -293,9 +348,9 @@ static unsigned range_ticket(struct gp_collection *c)
 {
     unsigned ticket = c->tickets_given++;
     c->tickets[ticket] = (struct ticket){0};
-    for (size_t i = 0; i < c->count; i++) {
-        c->values[ticket * c->count + i] = NAN;
-        c->absent[ticket * c->count + i] = NULL;
+    for (size_t i = 0; i < c->width; i++) {
+        c->values[ticket * c->width + i] = NAN;
+        c->absent[ticket * c->width + i] = NULL;
     }
     return ticket;
 }
@@ -308,7 +363,7 @@ static bool range_full(const struct gp_collection *c)
 /* The instrumented counters of a ticket and the hardware's that bear witness, in one row. */
 static void make_row(const struct gp_collection *c, unsigned ticket, double *row)
 {
-    const double *values = &c->values[ticket * c->count];
+    const double *values = &c->values[ticket * c->width];
     for (size_t i = 0; i < instrumented_count(c); i++)
         *row++ = values[c->places[c->hardware_used + i]];
     for (size_t w = 0; w < c->witness_count; w++)
@@ -317,10 +372,33 @@ static void make_row(const struct gp_collection *c, unsigned ticket, double *row
 
 static void learn_launch(struct gp_collection *c, unsigned ticket)
 {
-    double row[c->used + MOST_WITNESSES];
+    struct ticket *t = &c->tickets[ticket];
+    double row[c->used + ALL_WITNESSES];
     make_row(c, ticket, row);
-    c->tickets[ticket].is_new = false;
-    gp_recall_learn(c->recall, &c->tickets[ticket].fingerprint, row);
+    t->is_new = false;
+    gp_recall_learn(c->recall, &t->fingerprint, row);
+    gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
+}
+
+/* True when the hardware counted what it did of the launch whose instrumented counters were taken
+ * for it, as far as the first `count` witnesses tell. */
+static bool agrees(const struct gp_collection *c, unsigned ticket, const double *row, size_t count)
+{
+    bool agree = row != NULL;
+    for (size_t w = 0; agree && w < count; w++)
+        agree = c->values[ticket * c->width + c->witnesses[w]] == row[instrumented_count(c) + w];
+    return agree;
+}
+
+/* The launch's own instrumented counters were not measured, and others are not to be taken for
+ * them. */
+static void unrecall(struct gp_collection *c, unsigned ticket, const char *why)
+{
+    c->tickets[ticket].recalled = false;
+    for (size_t i = c->hardware_used; i < c->used; i++) {
+        c->values[ticket * c->width + c->places[i]] = NAN;
+        c->absent[ticket * c->width + c->places[i]] = why;
+    }
 }
 
 /* What the hardware counted of a launch has to be what it counted of the one whose instrumented
@@ -329,19 +407,16 @@ static void compare_witnesses(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
     const double *row = gp_recall_look(c->recall, &t->fingerprint);
-    bool agree = row != NULL;
-    for (size_t w = 0; agree && w < c->witness_count; w++) {
-        double value = c->values[ticket * c->count + c->witnesses[w]];
-        agree = isnan(value) || value == row[instrumented_count(c) + w];
-    }
-    if (agree)
-        return;
-    gp_recall_distrust(c->recall, &t->fingerprint);
-    for (size_t i = 0; i < instrumented_count(c); i++) {
-        size_t place = ticket * c->count + c->places[c->hardware_used + i];
-        c->values[place] = NAN;
-        c->absent[place] = "it was taken for a launch of another kind, and not measured";
-    }
+    bool all = agrees(c, ticket, row, c->witness_count);
+    bool agree = t->presumed ? all : agrees(c, ticket, row, LEAST_WITNESSES);
+    if (t->presumed)
+        gp_recall_presumed(c->recall, &t->kind, all);
+    else
+        gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
+    if (!agree && !t->presumed)
+        gp_recall_distrust(c->recall, &t->fingerprint);
+    if (!agree)
+        unrecall(c, ticket, "it was taken for a launch of another kind, and not measured");
 }
 
 /* Copies what the session has of a ticket: everything counted in it, and marks it as read. */
@@ -355,6 +430,10 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     if (!values) {
         if (!t->hardware_lost)
             t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped what it counted";
+        if (t->presumed) {
+            gp_recall_presumed(c->recall, &t->kind, false);
+            unrecall(c, ticket, t->hardware_lost);
+        }
         return;
     }
     /* Of a launch that broke off between passes the hardware's counters mean nothing. */
@@ -363,8 +442,8 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     size_t end = c->mixed && t->by_range ? c->used : c->hardware_used;
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i])) /* what an earlier session has counted stays */
-            c->values[ticket * c->count + c->places[i]] = values[i];
-    if (t->recalled)
+            c->values[ticket * c->width + c->places[i]] = values[i];
+    if (t->recalled && whole)
         compare_witnesses(c, ticket);
     if (t->is_new && t->by_range)
         learn_launch(c, ticket);
@@ -516,16 +595,46 @@ static bool range_instruments_again(const struct gp_collection *c, unsigned tick
     return c->tickets[ticket].is_new && c->session && !c->no_session;
 }
 
-/* Looks for the counters among launches of the same kind. */
-static void recall(struct gp_collection *c, unsigned ticket, struct gp_pass_cost *cost)
+static void take_row(struct gp_collection *c, unsigned ticket, const double *row)
+{
+    c->tickets[ticket].recalled = true;
+    for (size_t i = 0; i < instrumented_count(c); i++)
+        c->values[ticket * c->width + c->places[c->hardware_used + i]] = row[i];
+}
+
+static void note_kind(struct ticket *t, const struct gp_run *run)
+{
+    gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
+}
+
+/* Looks for the counters among launches that were measured. */
+static void recall(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
 {
     struct ticket *t = &c->tickets[ticket];
     const double *row = gp_recall_values(c->recall, &t->fingerprint);
-    t->recalled = row != NULL;
+    note_kind(t, run);
     t->is_new = !row;
-    cost->new_in_a_row = row ? 0 : cost->new_in_a_row + 1;
-    for (size_t i = 0; row && i < instrumented_count(c); i++)
-        c->values[ticket * c->count + c->places[c->hardware_used + i]] = row[i];
+    run->cost->new_in_a_row = row ? 0 : run->cost->new_in_a_row + 1;
+    if (row)
+        take_row(c, ticket, row);
+}
+
+static bool range_presumes(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
+{
+    struct ticket *t = &c->tickets[ticket];
+    bool can_be_confirmed = c->sass && c->tells && c->witness_count == ALL_WITNESSES &&
+                            !c->no_session && t->in_session &&
+                            t->hardware_passes == gp_range_session_hardware_passes(c->session);
+    if (!can_be_confirmed || run->always || !run->parameters)
+        return false;
+    note_kind(t, run);
+    const double *row = gp_recall_presume(c->recall, &t->kind, &t->fingerprint);
+    if (!row)
+        return false;
+    t->presumed = true;
+    run->cost->new_in_a_row = 0;
+    take_row(c, ticket, row);
+    return true;
 }
 
 static bool range_recalled(const struct gp_collection *c, unsigned ticket)
@@ -546,13 +655,13 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
                             values, absent, &c->tickets[ticket].fingerprint, why);
     for (size_t i = 0; ok && !c->tells && i < instrumented; i++) {
         const char *why_not = c->sass_unavailable[i] ? c->sass_unavailable[i] : absent[i];
-        c->values[ticket * c->count + c->places[first + i]] = why_not ? NAN : values[i];
-        c->absent[ticket * c->count + c->places[first + i]] = why_not;
+        c->values[ticket * c->width + c->places[first + i]] = why_not ? NAN : values[i];
+        c->absent[ticket * c->width + c->places[first + i]] = why_not;
     }
     free(values);
     free(absent);
     if (ok && c->tells)
-        recall(c, ticket, run->cost);
+        recall(c, ticket, run);
     return ok;
 }
 
@@ -602,7 +711,7 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
                            const char *not_run)
 {
     const char *nothing = "the GPU counted nothing to divide by";
-    if (t->in_session && (t->by_range || !c->instrumented[place]))
+    if (t->in_session && (t->by_range || t->presumed || !c->instrumented[place]))
         return "the process ended before it was read";
     if (c->instrumented[place]) {
         if (t->is_new && !t->by_range)
@@ -624,8 +733,10 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
 {
     const struct ticket *t = &c->tickets[ticket];
     for (size_t i = 0; i < c->count; i++) {
-        double value = c->values[ticket * c->count + i];
-        const char *absent = c->absent[ticket * c->count + i];
+        double value = c->values[ticket * c->width + i];
+        const char *absent = c->absent[ticket * c->width + i];
+        if (t->presumed && t->in_session) /* it may not be so */
+            value = NAN;
         c->counters[i].value = value;
         c->counters[i].absent = c->unavailable[i] ? c->unavailable[i]
                                 : absent          ? absent
@@ -642,6 +753,7 @@ const struct gp_collector gp_range_collector = {
     .hardware_passes = range_hardware_passes,
     .instruments = range_instruments,
     .instruments_again = range_instruments_again,
+    .presumes = range_presumes,
     .recalled = range_recalled,
     .no_hardware = range_no_hardware,
     .ticket = range_ticket,

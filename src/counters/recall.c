@@ -6,7 +6,9 @@
 #include <string.h>
 
 /* The launch of a kind that is measured again first; the next one ten times later, and so on. */
-#define FIRST_CHECK 30
+#define FIRST_CHECK 300
+/* Launches of a kind that have to be known to be alike before others are presumed to be. */
+#define LEAST_ALIKE 2
 /* Launches remembered; when there are more all are forgotten. */
 #define MOST_ENTRIES 16384
 
@@ -24,9 +26,22 @@ struct distrusted {
     UT_hash_handle hh;
 };
 
+/* The launches of a kernel with one grid and block. */
+struct kind {
+    struct gp_fingerprint shape;
+    struct gp_fingerprint alike;        /* what they are known by */
+    unsigned confirmed;                 /* launches in a row that were that */
+    unsigned presumed;                  /* and those of which it is not known yet */
+    uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
+    uint64_t varied;                    /* a bit for each that was not the same for all */
+    bool various;                       /* it was presumed once, and not so */
+    UT_hash_handle hh;
+};
+
 struct gp_recall {
     size_t count;
     struct entry *entries;
+    struct kind *kinds;
     struct distrusted *distrusted;
     bool distrusts_all; /* there was no room to say which */
 };
@@ -81,11 +96,22 @@ static void forget(struct gp_recall *r)
     }
 }
 
+static void forget_kinds(struct gp_recall *r)
+{
+    struct kind *k, *next;
+    HASH_ITER(hh, r->kinds, k, next)
+    {
+        HASH_DEL(r->kinds, k);
+        free(k);
+    }
+}
+
 void gp_recall_free(struct gp_recall *r)
 {
     if (!r)
         return;
     forget(r);
+    forget_kinds(r);
     struct distrusted *d, *next;
     HASH_ITER(hh, r->distrusted, d, next)
     {
@@ -157,6 +183,105 @@ void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f)
     }
     free(d);
     r->distrusts_all = true;
+}
+
+void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
+                       const void *parameters, size_t size)
+{
+    *kind = (struct gp_launch_kind){.shape = gp_fingerprint_of(kernel, shape)};
+    uint32_t *last = &kind->parameters[GP_KIND_WORDS - 1];
+    for (size_t at = 0; at < size; at += sizeof(uint32_t)) {
+        size_t place = at / sizeof(uint32_t), left = size - at;
+        uint32_t word = 0;
+        memcpy(&word, (const char *)parameters + at, left < sizeof(word) ? left : sizeof(word));
+        if (place < GP_KIND_WORDS - 1)
+            kind->parameters[place] = word;
+        else
+            *last = (uint32_t)mix(*last + place, word);
+    }
+}
+
+static struct kind *find_kind(const struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    struct kind *k;
+    HASH_FIND(hh, r->kinds, &kind->shape, sizeof(kind->shape), k);
+    return k;
+}
+
+/* NULL when memory ran out. */
+static struct kind *find_or_make_kind(struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    struct kind *k = find_kind(r, kind);
+    if (k)
+        return k;
+    if (HASH_COUNT(r->kinds) >= MOST_ENTRIES)
+        forget_kinds(r);
+    k = calloc(1, sizeof(*k));
+    if (!k)
+        return NULL;
+    k->shape = kind->shape;
+    HASH_ADD(hh, r->kinds, shape, sizeof(k->shape), k);
+    if (k->hh.tbl)
+        return k;
+    free(k);
+    return NULL;
+}
+
+/* A bit for each parameter that is not that of the first launch. */
+static uint64_t differences(const struct kind *k, const struct gp_launch_kind *kind)
+{
+    _Static_assert(GP_KIND_WORDS <= 64, "a bit for each");
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < GP_KIND_WORDS; i++)
+        bits |= (uint64_t)(k->parameters[i] != kind->parameters[i]) << i;
+    return bits;
+}
+
+void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
+                     const struct gp_fingerprint *f, bool confirmed)
+{
+    struct kind *k = find_or_make_kind(r, kind);
+    if (!k)
+        return;
+    if (!confirmed || memcmp(&k->alike, f, sizeof(*f)) != 0)
+        k->confirmed = 0;
+    if (k->confirmed == 0) {
+        k->alike = *f;
+        memcpy(k->parameters, kind->parameters, sizeof(k->parameters));
+        k->varied = 0;
+    }
+    k->varied |= differences(k, kind);
+    k->confirmed += confirmed;
+}
+
+const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                                struct gp_fingerprint *f)
+{
+    struct kind *k = find_kind(r, kind);
+    if (!k || k->various || k->confirmed < LEAST_ALIKE || k->presumed >= k->confirmed ||
+        (differences(k, kind) & ~k->varied) || gp_recall_distrusts(r, &kind->shape))
+        return NULL;
+    struct entry *e;
+    HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
+    if (!e || !e->known || e->launches + 1 >= e->next_check)
+        return NULL;
+    e->launches++;
+    k->presumed++;
+    *f = k->alike;
+    return e->values;
+}
+
+void gp_recall_presumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
+{
+    struct kind *k = find_or_make_kind(r, kind);
+    if (!k)
+        return;
+    if (k->presumed)
+        k->presumed--;
+    if (confirmed)
+        k->confirmed++;
+    else
+        k->various = true;
 }
 
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)

@@ -1,8 +1,13 @@
 /* Counters of instrumented code, which cost much to measure: they are measured where a launch is
  * new, and recalled where a launch is, instruction for instruction, as one that was measured: as
  * many warps at each, as many sectors and wavefronts at each access to memory. That is looked
- * after: they are measured again at the 30th, 300th, 3000th such launch and so on. Of a kernel for
- * which that was found not to hold they are measured always.
+ * after: they are measured again at the 300th, 3000th such launch and so on. Of a kernel for which
+ * that was found not to hold they are measured always.
+ *
+ * To look at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
+ * block) have been alike so far, the next ones are presumed to be, where no parameter is changed
+ * that was the same for all, and no more of them than there were. What the hardware counted has to
+ * confirm it before there are more.
  *
  * Owns what it remembers, which is bounded. Calls libc. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
@@ -20,6 +25,17 @@ struct gp_fingerprint {
 
 /* Of a launch of that kernel (its mangled name); `shape` tells its grid and blocks from others. */
 struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape);
+
+/* What is known of a launch before it has run. */
+#define GP_KIND_WORDS 64
+struct gp_launch_kind {
+    struct gp_fingerprint shape;        /* the kernel and the shape alone */
+    uint32_t parameters[GP_KIND_WORDS]; /* the last one stands for all that follow */
+};
+
+/* Of a launch with `size` bytes of parameters. */
+void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
+                       const void *parameters, size_t size);
 
 /* Adds what one instruction counted; the order does not matter. */
 void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
@@ -42,6 +58,20 @@ const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerpr
 /* Launches of that kernel with one fingerprint are not all alike. */
 void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f);
 bool gp_recall_distrusts(const struct gp_recall *r, const struct gp_fingerprint *f);
+
+/* The fingerprint of a launch of that kind was found to be f; whether the hardware's counters were
+ * those of its like. */
+void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
+                     const struct gp_fingerprint *f, bool confirmed);
+
+/* The counters of the next launch of that kind, where it may be presumed to be as all others, whose
+ * fingerprint is then in *f; NULL where not. Counts the launch. */
+const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                                struct gp_fingerprint *f);
+
+/* A launch that was presumed to be like the others was, or cannot be said to have been: then no
+ * more of the kind are presumed. */
+void gp_recall_presumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
 
 /* They have been measured. */
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);

@@ -74,6 +74,10 @@ static void save(struct measurement *m)
     if (!snapshot)
         return;
     struct gp_reach reach = reach_of(m);
+    if (reach.parameters_known) {
+        m->run.parameters = reach.parameters;
+        m->run.parameters_size = reach.parameters_size;
+    }
     if (gp_snapshot_take(snapshot, &reach, &m->not_replayed)) {
         m->snapshot = snapshot;
         m->not_replayed = NULL;
@@ -293,6 +297,7 @@ static CUresult measure_by_replay(struct measurement *m)
     for (unsigned pass = 0; pass < passes && replay_pass(m, pass); pass++)
         ;
     if (ended && !c->dead && c->collector->instruments(c->collection) &&
+        !c->collector->presumes(c->collection, m->ticket, &m->run) &&
         replay_pass(m, GP_INSTRUMENTED_PASS) &&
         c->collector->instruments_again(c->collection, m->ticket))
         replay_pass(m, GP_INSTRUMENTED_PASS);
@@ -360,7 +365,6 @@ static void record(const struct measurement *m, uint64_t index, double started_m
         .passes = m->runs,
         .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
         .restored_bytes = m->restored_bytes,
-        .recalled = c->collector->recalled(c->collection, m->ticket),
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);

@@ -74,6 +74,7 @@ static void read_and(void (*take)(const struct gp_launch *), struct gp_pending *
         return;
     memcpy(counters, collector->read(collection, p->ticket, p->not_run), count * sizeof(*counters));
     put_duration(counters, count, p->duration_ns);
+    p->launch.recalled = collector->recalled(collection, p->ticket);
     p->launch.counters = counters;
     p->launch.counter_count = count;
     take(&p->launch);

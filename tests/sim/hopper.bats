@@ -249,6 +249,32 @@ one_line() {
     grep -q "$1" "$log" || { cat "$log"; false; }
 }
 
+@test "launches that were all alike are presumed to be, and what they are not is not taken for them" {
+    alike() {
+        same_with_and_without "$programs/alike_linked" "$@"
+        "$GPUPROF_BUILD/gpuprof" report --metrics gld_transactions,flop_count_sp "$profile" >"$profile.table"
+    }
+    # Of the kernel's parameters the number of elements has not changed before.
+    for launches in 100x256 "100x256 30x200 60x256"; do
+        alike $launches
+        ! grep -q "another kind" "$profile"
+        replays=$(sed -n 's/.* measured with \([0-9]*\) replays.*/\1/p' "$log")
+        mv "$profile.table" "$profile.quick"
+        GPUPROF_VERIFY=always alike $launches
+        diff <(grep -A5 DETAILS "$profile.quick") <(grep -A5 DETAILS "$profile.table")
+        [ "$replays" -lt "$(sed -n 's/.* measured with \([0-9]*\) replays.*/\1/p' "$log")" ]
+    done
+    # It has changed before, and nothing with it.
+    alike 40x256 40x300 40x200 40x256
+    lost=$(grep '"type":"launch"' "$profile" | grep -c "another kind")
+    [ "$lost" -gt 0 ]
+    [ "$lost" -le 40 ]
+    [ "$(metric scale_in_place flop_count_sp | wc -w)" -gt 0 ]
+    # Never again for this kernel: as many are lost.
+    alike 40x256 40x300 40x200 40x256 40x200 40x256 40x200
+    [ "$(grep '"type":"launch"' "$profile" | grep -c "another kind")" -eq "$lost" ]
+}
+
 @test "counters in use elsewhere: one line, and what instrumented code counts" {
     GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked" vector_add flops_float
     [ "$(grep -c "^gpuprof: " "$log")" -eq 1 ]
