@@ -9,6 +9,8 @@
 #define FIRST_CHECK 300
 /* Launches of a kind that have to be known to be alike before others are presumed to be. */
 #define LEAST_ALIKE 2
+/* One in so many launches that could be presumed is not. */
+#define SPOT_CHECK 16
 /* Launches remembered; when there are more all are forgotten. */
 #define MOST_ENTRIES 16384
 
@@ -29,9 +31,10 @@ struct distrusted {
 /* The launches of a kernel with one grid and block. */
 struct kind {
     struct gp_fingerprint shape;
-    struct gp_fingerprint alike;        /* what they are known by */
-    unsigned confirmed;                 /* launches in a row that were that */
-    unsigned presumed;                  /* and those of which it is not known yet */
+    struct gp_fingerprint alike; /* what they are known by */
+    unsigned confirmed;          /* launches in a row that were that */
+    unsigned presumed;           /* and those of which it is not known yet */
+    unsigned asked;
     uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
     uint64_t varied;                    /* a bit for each that was not the same for all */
     bool various;                       /* it was presumed once, and not so */
@@ -263,7 +266,7 @@ const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind
         return NULL;
     struct entry *e;
     HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
-    if (!e || !e->known || e->launches + 1 >= e->next_check)
+    if (!e || !e->known || e->launches + 1 >= e->next_check || ++k->asked % SPOT_CHECK == 0)
         return NULL;
     e->launches++;
     k->presumed++;

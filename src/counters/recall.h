@@ -7,7 +7,7 @@
  * To look at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
  * block) have been alike so far, the next ones are presumed to be, where no parameter is changed
  * that was the same for all, and no more of them than there were. What the hardware counted has to
- * confirm it before there are more.
+ * confirm it before there are more, and the instructions of one in 16 are looked at all the same.
  *
  * Owns what it remembers, which is bounded. Calls libc. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H

@@ -421,6 +421,9 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     };
     bool ended, counts = c->collector->hardware_passes(c->collection) > 0 ||
                          c->collector->instruments(c->collection);
+    /* What was let go before kept the last ones from being read. */
+    if (c->collector->full(c->collection))
+        gp_pending_settle(&c->pending, c->collector, c->collection, true);
     m.ticket = c->collector->ticket(c->collection);
     if (counts && gp_session_replays())
         save(&m);

@@ -14,11 +14,10 @@
 #include <string.h>
 #include <utlist.h>
 
-/* The scratch buffer that replaces the L2's contents, in sizes of the L2: its replacement is not
- * strictly oldest first, so one is not enough. */
 /* As long as the host takes to put a launch into a stream, and more. */
 #define PAUSE_NS 30000
-
+/* The scratch buffer that replaces the L2's contents, in sizes of the L2: its replacement is not
+ * strictly oldest first, so one is not enough. */
 #define FLUSH_SIZES 2
 /* Addresses below this are not taken for pointers to the host's own memory: an executable that is
  * not position-independent lies among the numbers that kernels are given as sizes. */

@@ -90,6 +90,15 @@ load common
     [ "$(measured scale_in_place)" -eq 3 ]
 }
 
+@test "the launch that is let go is the last there is room for" {
+    for launches in 63 127; do
+        GPUPROF_METRICS=${metrics:-} GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" \
+            $(printf 'scale %.0s' $(seq $launches)) host scale scale
+        [ "$(measured scale_in_place)" -eq $((launches + 2)) ]
+        metrics=duration,inst_executed # without counters of instrumented code there is room for more
+    done
+}
+
 @test "a program that ends before its kernel does" {
     GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" scale scale left
     [ "$(grep -c '"type":"launch"' "$profile")" -eq 3 ]

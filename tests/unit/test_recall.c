@@ -151,22 +151,22 @@ static void launches_are_measured_again_ever_more_rarely(void **state)
     struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 1, 6);
     for (unsigned n = 1; n <= 3001; n++) {
         bool recalled = launches(r, &f, measured);
-        assert_int_equal(recalled, n != 1 && n != 30 && n != 300 && n != 3000);
+        assert_int_equal(recalled, n != 1 && n != 300 && n != 3000);
     }
     /* Each kind is counted for itself. */
-    for (unsigned n = 1; n <= 31; n++)
-        assert_int_equal(launches(r, &other, measured), n != 1 && n != 30);
+    for (unsigned n = 1; n <= 301; n++)
+        assert_int_equal(launches(r, &other, measured), n != 1 && n != 300);
 }
 
 static void to_look_is_no_launch(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
-    for (unsigned n = 1; n <= 29; n++)
+    for (unsigned n = 1; n <= 299; n++)
         assert_int_equal(launches(r, &f, measured), n != 1);
     for (unsigned n = 0; n < 100; n++)
         assert_non_null(gp_recall_look(r, &f));
-    assert_null(gp_recall_values(r, &f)); /* the 30th */
+    assert_null(gp_recall_values(r, &f)); /* the 300th */
     assert_non_null(gp_recall_look(r, &f));
 }
 
@@ -192,6 +192,150 @@ static void what_is_no_number_is_equal_to_itself(void **state)
     gp_recall_learn(r, &f, with_none);
     assert_false(gp_recall_distrusts(r, &f));
     assert_memory_equal(gp_recall_look(r, &f), with_none, sizeof(with_none));
+}
+
+/* ---- launches that are presumed to be alike ----------------------------------------------------
+ */
+
+/* A launch with these parameters, of a kind whose launches have the fingerprint f. */
+static struct gp_launch_kind kind_with(uint64_t pointer, uint32_t n)
+{
+    struct gp_launch_kind kind;
+    struct {
+        uint64_t pointer;
+        uint32_t n;
+    } parameters = {pointer, n};
+    gp_launch_kind_of(&kind, "k", 1, &parameters, 12);
+    return kind;
+}
+
+/* So many launches were found to be alike. */
+static void are_found(struct gp_recall *r, const struct gp_launch_kind *kind,
+                      const struct gp_fingerprint *f, unsigned count)
+{
+    if (!gp_recall_look(r, f))
+        gp_recall_learn(r, f, measured);
+    while (count--)
+        gp_recall_found(r, kind, f, true);
+}
+
+static bool is_presumed(struct gp_recall *r, const struct gp_launch_kind *kind,
+                        const struct gp_fingerprint *as)
+{
+    struct gp_fingerprint f;
+    const double *row = gp_recall_presume(r, kind, &f);
+    if (row) {
+        assert_memory_equal(row, measured, sizeof(measured));
+        assert_true(are_equal(&f, as));
+    }
+    return row != NULL;
+}
+
+static void no_more_are_presumed_than_were_alike(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0x7f0000001000, 10);
+    assert_false(is_presumed(r, &kind, &f));
+    are_found(r, &kind, &f, 1);
+    assert_false(is_presumed(r, &kind, &f));
+    are_found(r, &kind, &f, 2);
+    for (unsigned n = 0; n < 3; n++)
+        assert_true(is_presumed(r, &kind, &f));
+    assert_false(is_presumed(r, &kind, &f));
+    gp_recall_presumed(r, &kind, true); /* of four one may be presumed besides the two */
+    assert_true(is_presumed(r, &kind, &f));
+    assert_true(is_presumed(r, &kind, &f));
+    assert_false(is_presumed(r, &kind, &f));
+}
+
+static void one_in_sixteen_is_looked_at(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    are_found(r, &kind, &f, 100);
+    unsigned presumed = 0;
+    for (unsigned n = 0; n < 64; n++)
+        presumed += is_presumed(r, &kind, &f);
+    assert_int_equal(presumed, 60);
+}
+
+static void what_was_always_the_same_has_to_be(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0x1000, 10), moved = kind_with(0x2000, 10),
+                          longer = kind_with(0x1000, 11), both = kind_with(0x3000, 11);
+    are_found(r, &kind, &f, 4);
+    assert_true(is_presumed(r, &kind, &f));
+    assert_false(is_presumed(r, &moved, &f));
+    assert_false(is_presumed(r, &longer, &f));
+    /* That the pointer is another one has been seen to change nothing. */
+    are_found(r, &moved, &f, 1);
+    assert_true(is_presumed(r, &moved, &f));
+    assert_false(is_presumed(r, &longer, &f));
+    assert_false(is_presumed(r, &both, &f));
+    are_found(r, &longer, &f, 1);
+    assert_true(is_presumed(r, &both, &f));
+}
+
+static void parameters_beyond_the_last_count_as_one(void **state)
+{
+    (void)state;
+    unsigned char bytes[1000] = {0};
+    struct gp_launch_kind kind, other;
+    gp_launch_kind_of(&kind, "k", 1, bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = 1;
+        gp_launch_kind_of(&other, "k", 1, bytes, sizeof(bytes));
+        assert_memory_not_equal(kind.parameters, other.parameters, sizeof(kind.parameters));
+        bytes[i] = 0;
+    }
+    gp_launch_kind_of(&other, "k", 2, bytes, sizeof(bytes));
+    assert_false(are_equal(&kind.shape, &other.shape));
+}
+
+static void another_kind_of_launch_begins_anew(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 1, 6);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    are_found(r, &kind, &f, 10);
+    are_found(r, &kind, &other, 1);
+    assert_false(is_presumed(r, &kind, &other));
+    are_found(r, &kind, &other, 1);
+    assert_true(is_presumed(r, &kind, &other));
+    gp_recall_found(r, &kind, &other, false); /* the hardware does not agree */
+    assert_false(is_presumed(r, &kind, &other));
+}
+
+static void a_wrong_presumption_is_the_last(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    are_found(r, &kind, &f, 10);
+    assert_true(is_presumed(r, &kind, &f));
+    gp_recall_presumed(r, &kind, false);
+    are_found(r, &kind, &f, 10);
+    assert_false(is_presumed(r, &kind, &f));
+    assert_non_null(gp_recall_values(r, &f)); /* where its instructions are counted all is well */
+}
+
+static void what_is_due_to_be_measured_is_not_presumed(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    are_found(r, &kind, &f, 400);
+    unsigned n = 0;
+    while (n < 298 && (is_presumed(r, &kind, &f) || gp_recall_values(r, &f)))
+        n++;
+    assert_int_equal(n, 298);
+    gp_recall_values(r, &f);
+    assert_false(is_presumed(r, &kind, &f));
+    assert_null(gp_recall_values(r, &f)); /* the 300th */
 }
 
 /* ---- distrust -------------------------------------------------------------------------------- */
@@ -288,6 +432,13 @@ int main(void)
         TEST(to_look_is_no_launch),
         TEST(beyond_its_room_all_are_forgotten),
         TEST(what_is_no_number_is_equal_to_itself),
+        TEST(no_more_are_presumed_than_were_alike),
+        TEST(one_in_sixteen_is_looked_at),
+        TEST(what_was_always_the_same_has_to_be),
+        TEST(parameters_beyond_the_last_count_as_one),
+        TEST(another_kind_of_launch_begins_anew),
+        TEST(a_wrong_presumption_is_the_last),
+        TEST(what_is_due_to_be_measured_is_not_presumed),
         TEST(a_kernel_that_is_distrusted_is_always_measured),
         TEST(measuring_something_else_again_is_a_reason),
         TEST(a_kernel_is_distrusted_by_its_name),

@@ -13,7 +13,7 @@ static uint32_t capacity(enum gpusim_unit unit)
 {
     switch (unit) {
     case GPUSIM_UNIT_L1TEX:
-        return 3;
+        return 2;
     case GPUSIM_UNIT_LTS:
         return 4;
     case GPUSIM_UNIT_DRAM:
