@@ -396,7 +396,6 @@ static bool agrees(const struct gp_collection *c, unsigned ticket, const double 
  * them. */
 static void unrecall(struct gp_collection *c, unsigned ticket, const char *why)
 {
-    c->tickets[ticket].recalled = false;
     for (size_t i = c->hardware_used; i < c->used; i++) {
         c->values[ticket * c->width + c->places[i]] = NAN;
         c->absent[ticket * c->width + c->places[i]] = why;
