@@ -22,7 +22,6 @@ struct gp_collection;
  * where not known. */
 struct gp_pass_cost {
     double sass, range;
-    unsigned new_in_a_row; /* launches that were not like any before */
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the

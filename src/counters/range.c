@@ -27,12 +27,9 @@
  * launches apart, and that of the Range Profiler. */
 #define SASS_SLOWDOWN 15.0
 #define RANGE_SLOWDOWN 25.0
-/* Milliseconds that an instrumented pass of the Range Profiler costs beside the kernel. */
+/* Guesses of what such a pass costs beside the kernel, in milliseconds. */
+#define SASS_PASS_MS 0.3
 #define RANGE_PASS_MS 20.0
-/* Launches of a kernel in a row that were new: then it is not asked any more, but for every
- * RETRY_TELLING-th launch. */
-#define MOST_NEW 4
-#define RETRY_TELLING 16
 
 /* Seconds until counters that were busy are asked for again, doubled each time. */
 #define FIRST_RETRY 10.0
@@ -94,6 +91,8 @@ struct gp_collection {
 
     struct ticket tickets[HARDWARE_TICKETS];
     unsigned tickets_given;
+    double sass_pass_ms, range_pass_ms; /* what an instrumented pass costs at the least */
+
     double *values;      /* tickets x width */
     const char **absent; /* the same */
 };
@@ -541,15 +540,21 @@ static bool range_instruments(const struct gp_collection *c)
     return c->used > c->hardware_used && (has_session || (c->sass && !c->tells));
 }
 
-/* Milliseconds that instrumenting the run is expected to take, either way. */
-static double expect_sass(const struct gp_run *run)
+static void note_kind(struct ticket *t, const struct gp_run *run)
 {
-    return run->native_ms * (run->cost->sass > 0 ? run->cost->sass : SASS_SLOWDOWN);
+    gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
 }
 
-static double expect_range(const struct gp_run *run)
+/* Milliseconds that instrumenting the run is expected to take, either way. */
+static double expect_sass(const struct gp_collection *c, const struct gp_run *run)
 {
-    return RANGE_PASS_MS +
+    return (c->sass_pass_ms > 0 ? c->sass_pass_ms : SASS_PASS_MS) +
+           run->native_ms * (run->cost->sass > 0 ? run->cost->sass : SASS_SLOWDOWN);
+}
+
+static double expect_range(const struct gp_collection *c, const struct gp_run *run)
+{
+    return (c->range_pass_ms > 0 ? c->range_pass_ms : RANGE_PASS_MS) +
            run->native_ms * (run->cost->range > 0 ? run->cost->range : RANGE_SLOWDOWN);
 }
 
@@ -557,23 +562,18 @@ static double expect_range(const struct gp_run *run)
 static bool prefers_range(const struct gp_collection *c, const struct ticket *t,
                           const struct gp_run *run)
 {
-    struct gp_pass_cost *cost = run->cost;
     if (!c->session || c->no_session)
         return false;
     if (!c->sass || !c->tells || t->is_new || run->only_pass || run->always)
         return true;
-    struct gp_fingerprint kernel = gp_fingerprint_of(run->kernel, 0);
-    if (gp_recall_distrusts(c->recall, &kernel))
-        return true;
-    if (cost->new_in_a_row >= MOST_NEW && cost->new_in_a_row++ % RETRY_TELLING != 0)
-        return true;
-    return expect_sass(run) > expect_range(run);
+    return !gp_recall_looks(c->recall, &t->kind) || expect_sass(c, run) > expect_range(c, run);
 }
 
 static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
                                const char **why)
 {
     struct ticket *t = &c->tickets[ticket];
+    note_kind(t, run);
     bool by_range = prefers_range(c, t, run);
     if (!by_range && (!c->sass || c->tells != !c->no_session)) {
         *why = c->no_session ? c->no_session : "counters are being set up anew";
@@ -588,9 +588,13 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
     return gp_sass_session_begin(c->sass, c->context, why);
 }
 
-/* A value between what is known and what was seen now, so that one odd launch does not decide. */
-static void learn(double *cost, double seen)
+/* The quickest pass is taken for what all cost beside the kernel. The kernel's own cost becomes a
+ * value between what is known and what was seen now, so that one odd launch does not decide. */
+static void learn(double *pass_ms, double *cost, double took_ms, double native_ms)
 {
+    if (*pass_ms <= 0 || took_ms < *pass_ms)
+        *pass_ms = took_ms;
+    double seen = (took_ms - *pass_ms) / native_ms;
     *cost = *cost > 0 ? (*cost + seen) / 2 : seen;
 }
 
@@ -606,19 +610,13 @@ static void take_row(struct gp_collection *c, unsigned ticket, const double *row
         c->values[ticket * c->width + c->places[c->hardware_used + i]] = row[i];
 }
 
-static void note_kind(struct ticket *t, const struct gp_run *run)
-{
-    gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
-}
-
 /* Looks for the counters among launches that were measured. */
-static void recall(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
+static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
     const double *row = gp_recall_values(c->recall, &t->fingerprint);
-    note_kind(t, run);
     t->is_new = !row;
-    run->cost->new_in_a_row = row ? 0 : run->cost->new_in_a_row + 1;
+    gp_recall_looked(c->recall, &t->kind, t->is_new);
     if (row)
         take_row(c, ticket, row);
 }
@@ -636,7 +634,6 @@ static bool range_presumes(struct gp_collection *c, unsigned ticket, const struc
     if (!row)
         return false;
     t->presumed = true;
-    run->cost->new_in_a_row = 0;
     take_row(c, ticket, row);
     return true;
 }
@@ -665,7 +662,7 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
     free(values);
     free(absent);
     if (ok && c->tells)
-        recall(c, ticket, run);
+        recall(c, ticket);
     return ok;
 }
 
@@ -682,9 +679,9 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
         t->by_range = t->by_sass = false;
     } else if (run->native_ms > 0) {
         if (t->by_range)
-            learn(&run->cost->range, took / run->native_ms);
+            learn(&c->range_pass_ms, &run->cost->range, took, run->native_ms);
         else
-            learn(&run->cost->sass, took / run->native_ms);
+            learn(&c->sass_pass_ms, &run->cost->sass, took, run->native_ms);
     }
     return ok;
 }

@@ -9,8 +9,10 @@
 #define FIRST_CHECK 300
 /* Launches of a kind that have to be known to be alike before others are presumed to be. */
 #define LEAST_ALIKE 2
-/* One in so many launches that could be presumed is not. */
+/* One in so many launches that need not be looked at is. */
 #define SPOT_CHECK 16
+/* Launches of a kind in a row that were new: then they are not looked at any more. */
+#define MOST_NEW 4
 /* Launches remembered; when there are more all are forgotten. */
 #define MOST_ENTRIES 16384
 
@@ -35,6 +37,8 @@ struct kind {
     unsigned confirmed;          /* launches in a row that were that */
     unsigned presumed;           /* and those of which it is not known yet */
     unsigned asked;
+    unsigned new_in_a_row;              /* launches that were like none before */
+    unsigned not_looked_at;             /* since */
     uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
     uint64_t varied;                    /* a bit for each that was not the same for all */
     bool various;                       /* it was presumed once, and not so */
@@ -238,6 +242,21 @@ static uint64_t differences(const struct kind *k, const struct gp_launch_kind *k
     for (unsigned i = 0; i < GP_KIND_WORDS; i++)
         bits |= (uint64_t)(k->parameters[i] != kind->parameters[i]) << i;
     return bits;
+}
+
+bool gp_recall_looks(struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    if (gp_recall_distrusts(r, &kind->shape))
+        return false;
+    struct kind *k = find_kind(r, kind);
+    return !k || k->new_in_a_row < MOST_NEW || ++k->not_looked_at % SPOT_CHECK == 0;
+}
+
+void gp_recall_looked(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new)
+{
+    struct kind *k = find_or_make_kind(r, kind);
+    if (k)
+        k->new_in_a_row = is_new ? k->new_in_a_row + 1 : 0;
 }
 
 void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,

@@ -59,6 +59,13 @@ const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerpr
 void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f);
 bool gp_recall_distrusts(const struct gp_recall *r, const struct gp_fingerprint *f);
 
+/* True where to look at the instructions of a launch of that kind may spare it to be measured: its
+ * kernel is not distrusted, and the last ones of the kind were not all new. Asked once for each
+ * launch: of those it is false for, one in 16 is looked at all the same. */
+bool gp_recall_looks(struct gp_recall *r, const struct gp_launch_kind *kind);
+/* They were looked at; is_new: there was none like it. */
+void gp_recall_looked(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new);
+
 /* The fingerprint of a launch of that kind was found to be f; whether the hardware's counters were
  * those of its like. */
 void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,

@@ -323,6 +323,27 @@ static void a_wrong_presumption_is_the_last(void **state)
     assert_non_null(gp_recall_values(r, &f)); /* where its instructions are counted all is well */
 }
 
+static void where_all_are_new_they_are_not_looked_at(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_launch_kind kind = kind_with(0, 10), other;
+    gp_launch_kind_of(&other, "k", 2, "", 0);
+    for (unsigned n = 0; n < 4; n++) {
+        assert_true(gp_recall_looks(r, &kind));
+        gp_recall_looked(r, &kind, true);
+    }
+    unsigned looked_at = 0;
+    for (unsigned n = 0; n < 32; n++)
+        looked_at += gp_recall_looks(r, &kind);
+    assert_int_equal(looked_at, 2);
+    assert_true(gp_recall_looks(r, &other)); /* the same kernel in another shape */
+    gp_recall_looked(r, &kind, false);
+    assert_true(gp_recall_looks(r, &kind));
+    gp_recall_distrust(r, &kind.shape);
+    assert_false(gp_recall_looks(r, &kind));
+    assert_false(gp_recall_looks(r, &other));
+}
+
 static void what_is_due_to_be_measured_is_not_presumed(void **state)
 {
     struct gp_recall *r = *state;
@@ -438,6 +459,7 @@ int main(void)
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
         TEST(a_wrong_presumption_is_the_last),
+        TEST(where_all_are_new_they_are_not_looked_at),
         TEST(what_is_due_to_be_measured_is_not_presumed),
         TEST(a_kernel_that_is_distrusted_is_always_measured),
         TEST(measuring_something_else_again_is_a_reason),
