@@ -27,6 +27,8 @@
  * launches apart, and that of the Range Profiler. */
 #define SASS_SLOWDOWN 15.0
 #define RANGE_SLOWDOWN 25.0
+/* So many times what the Range Profiler's pass costs may be spent on telling. */
+#define WORTH_TELLING 2
 /* Guesses of what such a pass costs beside the kernel, in milliseconds. */
 #define SASS_PASS_MS 0.3
 #define RANGE_PASS_MS 20.0
@@ -566,7 +568,9 @@ static bool prefers_range(const struct gp_collection *c, const struct ticket *t,
         return false;
     if (!c->sass || !c->tells || t->is_new || run->only_pass || run->always)
         return true;
-    return !gp_recall_looks(c->recall, &t->kind) || expect_sass(c, run) > expect_range(c, run);
+    /* To be told may spare other launches a pass as well. */
+    return !gp_recall_looks(c->recall, &t->kind) ||
+           expect_sass(c, run) > WORTH_TELLING * expect_range(c, run);
 }
 
 static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
