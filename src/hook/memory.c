@@ -1,6 +1,7 @@
 /* Allocation and free. An allocation is entered after the real one, a free reported before the real
  * one, so that an address is never in the list while it can belong to something else. */
 #include "hook/entry.h"
+#include "launch/captures.h"
 #include "memory/buffers.h"
 #include "memory/snapshot.h"
 
@@ -63,7 +64,7 @@ static void add_async(CUdeviceptr address, size_t size, bool captured)
 static bool is_capturing(CUstream stream, PFN_cuStreamIsCapturing_v10000 ask)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return gp_session_captures() > 0 && ask && ask(stream, &status) == CUDA_SUCCESS &&
+    return gp_captures() > 0 && ask && ask(stream, &status) == CUDA_SUCCESS &&
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

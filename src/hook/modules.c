@@ -2,8 +2,10 @@
 #include "memory/modules.h"
 
 #include "hook/entry.h"
+#include "launch/captures.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
+
 #include <stdatomic.h>
 
 #define LOADS_IMAGE(symbol, parameters, arguments, handle, image) \
@@ -90,6 +92,12 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
 UNLOADS(cuModuleUnload, CUmodule)
 UNLOADS(cuLibraryUnload, CUlibrary)
 
+static void forget_context(CUcontext context)
+{
+    gp_memory_forget_context(context);
+    gp_captures_forget_context(context);
+}
+
 /* A context that goes takes its buffers, its modules and our own things in it with it. */
 #define DESTROYS_CONTEXT(symbol)               \
     GP_EXPORT CUresult symbol(CUcontext ctx)   \
@@ -99,7 +107,7 @@ UNLOADS(cuLibraryUnload, CUlibrary)
         gp_launch_leave_context(ctx);          \
         CUresult result = gp_cuda.symbol(ctx); \
         if (result == CUDA_SUCCESS)            \
-            gp_memory_forget_context(ctx);     \
+            forget_context(ctx);               \
         if (closed)                            \
             gp_gate_open();                    \
         return result;                         \
@@ -145,7 +153,7 @@ static bool is_last(CUdevice dev, bool reset)
         int active = 0;                                                                            \
         if (result == CUDA_SUCCESS && primary &&                                                   \
             (gp_cuda.cuDevicePrimaryCtxGetState(dev, &flags, &active) != CUDA_SUCCESS || !active)) \
-            gp_memory_forget_context(primary);                                                     \
+            forget_context(primary);                                                               \
         if (closed)                                                                                \
             gp_gate_open();                                                                        \
         return result;                                                                             \

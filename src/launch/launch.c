@@ -1,6 +1,7 @@
 #include "launch/launch.h"
 
 #include "base/log.h"
+#include "launch/captures.h"
 #include "launch/contexts.h"
 #include "launch/gate.h"
 #include "launch/graphs.h"
@@ -94,7 +95,7 @@ static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
 {
     if (!gp_kernel_is_wanted(call->function))
         return false;
-    bool captures = gp_session_captures() > 0;
+    bool captures = gp_captures() > 0;
     if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
     return gp_sampling_takes(call, turn) && !captures &&
@@ -200,7 +201,7 @@ static bool close_gate(void)
             "launches are not measured while a driver call of another thread does not return");
         return false;
     }
-    if (gp_session_measures() && gp_session_captures() == 0)
+    if (gp_session_measures() && gp_captures() == 0)
         return true;
     gp_gate_open();
     return false;
@@ -231,8 +232,7 @@ CUresult gp_launch(const struct gp_call *call)
 
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
 {
-    if (!gp_session_measures() || gp_session_captures() > 0 ||
-        is_capturing(stream, per_thread_stream))
+    if (!gp_session_measures() || gp_captures() > 0 || is_capturing(stream, per_thread_stream))
         return false;
     gp_own_work_begins();
     if (close_gate()) {

@@ -34,7 +34,6 @@ enum state { IDLE, STARTING, MEASURING, PASSIVE };
 static struct {
     atomic_int state;
     atomic_int pid; /* of the process that started the session; a forked child is another */
-    atomic_int captures;
     atomic_ulong launches;
     bool flush_caches, verify_always;
     double timeout;              /* seconds */
@@ -98,25 +97,6 @@ void gp_session_stop(void)
 {
     int measuring = MEASURING;
     atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
-}
-
-void gp_session_capture_begins(void)
-{
-    atomic_fetch_add(&session.captures, 1);
-}
-
-void gp_session_capture_ends(void)
-{
-    /* Never below zero: a capture may have begun before the session did. */
-    int captures = atomic_load(&session.captures);
-    while (captures > 0 &&
-           !atomic_compare_exchange_weak(&session.captures, &captures, captures - 1))
-        ;
-}
-
-int gp_session_captures(void)
-{
-    return atomic_load(&session.captures);
 }
 
 bool gp_session_selects(const char *kernel)
