@@ -77,20 +77,20 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
 }
 
 /* An unloaded module's globals are gone, and its functions' handles may come back as others'. */
-#define UNLOADS(symbol, type)                     \
-    GP_EXPORT CUresult symbol(type handle)        \
-    {                                             \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);   \
-        bool closed = gp_gate_close();            \
-        gp_module_unloading(handle);              \
-        gp_launch_forget_kernels(handle);         \
-        CUresult result = gp_cuda.symbol(handle); \
-        if (closed)                               \
-            gp_gate_open();                       \
-        return result;                            \
+#define UNLOADS(symbol, type, is_library)             \
+    GP_EXPORT CUresult symbol(type handle)            \
+    {                                                 \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);       \
+        bool closed = gp_gate_close();                \
+        gp_module_unloading(handle);                  \
+        gp_launch_forget_kernels(handle, is_library); \
+        CUresult result = gp_cuda.symbol(handle);     \
+        if (closed)                                   \
+            gp_gate_open();                           \
+        return result;                                \
     }
-UNLOADS(cuModuleUnload, CUmodule)
-UNLOADS(cuLibraryUnload, CUlibrary)
+UNLOADS(cuModuleUnload, CUmodule, false)
+UNLOADS(cuLibraryUnload, CUlibrary, true)
 
 static void forget_context(CUcontext context)
 {

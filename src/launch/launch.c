@@ -45,12 +45,13 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-void gp_launch_forget_kernels(const void *module)
+void gp_launch_forget_kernels(const void *module, bool is_library)
 {
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
-     * that comes to the same handle: it must let go while the module is still there. */
+     * that comes to the same handle: it must let go while the module is still there. A module none
+     * of whose functions ran in a pass costs nothing. */
     gp_own_work_begins();
-    if (gp_kernels_forget(module))
+    if (gp_kernels_forget(module, is_library))
         gp_contexts_close_collections();
     gp_own_work_ends();
 }
@@ -61,7 +62,7 @@ void gp_launch_leave_context(CUcontext context)
     gp_graphs_forget_context(context);
     gp_lanes_leave(context);
     gp_context_leave(context);
-    gp_kernels_forget(NULL);
+    gp_kernels_forget(NULL, false);
     gp_own_work_ends();
 }
 
@@ -73,7 +74,7 @@ CUcontext gp_launch_leave_primary(CUdevice device)
         gp_graphs_forget_context(primary);
         gp_lanes_leave(primary);
         gp_context_leave(primary);
-        gp_kernels_forget(NULL);
+        gp_kernels_forget(NULL, false);
     }
     gp_own_work_ends();
     return primary;

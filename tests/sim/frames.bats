@@ -117,3 +117,36 @@ load common
     same_with_and_without "$programs/snippets_linked" vector_add in_place
     [ "$(measured)" -gt 0 ]
 }
+
+# enabled: how often the range profiler was opened.
+enabled() {
+    grep -c . "$GPUSIM_ENABLED" || true
+}
+
+@test "modules whose kernels were not counted come and go while counting goes on" {
+    export GPUSIM_ENABLED=$BATS_TEST_TMPDIR/enabled
+    same_with_and_without "$programs/turns_linked" modules
+    [ "$(measured scale_in_place)" -eq 10 ]
+    [ "$(enabled)" -eq 1 ]
+}
+
+@test "modules and libraries whose kernels were counted come and go" {
+    export GPUSIM_ENABLED=$BATS_TEST_TMPDIR/enabled
+    same_with_and_without "$programs/turns_linked" modules_launched
+    [ "$(measured scale_in_place)" -eq 20 ]
+    [ "$(enabled)" -eq 10 ]
+    for case in libraries functions; do
+        same_with_and_without "$programs/turns_linked" $case
+        [ "$(measured scale_in_place)" -eq 10 ]
+    done
+}
+
+@test "two contexts on one device take turns, and every launch has its values" {
+    for chip in hopper kepler; do
+        GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" contexts
+        [ "$(measured scale_in_place)" -eq 100 ]
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+        # All counters that one launch has, every launch has.
+        [ "$(grep '"type":"launch"' "$profile" | sed 's/.*"counters":{\([^}]*\)}.*/\1/; s/:[^,]*//g' | sort -u | wc -l)" -eq 1 ]
+    done
+}
