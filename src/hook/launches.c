@@ -1,6 +1,7 @@
 /* Every way to start a kernel. A wrapper describes the launch and says how to repeat it; launch/
  * decides what becomes of it. */
 #include "hook/entry.h"
+#include "launch/captures.h"
 #include "launch/launch.h"
 
 struct kernel_launch {
@@ -157,58 +158,55 @@ UNMEASURED(cuLaunchGridAsync, GP_OLD_LAUNCH,
 
 /* While any stream is being captured nothing is measured: what measuring does (waiting for the
  * device, allocating) would invalidate the capture. */
-#define BEGINS_CAPTURE(symbol, parameters, arguments) \
-    GP_EXPORT CUresult symbol parameters              \
-    {                                                 \
-        GP_FORWARD(symbol, arguments);                \
-        gp_gate_share();                              \
-        gp_session_capture_begins();                  \
-        CUresult result = gp_cuda.symbol arguments;   \
-        if (result != CUDA_SUCCESS)                   \
-            gp_session_capture_ends();                \
-        gp_gate_unshare();                            \
-        return result;                                \
+#define BEGINS_CAPTURE(symbol, per_thread, parameters, arguments) \
+    GP_EXPORT CUresult symbol parameters                          \
+    {                                                             \
+        GP_FORWARD(symbol, arguments);                            \
+        gp_gate_share();                                          \
+        gp_capture_begins(hStream, per_thread);                   \
+        CUresult result = gp_cuda.symbol arguments;               \
+        if (result != CUDA_SUCCESS)                               \
+            gp_capture_ends(hStream, per_thread);                 \
+        gp_gate_unshare();                                        \
+        return result;                                            \
     }
-BEGINS_CAPTURE(cuStreamBeginCapture, (CUstream hStream), (hStream))
-BEGINS_CAPTURE(cuStreamBeginCapture_ptsz, (CUstream hStream), (hStream))
-BEGINS_CAPTURE(cuStreamBeginCapture_v2, (CUstream hStream, CUstreamCaptureMode mode),
+BEGINS_CAPTURE(cuStreamBeginCapture, false, (CUstream hStream), (hStream))
+BEGINS_CAPTURE(cuStreamBeginCapture_ptsz, true, (CUstream hStream), (hStream))
+BEGINS_CAPTURE(cuStreamBeginCapture_v2, false, (CUstream hStream, CUstreamCaptureMode mode),
                (hStream, mode))
-BEGINS_CAPTURE(cuStreamBeginCapture_v2_ptsz, (CUstream hStream, CUstreamCaptureMode mode),
+BEGINS_CAPTURE(cuStreamBeginCapture_v2_ptsz, true, (CUstream hStream, CUstreamCaptureMode mode),
                (hStream, mode))
 #define TO_GRAPH_PARAMETERS                                             \
     (CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, \
      const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode)
 #define TO_GRAPH_ARGUMENTS (hStream, hGraph, dependencies, dependencyData, numDependencies, mode)
-BEGINS_CAPTURE(cuStreamBeginCaptureToGraph, TO_GRAPH_PARAMETERS, TO_GRAPH_ARGUMENTS)
-BEGINS_CAPTURE(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMETERS, TO_GRAPH_ARGUMENTS)
+BEGINS_CAPTURE(cuStreamBeginCaptureToGraph, false, TO_GRAPH_PARAMETERS, TO_GRAPH_ARGUMENTS)
+BEGINS_CAPTURE(cuStreamBeginCaptureToGraph_ptsz, true, TO_GRAPH_PARAMETERS, TO_GRAPH_ARGUMENTS)
 
 /* A capture that was invalidated ends too, with an error; one that was not begun does not. */
-#define ENDS_CAPTURE(symbol)                                                             \
+#define ENDS_CAPTURE(symbol, per_thread)                                                 \
     GP_EXPORT CUresult symbol(CUstream hStream, CUgraph *phGraph)                        \
     {                                                                                    \
         GP_FORWARD_UNLESS_OURS(symbol, hStream, phGraph);                                \
         CUresult result = gp_cuda.symbol(hStream, phGraph);                              \
         if (result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || \
             result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)                                \
-            gp_session_capture_ends();                                                   \
+            gp_capture_ends(hStream, per_thread);                                        \
         return result;                                                                   \
     }
-ENDS_CAPTURE(cuStreamEndCapture)
-ENDS_CAPTURE(cuStreamEndCapture_ptsz)
+ENDS_CAPTURE(cuStreamEndCapture, false)
+ENDS_CAPTURE(cuStreamEndCapture_ptsz, true)
 
 /* A capture can also end with its stream. */
-#define DESTROYS_STREAM(symbol)                                                          \
-    GP_EXPORT CUresult symbol(CUstream hStream)                                          \
-    {                                                                                    \
-        GP_FORWARD_UNLESS_OURS(symbol, hStream);                                         \
-        CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;                    \
-        bool captured = gp_session_captures() > 0 && gp_cuda.cuStreamIsCapturing &&      \
-                        gp_cuda.cuStreamIsCapturing(hStream, &status) == CUDA_SUCCESS && \
-                        status != CU_STREAM_CAPTURE_STATUS_NONE;                         \
-        CUresult result = gp_cuda.symbol(hStream);                                       \
-        if (captured && result == CUDA_SUCCESS)                                          \
-            gp_session_capture_ends();                                                   \
-        return result;                                                                   \
+#define DESTROYS_STREAM(symbol)                                    \
+    GP_EXPORT CUresult symbol(CUstream hStream)                    \
+    {                                                              \
+        GP_FORWARD_UNLESS_OURS(symbol, hStream);                   \
+        const struct gp_capture *capture = gp_capture_of(hStream); \
+        CUresult result = gp_cuda.symbol(hStream);                 \
+        if (result == CUDA_SUCCESS)                                \
+            gp_capture_drop(capture);                              \
+        return result;                                             \
     }
 DESTROYS_STREAM(cuStreamDestroy)
 DESTROYS_STREAM(cuStreamDestroy_v2)

@@ -1,7 +1,9 @@
 /* Allocation and free. An allocation is entered after the real one, a free reported before the real
  * one, so that an address is never in the list while it can belong to something else. */
 #include "hook/entry.h"
+#include "launch/captures.h"
 #include "memory/buffers.h"
+#include "memory/sharing.h"
 #include "memory/snapshot.h"
 
 /* A program must not run out of memory because of us: we let go of ours, then it is tried again. */
@@ -63,7 +65,7 @@ static void add_async(CUdeviceptr address, size_t size, bool captured)
 static bool is_capturing(CUstream stream, PFN_cuStreamIsCapturing_v10000 ask)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return gp_session_captures() > 0 && ask && ask(stream, &status) == CUDA_SUCCESS &&
+    return gp_captures() > 0 && ask && ask(stream, &status) == CUDA_SUCCESS &&
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
@@ -149,6 +151,8 @@ GP_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size
 {
     GP_FORWARD_UNLESS_OURS(cuMemCreate, handle, size, prop, flags);
     WITH_RETRY(result, gp_cuda.cuMemCreate(handle, size, prop, flags));
+    if (result == CUDA_SUCCESS)
+        gp_physical_made(*handle);
     return result;
 }
 
@@ -158,18 +162,18 @@ GP_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
     GP_FORWARD_UNLESS_OURS(cuMemMap, ptr, size, offset, handle, flags);
     CUresult result = gp_cuda.cuMemMap(ptr, size, offset, handle, flags);
     if (result == CUDA_SUCCESS)
-        gp_mapping_add(ptr, size);
+        gp_mapping_add(ptr, size, handle);
     return result;
 }
 
-/* Memory that several GPUs, or the host, may write through a mapping is not ours to save. */
 static void note_access(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bool writable = desc[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        bool on_device = desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-        if (on_device ? !gp_mapping_set_access(ptr, size, desc[i].location.id, writable) : writable)
-            gp_memory_bar_replay("several devices can write what the program maps with cuMemMap");
+        if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+            gp_mapping_set_access(ptr, size, desc[i].location.id, writable);
+        else
+            gp_mapping_set_host_access(ptr, size, writable);
     }
 }
 

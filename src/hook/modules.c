@@ -2,8 +2,10 @@
 #include "memory/modules.h"
 
 #include "hook/entry.h"
+#include "launch/captures.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
+
 #include <stdatomic.h>
 
 #define LOADS_IMAGE(symbol, parameters, arguments, handle, image) \
@@ -75,20 +77,26 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
 }
 
 /* An unloaded module's globals are gone, and its functions' handles may come back as others'. */
-#define UNLOADS(symbol, type)                     \
-    GP_EXPORT CUresult symbol(type handle)        \
-    {                                             \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);   \
-        bool closed = gp_gate_close();            \
-        gp_module_unloading(handle);              \
-        gp_launch_forget_kernels(handle);         \
-        CUresult result = gp_cuda.symbol(handle); \
-        if (closed)                               \
-            gp_gate_open();                       \
-        return result;                            \
+#define UNLOADS(symbol, type, is_library)             \
+    GP_EXPORT CUresult symbol(type handle)            \
+    {                                                 \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);       \
+        bool closed = gp_gate_close();                \
+        gp_module_unloading(handle);                  \
+        gp_launch_forget_kernels(handle, is_library); \
+        CUresult result = gp_cuda.symbol(handle);     \
+        if (closed)                                   \
+            gp_gate_open();                           \
+        return result;                                \
     }
-UNLOADS(cuModuleUnload, CUmodule)
-UNLOADS(cuLibraryUnload, CUlibrary)
+UNLOADS(cuModuleUnload, CUmodule, false)
+UNLOADS(cuLibraryUnload, CUlibrary, true)
+
+static void forget_context(CUcontext context)
+{
+    gp_memory_forget_context(context);
+    gp_captures_forget_context(context);
+}
 
 /* A context that goes takes its buffers, its modules and our own things in it with it. */
 #define DESTROYS_CONTEXT(symbol)               \
@@ -99,7 +107,7 @@ UNLOADS(cuLibraryUnload, CUlibrary)
         gp_launch_leave_context(ctx);          \
         CUresult result = gp_cuda.symbol(ctx); \
         if (result == CUDA_SUCCESS)            \
-            gp_memory_forget_context(ctx);     \
+            forget_context(ctx);               \
         if (closed)                            \
             gp_gate_open();                    \
         return result;                         \
@@ -145,7 +153,7 @@ static bool is_last(CUdevice dev, bool reset)
         int active = 0;                                                                            \
         if (result == CUDA_SUCCESS && primary &&                                                   \
             (gp_cuda.cuDevicePrimaryCtxGetState(dev, &flags, &active) != CUDA_SUCCESS || !active)) \
-            gp_memory_forget_context(primary);                                                     \
+            forget_context(primary);                                                               \
         if (closed)                                                                                \
             gp_gate_open();                                                                        \
         return result;                                                                             \

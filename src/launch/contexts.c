@@ -3,9 +3,14 @@
 #include "cuda/cupti.h"
 #include "launch/patience.h"
 #include "launch/session.h"
+#include "memory/sharing.h"
 
 #include <stdlib.h>
 #include <utlist.h>
+
+/* Other GPUs are not waited for longer, in seconds: what they do is the program's business. */
+#define PEERS_TIMEOUT 0.01
+#define MOST_PEERS 64
 
 static struct gp_context *contexts;
 
@@ -180,6 +185,32 @@ struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
     }
     *why = c->no_snapshot;
     return c->snapshot;
+}
+
+/* True when nothing runs in the context. */
+static bool is_at_rest(CUcontext handle)
+{
+    CUevent event;
+    bool at_rest = false;
+    /* Older drivers can only be waited for without a limit. */
+    if (!gp_cuda.cuCtxRecordEvent || gp_cuda.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
+        return false;
+    if (gp_cuda.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
+        at_rest = gp_wait_for_context(handle, event, PEERS_TIMEOUT) == CUDA_SUCCESS;
+        gp_cuda.cuEventDestroy_v2(event);
+    }
+    pop();
+    return at_rest;
+}
+
+const char *gp_context_disturbed(const struct gp_context *c)
+{
+    CUcontext peers[MOST_PEERS];
+    size_t count = gp_peers_of(c->handle, peers, MOST_PEERS);
+    bool at_rest = count <= MOST_PEERS;
+    for (size_t i = 0; i < count && at_rest; i++)
+        at_rest = is_at_rest(peers[i]);
+    return at_rest ? NULL : "another GPU that can write its memory is at work";
 }
 
 void gp_context_leave(CUcontext handle)

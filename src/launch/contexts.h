@@ -31,6 +31,10 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why);
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
 
+/* Why what lies in the context may change while a launch is replayed there: NULL where nobody else
+ * can write it, or nobody who can has anything to do. */
+const char *gp_context_disturbed(const struct gp_context *context);
+
 /* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded. */
 void gp_contexts_end(void);
 

@@ -1,4 +1,5 @@
 #include "launch/graph_launch.h"
+#include "launch/captures.h"
 
 #include "launch/graphs.h"
 #include "launch/lanes.h"
@@ -388,7 +389,7 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .exec = exec,
         .real = real};
     /* While a stream is being captured kernels must not even be asked for their names. */
-    if (!gp_session_measures() || gp_session_captures() > 0)
+    if (!gp_session_measures() || gp_captures() > 0)
         return gp_launch_plainly(&w.call);
     int saved_errno = errno;
     enum gp_graph_reason why;

@@ -268,14 +268,21 @@ void gp_kernel_collected(struct gp_kernel *kernel)
     kernel->collected = true;
 }
 
-bool gp_kernels_forget(const void *home)
+/* A function of a library that was looked up in a context is of a module that the driver made
+ * there, and which the program did not load: it may be any library's. */
+static bool may_be_of(const struct gp_kernel *k, const void *home, bool is_library)
+{
+    return !home || !k->home || k->home == home || (is_library && !gp_module_is_loaded(k->home));
+}
+
+bool gp_kernels_forget(const void *home, bool is_library)
 {
     bool collected = false;
     struct gp_kernel *k, *next;
     pthread_rwlock_wrlock(&lock);
     HASH_ITER(hh, kernels, k, next)
     {
-        if (!home || !k->home || k->home == home) {
+        if (may_be_of(k, home, is_library)) {
             collected = collected || k->collected;
             HASH_DEL(kernels, k);
             free_kernel(k);

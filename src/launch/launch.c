@@ -1,6 +1,7 @@
 #include "launch/launch.h"
 
 #include "base/log.h"
+#include "launch/captures.h"
 #include "launch/contexts.h"
 #include "launch/gate.h"
 #include "launch/graphs.h"
@@ -44,12 +45,13 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-void gp_launch_forget_kernels(const void *module)
+void gp_launch_forget_kernels(const void *module, bool is_library)
 {
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
-     * that comes to the same handle: it must let go while the module is still there. */
+     * that comes to the same handle: it must let go while the module is still there. A module none
+     * of whose functions ran in a pass costs nothing. */
     gp_own_work_begins();
-    if (gp_kernels_forget(module))
+    if (gp_kernels_forget(module, is_library))
         gp_contexts_close_collections();
     gp_own_work_ends();
 }
@@ -60,7 +62,7 @@ void gp_launch_leave_context(CUcontext context)
     gp_graphs_forget_context(context);
     gp_lanes_leave(context);
     gp_context_leave(context);
-    gp_kernels_forget(NULL);
+    gp_kernels_forget(NULL, false);
     gp_own_work_ends();
 }
 
@@ -72,7 +74,7 @@ CUcontext gp_launch_leave_primary(CUdevice device)
         gp_graphs_forget_context(primary);
         gp_lanes_leave(primary);
         gp_context_leave(primary);
-        gp_kernels_forget(NULL);
+        gp_kernels_forget(NULL, false);
     }
     gp_own_work_ends();
     return primary;
@@ -94,7 +96,7 @@ static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
 {
     if (!gp_kernel_is_wanted(call->function))
         return false;
-    bool captures = gp_session_captures() > 0;
+    bool captures = gp_captures() > 0;
     if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
     return gp_sampling_takes(call, turn) && !captures &&
@@ -200,7 +202,7 @@ static bool close_gate(void)
             "launches are not measured while a driver call of another thread does not return");
         return false;
     }
-    if (gp_session_measures() && gp_session_captures() == 0)
+    if (gp_session_measures() && gp_captures() == 0)
         return true;
     gp_gate_open();
     return false;
@@ -231,8 +233,7 @@ CUresult gp_launch(const struct gp_call *call)
 
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
 {
-    if (!gp_session_measures() || gp_session_captures() > 0 ||
-        is_capturing(stream, per_thread_stream))
+    if (!gp_session_measures() || gp_captures() > 0 || is_capturing(stream, per_thread_stream))
         return false;
     gp_own_work_begins();
     if (close_gate()) {

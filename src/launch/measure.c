@@ -68,6 +68,8 @@ static void save(struct measurement *m)
     m->not_replayed = gp_kernel_runs_once(m->kernel);
     if (!m->not_replayed)
         m->not_replayed = gp_memory_replay_barred();
+    if (!m->not_replayed)
+        m->not_replayed = gp_context_disturbed(m->context);
     if (m->not_replayed)
         return;
     struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);

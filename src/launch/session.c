@@ -16,6 +16,7 @@
 #include "report/table.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
@@ -33,13 +34,14 @@ enum state { IDLE, STARTING, MEASURING, PASSIVE };
 static struct {
     atomic_int state;
     atomic_int pid; /* of the process that started the session; a forked child is another */
-    atomic_int captures;
     atomic_ulong launches;
     bool flush_caches, verify_always;
     double timeout;              /* seconds */
     struct gp_settings settings; /* what readers of the profile must know */
     bool selective;
     regex_t kernels;
+    const char *kernel_pattern;     /* the text of it */
+    atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
     struct gp_summary *summary;
@@ -97,34 +99,18 @@ void gp_session_stop(void)
     atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
 }
 
-void gp_session_capture_begins(void)
-{
-    atomic_fetch_add(&session.captures, 1);
-}
-
-void gp_session_capture_ends(void)
-{
-    /* Never below zero: a capture may have begun before the session did. */
-    int captures = atomic_load(&session.captures);
-    while (captures > 0 &&
-           !atomic_compare_exchange_weak(&session.captures, &captures, captures - 1))
-        ;
-}
-
-int gp_session_captures(void)
-{
-    return atomic_load(&session.captures);
-}
-
 bool gp_session_selects(const char *kernel)
 {
     if (!session.selective)
         return true;
-    if (regexec(&session.kernels, kernel, 0, NULL, 0) == 0)
-        return true;
-    char *demangled = gp_demangle(kernel, GP_NAME_FULL);
-    bool matches = demangled && regexec(&session.kernels, demangled, 0, NULL, 0) == 0;
+    bool matches = regexec(&session.kernels, kernel, 0, NULL, 0) == 0;
+    char *demangled = matches ? NULL : gp_demangle(kernel, GP_NAME_FULL);
+    matches = matches || (demangled && regexec(&session.kernels, demangled, 0, NULL, 0) == 0);
     free(demangled);
+    if (matches)
+        atomic_store(&session.selected, true);
+    else
+        atomic_store(&session.left_out, true);
     return matches;
 }
 
@@ -257,11 +243,16 @@ static void read_timeout(void)
     session.timeout = DEFAULT_TIMEOUT;
     if (!text || !*text)
         return;
-    char *end;
-    double seconds = strtod(text, &end);
+    char *end = NULL;
+    /* The program may have chosen a locale with a decimal comma. */
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    double seconds = plain ? strtod_l(text, &end, plain) : strtod(text, &end);
+    if (plain)
+        freelocale(plain);
     if (*end || !(seconds > 0 && seconds <= 3600))
-        gp_say("GPUPROF_TIMEOUT=%s: not a number of seconds from 0 to 3600; it is %g", text,
-               session.timeout);
+        gp_say("GPUPROF_TIMEOUT=%s: not a number of seconds, more than 0 and at most 3600; it is "
+               "%g",
+               text, session.timeout);
     else
         session.timeout = seconds;
 }
@@ -304,6 +295,9 @@ static void read_kernel_filter(void)
         return;
     }
     session.selective = true;
+    session.kernel_pattern = strdup(pattern); /* the program may change its environment */
+    if (!session.kernel_pattern)
+        session.kernel_pattern = "...";
 }
 
 static bool open_metrics(void)
@@ -343,6 +337,9 @@ static void report_at_exit(void)
     if (!session.reported && (!session.gave_up || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
         gp_tallies_visit(record_count, NULL);
+        if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
+            gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
+                   session.kernel_pattern);
         struct gp_text text = {0};
         struct gp_table_options options = {.top = MOST_KERNELS};
         gp_table_report(session.summary, &options, &text);

@@ -29,11 +29,6 @@ void gp_session_stop(void);
 /* Stops measuring for the rest of the process, after one line that says why. */
 void gp_session_give_up(const char *why);
 
-/* Streams being captured, anywhere in the process. */
-void gp_session_capture_begins(void);
-void gp_session_capture_ends(void);
-int gp_session_captures(void);
-
 /* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS).
  */
 bool gp_session_selects(const char *kernel);

@@ -1,5 +1,6 @@
 #include "memory/budget.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,9 @@ bool gp_budget_set(const char *text)
     char *end;
     if (*text < '0' || *text > '9')
         return false;
+    errno = 0;
     uint64_t number = strtoull(text, &end, 10);
-    if (number == 0)
+    if (number == 0 || errno == ERANGE)
         return false;
     if (strcmp(end, "%") == 0) {
         if (number > 100)

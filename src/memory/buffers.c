@@ -1,6 +1,7 @@
 #include "memory/buffers.h"
 
 #include "memory/modules.h"
+#include "memory/sharing.h"
 #include "memory/surfaces.h"
 
 #include <pthread.h>
@@ -45,6 +46,23 @@ static void note_change(const struct gp_buffer *buffer, bool added)
     atomic_store(&generation, number + 1);
 }
 
+void gp_buffers_changed(void)
+{
+    pthread_mutex_lock(&lock);
+    /* Longer ago than changes are kept. */
+    atomic_fetch_add(&generation, CHANGES + 1);
+    pthread_mutex_unlock(&lock);
+}
+
+static const char *why_not_ours(const struct gp_buffer *buffer)
+{
+    if (buffer->shared)
+        return buffer->shared;
+    if (buffer->devices & (buffer->devices - 1))
+        return GP_OF_SEVERAL_GPUS;
+    return buffer->host_writes ? GP_OF_THE_HOST : NULL;
+}
+
 /* Locked. */
 static struct gp_buffer *find(CUdeviceptr address)
 {
@@ -59,6 +77,19 @@ static void detach(struct gp_buffer *buffer)
     HASH_DEL(table, buffer);
     DL_DELETE(list, buffer);
     note_change(buffer, false);
+}
+
+/* Locked. Who may write it is not what it was. */
+static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host, const char *shared)
+{
+    if (buffer->devices == devices && buffer->host_writes == host && buffer->shared == shared)
+        return;
+    note_change(buffer, false);
+    buffer->devices = devices;
+    buffer->host_writes = host;
+    buffer->shared = shared;
+    buffer->not_ours = why_not_ours(buffer);
+    note_change(buffer, true);
 }
 
 /* Locked. False where the table had no memory for it. */
@@ -83,6 +114,7 @@ static void add(struct gp_buffer entry)
     if (!entry.address || !entry.size)
         return;
     struct gp_buffer *buffer = malloc(sizeof(*buffer));
+    entry.not_ours = why_not_ours(&entry);
     if (buffer)
         *buffer = entry;
     pthread_mutex_lock(&lock);
@@ -137,31 +169,81 @@ void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
     });
 }
 
-void gp_mapping_add(CUdeviceptr address, size_t size)
+void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why)
+{
+    CUdeviceptr start = address;
+    if (!size && (!gp_cuda.cuMemGetAddressRange_v2 ||
+                  gp_cuda.cuMemGetAddressRange_v2(&start, &size, address) != CUDA_SUCCESS)) {
+        gp_memory_bar_replay(why);
+        return;
+    }
+    add((struct gp_buffer){
+        .address = address,
+        .device_address = start,
+        .size = size,
+        .kind = GP_BUFFER_FOREIGN,
+        .shared = why,
+    });
+}
+
+bool gp_buffer_is_there(const struct gp_buffer *buffer)
+{
+    CUdeviceptr start;
+    size_t size;
+    return buffer && gp_cuda.cuMemGetAddressRange_v2 &&
+           gp_cuda.cuMemGetAddressRange_v2(&start, &size, buffer->address) == CUDA_SUCCESS &&
+           start == buffer->device_address && size == buffer->size;
+}
+
+void gp_buffer_shared(CUdeviceptr address)
+{
+    CUdeviceptr start = address;
+    size_t size;
+    if (gp_cuda.cuMemGetAddressRange_v2 &&
+        gp_cuda.cuMemGetAddressRange_v2(&start, &size, address) != CUDA_SUCCESS)
+        start = address;
+    pthread_mutex_lock(&lock);
+    struct gp_buffer *buffer = find(start);
+    if (buffer)
+        set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
+    pthread_mutex_unlock(&lock);
+    if (!buffer)
+        gp_memory_bar_replay("the program shares memory with another process");
+}
+
+void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle)
 {
     add((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
         .kind = GP_BUFFER_MAPPED,
-        .device = GP_NO_DEVICE,
+        .source = handle,
+        .shared = gp_physical_is_shared(handle) ? GP_OF_ANOTHER_PROCESS : NULL,
     });
 }
 
 void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
 {
-    int device = GP_NO_DEVICE;
+    int device = -1;
     CUdevice current;
+    CUmemoryPool pool = NULL;
     if (gp_cuda.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) !=
             CUDA_SUCCESS &&
         gp_cuda.cuCtxGetDevice(&current) == CUDA_SUCCESS)
         device = current;
+    if (gp_cuda.cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) !=
+        CUDA_SUCCESS)
+        pool = NULL;
+    if (device >= GP_MOST_DEVICES)
+        gp_memory_bar_replay("there are too many GPUs");
     add((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
         .kind = GP_BUFFER_POOLED,
-        .device = device,
+        .devices = gp_device_bit(device) | gp_pool_devices(pool),
+        .source = (uintptr_t)pool,
     });
 }
 
@@ -191,31 +273,64 @@ static void each_mapping(CUdeviceptr address, size_t size,
 }
 
 struct access {
-    int device;
+    uint64_t device; /* 0: the host */
     bool writable;
-    bool alone; /* no other device may write it */
 };
 
 static void set_access(struct gp_buffer *buffer, void *data)
 {
-    struct access *access = data;
-    bool ours = buffer->device == access->device;
-    if (access->writable && !ours && buffer->device != GP_NO_DEVICE) {
-        access->alone = false;
-    } else if (access->writable != ours) {
-        note_change(buffer, false);
-        buffer->device = access->writable ? access->device : GP_NO_DEVICE;
-        note_change(buffer, true);
-    }
+    const struct access *access = data;
+    uint64_t devices =
+        access->writable ? buffer->devices | access->device : buffer->devices & ~access->device;
+    set_writers(buffer, devices, access->device ? buffer->host_writes : access->writable,
+                buffer->shared);
 }
 
-bool gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable)
+void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable)
 {
-    struct access access = {.device = device, .writable = writable, .alone = true};
+    struct access access = {.device = gp_device_bit(device), .writable = writable};
+    if (!access.device) {
+        gp_memory_bar_replay("there are too many GPUs");
+        return;
+    }
     pthread_mutex_lock(&lock);
     each_mapping(address, size, set_access, &access);
     pthread_mutex_unlock(&lock);
-    return access.alone;
+}
+
+void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable)
+{
+    struct access access = {.writable = writable};
+    pthread_mutex_lock(&lock);
+    each_mapping(address, size, set_access, &access);
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_mappings_shared(CUmemGenericAllocationHandle handle)
+{
+    struct gp_buffer *buffer;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (buffer->kind == GP_BUFFER_MAPPED && buffer->source == handle)
+            set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable)
+{
+    struct access access = {.device = gp_device_bit(device), .writable = writable};
+    struct gp_buffer *buffer;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        bool unknown = !buffer->source && writable;
+        if (buffer->kind == GP_BUFFER_POOLED && access.device &&
+            (buffer->source == (uintptr_t)pool || unknown))
+            set_access(buffer, &access);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 struct gp_buffer *gp_buffer_take(CUdeviceptr address)
@@ -301,6 +416,7 @@ void gp_memory_forget_context(CUcontext context)
 {
     if (!context)
         return;
+    gp_peers_forget(context);
     drop_if(is_in_context, context);
     drop_if(is_unknown, NULL);
     gp_modules_forget_context(context);
@@ -310,18 +426,34 @@ void gp_memory_forget_context(CUcontext context)
 static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int device)
 {
     if (buffer->kind == GP_BUFFER_MAPPED || buffer->kind == GP_BUFFER_POOLED)
-        return buffer->device == device;
+        return buffer->devices & gp_device_bit(device);
     return !buffer->context || buffer->context == context;
+}
+
+/* As a kernel of the context sees it: what lies in another one is just memory, and not ours. False
+ * where it cannot reach it. */
+static bool look(const struct gp_buffer *buffer, CUcontext context, int device,
+                 struct gp_buffer *seen)
+{
+    *seen = *buffer;
+    if (is_reachable(buffer, context, device))
+        return true;
+    if (!buffer->context || !gp_peer_reaches(context, buffer->context))
+        return false;
+    seen->kind = GP_BUFFER_FOREIGN;
+    seen->owner = NULL;
+    seen->not_ours = GP_OF_ANOTHER_GPU;
+    return true;
 }
 
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data)
 {
-    struct gp_buffer *buffer;
+    struct gp_buffer *buffer, seen;
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
-        if (is_reachable(buffer, context, device))
-            visit(buffer, data);
+        if (look(buffer, context, device, &seen))
+            visit(&seen, data);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -329,13 +461,14 @@ void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void
 bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
                         void *data)
 {
+    struct gp_buffer seen;
     pthread_mutex_lock(&lock);
     unsigned long now = atomic_load(&generation);
     bool told = now - *since <= CHANGES;
     for (unsigned long number = *since; told && number != now; number++) {
         const struct change *change = &changes[number % CHANGES];
-        if (is_reachable(&change->buffer, context, device))
-            visit(&change->buffer, change->added, data);
+        if (look(&change->buffer, context, device, &seen))
+            visit(&seen, change->added, data);
     }
     *since = now;
     pthread_mutex_unlock(&lock);

@@ -18,19 +18,21 @@ enum gp_buffer_kind {
     GP_BUFFER_GLOBAL,  /* a variable of a module */
     GP_BUFFER_MAPPED,  /* of a device, not of a context: mapped by cuMemMap */
     GP_BUFFER_POOLED,  /* of a device, too: had from a pool */
+    GP_BUFFER_FOREIGN, /* of another process or API */
 };
-
-#define GP_NO_DEVICE (-1)
 
 struct gp_buffer {
     CUdeviceptr address;        /* as the program knows it: the key */
     CUdeviceptr device_address; /* as kernels see it */
     size_t size;                /* bytes */
     enum gp_buffer_kind kind;
-    CUcontext context; /* NULL: reachable from every context (managed, host, mapped memory) */
-    int device; /* of what is mapped or pooled: the one whose kernels may write it, GP_NO_DEVICE so
-                   far */
-    const void *owner; /* the module or library of a global, else NULL */
+    CUcontext context;    /* NULL: reachable from every context (managed, host, mapped memory) */
+    uint64_t devices;     /* of what is mapped or pooled: whose kernels may write it, a bit each */
+    uint64_t source;      /* of the same: its physical memory's handle, or its pool; 0: unknown */
+    bool host_writes;     /* of what is mapped: the host may, too */
+    const char *shared;   /* by others than this process's GPUs, and why; else NULL */
+    const char *not_ours; /* why its contents must not be put back (memory/sharing.h), or NULL */
+    const void *owner;    /* the module or library of a global, else NULL */
     struct gp_buffer *prev, *next;
     UT_hash_handle hh;
 };
@@ -43,13 +45,25 @@ void gp_buffer_add_host(void *address, size_t size);
 void gp_buffer_add_pooled(CUdeviceptr address, size_t size);
 void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
 
+/* Memory of another process, or of another API: never copied. Size 0: the driver is asked. Kernels
+ * of any context may write it. */
+void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why);
+/* True when what the driver knows at the address is there still, or again. */
+bool gp_buffer_is_there(const struct gp_buffer *buffer);
+/* The allocation that the address is in has been given to another process. */
+void gp_buffer_shared(CUdeviceptr address);
+
 /* Physical memory mapped at an address. Kernels may write it once access has been given to their
  * device. Access and unmapping may span several mappings. */
-void gp_mapping_add(CUdeviceptr address, size_t size);
-/* Gives a device the right to write what is mapped there, or takes it; false where another has it.
- */
-bool gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable);
+void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle);
+/* Gives a device, or the host, the right to write what is mapped there, or takes it. */
+void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable);
+void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable);
 void gp_mapping_remove(CUdeviceptr address, size_t size);
+/* What that physical memory is mapped at is shared with another process. */
+void gp_mappings_shared(CUmemGenericAllocationHandle handle);
+/* Gives another device the right to write what was had from the pool, or takes it. */
+void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable);
 
 /* Takes the buffer that starts at the address off the list; NULL where there is none. Then either
  * its memory is gone (discard) or the free failed (put back). Both take NULL. */
@@ -64,7 +78,7 @@ void gp_buffers_drop_owner(const void *owner);
 void gp_memory_forget_context(CUcontext context);
 
 /* Calls visit for each buffer that a kernel of the context, which is on that device, can write;
- * under the list's lock. */
+ * under the list's lock. What lies in another context is not ours there, whatever it is. */
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
 
@@ -77,6 +91,9 @@ uint64_t gp_buffers_generation(void);
 typedef void gp_buffer_change(const struct gp_buffer *buffer, bool added, void *data);
 bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
                         void *data);
+
+/* Makes all that follow the changes ask anew: what can be reached is not what it was. */
+void gp_buffers_changed(void);
 
 /* From now on kernels can write memory that no snapshot holds, so none is replayed. The first
  * reason (a string that lives for ever) is kept. */

@@ -105,27 +105,40 @@ static bool is_mapping(const struct gp_ranges *r, size_t index)
     return r->facts[index].kind == GP_BUFFER_MAPPED;
 }
 
+static void join(struct gp_ranges *r, size_t index, struct gp_range_facts *facts)
+{
+    if (!facts->not_ours)
+        facts->not_ours = r->facts[index].not_ours;
+    remove_at(r, index);
+}
+
 /* A mapping joins those it touches. */
-static void join_neighbours(struct gp_ranges *r, size_t index, struct gp_range *range)
+static void join_neighbours(struct gp_ranges *r, size_t index, struct gp_range *range,
+                            struct gp_range_facts *facts)
 {
     if (index < r->count && is_mapping(r, index) && r->ranges[index].start == range->end) {
         range->end = r->ranges[index].end;
-        remove_at(r, index);
+        join(r, index, facts);
     }
     if (index > 0 && is_mapping(r, index - 1) && r->ranges[index - 1].end == range->start) {
         range->start = r->ranges[index - 1].start;
-        remove_at(r, index - 1);
+        join(r, index - 1, facts);
     }
 }
 
+/* The address behind what is never copied may be that of something else, and need not count. */
 static struct gp_range range_of(const struct gp_buffer *buffer)
 {
-    return (struct gp_range){buffer->device_address, buffer->device_address + buffer->size};
+    size_t size = buffer->size;
+    if (buffer->not_ours && buffer->kind != GP_BUFFER_MAPPED && size > 1)
+        size--;
+    return (struct gp_range){buffer->device_address, buffer->device_address + size};
 }
 
 static struct gp_range_facts facts_of(const struct gp_buffer *buffer)
 {
-    return (struct gp_range_facts){.kind = buffer->kind, .owner = buffer->owner};
+    return (struct gp_range_facts){
+        .kind = buffer->kind, .owner = buffer->owner, .not_ours = buffer->not_ours};
 }
 
 static void add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)
@@ -137,7 +150,7 @@ static void add(struct gp_ranges *r, struct gp_range range, struct gp_range_fact
     while (index < r->count && r->ranges[index].start < range.end)
         remove_at(r, index);
     if (facts.kind == GP_BUFFER_MAPPED) {
-        join_neighbours(r, index, &range);
+        join_neighbours(r, index, &range, &facts);
         index = count_before(r, range.start);
     }
     insert_at(r, index, range, facts);
@@ -155,6 +168,8 @@ static void take(struct gp_ranges *r, const struct gp_buffer *buffer)
     bool all = whole.start == gone.start && whole.end == gone.end;
     if (!all && (buffer->kind != GP_BUFFER_MAPPED || gone.end > whole.end))
         return;
+    /* Which of the neighbours was it that is not ours? */
+    r->complete = r->complete && (all || !facts.not_ours);
     remove_at(r, index);
     if (gone.end < whole.end)
         insert_at(r, index, (struct gp_range){gone.end, whole.end}, facts);

@@ -2,7 +2,8 @@
  * up in. Follows the list of buffers from change to change. Owns the table; calls buffers.h.
  *
  * A range is a buffer, except that mappings side by side are one: memory that grows by mapping more
- * of it behind is used across the borders. Not for several threads at once. */
+ * of it behind is used across the borders. Where one of them is not ours, none of them is. Not for
+ * several threads at once. */
 #ifndef GPUPROF_MEMORY_RANGES_H
 #define GPUPROF_MEMORY_RANGES_H
 
@@ -11,7 +12,8 @@
 
 struct gp_range_facts {
     enum gp_buffer_kind kind;
-    const void *owner; /* of a global: its module or library */
+    const void *owner;    /* of a global: its module or library */
+    const char *not_ours; /* why it must not be put back, NULL where it may */
 };
 
 struct gp_ranges {

@@ -55,6 +55,7 @@ struct gp_snapshot {
     uint32_t *found;
     size_t found_capacity;
     bool out_of_memory;
+    const char *not_ours; /* why what is reached cannot be put back, NULL while it can */
 
     struct gp_arena arena;
     uint64_t needed;                      /* room for the copies of what is reached */
@@ -280,6 +281,10 @@ static void reach(size_t range, void *data)
     struct gp_snapshot *s = data;
     if (s->marks[range] == s->round)
         return;
+    if (s->ranges.facts[range].not_ours) {
+        s->not_ours = s->ranges.facts[range].not_ours;
+        return;
+    }
     if (s->reached_count == s->reached_capacity) {
         size_t capacity = s->reached_capacity ? 2 * s->reached_capacity : 64;
         size_t *reached = realloc(s->reached, capacity * sizeof(*reached));
@@ -301,6 +306,13 @@ static void reach_all(struct gp_snapshot *s)
 {
     for (size_t i = 0; i < s->ranges.count; i++)
         reach(i, s);
+}
+
+static bool is_ours(const struct gp_snapshot *s, const char **why)
+{
+    if (s->not_ours)
+        *why = s->not_ours;
+    return !s->not_ours;
 }
 
 /* Every 8 bytes of the parameters, wherever they begin. */
@@ -440,7 +452,8 @@ static bool copy_and_follow(struct gp_snapshot *s, const char **why)
     if (!worked(gp_lookup_update(&s->lookup, &s->ranges, s->stream), why))
         return false;
     while (s->placed < s->reached_count) {
-        if (!copy_reached(s, true, why) || !worked(ask(s), why) || !reach_found(s, before, why))
+        if (!copy_reached(s, true, why) || !worked(ask(s), why) || !reach_found(s, before, why) ||
+            !is_ours(s, why))
             return false;
         before = s->told->found;
     }
@@ -454,7 +467,9 @@ static bool list_rest(struct gp_snapshot *s)
     gp_segments_clear(&s->hashed);
     for (size_t i = 0; i < s->ranges.count; i++) {
         const struct gp_range *range = &s->ranges.ranges[i];
-        if (s->marks[i] == s->round || s->ranges.facts[i].kind == GP_BUFFER_HOST)
+        /* Others may write meanwhile what is not ours, and the host what is its. */
+        if (s->marks[i] == s->round || s->ranges.facts[i].kind == GP_BUFFER_HOST ||
+            s->ranges.facts[i].not_ours)
             continue;
         if (!gp_segments_add(&s->hashed, range->start, 0, range->end - range->start, range->start))
             return false;
@@ -508,6 +523,7 @@ static bool begin(struct gp_snapshot *s, const char **why)
     s->reached_count = s->placed = 0;
     s->seen_to_reach = SIZE_MAX; /* so far it is all of them */
     s->verifies = s->out_of_memory = false;
+    s->not_ours = NULL;
     memset(s->told, 0, sizeof(*s->told));
     gp_segments_clear(&s->restored);
     gp_segments_clear(&s->watched);
@@ -528,8 +544,18 @@ static bool reserve_for_all(struct gp_snapshot *s, const char **why)
     return gp_arena_reserve(&s->arena, all, &moved, why);
 }
 
+/* What the launch may write is not known, so it may be anything. */
+static bool is_all_ours(struct gp_snapshot *s, const char **why)
+{
+    for (size_t i = 0; i < s->ranges.count && !s->not_ours; i++)
+        s->not_ours = s->ranges.facts[i].not_ours;
+    return is_ours(s, why);
+}
+
 static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, const char **why)
 {
+    if ((launch->everything || !launch->parameters_known) && !is_all_ours(s, why))
+        return false;
     if (launch->everything && !reserve_for_all(s, why))
         return false;
     if (!launch->parameters_known) {
@@ -538,7 +564,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
         if (!reach_from_parameters(s, launch, why))
             return false;
         *why = OUT_OF_MEMORY;
-        if (!reach_from_home(s, launch->home) || !copy_and_follow(s, why))
+        if (!reach_from_home(s, launch->home) || !is_ours(s, why) || !copy_and_follow(s, why))
             return false;
     }
     s->seen_to_reach = s->reached_count;

@@ -1,5 +1,6 @@
 /* A copy of what a kernel can be seen to reach, taken before it runs, and put back before it runs
- * again; hashes of everything else that kernels can write, which tell whether that was all.
+ * again; hashes of everything else that kernels can write, which tell whether that was all. What
+ * others may write as well (memory/sharing.h) is neither copied nor hashed.
  *
  * A kernel reaches the buffers its parameters and its module's variables point into, and those that
  * the contents of these point into, and so on. A pointer is any 8 bytes, at any byte of the

@@ -56,10 +56,10 @@ load common
 
 @test "launches that cannot be replayed, with failing ones between them" {
     GPUSIM_DEVICES=2 same_with_and_without "$programs/calls_linked" barred
+    grep -q '"skipped":"it reaches memory that several GPUs can write"' "$profile"
     [ "$(measured scale_in_place)" -eq 12 ] # the first only shows that the kernel ends
     [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile")" -eq 11 ]
     [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 0 ]
-    grep -q "several devices can write" "$log"
 }
 
 @test "memory that does not fit twice on the device is copied to the host" {
@@ -116,4 +116,91 @@ load common
     wait $holder
     same_with_and_without "$programs/snippets_linked" vector_add in_place
     [ "$(measured)" -gt 0 ]
+}
+
+# shared CASE [REASON N FIRST]: N launches that reach shared memory are not replayed, for that reason or
+# because it was their first; all others are, and none is found to have written elsewhere.
+shared() {
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" "$1"
+    if [ $# -eq 1 ]; then
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+        return
+    fi
+    [ "$(grep '"kernel":"reach_around"' "$profile" | grep -c '"skipped"')" -eq 0 ]
+    [ "$(measured reach_around)" -ge 5 ]
+    [ "$(grep -c '"passes":1,.*"skipped":"'"$2"'"' "$profile")" -eq "$3" ]
+    [ "$(grep -c '"skipped":"it cannot be replayed, and a kernel.s first' "$profile")" -eq "$4" ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq $(($3 + $4)) ]
+    grep -q "$2" "$log"
+}
+
+@test "only launches that reach memory shared with another process are not replayed" {
+    shared imported "it reaches memory shared with another process" 8 2
+    shared exported "it reaches memory shared with another process" 4 1
+}
+
+@test "memory shared with another process is not verified either" {
+    GPUPROF_VERIFY=always shared imported "it reaches memory shared with another process" 8 2
+}
+
+@test "where parameters are not known nothing is replayed beside memory of another process" {
+    GPUSIM_FAULTS=noparameters GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" imported
+    # Fifteen are launched while it is open; afterwards there is nothing to be careful of.
+    [ "$(grep -c '"skipped":"it reaches memory shared with another process"' "$profile")" -eq 12 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 15 ]
+    [ "$(grep '"type":"launch".*"kernel":"reach_around"' "$profile" | grep -vc '"skipped"')" -eq 5 ]
+}
+
+@test "memory of another GPU matters to those who reach it" {
+    shared apart
+    shared peers "it reaches memory of another GPU" 8 2
+}
+
+@test "memory that another GPU can write is put back while that one is at rest" {
+    export GPUPROF_KERNELS=reach
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" busy
+    [ "$(measured reach_around)" -eq 10 ]
+    [ "$(grep -c '"skipped":"another GPU that can write its memory is at work"' "$profile")" -eq 4 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -vc '"skipped"')" -eq 5 ]
+}
+
+@test "mapped and pooled memory that several GPUs can write, and what they cannot" {
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" mapped
+    [ "$(grep -c '"skipped":"it reaches memory that several GPUs can write"' "$profile")" -eq 4 ]
+    [ "$(grep -c '"skipped":"it reaches memory shared with another process"' "$profile")" -eq 9 ]
+    [ "$(grep '"kernel":"reach_around"' "$profile" | grep -c '"skipped"')" -eq 0 ]
+    shared pools "it reaches memory that several GPUs can write" 9 1
+}
+
+# enabled: how often the range profiler was opened.
+enabled() {
+    grep -c . "$GPUSIM_ENABLED" || true
+}
+
+@test "modules whose kernels were not counted come and go while counting goes on" {
+    export GPUSIM_ENABLED=$BATS_TEST_TMPDIR/enabled
+    same_with_and_without "$programs/turns_linked" modules
+    [ "$(measured scale_in_place)" -eq 10 ]
+    [ "$(enabled)" -eq 1 ]
+}
+
+@test "modules and libraries whose kernels were counted come and go" {
+    export GPUSIM_ENABLED=$BATS_TEST_TMPDIR/enabled
+    same_with_and_without "$programs/turns_linked" modules_launched
+    [ "$(measured scale_in_place)" -eq 20 ]
+    [ "$(enabled)" -eq 10 ]
+    for case in libraries functions; do
+        same_with_and_without "$programs/turns_linked" $case
+        [ "$(measured scale_in_place)" -eq 10 ]
+    done
+}
+
+@test "two contexts on one device take turns, and every launch has its values" {
+    for chip in hopper kepler; do
+        GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" contexts
+        [ "$(measured scale_in_place)" -eq 100 ]
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+        # All counters that one launch has, every launch has.
+        [ "$(grep '"type":"launch"' "$profile" | sed 's/.*"counters":{\([^}]*\)}.*/\1/; s/:[^,]*//g' | sort -u | wc -l)" -eq 1 ]
+    done
 }

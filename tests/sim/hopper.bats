@@ -160,6 +160,43 @@ load common
     [ "$(measured)" -gt 0 ]
 }
 
+# said TEXT: one line of the log names the setting, and this is what it says.
+said() {
+    [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 1 ] && grep -q "^gpuprof: $1" "$log" || {
+        head -3 "$log"
+        false
+    }
+}
+
+@test "sizes, shares and times: what is meant is taken, anything else is one line" {
+    for right in 10% 100% 64K 4G 1048576; do
+        GPUPROF_MEMORY=$right profiled "$programs/snippets_linked" in_place
+        [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    done
+    # One byte is a size, too.
+    GPUPROF_MEMORY=1 same_with_and_without "$programs/snippets_linked" in_place
+    [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
+    grep -q '"skipped":"its memory ([0-9.]* [kMG]*B) is more than GPUPROF_MEMORY allows (1 bytes)' "$profile"
+    for wrong in 0 -1 -10% 0% 101% 10%% nonsense 4GB 1.5G 99999999999999999999 99999999999G; do
+        GPUPROF_MEMORY=$wrong profiled "$programs/snippets_linked" in_place
+        said "GPUPROF_MEMORY=$wrong: not a size such as 512M or 4G, nor a share such as 10%; it is 10%"
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    done
+    for wrong in 0 -1 soon 5s nan inf 3601; do
+        GPUPROF_TIMEOUT=$wrong profiled "$programs/snippets_linked" vector_add
+        said "GPUPROF_TIMEOUT=$wrong: not a number of seconds, more than 0 and at most 3600; it is 5"
+        [ "$(measured)" -eq 1 ]
+    done
+}
+
+@test "a selection that no kernel meets is one line" {
+    GPUPROF_KERNELS=no_such profiled "$programs/snippets_linked" vector_add in_place
+    said "GPUPROF_KERNELS=no_such: no kernel that was launched has such a name"
+    GPUPROF_KERNELS=vector profiled "$programs/snippets_linked" vector_add in_place
+    [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
+}
+
 @test "a profile that cannot be written is one line, and the program runs" {
     run env GPUPROF_OUTPUT=/nowhere/at/all LD_PRELOAD="$preload" \
         "$programs/snippets_linked" vector_add

@@ -1,6 +1,7 @@
 /* memory/buffers and memory/modules, on a driver of a few functions made here. */
 #include "memory/buffers.h"
 #include "memory/modules.h"
+#include "memory/sharing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,9 +69,19 @@ static CUresult fake_library_global(CUdeviceptr *address, size_t *size, CUlibrar
 
 static CUresult fake_pointer(void *data, CUpointer_attribute attribute, CUdeviceptr address)
 {
-    (void)data;
-    (void)attribute;
+    if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+        *(int *)data = 0;
+    else if (attribute == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
+        *(CUmemoryPool *)data = (CUmemoryPool)(uintptr_t)0x40;
     return address == 0x5000 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* Every 4 kB are an allocation. */
+static CUresult fake_range(CUdeviceptr *start, size_t *size, CUdeviceptr address)
+{
+    *start = address & ~(CUdeviceptr)0xfff;
+    *size = 0x1000;
+    return CUDA_SUCCESS;
 }
 
 static int fake_driver(void **state)
@@ -79,6 +90,7 @@ static int fake_driver(void **state)
     gp_cuda.cuCtxGetCurrent = fake_current;
     gp_cuda.cuCtxGetDevice = fake_device;
     gp_cuda.cuPointerGetAttribute = fake_pointer;
+    gp_cuda.cuMemGetAddressRange_v2 = fake_range;
     gp_cuda.cuDeviceGetAttribute = fake_attribute;
     gp_cuda.cuMemHostGetDevicePointer_v2 = fake_device_pointer;
     gp_cuda.cuModuleGetGlobal_v2 = fake_module_global;
@@ -199,25 +211,123 @@ static void memory_of_no_context_goes_when_the_driver_forgets_it(void **state)
     gp_buffer_discard(gp_buffer_take(0x4000));
 }
 
-static void mapped_memory_counts_once_its_device_may_write_it(void **state)
+static void note_why(const struct gp_buffer *buffer, void *data)
+{
+    *(const char **)data = buffer->not_ours;
+}
+
+/* Of the one buffer that the context can reach; "none" where there is none. */
+static const char *why_of(CUcontext context, int device)
+{
+    const char *why = "none";
+    gp_buffers_each(context, device, note_why, &why);
+    return why;
+}
+
+static void mapped_memory_counts_for_devices_that_may_write_it(void **state)
 {
     (void)state;
-    gp_mapping_add(0x100000, 0x1000);
-    gp_mapping_add(0x101000, 0x1000);
+    gp_mapping_add(0x100000, 0x1000, 7);
+    gp_mapping_add(0x101000, 0x1000, 8);
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
-    assert_true(gp_mapping_set_access(0x100000, 0x1000, 1, true)); /* another GPU's */
+    gp_mapping_set_access(0x100000, 0x1000, 1, true); /* another GPU's */
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
-    assert_false(
-        gp_mapping_set_access(0x100000, 0x2000, 0, true)); /* one of them has two writers */
+    assert_null(why_of(CONTEXT(1), 1));
+    gp_mapping_set_access(0x100000, 0x1000, 0, true); /* two writers */
     assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
-    assert_true(gp_mapping_set_access(0x100000, 0x1000, 1, false));
-    assert_true(gp_mapping_set_access(0x100000, 0x1000, 0, true));
-    assert_true(gp_mapping_set_access(0x100000, 0x1000, 1, false)); /* another may read */
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_SEVERAL_GPUS);
+    assert_string_equal(why_of(CONTEXT(1), 1), GP_OF_SEVERAL_GPUS);
+    gp_mapping_set_access(0x100000, 0x1000, 1, false);
+    assert_null(why_of(CONTEXT(1), 0));
+    assert_string_equal(why_of(CONTEXT(1), 1), "none");
+    gp_mapping_set_access(0x100000, 0x2000, 0, true);
     assert_int_equal(total_of(CONTEXT(2)).bytes, 0x2000); /* in every context of the device */
-    assert_true(gp_mapping_set_access(0x100000, 0x1000, 0, false));
+    gp_mapping_set_access(0x100000, 0x1000, 0, false);
     assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+    gp_mapping_set_host_access(0x100000, 0x2000, true);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_THE_HOST);
+    gp_mapping_set_host_access(0x100000, 0x2000, false);
+    assert_null(why_of(CONTEXT(1), 0));
     gp_mapping_remove(0x100000, 0x2000);
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+}
+
+static void physical_memory_is_shared_wherever_it_is_mapped(void **state)
+{
+    (void)state;
+    gp_mapping_add(0x100000, 0x1000, 9);
+    gp_mapping_set_access(0x100000, 0x1000, 0, true);
+    assert_null(why_of(CONTEXT(1), 0));
+    gp_physical_shared(9);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    gp_mapping_remove(0x100000, 0x1000);
+    gp_mapping_add(0x200000, 0x1000, 9);
+    gp_mapping_set_access(0x200000, 0x1000, 0, true);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    gp_mapping_remove(0x200000, 0x1000);
+    gp_physical_made(9); /* the handle is given out again */
+    gp_mapping_add(0x300000, 0x1000, 9);
+    gp_mapping_set_access(0x300000, 0x1000, 0, true);
+    assert_null(why_of(CONTEXT(1), 0));
+    gp_mapping_remove(0x300000, 0x1000);
+}
+
+static void memory_of_another_process_is_everybodys(void **state)
+{
+    (void)state;
+    gp_buffer_add_foreign(0x7010, 0, GP_OF_ANOTHER_PROCESS); /* the driver knows its size */
+    assert_int_equal(total_of(CONTEXT(2)).bytes, 0x1000);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    struct gp_buffer *buffer = gp_buffer_take(0x7010);
+    assert_true(gp_buffer_is_there(buffer));
+    assert_false(gp_buffer_is_there(NULL));
+    gp_buffer_discard(buffer);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x8000, 0x1000);
+    gp_buffer_shared(0x8123); /* given to another one */
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    gp_buffer_discard(gp_buffer_take(0x8000));
+    assert_null(gp_memory_replay_barred());
+}
+
+static void a_pool_is_its_devices_until_others_have_access(void **state)
+{
+    (void)state;
+    CUmemoryPool pool = (CUmemoryPool)(uintptr_t)0x40;
+    gp_buffer_add_pooled(0x6000, 0x100);
+    assert_null(why_of(CONTEXT(1), 0));
+    assert_string_equal(why_of(CONTEXT(1), 3), "none");
+    gp_pool_set_access((CUmemoryPool)(uintptr_t)0x41, 3, true);
+    assert_null(why_of(CONTEXT(1), 0));
+    gp_pool_set_access(pool, 3, true);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_SEVERAL_GPUS);
+    assert_string_equal(why_of(CONTEXT(1), 3), GP_OF_SEVERAL_GPUS);
+    gp_buffer_discard(gp_buffer_take(0x6000));
+    gp_buffer_add_pooled(0x6000, 0x100); /* had from it afterwards */
+    assert_string_equal(why_of(CONTEXT(1), 3), GP_OF_SEVERAL_GPUS);
+    gp_pool_set_access(pool, 3, false);
+    assert_null(why_of(CONTEXT(1), 0));
+    gp_pool_forget(pool);
+    gp_buffer_discard(gp_buffer_take(0x6000));
+}
+
+static void peers_are_known_until_one_of_them_goes(void **state)
+{
+    (void)state;
+    CUcontext peers[2];
+    gp_peer_enabled(CONTEXT(5), CONTEXT(6));
+    gp_peer_enabled(CONTEXT(5), CONTEXT(6));
+    gp_peer_enabled(CONTEXT(7), CONTEXT(6));
+    gp_peer_enabled(CONTEXT(6), CONTEXT(5));
+    assert_true(gp_peer_reaches(CONTEXT(5), CONTEXT(6)));
+    assert_false(gp_peer_reaches(CONTEXT(5), CONTEXT(7)));
+    assert_int_equal(gp_peers_of(CONTEXT(6), peers, 2), 2);
+    assert_int_equal(gp_peers_of(CONTEXT(6), peers, 1), 2);
+    assert_ptr_equal(peers[0], CONTEXT(5));
+    gp_memory_forget_context(CONTEXT(5));
+    assert_int_equal(gp_peers_of(CONTEXT(6), peers, 2), 1);
+    assert_ptr_equal(peers[0], CONTEXT(7));
+    gp_memory_forget_context(CONTEXT(6));
+    assert_int_equal(gp_peers_of(CONTEXT(6), peers, 2), 0);
 }
 
 static void many_buffers_are_found_again(void **state)
@@ -312,7 +422,11 @@ int main(void)
         TEST(every_change_changes_the_generation),
         TEST(a_context_has_its_own_buffers_and_the_common_ones),
         TEST(memory_of_no_context_goes_when_the_driver_forgets_it),
-        TEST(mapped_memory_counts_once_its_device_may_write_it),
+        TEST(mapped_memory_counts_for_devices_that_may_write_it),
+        TEST(physical_memory_is_shared_wherever_it_is_mapped),
+        TEST(memory_of_another_process_is_everybodys),
+        TEST(a_pool_is_its_devices_until_others_have_access),
+        TEST(peers_are_known_until_one_of_them_goes),
         TEST(many_buffers_are_found_again),
         TEST(a_modules_variables_become_buffers_when_resolved),
         TEST(a_librarys_variables_exist_once_in_each_context),

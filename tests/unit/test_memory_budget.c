@@ -89,8 +89,19 @@ static void sizes_and_shares_are_understood(void **state)
     }
     assert_true(gp_budget_set("25%"));
     assert_int_equal(gp_budget(100 * MB * 100, 0).device, 25 * 100 * MB);
-    static const char *const wrong[] = {"",   "0",    "0%",   "101%", "4GB", "-1",
-                                        "G",  "1.5G", "10 %", " 4G",  "4X",  "99999999999999999T",
+    static const char *const wrong[] = {"",
+                                        "0",
+                                        "0%",
+                                        "101%",
+                                        "4GB",
+                                        "-1",
+                                        "G",
+                                        "1.5G",
+                                        "10 %",
+                                        " 4G",
+                                        "4X",
+                                        "99999999999999999T",
+                                        "99999999999999999999",
                                         "4G%"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_false(gp_budget_set(wrong[i]));

@@ -1,5 +1,6 @@
 /* memory/ranges: buffers in order of address, followed from change to change. */
 #include "memory/ranges.h"
+#include "memory/sharing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,13 +181,13 @@ static void what_was_allocated_last_is_what_is_there(void **state)
 static void mappings_side_by_side_are_one(void **state)
 {
     (void)state;
-    gp_mapping_add(0x200000, 0x1000);
-    gp_mapping_add(0x202000, 0x1000);
+    gp_mapping_add(0x200000, 0x1000, 0);
+    gp_mapping_add(0x202000, 0x1000, 0);
     gp_mapping_set_access(0x200000, 0x1000, 0, true);
     gp_mapping_set_access(0x202000, 0x1000, 0, true);
     update();
     assert_int_equal(ranges.count, 2);
-    gp_mapping_add(0x201000, 0x1000);
+    gp_mapping_add(0x201000, 0x1000, 0);
     update();
     assert_int_equal(ranges.count, 2); /* nobody may write it yet */
     gp_mapping_set_access(0x201000, 0x1000, 0, true);
@@ -199,7 +200,7 @@ static void mappings_side_by_side_are_one(void **state)
     assert_int_equal(start_of(0x201800), 0);
     assert_int_equal(start_of(0x202800), 0x202000);
     gp_ranges_free(&ranges);
-    gp_mapping_add(0x201000, 0x1000);
+    gp_mapping_add(0x201000, 0x1000, 0);
     gp_mapping_set_access(0x201000, 0x1000, 0, true);
     update(); /* all at once */
     assert_int_equal(ranges.count, 1);
@@ -213,7 +214,7 @@ static void other_memory_side_by_side_is_not(void **state)
     (void)state;
     gp_buffer_add_pooled(0x5000, 0x1000);
     gp_buffer_add_pooled(0x6000, 0x1000);
-    gp_mapping_add(0x7000, 0x1000);
+    gp_mapping_add(0x7000, 0x1000, 0);
     gp_mapping_set_access(0x7000, 0x1000, 0, true);
     update();
     assert_int_equal(ranges.count, 3);
@@ -257,7 +258,7 @@ static void random_changes_are_followed(void **state)
         } else if (there[which]) {
             gp_buffer_discard(gp_buffer_take(address));
         } else if (mapped) {
-            gp_mapping_add(address, 0x1000);
+            gp_mapping_add(address, 0x1000, 0);
             gp_mapping_set_access(address, 0x1000, 0, true);
         } else {
             gp_buffer_add(GP_BUFFER_DEVICE, address, 0x800);
@@ -317,6 +318,97 @@ static void variables_are_found_by_their_module(void **state)
     assert_int_equal(visited, 0);
 }
 
+/* The range's reason not to be put back, NULL for ours and for none. */
+static const char *why_at(uint64_t address)
+{
+    size_t found[2];
+    return gp_ranges_find(&ranges, address, found) ? ranges.facts[found[0]].not_ours : NULL;
+}
+
+static void what_is_not_ours_ends_before_its_end(void **state)
+{
+    (void)state;
+    gp_buffer_add_foreign(0x1000, 0x1000, GP_OF_ANOTHER_PROCESS);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x2000, 0x1000);
+    update();
+    size_t found[2];
+    assert_string_equal(why_at(0x1000), GP_OF_ANOTHER_PROCESS);
+    assert_string_equal(why_at(0x1fff), GP_OF_ANOTHER_PROCESS);
+    assert_int_equal(gp_ranges_find(&ranges, 0x2000, found), 1);
+    assert_null(why_at(0x2000));
+    gp_buffer_discard(gp_buffer_take(0x1000));
+    update();
+    assert_int_equal(ranges.count, 1);
+}
+
+static void mappings_side_by_side_are_ours_together_or_not_at_all(void **state)
+{
+    (void)state;
+    for (CUdeviceptr at = 0x10000; at < 0x13000; at += 0x1000) {
+        gp_mapping_add(at, 0x1000, 0);
+        gp_mapping_set_access(at, 0x1000, 0, true);
+    }
+    update();
+    assert_null(why_at(0x10000));
+    gp_mapping_set_access(0x11000, 0x1000, 1, true);
+    update();
+    assert_int_equal(ranges.count, 1);
+    assert_string_equal(why_at(0x10000), GP_OF_SEVERAL_GPUS);
+    gp_mapping_set_access(0x11000, 0x1000, 1, false);
+    update();
+    assert_null(why_at(0x10000));
+    gp_mapping_set_host_access(0x12000, 0x1000, true);
+    update();
+    assert_string_equal(why_at(0x10000), GP_OF_THE_HOST);
+    gp_mapping_remove(0x12000, 0x1000); /* the one that was not ours */
+    update();
+    assert_int_equal(ranges.count, 1);
+    assert_null(why_at(0x10000));
+    gp_mapping_remove(0x10000, 0x2000);
+}
+
+static void count_one(size_t range, void *data)
+{
+    (void)range;
+    ++*(size_t *)data;
+}
+
+/* Changes that are followed and all read anew come to the same. */
+static void memory_of_a_peer_is_seen_from_now_on(void **state)
+{
+    (void)state;
+    int module;
+    current = CONTEXT(2);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x5000, 0x100);
+    gp_buffer_add_global(&module, 0x6000, 4);
+    current = CONTEXT(1);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x4000, 0x100);
+    update();
+    assert_int_equal(ranges.count, 1);
+    gp_peer_enabled(CONTEXT(1), CONTEXT(2));
+    update();
+    assert_int_equal(ranges.count, 3);
+    assert_null(why_at(0x4000));
+    assert_string_equal(why_at(0x5000), GP_OF_ANOTHER_GPU);
+    current = CONTEXT(2);
+    gp_buffer_add(GP_BUFFER_DEVICE, 0x7000, 0x100);
+    current = CONTEXT(1);
+    update();
+    assert_string_equal(why_at(0x7080), GP_OF_ANOTHER_GPU);
+    gp_buffer_discard(gp_buffer_take(0x7000));
+    update();
+    assert_int_equal(ranges.count, 3);
+    /* Its variables are nobody's here. */
+    size_t variables = 0;
+    assert_true(gp_ranges_of(&ranges, NULL, count_one, &variables));
+    assert_int_equal(variables, 0);
+    gp_peers_forget(CONTEXT(2));
+    update();
+    assert_int_equal(ranges.count, 1);
+    gp_buffer_discard(gp_buffer_take(0x5000));
+    gp_buffers_drop_owner(&module);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -332,6 +424,9 @@ int main(void)
         TEST(changes_too_many_to_follow_are_read_anew),
         TEST(random_changes_are_followed),
         TEST(variables_are_found_by_their_module),
+        TEST(what_is_not_ours_ends_before_its_end),
+        TEST(mappings_side_by_side_are_ours_together_or_not_at_all),
+        TEST(memory_of_a_peer_is_seen_from_now_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,10 +146,10 @@ static void a_handle_may_come_back_as_another_functions(void **state)
     char handle[] = "before";
     struct gp_call call = call_of(handle);
     assert_int_equal(taken(&call, 10), 3);
-    gp_kernels_forget(NULL);
+    gp_kernels_forget(NULL, false);
     strcpy(handle, "after");
     assert_int_equal(taken(&call, 7), 3);
-    gp_kernels_forget(NULL);
+    gp_kernels_forget(NULL, false);
     strcpy(handle, "before");
     assert_int_equal(taken(&call, 5), 0);
     assert_int_equal(counted("before").launches, 15);

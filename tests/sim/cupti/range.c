@@ -162,6 +162,18 @@ static void launched(void *self, const struct gpusim_result *result)
 
 /* ---- the object ---- */
 
+/* For tests: how often that was asked for. */
+static void note_enabled(void)
+{
+    const char *path = getenv("GPUSIM_ENABLED");
+    FILE *file = path ? fopen(path, "a") : NULL;
+
+    if (file) {
+        (void)fputs("enabled\n", file);
+        (void)fclose(file);
+    }
+}
+
 CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *pParams)
 {
     CUptiResult result = available();
@@ -193,6 +205,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     objects = o;
     pthread_mutex_unlock(&lock);
     pParams->pRangeProfilerObject = o;
+    note_enabled();
     return CUPTI_SUCCESS;
 }
 

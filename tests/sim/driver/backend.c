@@ -55,6 +55,7 @@ static void unwatch(CUcontext context, struct gpusim_watcher *watcher)
         for (struct gpusim_watcher **link = &context->watchers; *link; link = &(*link)->next)
             if (*link == watcher) {
                 *link = watcher->next;
+                context->watches += context->watchers == NULL;
                 break;
             }
     pthread_mutex_unlock(&gpusim_lock);

@@ -62,6 +62,7 @@ struct CUctx_st {
     CUstream watching;      /* for events of the whole context; made when first asked for */
     CUmodule modules;
     struct gpusim_watcher *watchers;
+    unsigned long long watches; /* times the last watcher has left */
     unsigned captures; /* under way in global or thread-local mode, somewhere in the context */
     size_t limits[CU_LIMIT_MAX];
     CUfunc_cache cache_config;

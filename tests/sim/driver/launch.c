@@ -125,6 +125,8 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
 
     pthread_mutex_lock(&gpusim_lock);
     watched = is_watched(context) && !f->code->whole;
+    if (watched)
+        f->watched = context->watches + 1;
     pthread_mutex_unlock(&gpusim_lock);
     result = watched ? run_watched(context, grid) : run_unwatched(context, grid);
     free(grid);

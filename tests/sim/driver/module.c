@@ -122,6 +122,20 @@ static CUresult load(CUcontext context, const void *image, CUmodule *module)
     return CUDA_SUCCESS;
 }
 
+/* CUPTI keeps the code that it has patched by the function's handle. On the real thing the process
+ * dies when the handle is given to another function; here it dies at once. */
+static void unload(CUmodule module)
+{
+    const struct CUctx_st *context = module->context;
+
+    for (CUfunction f = module->functions; f; f = f->next)
+        if (context->watchers && f->watched == context->watches + 1) {
+            (void)fprintf(stderr, "gpusim: %s is unloaded while CUPTI holds its code\n", f->name);
+            abort();
+        }
+    free_module(module);
+}
+
 void gpusim_modules_free(CUcontext context)
 {
     while (context->modules) {
@@ -253,7 +267,7 @@ CUresult cuModuleUnload(CUmodule hmod)
     for (CUmodule *link = &context->modules; *link; link = &(*link)->next)
         if (*link == hmod) {
             *link = hmod->next;
-            free_module(hmod);
+            unload(hmod);
             result = CUDA_SUCCESS;
             break;
         }
@@ -566,7 +580,7 @@ static void unload_from_contexts(CUlibrary library)
         for (CUmodule *link = &entry->context->modules; *link; link = &(*link)->next)
             if (*link == entry->module) {
                 *link = entry->module->next;
-                free_module(entry->module);
+                unload(entry->module);
                 break;
             }
     }

@@ -31,6 +31,7 @@ struct CUfunc_st {
     unsigned registers, shared, local;
     int max_dynamic_shared, carveout;
     CUfunc_cache cache_config;
+    unsigned long long watched; /* when it ran last with somebody watching, see run_watched */
 };
 
 struct CUlib_st;

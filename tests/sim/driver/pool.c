@@ -141,3 +141,13 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     memcpy(value, &bytes, sizeof(bytes));
     return CUDA_SUCCESS;
 }
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    if (!is_pool(pool) || !map || count == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (!gpusim_device(map[i].location.id))
+            return CUDA_ERROR_INVALID_DEVICE;
+    return CUDA_SUCCESS; /* every device here sees it anyway */
+}

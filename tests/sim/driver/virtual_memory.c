@@ -17,6 +17,7 @@ struct physical {
     void *host;
     CUcontext context;
     int device;
+    int number;          /* what it is shared by: here a file descriptor that is none */
     unsigned references; /* the handle, and every place it is mapped at */
 };
 
@@ -167,6 +168,50 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
         let_go(p);
     pthread_mutex_unlock(&gpusim_lock);
     return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* A process may import what it has exported itself, as on the real thing. */
+CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType handleType,
+                                      unsigned long long flags)
+{
+    static int last_number = 1000;
+    CUresult result = gpusim_enter();
+    struct physical *p;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!shareableHandle || flags != 0 || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&gpusim_lock);
+    p = physical_of(handle);
+    if (p && !p->number)
+        p->number = ++last_number;
+    if (p)
+        *(int *)shareableHandle = p->number;
+    pthread_mutex_unlock(&gpusim_lock);
+    return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                        CUmemAllocationHandleType shHandleType)
+{
+    CUresult result = gpusim_enter();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&gpusim_lock);
+    for (struct physical *p = physicals; p; p = p->next)
+        if (p->number && p->number == (int)(intptr_t)osHandle) {
+            p->references++;
+            *handle = (uintptr_t)p;
+            result = CUDA_SUCCESS;
+        }
+    pthread_mutex_unlock(&gpusim_lock);
+    return result;
 }
 
 static bool reserved(uint64_t start, uint64_t bytes)

@@ -134,6 +134,41 @@ static void abandon_capture(CUfunction f)
     MUST(cuMemFree(x));
 }
 
+/* So is one whose context goes, be it in the thread's own stream, and be it the primary one. */
+static void abandon_context(const void *image, bool primary, bool own_stream)
+{
+    CUcontext context;
+    CUstream stream = CU_STREAM_PER_THREAD;
+    CUmodule module;
+    CUfunction f;
+    CUdeviceptr x;
+
+    if (primary) {
+        MUST(cuDevicePrimaryCtxRetain(&context, 0));
+        MUST(cuCtxSetCurrent(context));
+    } else {
+        MUST(cuCtxCreate_v2(&context, 0, 0));
+    }
+    if (!own_stream)
+        MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    if (primary) {
+        MUST(cuDevicePrimaryCtxReset(0));
+        MUST(cuDevicePrimaryCtxRetain(&context, 0));
+        MUST(cuCtxSetCurrent(context));
+    } else {
+        MUST(cuCtxDestroy(context));
+    }
+    MUST(cuModuleLoadData(&module, image));
+    MUST(cuModuleGetFunction(&f, module, "scale_in_place"));
+    MUST(cuMemAlloc(&x, sizeof(host)));
+    work_on("after an abandoned context", f, x);
+    MUST(cuMemFree(x));
+    MUST(cuModuleUnload(module));
+    if (primary)
+        MUST(cuDevicePrimaryCtxRelease(0));
+}
+
 /* Host memory: a profiler cannot tell who has written it. */
 static void host_memory_last(CUfunction f)
 {
@@ -277,11 +312,14 @@ int main(int argc, char **argv)
     }
     every_memory(f);
     abandon_capture(f);
+    abandon_context(image, false, false);
+    abandon_context(image, false, true);
     communicate(module);
     host_memory_last(f);
     every_module(image, size);
     MUST(cuModuleUnload(module));
     MUST(cuDevicePrimaryCtxRelease(0));
+    abandon_context(image, true, false);
     come_and_go(image);
     free(image);
     return 0;

@@ -1,0 +1,124 @@
+/* Memory that this process shares: with other processes, other APIs, between its GPUs. A launch
+ * that reaches it is not replayed. */
+#include "memory/sharing.h"
+
+#include "hook/entry.h"
+#include "memory/buffers.h"
+
+/* What was had from elsewhere lies at `address`; `size` 0: the driver knows it. */
+#define IMPORTS(symbol, parameters, arguments, address, size, why) \
+    GP_EXPORT CUresult symbol parameters                           \
+    {                                                              \
+        GP_FORWARD(symbol, arguments);                             \
+        gp_gate_share();                                           \
+        CUresult result = gp_cuda.symbol arguments;                \
+        if (result == CUDA_SUCCESS)                                \
+            gp_buffer_add_foreign(address, size, why);             \
+        gp_gate_unshare();                                         \
+        return result;                                             \
+    }
+IMPORTS(cuIpcOpenMemHandle, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
+        (pdptr, handle, Flags), *pdptr, 0, GP_OF_ANOTHER_PROCESS)
+IMPORTS(cuIpcOpenMemHandle_v2, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
+        (pdptr, handle, Flags), *pdptr, 0, GP_OF_ANOTHER_PROCESS)
+IMPORTS(cuMemPoolImportPointer,
+        (CUdeviceptr * ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData),
+        (ptr_out, pool, shareData), *ptr_out, 0, GP_OF_ANOTHER_PROCESS)
+IMPORTS(cuExternalMemoryGetMappedBuffer,
+        (CUdeviceptr * devPtr, CUexternalMemory extMem,
+         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc),
+        (devPtr, extMem, bufferDesc), *devPtr, bufferDesc->size, GP_OF_ANOTHER_API)
+
+/* What was opened twice is there until it is closed twice. */
+GP_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
+{
+    GP_FORWARD_UNLESS_OURS(cuIpcCloseMemHandle, dptr);
+    gp_gate_share();
+    struct gp_buffer *buffer = gp_buffer_take(dptr);
+    CUresult result = gp_cuda.cuIpcCloseMemHandle(dptr);
+    if (result != CUDA_SUCCESS || gp_buffer_is_there(buffer))
+        gp_buffer_put_back(buffer);
+    else
+        gp_buffer_discard(buffer);
+    gp_gate_unshare();
+    return result;
+}
+
+GP_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+                                                  void *osHandle,
+                                                  CUmemAllocationHandleType shHandleType)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemImportFromShareableHandle, handle, osHandle, shHandleType);
+    gp_gate_share();
+    CUresult result = gp_cuda.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
+    if (result == CUDA_SUCCESS)
+        gp_physical_shared(*handle);
+    gp_gate_unshare();
+    return result;
+}
+
+/* Entered before the other process can know of it. */
+#define EXPORTS(symbol, parameters, arguments, note) \
+    GP_EXPORT CUresult symbol parameters             \
+    {                                                \
+        GP_FORWARD(symbol, arguments);               \
+        gp_gate_share();                             \
+        CUresult result = gp_cuda.symbol arguments;  \
+        if (result == CUDA_SUCCESS)                  \
+            note;                                    \
+        gp_gate_unshare();                           \
+        return result;                               \
+    }
+EXPORTS(cuIpcGetMemHandle, (CUipcMemHandle * pHandle, CUdeviceptr dptr), (pHandle, dptr),
+        gp_buffer_shared(dptr))
+EXPORTS(cuMemPoolExportPointer, (CUmemPoolPtrExportData * shareData_out, CUdeviceptr ptr),
+        (shareData_out, ptr), gp_buffer_shared(ptr))
+EXPORTS(cuMemExportToShareableHandle,
+        (void *shareableHandle, CUmemGenericAllocationHandle handle,
+         CUmemAllocationHandleType handleType, unsigned long long flags),
+        (shareableHandle, handle, handleType, flags), gp_physical_shared(handle))
+
+GP_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
+{
+    GP_FORWARD_UNLESS_OURS(cuCtxEnablePeerAccess, peerContext, Flags);
+    CUcontext current = NULL;
+    gp_gate_share();
+    CUresult result = gp_cuda.cuCtxEnablePeerAccess(peerContext, Flags);
+    bool known = gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS && known)
+        gp_peer_enabled(current, peerContext);
+    else if (result == CUDA_SUCCESS)
+        gp_memory_bar_replay("the program writes to memory of another GPU");
+    gp_gate_unshare();
+    return result;
+}
+
+static void note_pool_access(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+            gp_pool_set_access(pool, map[i].location.id,
+                               map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        else if (map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            gp_memory_bar_replay("the host can write memory of a pool");
+}
+
+GP_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemPoolSetAccess, pool, map, count);
+    gp_gate_share();
+    CUresult result = gp_cuda.cuMemPoolSetAccess(pool, map, count);
+    if (result == CUDA_SUCCESS)
+        note_pool_access(pool, map, count);
+    gp_gate_unshare();
+    return result;
+}
+
+GP_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemPoolDestroy, pool);
+    CUresult result = gp_cuda.cuMemPoolDestroy(pool);
+    if (result == CUDA_SUCCESS)
+        gp_pool_forget(pool);
+    return result;
+}

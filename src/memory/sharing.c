@@ -1,0 +1,211 @@
+#include "memory/sharing.h"
+
+#include "base/hash.h"
+#include "memory/buffers.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Handles are remembered until they are given out anew; a program that imports for ever must not
+ * make us grow for ever. */
+#define MOST_HANDLES 65536u
+
+static const char no_memory[] = "no memory to keep track of what the program shares";
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+uint64_t gp_device_bit(int device)
+{
+    return device >= 0 && device < GP_MOST_DEVICES ? UINT64_C(1) << device : 0;
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+struct peers {
+    CUcontext by, owner;
+};
+
+static struct peers *peers;
+static size_t peers_capacity;
+static atomic_size_t peers_count;
+
+/* Locked. */
+static bool is_known(CUcontext by, CUcontext owner)
+{
+    for (size_t i = 0; i < peers_count; i++)
+        if (peers[i].by == by && peers[i].owner == owner)
+            return true;
+    return false;
+}
+
+/* Locked. */
+static bool note_peers(CUcontext by, CUcontext owner)
+{
+    if (is_known(by, owner))
+        return true;
+    if (peers_count == peers_capacity) {
+        size_t capacity = peers_capacity ? 2 * peers_capacity : 16;
+        struct peers *list = realloc(peers, capacity * sizeof(*list));
+        if (!list)
+            return false;
+        peers = list;
+        peers_capacity = capacity;
+    }
+    peers[peers_count] = (struct peers){by, owner};
+    peers_count++;
+    return true;
+}
+
+void gp_peer_enabled(CUcontext by, CUcontext owner)
+{
+    pthread_mutex_lock(&lock);
+    bool noted = note_peers(by, owner);
+    pthread_mutex_unlock(&lock);
+    if (!noted)
+        gp_memory_bar_replay(no_memory);
+    gp_buffers_changed();
+}
+
+bool gp_peer_reaches(CUcontext by, CUcontext owner)
+{
+    if (atomic_load(&peers_count) == 0)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool reaches = is_known(by, owner);
+    pthread_mutex_unlock(&lock);
+    return reaches;
+}
+
+size_t gp_peers_of(CUcontext owner, CUcontext *list, size_t room)
+{
+    size_t count = 0;
+    if (atomic_load(&peers_count) == 0)
+        return 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < peers_count; i++) {
+        if (peers[i].owner != owner)
+            continue;
+        if (count < room)
+            list[count] = peers[i].by;
+        count++;
+    }
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+void gp_peers_forget(CUcontext context)
+{
+    if (atomic_load(&peers_count) == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    for (size_t i = peers_count; i-- > 0;) {
+        if (peers[i].by == context || peers[i].owner == context) {
+            peers_count--;
+            peers[i] = peers[peers_count];
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    gp_buffers_changed();
+}
+
+/* ---- physical memory, pools ------------------------------------------------------------------ */
+
+struct shared {
+    uint64_t handle;  /* the key */
+    uint64_t devices; /* of a pool */
+    UT_hash_handle hh;
+};
+
+static struct shared *physical, *pools;
+
+/* Locked. */
+static struct shared *find(struct shared *table, uint64_t handle)
+{
+    struct shared *s;
+    HASH_FIND(hh, table, &handle, sizeof(handle), s);
+    return s;
+}
+
+/* Locked. NULL where there is no memory for it. */
+static struct shared *find_or_add(struct shared **table, uint64_t handle)
+{
+    struct shared *s = find(*table, handle);
+    if (s || HASH_COUNT(*table) >= MOST_HANDLES)
+        return s;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->handle = handle;
+    HASH_ADD(hh, *table, handle, sizeof(s->handle), s);
+    if (s->hh.tbl)
+        return s;
+    free(s);
+    return NULL;
+}
+
+static void forget(struct shared **table, uint64_t handle)
+{
+    pthread_mutex_lock(&lock);
+    struct shared *s = find(*table, handle);
+    if (s) {
+        HASH_DEL(*table, s);
+        free(s);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_physical_made(CUmemGenericAllocationHandle handle)
+{
+    forget(&physical, handle);
+}
+
+void gp_physical_shared(CUmemGenericAllocationHandle handle)
+{
+    pthread_mutex_lock(&lock);
+    bool noted = find_or_add(&physical, handle) != NULL;
+    pthread_mutex_unlock(&lock);
+    if (!noted)
+        gp_memory_bar_replay(no_memory);
+    gp_mappings_shared(handle);
+}
+
+bool gp_physical_is_shared(CUmemGenericAllocationHandle handle)
+{
+    pthread_mutex_lock(&lock);
+    bool shared = find(physical, handle) != NULL;
+    pthread_mutex_unlock(&lock);
+    return shared;
+}
+
+void gp_pool_set_access(CUmemoryPool pool, int device, bool writable)
+{
+    uint64_t bit = gp_device_bit(device);
+    pthread_mutex_lock(&lock);
+    struct shared *s = bit ? find_or_add(&pools, (uintptr_t)pool) : NULL;
+    if (s)
+        s->devices = writable ? s->devices | bit : s->devices & ~bit;
+    pthread_mutex_unlock(&lock);
+    if (!s)
+        gp_memory_bar_replay(no_memory);
+    gp_pooled_set_access(pool, device, writable);
+}
+
+uint64_t gp_pool_devices(CUmemoryPool pool)
+{
+    uint64_t devices = 0;
+    struct shared *s, *next;
+    pthread_mutex_lock(&lock);
+    HASH_ITER(hh, pools, s, next)
+    {
+        if (!pool || s->handle == (uintptr_t)pool)
+            devices |= s->devices;
+    }
+    pthread_mutex_unlock(&lock);
+    return devices;
+}
+
+void gp_pool_forget(CUmemoryPool pool)
+{
+    forget(&pools, (uintptr_t)pool);
+}

@@ -1,0 +1,41 @@
+/* Which memory others can write as well: contexts of other GPUs, other processes. A launch that
+ * reaches such memory is not replayed: what others have written since must not be undone. Owns what
+ * is known of peer access, of shared physical memory and of pools. Calls buffers.h. From any
+ * thread. */
+#ifndef GPUPROF_MEMORY_SHARING_H
+#define GPUPROF_MEMORY_SHARING_H
+
+#include "cuda/driver.h"
+
+#include <stdint.h>
+
+/* Why a launch is not replayed. */
+#define GP_OF_ANOTHER_PROCESS "it reaches memory shared with another process"
+#define GP_OF_ANOTHER_API "it reaches memory imported from another API"
+#define GP_OF_ANOTHER_GPU "it reaches memory of another GPU"
+#define GP_OF_SEVERAL_GPUS "it reaches memory that several GPUs can write"
+#define GP_OF_THE_HOST "it reaches mapped memory that the host can write"
+
+/* Devices are bits; there is none for those beyond. */
+#define GP_MOST_DEVICES 64
+uint64_t gp_device_bit(int device);
+
+/* Kernels of one context can write what lies in the other, from now on. */
+void gp_peer_enabled(CUcontext by, CUcontext owner);
+bool gp_peer_reaches(CUcontext by, CUcontext owner);
+/* The contexts whose kernels can write what lies in this one: writes as many as there is room for,
+ * returns how many there are. */
+size_t gp_peers_of(CUcontext owner, CUcontext *peers, size_t room);
+void gp_peers_forget(CUcontext context);
+
+/* Physical memory of cuMemCreate, by its handle: new; had from another process, or given to it. */
+void gp_physical_made(CUmemGenericAllocationHandle handle);
+void gp_physical_shared(CUmemGenericAllocationHandle handle);
+bool gp_physical_is_shared(CUmemGenericAllocationHandle handle);
+
+/* Beside its own device those may write a pool's memory. */
+void gp_pool_set_access(CUmemoryPool pool, int device, bool writable);
+uint64_t gp_pool_devices(CUmemoryPool pool); /* NULL: one that is not known */
+void gp_pool_forget(CUmemoryPool pool);
+
+#endif

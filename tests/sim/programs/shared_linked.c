@@ -1,0 +1,364 @@
+/*
+ * shared_linked CASE...: memory that other processes or other GPUs can write, and memory beside it
+ * that they cannot. Each launch makes x = 3 * x + 1 of every element, so that one that runs twice,
+ * or from the wrong memory, is seen. Needs two devices.
+ *
+ * Kernels of the name reach_around only touch memory that is this process's and this GPU's own;
+ * reach_list and reach_table touch what is shared.
+ */
+#include "programs/linked.h"
+
+#include <stdint.h>
+
+#include "image.h"
+
+enum { N = 1000, BYTES = N * 4, LAUNCHES = 5 };
+
+/* A context, and the kernels in it. */
+struct place {
+    CUcontext context;
+    CUmodule module;
+    int device;
+};
+
+static struct place places[2];
+
+static void enter(const struct place *place)
+{
+    MUST(cuCtxSetCurrent(place->context));
+}
+
+static uint32_t after(uint32_t i, unsigned launches)
+{
+    while (launches-- > 0)
+        i = 3 * i + 1;
+    return i;
+}
+
+static void fill(CUdeviceptr p, unsigned n)
+{
+    uint32_t numbers[N];
+
+    for (unsigned i = 0; i < n; i++)
+        numbers[i] = i;
+    MUST(cuMemcpyHtoD(p, numbers, n * 4));
+}
+
+static CUdeviceptr make(void)
+{
+    CUdeviceptr p;
+
+    MUST(cuMemAlloc(&p, BYTES));
+    fill(p, N);
+    return p;
+}
+
+static void check(const char *what, CUdeviceptr p, unsigned n, unsigned launches)
+{
+    uint32_t seen[N];
+
+    MUST(cuMemcpyDtoH(seen, p, n * 4));
+    for (unsigned i = 0; i < n; i++)
+        if (seen[i] != after(i, launches)) {
+            printf("%s: element %u is %u, not %u\n", what, i, seen[i], after(i, launches));
+            exit(1);
+        }
+    printf("%s: the last of %u is %u\n", what, n, seen[n - 1]);
+}
+
+static void launch(const struct place *place, const char *name, unsigned threads, void **params)
+{
+    CUfunction f;
+
+    MUST(cuModuleGetFunction(&f, place->module, name));
+    MUST(cuLaunchKernel(f, (threads + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+}
+
+/* Updates as many elements, and as many before them. */
+static void work_on_own(const struct place *place, CUdeviceptr x)
+{
+    CUdeviceptr middle = x + BYTES / 2;
+    uint32_t half = N / 2;
+    void *params[] = {&middle, &half};
+
+    for (int k = 0; k < LAUNCHES; k++)
+        launch(place, "reach_around", N, params);
+}
+
+/* Updates the first word of what a table points to, so that only contents tell. */
+static void work_by_table(const struct place *place, CUdeviceptr x)
+{
+    CUdeviceptr table;
+    uint32_t one = 1;
+    void *params[] = {&table, &one};
+
+    MUST(cuMemAlloc(&table, sizeof(x)));
+    MUST(cuMemcpyHtoD(table, &x, sizeof(x)));
+    for (int k = 0; k < LAUNCHES; k++)
+        launch(place, "reach_table", 1, params);
+    MUST(cuCtxSynchronize());
+    MUST(cuMemFree(table));
+}
+
+/* Updates the first word, a list of one element: value, and the next one's address. */
+static void work_by_parameter(const struct place *place, CUdeviceptr x)
+{
+    uint32_t none[3] = {0};
+    void *params[] = {&x};
+
+    MUST(cuMemcpyHtoD(x, none, sizeof(none)));
+    for (int k = 0; k < LAUNCHES; k++)
+        launch(place, "reach_list", 1, params);
+}
+
+static void check_word(const char *what, CUdeviceptr x, unsigned launches)
+{
+    check(what, x, 1, launches);
+}
+
+static void imported(void)
+{
+    CUdeviceptr own = make(), model = make(), other, again;
+    CUipcMemHandle handle;
+
+    MUST(cuIpcGetMemHandle(&handle, model));
+    MUST(cuMemFree(model));
+    MUST(cuIpcOpenMemHandle(&other, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    work_on_own(&places[0], own);
+    work_by_parameter(&places[0], other);
+    check_word("imported", other, LAUNCHES);
+    work_by_table(&places[0], other);
+    check_word("imported, by a table", other, 2 * LAUNCHES);
+    check("beside what is imported", own, N, LAUNCHES);
+    MUST(cuIpcCloseMemHandle(other));
+    again = make(); /* perhaps where the other was */
+    work_on_own(&places[0], again);
+    check("after the import", again, N, LAUNCHES);
+    MUST(cuMemFree(again));
+    MUST(cuMemFree(own));
+}
+
+static void exported(void)
+{
+    CUdeviceptr own = make(), given = make();
+    CUipcMemHandle handle;
+
+    MUST(cuIpcGetMemHandle(&handle, given));
+    work_on_own(&places[0], own);
+    work_by_parameter(&places[0], given);
+    check_word("exported", given, LAUNCHES);
+    check("beside what is exported", own, N, LAUNCHES);
+    MUST(cuMemFree(given));
+    MUST(cuMemFree(own));
+}
+
+/* Memory on the other device, to which no access was enabled. */
+static void apart(void)
+{
+    CUdeviceptr own[2];
+
+    for (int i = 0; i < 2; i++) {
+        enter(&places[i]);
+        own[i] = make();
+    }
+    for (int i = 0; i < 2; i++) {
+        enter(&places[i]);
+        work_on_own(&places[i], own[i]);
+        check("apart", own[i], N, LAUNCHES);
+    }
+    for (int i = 0; i < 2; i++) {
+        enter(&places[i]);
+        MUST(cuMemFree(own[i]));
+    }
+    enter(&places[0]);
+}
+
+/* The first device may write what lies on the second. */
+static void peers(void)
+{
+    CUdeviceptr own[2], other;
+
+    for (int i = 0; i < 2; i++) {
+        enter(&places[i]);
+        own[i] = make();
+    }
+    other = make();
+    enter(&places[0]);
+    MUST(cuCtxEnablePeerAccess(places[1].context, 0));
+    work_on_own(&places[0], own[0]);
+    work_by_parameter(&places[0], other);
+    check_word("on the other device", other, LAUNCHES);
+    work_by_table(&places[0], other);
+    check_word("on the other device, by a table", other, 2 * LAUNCHES);
+    enter(&places[1]);
+    work_on_own(&places[1], own[1]);
+    for (int i = 0; i < 2; i++) {
+        enter(&places[i]);
+        check("beside it", own[i], N, LAUNCHES);
+        MUST(cuMemFree(own[i]));
+    }
+    MUST(cuMemFree(other));
+    enter(&places[0]);
+}
+
+/* The first device may write what lies on the second, and is at work meanwhile. */
+static void busy(void)
+{
+    CUdeviceptr own, flag, seen;
+    void *memory, *params[] = {&flag, &seen};
+
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
+    *(uint32_t *)memory = 0;
+    enter(&places[1]);
+    own = make();
+    enter(&places[0]);
+    MUST(cuMemAlloc(&seen, 4));
+    MUST(cuCtxEnablePeerAccess(places[1].context, 0));
+    launch(&places[0], "wait_for_flag", 1, params);
+    enter(&places[1]);
+    work_on_own(&places[1], own);
+    check("beside a GPU at work", own, N, LAUNCHES);
+    __atomic_store_n((uint32_t *)memory, 7u, __ATOMIC_RELEASE);
+    enter(&places[0]);
+    MUST(cuCtxSynchronize());
+    enter(&places[1]);
+    fill(own, N);
+    work_on_own(&places[1], own);
+    check("beside a GPU at rest", own, N, LAUNCHES);
+    MUST(cuMemFree(own));
+    enter(&places[0]);
+    MUST(cuMemFree(seen));
+    MUST(cuMemFreeHost(memory));
+}
+
+static CUdeviceptr map(CUmemGenericAllocationHandle *memory, size_t *unit)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUdeviceptr x;
+
+    MUST(cuMemGetAllocationGranularity(unit, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    MUST(cuMemAddressReserve(&x, *unit, 0, 0, 0));
+    MUST(cuMemCreate(memory, *unit, &prop, 0));
+    MUST(cuMemMap(x, *unit, 0, *memory, 0));
+    return x;
+}
+
+static void give_access(CUdeviceptr x, size_t unit, int device, CUmemAccess_flags flags)
+{
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
+                              .flags = flags};
+
+    MUST(cuMemSetAccess(x, unit, &access, 1));
+}
+
+/* Mapped memory that first one device may write, then both, then one again; then another process.
+ */
+static void mapped(void)
+{
+    CUmemGenericAllocationHandle memory, imported_memory;
+    size_t unit;
+    CUdeviceptr own = make(), x = map(&memory, &unit);
+    int number;
+
+    give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    fill(x, N);
+    work_on_own(&places[0], x);
+    check("mapped", x, N, LAUNCHES);
+    give_access(x, unit, 1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    work_by_parameter(&places[0], x);
+    check_word("mapped for both", x, LAUNCHES);
+    work_on_own(&places[0], own);
+    check("beside what is mapped for both", own, N, LAUNCHES);
+    give_access(x, unit, 1, CU_MEM_ACCESS_FLAGS_PROT_READ);
+    fill(x, N);
+    work_on_own(&places[0], x);
+    check("mapped for one again", x, N, LAUNCHES);
+
+    MUST(
+        cuMemExportToShareableHandle(&number, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    fill(x, N);
+    work_by_table(&places[0], x);
+    check_word("mapped and exported", x, LAUNCHES);
+    MUST(cuMemUnmap(x, unit));
+    MUST(cuMemImportFromShareableHandle(&imported_memory, (void *)(intptr_t)number,
+                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    MUST(cuMemMap(x, unit, 0, imported_memory, 0));
+    give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    work_by_parameter(&places[0], x);
+    check_word("imported and mapped", x, LAUNCHES);
+    MUST(cuMemUnmap(x, unit));
+    MUST(cuMemRelease(imported_memory));
+    MUST(cuMemRelease(memory));
+    MUST(cuMemAddressFree(x, unit));
+    MUST(cuMemFree(own));
+}
+
+static void pools(void)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemoryPool shared, usual;
+    CUdeviceptr own, before, later;
+
+    MUST(cuDeviceGetDefaultMemPool(&usual, 0));
+    MUST(cuMemPoolCreate(&shared, &props));
+    MUST(cuMemAllocAsync(&own, BYTES, NULL));
+    MUST(cuMemAllocFromPoolAsync(&before, BYTES, shared, NULL));
+    MUST(cuMemPoolSetAccess(shared, &access, 1));
+    MUST(cuMemAllocFromPoolAsync(&later, BYTES, shared, NULL));
+    fill(own, N);
+    work_on_own(&places[0], own);
+    work_by_parameter(&places[0], before);
+    work_by_parameter(&places[0], later);
+    check("a pool of its own", own, N, LAUNCHES);
+    check_word("a pool for both", before, LAUNCHES);
+    check_word("a pool for both", later, LAUNCHES);
+    MUST(cuMemFreeAsync(own, NULL));
+    MUST(cuMemFreeAsync(before, NULL));
+    MUST(cuMemFreeAsync(later, NULL));
+    MUST(cuCtxSynchronize());
+    MUST(cuMemPoolDestroy(shared));
+}
+
+static void open_devices(void)
+{
+    static const struct gpusim_image_kernel kernels[] = {{"reach_around", 12, 0, 0},
+                                                         {"reach_table", 12, 0, 0},
+                                                         {"reach_list", 12, 0, 0},
+                                                         {"wait_for_flag", 12, 0, 0}};
+    size_t bytes;
+    void *image =
+        gpusim_image_build(kernels, sizeof(kernels) / sizeof(kernels[0]), NULL, 0, &bytes);
+
+    if (!image)
+        exit(2);
+    MUST(cuInit(0));
+    for (int i = 1; i >= 0; i--) {
+        places[i].device = i;
+        MUST(cuDevicePrimaryCtxRetain(&places[i].context, i));
+        enter(&places[i]);
+        MUST(cuModuleLoadData(&places[i].module, image));
+    }
+    free(image);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"imported", imported}, {"exported", exported}, {"apart", apart}, {"peers", peers},
+                 {"busy", busy},         {"mapped", mapped},     {"pools", pools}};
+
+    open_devices();
+    for (int i = 1; i < argc; i++)
+        for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+            if (strcmp(argv[i], cases[c].name) == 0)
+                cases[c].run();
+    return 0;
+}

@@ -1,0 +1,163 @@
+/*
+ * turns_linked CASE...: modules that come and go between launches, and contexts that take turns.
+ * Each launch makes x = 2 * x + 1 of every element, so that one that runs twice, or from the wrong
+ * memory, is seen.
+ */
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+enum { N = 1000, ROUNDS = 10, TURNS = 50 };
+
+/* Floats hold 2 ** k - 1 exactly up to k = 24: then it begins anew. */
+struct numbers {
+    CUdeviceptr x;
+    float expected;
+    unsigned launches;
+};
+
+static void begin(struct numbers *numbers)
+{
+    MUST(cuMemAlloc(&numbers->x, N * sizeof(float)));
+    MUST(cuMemsetD32(numbers->x, 0, N));
+    numbers->expected = 0;
+    numbers->launches = 0;
+}
+
+static void check(const char *what, const struct numbers *numbers)
+{
+    static float seen[N];
+
+    MUST(cuMemcpyDtoH(seen, numbers->x, sizeof(seen)));
+    for (unsigned i = 0; i < N; i++)
+        if (seen[i] != numbers->expected) {
+            printf("%s: element %u is %g, not %g\n", what, i, (double)seen[i],
+                   (double)numbers->expected);
+            exit(1);
+        }
+}
+
+static void end(const char *what, struct numbers *numbers)
+{
+    check(what, numbers);
+    printf("%s: %u launches\n", what, numbers->launches);
+    MUST(cuMemFree(numbers->x));
+}
+
+static void advance(struct numbers *numbers, CUfunction f)
+{
+    unsigned n = N;
+    float factor = 2;
+    void *params[] = {&numbers->x, &n, &factor};
+
+    if (numbers->launches % 20 == 19) {
+        check("on the way", numbers);
+        MUST(cuMemsetD32(numbers->x, 0, N));
+        numbers->expected = 0;
+    }
+    MUST(cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    numbers->expected = 2 * numbers->expected + 1;
+    numbers->launches++;
+}
+
+static CUfunction load(CUmodule *module, const void *image)
+{
+    CUfunction f;
+
+    MUST(cuModuleLoadData(module, image));
+    MUST(cuModuleGetFunction(&f, *module, "scale_in_place"));
+    return f;
+}
+
+/* One module stays; another is loaded and unloaded, its kernel launched or only looked up. */
+static void modules(const void *image, bool launched)
+{
+    struct numbers numbers;
+    CUmodule stays, goes;
+    CUfunction f = load(&stays, image), other;
+
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        advance(&numbers, f);
+        other = load(&goes, image);
+        if (launched)
+            advance(&numbers, other);
+        MUST(cuCtxSynchronize());
+        MUST(cuModuleUnload(goes));
+    }
+    end(launched ? "modules launched" : "modules", &numbers);
+    MUST(cuModuleUnload(stays));
+}
+
+/* A library's kernel is launched as a kernel, or as the function that it is in the context. */
+static void libraries(const void *image, bool as_function)
+{
+    struct numbers numbers;
+
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUlibrary library;
+        CUkernel kernel;
+        CUfunction f;
+        MUST(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+        MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
+        MUST(cuKernelGetFunction(&f, kernel));
+        advance(&numbers, as_function ? f : (CUfunction)kernel);
+        MUST(cuCtxSynchronize());
+        MUST(cuLibraryUnload(library));
+    }
+    end(as_function ? "libraries' functions" : "libraries", &numbers);
+}
+
+static void contexts(const void *image)
+{
+    enum { CONTEXTS = 2 };
+    struct numbers numbers[CONTEXTS];
+    CUcontext context[CONTEXTS], popped;
+    CUmodule module[CONTEXTS];
+    CUfunction f[CONTEXTS];
+
+    for (int i = 0; i < CONTEXTS; i++) {
+        MUST(cuCtxCreate_v2(&context[i], 0, 0));
+        f[i] = load(&module[i], image);
+        begin(&numbers[i]);
+        MUST(cuCtxPopCurrent(&popped));
+    }
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int i = 0; i < CONTEXTS; i++) {
+            MUST(cuCtxPushCurrent(context[i]));
+            advance(&numbers[i], f[i]);
+            MUST(cuCtxPopCurrent(&popped));
+        }
+    for (int i = 0; i < CONTEXTS; i++) {
+        MUST(cuCtxPushCurrent(context[i]));
+        end("contexts", &numbers[i]);
+        MUST(cuCtxDestroy(context[i]));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    CUcontext context;
+    size_t size;
+    void *image = snippets_image(&size);
+
+    MUST(cuInit(0));
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    MUST(cuCtxSetCurrent(context));
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "modules") == 0)
+            modules(image, false);
+        else if (strcmp(argv[i], "modules_launched") == 0)
+            modules(image, true);
+        else if (strcmp(argv[i], "libraries") == 0)
+            libraries(image, false);
+        else if (strcmp(argv[i], "functions") == 0)
+            libraries(image, true);
+        else if (strcmp(argv[i], "contexts") == 0)
+            contexts(image);
+        else
+            return 64;
+    }
+    free(image);
+    return 0;
+}
