@@ -137,6 +137,8 @@ static bool is_idle(struct gp_context *c)
  */
 static void end(void)
 {
+    if (!gp_session_is_here())
+        return; /* a child: the GPU, the gate and what was counted are its parent's */
     gp_session_stop();
     gp_own_work_begins();
     if (gp_gate_close()) {

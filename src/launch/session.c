@@ -79,6 +79,12 @@ bool gp_session_looks(void)
     return (state == MEASURING || state == PASSIVE) && gp_process_is_marked();
 }
 
+/* A child of vfork has its parent's memory, so the mark says nothing here. */
+bool gp_session_is_here(void)
+{
+    return atomic_load(&session.pid) == getpid();
+}
+
 bool gp_session_measures(void)
 {
     return atomic_load(&session.state) == MEASURING;
@@ -326,7 +332,7 @@ static void record_count(void *unused, const struct gp_count *count)
  * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
 {
-    if (atomic_load(&session.pid) != getpid()) /* also in a child of vfork that calls exit */
+    if (!gp_session_is_here())
         return;
     atomic_store(&session.state, PASSIVE);
     struct timespec until;

@@ -13,6 +13,10 @@
  * session where cuInit did not come by us. */
 bool gp_session_looks(void);
 
+/* True in the process that started the session, false in its children. Exit handlers ask: a child
+ * that calls exit has inherited them. */
+bool gp_session_is_here(void);
+
 /* Starts the session, once; called after the program's first successful cuInit. */
 void gp_session_start(void);
 

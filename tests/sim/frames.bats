@@ -29,6 +29,8 @@ load common
 @test "a child of a process that has used the driver" {
     same_with_and_without "$programs/fork_dlopen" after
     [ "$(measured)" -gt 0 ]
+    # The child's exit records nothing of its parent's launches.
+    [ -z "$(grep -o '"index":[0-9]*' "$profile" | sort | uniq -d)" ]
 }
 
 @test "threads on one context, on their own, and in the default stream" {
