@@ -206,3 +206,12 @@ enabled() {
         [ "$(grep '"type":"launch"' "$profile" | sed 's/.*"counters":{\([^}]*\)}.*/\1/; s/:[^,]*//g' | sort -u | wc -l)" -eq 1 ]
     done
 }
+
+@test "a kernel is let go when there is no room for another unread launch" {
+    # Reading does not happen while it waits, and the next launch comes first.
+    many=$(yes scale | head -63)
+    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $many stream $many
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 127 ]
+    [ "$(measured scale_in_place)" -eq 126 ]
+    [ "$(measured wait_for_flag)" -eq 0 ]
+}

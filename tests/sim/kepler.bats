@@ -121,3 +121,9 @@ kepler() {
     same_with_and_without "$programs/snippets_linked" in_place
     [ "$(measured)" -eq 3 ] || { cat "$log"; false; }
 }
+
+@test "a kernel that is let go has no events of the launch that follows" {
+    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" scale stream scale
+    [ "$(measured)" -eq 2 ]
+    [ "$(measured wait_for_flag)" -eq 0 ]
+}
