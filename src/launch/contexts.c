@@ -116,10 +116,14 @@ void gp_contexts_end(void)
 }
 
 /* The counters of a device serve one context at a time: the others' collections are closed. */
-static bool open_collection(struct gp_context *c, const char **why)
+bool gp_context_collects(struct gp_context *c, const char **why)
 {
+    if (c->collection)
+        return true;
     gp_contexts_close_collections();
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
+    if (c->collection)
+        gp_session_record_device(&c->device);
     return c->collection != NULL;
 }
 
@@ -149,7 +153,7 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
     struct gp_context *c = find(handle);
     if (c) {
         *why = NULL;
-        return !c->dead && (c->collection || open_collection(c, why)) ? c : NULL;
+        return c->dead ? NULL : c;
     }
     CUdevice device;
     *why = "no device is current";
@@ -166,13 +170,7 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
         return NULL;
     }
     describe_device(device, &c->device);
-    if (!open_collection(c, why)) {
-        destroy_events(c);
-        free(c);
-        return NULL;
-    }
     DL_APPEND(contexts, c);
-    gp_session_record_device(&c->device);
     return c;
 }
 

@@ -12,21 +12,24 @@ struct gp_context {
     CUcontext handle;
     struct gp_device device;
     const struct gp_collector *collector;
-    struct gp_collection *collection;
-    struct gp_snapshot *snapshot; /* NULL until a launch is to be replayed */
-    const char *no_snapshot;      /* why there can be none, NULL while there may be */
-    struct gp_pending *pending;   /* launches whose counters were not read yet */
-    CUevent event;                /* after a launch: for waiting, and its end */
-    CUevent earlier, start;       /* before a launch, one right after the other */
-    float empty_ms;               /* least time seen between these two */
+    struct gp_collection *collection; /* NULL: nothing is collected there at present */
+    struct gp_snapshot *snapshot;     /* NULL until a launch is to be replayed */
+    const char *no_snapshot;          /* why there can be none, NULL while there may be */
+    struct gp_pending *pending;       /* launches whose counters were not read yet */
+    CUevent event;                    /* after a launch: for waiting, and its end */
+    CUevent earlier, start;           /* before a launch, one right after the other */
+    float empty_ms;                   /* least time seen between these two */
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
 };
 
-/* The current context, made ready to collect; NULL with the reason in *why, which is NULL for a
- * context that has failed and of which that was said. */
+/* The current context; NULL with the reason in *why, which is NULL for a context that has failed
+ * and of which that was said. */
 struct gp_context *gp_context_enter(CUcontext handle, const char **why);
+/* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
+ * reason in *why. */
+bool gp_context_collects(struct gp_context *context, const char **why);
 
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);

@@ -174,6 +174,19 @@ static struct gp_context *context_of(CUstream stream)
     return context;
 }
 
+/* True when the context is ready for a measurement: nothing runs in it, and its counters are
+ * collected. */
+static bool is_ready(struct gp_context *c)
+{
+    const char *why;
+    if (!is_idle(c))
+        return false;
+    if (gp_context_collects(c, &why))
+        return true;
+    gp_session_give_up(why);
+    return false;
+}
+
 /* The gate is closed. True in *held_up where a wait ran out. */
 static CUresult launch_alone(const struct gp_call *call, uint64_t index, uint64_t turn,
                              bool *held_up)
@@ -183,7 +196,7 @@ static CUresult launch_alone(const struct gp_call *call, uint64_t index, uint64_
     *held_up = false;
     if (!context)
         return call->run(call);
-    if (!is_idle(context)) {
+    if (!is_ready(context)) {
         *held_up = context->busy;
         return call->run(call);
     }
@@ -240,7 +253,7 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
     gp_own_work_begins();
     if (close_gate()) {
         struct gp_context *c = context_of(stream);
-        if (c && is_idle(c))
+        if (c && is_ready(c))
             return true;
         gp_gate_open();
     }

@@ -215,3 +215,10 @@ enabled() {
     [ "$(measured scale_in_place)" -eq 126 ]
     [ "$(measured wait_for_flag)" -eq 0 ]
 }
+
+@test "the first launch that is measured comes while a kernel waits" {
+    # Nothing is to be started with CUPTI then, which would wait for the kernel.
+    GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
+        same_with_and_without "$programs/waiting_dlopen" beside scale
+    [ "$(measured)" -eq 1 ]
+}

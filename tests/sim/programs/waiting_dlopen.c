@@ -2,7 +2,8 @@
  * waiting_dlopen CASE...: a kernel that ends only when somebody sets a flag: the host, in pinned
  * memory, or a copy in another stream. Whoever waits for the kernel at its launch waits for ever;
  * an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program ends. In the
- * case "scale" it is a kernel that waits for nothing.
+ * case "beside" another kernel is launched beside the one that waits. In the case "scale" it is a
+ * kernel that waits for nothing.
  */
 #include <unistd.h>
 
@@ -63,6 +64,21 @@ static void scale(struct work *w, CUstream stream)
     printf("scaled\n");
 }
 
+static void beside(struct work *w, CUstream stream)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    void *params[] = {&flag, &seen};
+    CUstream other;
+
+    MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(w->gpu->MemsetD32(flag, 0, 1));
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    scale(w, other);
+    MUST(w->gpu->MemsetD32Async(flag, 9, 1, other));
+    MUST(w->gpu->CtxSynchronize());
+    printf("ended\n");
+}
+
 static void left(struct work *w, CUstream stream)
 {
     CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
@@ -91,6 +107,8 @@ int main(int argc, char **argv)
             set_by_stream(&w, stream);
         else if (strcmp(argv[i], "scale") == 0)
             scale(&w, stream);
+        else if (strcmp(argv[i], "beside") == 0)
+            beside(&w, stream);
         else
             left(&w, stream);
     }
