@@ -274,10 +274,9 @@ static bool events_end(struct gp_collection *c, unsigned ticket, unsigned pass,
                        const struct gp_run *run, const char **why)
 {
     (void)ticket;
-    (void)run;
     CUpti_EventGroupSet *set = &c->sets->sets[pass];
     bool ok = true;
-    for (uint32_t g = 0; ok && g < set->numEventGroups; g++)
+    for (uint32_t g = 0; ok && !run->refused && g < set->numEventGroups; g++)
         ok = read_group(c, set->eventGroups[g], why);
     const char *disable_why;
     if (gp_cupti_failed("cuptiEventGroupSetDisable", gp_cupti.cuptiEventGroupSetDisable(set),
@@ -285,7 +284,7 @@ static bool events_end(struct gp_collection *c, unsigned ticket, unsigned pass,
         *why = ok ? disable_why : *why;
         return false;
     }
-    if (ok)
+    if (ok && !run->refused)
         c->passes_run = pass + 1;
     return ok;
 }

@@ -674,7 +674,8 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
                              const char **why)
 {
     struct ticket *t = &c->tickets[ticket];
-    bool ok = t->by_range ? pop(c, why) : end_sass(c, ticket, run, why);
+    *why = "its launch was refused";
+    bool ok = t->by_range ? pop(c, why) && !run->refused : end_sass(c, ticket, run, why);
     /* Before the hardware counts again the session must be stopped anyway. */
     if (ok && t->by_range && c->hardware_used)
         ok = read_session(c, why);
@@ -705,7 +706,8 @@ static bool range_end(struct gp_collection *c, unsigned ticket, unsigned pass,
         return end_instrumented(c, ticket, run, why);
     if (!pop(c, why))
         return false;
-    c->tickets[ticket].hardware_passes = pass + 1;
+    if (!run->refused)
+        c->tickets[ticket].hardware_passes = pass + 1;
     return true;
 }
 

@@ -305,7 +305,8 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
                          struct gp_fingerprint *fingerprint, const char **why)
 {
     size_t count;
-    bool fetched = fetch(s, context, &count, why);
+    *why = "its launch was refused";
+    bool fetched = !run->refused && fetch(s, context, &count, why);
     CUpti_SassMetricsDisable_Params p = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE};
     p.ctx = context;
     const char *disable_why;

@@ -225,6 +225,7 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
         return false;
     }
     const char *why;
+    m->run.refused = *result != CUDA_SUCCESS;
     bool ended = c->collector->end(c->collection, m->ticket, pass, &m->run, &why);
     if (!ended)
         m->broken_off = why;
@@ -308,6 +309,23 @@ static CUresult measure_by_replay(struct measurement *m)
     return result;
 }
 
+/* The program's own launch, in a pass. What is refused there, where the code may need more than
+ * there is, is launched plainly. */
+static CUresult own_run_in_pass(struct measurement *m, unsigned pass)
+{
+    bool ended;
+    if (pass == 0)
+        flush_caches(m);
+    if (!begin_pass(m, pass))
+        return own_run(m, &ended);
+    CUresult result;
+    run_pass(m, pass, &result);
+    if (result == CUDA_SUCCESS)
+        return result;
+    m->broken_off = gp_cuda_error(result);
+    return own_run(m, &ended);
+}
+
 /* Where the kernel cannot run again its own run is the first pass, and the only one. */
 static CUresult measure_once(struct measurement *m)
 {
@@ -320,14 +338,9 @@ static CUresult measure_once(struct measurement *m)
         m->broken_off = "it cannot be replayed, and a kernel's first launch is then not measured";
         return own_run(m, &ended);
     }
-    flush_caches(m);
-    unsigned pass = c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS;
     m->run.only_pass = true;
-    if (!begin_pass(m, pass))
-        return own_run(m, &ended);
-    CUresult result;
-    run_pass(m, pass, &result);
-    return result;
+    return own_run_in_pass(m,
+                           c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS);
 }
 
 /* Without replays successive launches of a kernel take turns: one is timed, the next ones run once
@@ -341,14 +354,7 @@ static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
     unsigned which = (unsigned)(turn % (1 + hardware + instruments));
     if (which == 0 || !gp_kernel_has_ended(m->kernel))
         return own_run(m, &ended);
-    unsigned pass = which <= hardware ? which - 1 : GP_INSTRUMENTED_PASS;
-    if (pass == 0)
-        flush_caches(m);
-    if (!begin_pass(m, pass))
-        return own_run(m, &ended);
-    CUresult result;
-    run_pass(m, pass, &result);
-    return result;
+    return own_run_in_pass(m, which <= hardware ? which - 1 : GP_INSTRUMENTED_PASS);
 }
 
 static void record(const struct measurement *m, uint64_t index, double started_ms)

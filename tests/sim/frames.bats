@@ -222,3 +222,15 @@ enabled() {
         same_with_and_without "$programs/waiting_dlopen" beside scale
     [ "$(measured)" -eq 1 ]
 }
+
+@test "launches that are refused while they are counted" {
+    export GPUSIM_FAULTS=refused GPUSIM_DEVICES=2
+    # With replays, in turns without, and where none is possible.
+    same_with_and_without "$programs/snippets_linked" vector_add in_place
+    GPUPROF_REPLAY=off same_with_and_without "$programs/snippets_linked" in_place
+    same_with_and_without "$programs/calls_linked" barred
+    grep -q '"skipped":"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"' "$profile"
+    [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile")" -eq 0 ]
+    GPUSIM_CHIP=kepler same_with_and_without "$programs/snippets_linked" vector_add in_place
+    [ "$(grep -c '"event__[a-z_]*":[0-9]' "$profile")" -eq 0 ]
+}

@@ -8,6 +8,7 @@
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   olddriver           the driver calls itself CUDA 11.4
  *   noparameters        the driver does not tell what parameters a kernel has
+ *   refused             launches that CUPTI counts are refused
  *   pageable            the device says that its kernels can use the host's ordinary memory
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip.

@@ -9,6 +9,14 @@
 
 #define L2_WAYS 16
 
+static bool is_watched(CUcontext context)
+{
+    for (const struct gpusim_watcher *w = context->watchers; w; w = w->next)
+        if (!w->idle)
+            return true;
+    return false;
+}
+
 CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *launch)
 {
     const struct gpusim_chip *chip = gpusim_chip();
@@ -19,7 +27,6 @@ CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *laun
     unsigned per_warp = (f->registers * GPUSIM_WARP + chip->register_unit - 1) /
                         chip->register_unit * chip->register_unit;
 
-    (void)context;
     if (!f->code)
         return CUDA_ERROR_NO_BINARY_FOR_GPU; /* a kernel that nobody wrote for the simulator */
     if (g->x == 0 || g->y == 0 || g->z == 0 || g->x > 2147483647u || g->y > 65535 || g->z > 65535)
@@ -31,6 +38,8 @@ CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *laun
     if ((uint64_t)launch->dynamic_shared + f->shared > shared_limit)
         return CUDA_ERROR_INVALID_VALUE;
     if ((threads + GPUSIM_WARP - 1) / GPUSIM_WARP * per_warp > 65536)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (is_watched(context) && !f->code->whole && gpusim_fault("refused"))
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     return CUDA_SUCCESS;
 }
@@ -93,14 +102,6 @@ static CUresult run_unwatched(CUcontext context, struct gpusim_grid *grid)
         pthread_mutex_unlock(&device->l2_lock);
     }
     return result;
-}
-
-static bool is_watched(CUcontext context)
-{
-    for (const struct gpusim_watcher *w = context->watchers; w; w = w->next)
-        if (!w->idle)
-            return true;
-    return false;
 }
 
 CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch)
