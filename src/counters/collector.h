@@ -36,7 +36,7 @@ struct gp_run {
     size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
-    bool refused;              /* at its end: the launch failed, and the pass has counted nothing */
+    bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */
     struct gp_pass_cost *cost; /* of this kernel */
     gp_find_code *find_code;

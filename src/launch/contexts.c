@@ -84,11 +84,25 @@ static bool comes_to_rest(struct gp_context *c)
     return gp_wait_for_context(c->handle, c->event, gp_session_timeout()) == CUDA_SUCCESS;
 }
 
+/* Ends the pass of a kernel that was let go in it and has ended now. What it counted, of a kernel
+ * that waited for the host, is dropped. */
+static void end_pass(struct gp_context *c)
+{
+    const char *why;
+    const struct gp_run run = {.refused = true};
+    if (c->in_pass)
+        c->collector->end(c->collection, c->pass_ticket, c->pass, &run, &why);
+    c->in_pass = false;
+}
+
 /* The context is current while it is alive. */
 static void close_collection(struct gp_context *c, bool alive)
 {
     if (!c->collection)
         return;
+    if (alive)
+        end_pass(c);
+    c->in_pass = false;
     if (c->pending)
         gp_pending_settle(&c->pending, c->collector, c->collection, alive);
     c->collector->close(c->collection, alive);
@@ -118,8 +132,10 @@ void gp_contexts_end(void)
 /* The counters of a device serve one context at a time: the others' collections are closed. */
 bool gp_context_collects(struct gp_context *c, const char **why)
 {
-    if (c->collection)
+    if (c->collection) {
+        end_pass(c);
         return true;
+    }
     gp_contexts_close_collections();
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)

@@ -19,7 +19,9 @@ struct gp_context {
     CUevent event;                    /* after a launch: for waiting, and its end */
     CUevent earlier, start;           /* before a launch, one right after the other */
     float empty_ms;                   /* least time seen between these two */
-    bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
+    bool busy;    /* a wait for the context ran out: until `event` happens nothing is measured */
+    bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
+    unsigned pass, pass_ticket;
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
 };

@@ -18,6 +18,9 @@ static double now_ms(void)
 
 /* Kernels that were let go and named. */
 #define MOST_LET_GO 8
+/* Times longer than for a kernel by itself that one is waited for in a pass. */
+#define HARDWARE_PATIENCE 2
+#define INSTRUMENTED_PATIENCE 100
 
 /* ---- one measurement ------------------------------------------------------------------------- */
 
@@ -97,14 +100,14 @@ static void context_died(struct measurement *m, CUresult error)
 }
 
 /* The kernel does not end while the program waits for us: let it go. */
-static void let_go(struct measurement *m)
+static void let_go(struct measurement *m, double seconds)
 {
     static struct gp_once once;
     gp_say_limited(
         &once, MOST_LET_GO,
         "%s did not end within %g s by itself: it waits for the host or for other work, and is not "
         "measured",
-        gp_kernel_name(m->kernel), gp_session_timeout());
+        gp_kernel_name(m->kernel), seconds);
     gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
     m->context->busy = true;
     m->broken_off = gp_kernel_refused(m->kernel);
@@ -169,7 +172,7 @@ static CUresult own_run(struct measurement *m, bool *ended)
     if (outcome == CUDA_SUCCESS)
         outcome = gp_wait_for_event(m->context->event, gp_session_timeout());
     if (outcome == CUDA_ERROR_NOT_READY) {
-        let_go(m);
+        let_go(m, gp_session_timeout());
     } else if (outcome != CUDA_SUCCESS) {
         context_died(m, outcome);
     } else {
@@ -212,6 +215,31 @@ static bool begin_pass(struct measurement *m, unsigned pass)
     return begun;
 }
 
+/* It has ended by itself before, but this launch, or this run of it, does not: it waits for the
+ * host after all. To end the pass would be to wait for it. */
+static void let_go_in_pass(struct measurement *m, unsigned pass, double seconds)
+{
+    struct gp_context *c = m->context;
+    c->in_pass = true;
+    c->pass = pass;
+    c->pass_ticket = m->ticket;
+    m->undone = false; /* the program gets what this run will have done */
+    let_go(m, seconds);
+}
+
+/* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was let go. */
+static CUresult wait_in_pass(struct measurement *m, unsigned pass)
+{
+    double seconds = gp_session_timeout() *
+                     (pass == GP_INSTRUMENTED_PASS ? INSTRUMENTED_PATIENCE : HARDWARE_PATIENCE);
+    CUresult outcome = record_event(m->call, m->context->event);
+    if (outcome == CUDA_SUCCESS)
+        outcome = gp_wait_for_event(m->context->event, seconds);
+    if (outcome == CUDA_ERROR_NOT_READY)
+        let_go_in_pass(m, pass, seconds);
+    return outcome;
+}
+
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
  * ended well. */
 static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
@@ -219,7 +247,9 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
     struct gp_context *c = m->context;
     gp_kernel_collected(m->kernel);
     *result = m->call->run(m->call);
-    CUresult outcome = *result == CUDA_SUCCESS ? gp_cuda.cuCtxSynchronize() : CUDA_SUCCESS;
+    CUresult outcome = *result == CUDA_SUCCESS ? wait_in_pass(m, pass) : CUDA_SUCCESS;
+    if (outcome == CUDA_ERROR_NOT_READY)
+        return false;
     if (outcome != CUDA_SUCCESS) {
         context_died(m, outcome);
         return false;
@@ -299,7 +329,7 @@ static CUresult measure_by_replay(struct measurement *m)
     unsigned passes = ended ? c->collector->hardware_passes(c->collection) : 0;
     for (unsigned pass = 0; pass < passes && replay_pass(m, pass); pass++)
         ;
-    if (ended && !c->dead && c->collector->instruments(c->collection) &&
+    if (ended && !c->dead && !c->busy && c->collector->instruments(c->collection) &&
         !c->collector->presumes(c->collection, m->ticket, &m->run) &&
         replay_pass(m, GP_INSTRUMENTED_PASS) &&
         c->collector->instruments_again(c->collection, m->ticket))

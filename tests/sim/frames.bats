@@ -234,3 +234,13 @@ enabled() {
     GPUSIM_CHIP=kepler same_with_and_without "$programs/snippets_linked" vector_add in_place
     [ "$(grep -c '"event__[a-z_]*":[0-9]' "$profile")" -eq 0 ]
 }
+
+@test "a kernel that has ended before waits in a pass" {
+    export GPUPROF_TIMEOUT=0.1 GPUPROF_REPLAY=off
+    # In the hardware's pass; in that of instrumented code.
+    same_with_and_without "$programs/waiting_dlopen" set host scale scale
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
+    GPUPROF_METRICS=gld_efficiency \
+        same_with_and_without "$programs/waiting_dlopen" set host scale scale
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
+}

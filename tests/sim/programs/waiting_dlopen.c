@@ -2,8 +2,8 @@
  * waiting_dlopen CASE...: a kernel that ends only when somebody sets a flag: the host, in pinned
  * memory, or a copy in another stream. Whoever waits for the kernel at its launch waits for ever;
  * an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program ends. In the
- * case "beside" another kernel is launched beside the one that waits. In the case "scale" it is a
- * kernel that waits for nothing.
+ * case "beside" another kernel is launched beside the one that waits. In the case "set" the flag is
+ * there before the kernel. In the case "scale" it is a kernel that waits for nothing.
  */
 #include <unistd.h>
 
@@ -64,6 +64,17 @@ static void scale(struct work *w, CUstream stream)
     printf("scaled\n");
 }
 
+static void set_before(struct work *w, CUstream stream)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    void *params[] = {&flag, &seen};
+
+    MUST(w->gpu->MemsetD32(flag, 5, 1));
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    MUST(w->gpu->StreamSynchronize(stream));
+    printf("did not wait\n");
+}
+
 static void beside(struct work *w, CUstream stream)
 {
     CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
@@ -107,6 +118,8 @@ int main(int argc, char **argv)
             set_by_stream(&w, stream);
         else if (strcmp(argv[i], "scale") == 0)
             scale(&w, stream);
+        else if (strcmp(argv[i], "set") == 0)
+            set_before(&w, stream);
         else if (strcmp(argv[i], "beside") == 0)
             beside(&w, stream);
         else
