@@ -81,7 +81,7 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
     GP_EXPORT CUresult symbol(type handle)            \
     {                                                 \
         GP_FORWARD_UNLESS_OURS(symbol, handle);       \
-        bool closed = gp_gate_close();                \
+        bool closed = gp_gate_close(GP_GATE_SECONDS); \
         gp_module_unloading(handle);                  \
         gp_launch_forget_kernels(handle, is_library); \
         CUresult result = gp_cuda.symbol(handle);     \
@@ -99,18 +99,18 @@ static void forget_context(CUcontext context)
 }
 
 /* A context that goes takes its buffers, its modules and our own things in it with it. */
-#define DESTROYS_CONTEXT(symbol)               \
-    GP_EXPORT CUresult symbol(CUcontext ctx)   \
-    {                                          \
-        GP_FORWARD_UNLESS_OURS(symbol, ctx);   \
-        bool closed = gp_gate_close();         \
-        gp_launch_leave_context(ctx);          \
-        CUresult result = gp_cuda.symbol(ctx); \
-        if (result == CUDA_SUCCESS)            \
-            forget_context(ctx);               \
-        if (closed)                            \
-            gp_gate_open();                    \
-        return result;                         \
+#define DESTROYS_CONTEXT(symbol)                      \
+    GP_EXPORT CUresult symbol(CUcontext ctx)          \
+    {                                                 \
+        GP_FORWARD_UNLESS_OURS(symbol, ctx);          \
+        bool closed = gp_gate_close(GP_GATE_SECONDS); \
+        gp_launch_leave_context(ctx);                 \
+        CUresult result = gp_cuda.symbol(ctx);        \
+        if (result == CUDA_SUCCESS)                   \
+            forget_context(ctx);                      \
+        if (closed)                                   \
+            gp_gate_open();                           \
+        return result;                                \
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
@@ -146,7 +146,7 @@ static bool is_last(CUdevice dev, bool reset)
         GP_FORWARD_UNLESS_OURS(symbol, dev);                                                       \
         if (!is_last(dev, reset))                                                                  \
             return gp_cuda.symbol(dev);                                                            \
-        bool closed = gp_gate_close();                                                             \
+        bool closed = gp_gate_close(GP_GATE_SECONDS);                                              \
         CUcontext primary = gp_launch_leave_primary(dev);                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \
         unsigned flags;                                                                            \

@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <time.h>
 
-#define CLOSE_SECONDS 5
-
 /* Writers first: a program whose threads copy all the time would else never be measured. */
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 /* Launches to be measured queue here, however long: only the wait for calls that pass the gate,
@@ -27,13 +25,21 @@ void gp_gate_unshare(void)
     pthread_setcancelstate(cancel_state, NULL);
 }
 
-bool gp_gate_close(void)
+static struct timespec from_now(double seconds)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    long ns = t.tv_nsec + (long)(1e9 * (seconds - (double)(time_t)seconds));
+    t.tv_sec += (time_t)seconds + ns / 1000000000;
+    t.tv_nsec = ns % 1000000000;
+    return t;
+}
+
+bool gp_gate_close(double seconds)
 {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&queue);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += CLOSE_SECONDS;
+    const struct timespec until = from_now(seconds);
     if (pthread_rwlock_timedwrlock(&gate, &until) == 0)
         return true;
     pthread_mutex_unlock(&queue);

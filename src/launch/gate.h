@@ -12,8 +12,9 @@ void gp_gate_share(void);
 void gp_gate_unshare(void);
 
 /* Closes the gate, waiting for calls that are passing it; they may wait for the GPU, which may wait
- * for us, so the wait ends after some seconds with false, and then nothing is to be measured. */
-bool gp_gate_close(void);
+ * for us, so the wait ends after some seconds with false. */
+#define GP_GATE_SECONDS 5.0
+bool gp_gate_close(double seconds);
 void gp_gate_open(void);
 
 #endif

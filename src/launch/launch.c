@@ -17,6 +17,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* How long a launch waits for driver calls of other threads once it has waited in vain. */
+#define STUCK_SECONDS 0.01
+
 /* What we hold the program can have. */
 static CUresult run_or_make_room(const struct gp_call *call)
 {
@@ -141,7 +144,7 @@ static void end(void)
         return; /* a child: the GPU, the gate and what was counted are its parent's */
     gp_session_stop();
     gp_own_work_begins();
-    if (gp_gate_close()) {
+    if (gp_gate_close(GP_GATE_SECONDS)) {
         gp_contexts_end();
         gp_gate_open();
     }
@@ -211,12 +214,16 @@ static CUresult launch_alone(const struct gp_call *call, uint64_t index, uint64_
 static bool close_gate(void)
 {
     static struct gp_once once;
-    if (!gp_gate_close()) {
+    static atomic_bool stuck;
+    /* What has not returned for so long may not do so for many more launches. */
+    if (!gp_gate_close(atomic_load(&stuck) ? STUCK_SECONDS : GP_GATE_SECONDS)) {
+        atomic_store(&stuck, true);
         gp_say_limited(
             &once, 1,
             "launches are not measured while a driver call of another thread does not return");
         return false;
     }
+    atomic_store(&stuck, false);
     if (gp_session_measures() && gp_captures() == 0)
         return true;
     gp_gate_open();

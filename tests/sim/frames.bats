@@ -244,3 +244,10 @@ enabled() {
         same_with_and_without "$programs/waiting_dlopen" set host scale scale
     [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
 }
+
+@test "launches while a copy of another thread waits for a kernel" {
+    # They are not all held up as long as the first, which is five seconds.
+    GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
+        same_with_and_without "$programs/waiting_dlopen" copied scale
+    [ "$(measured)" -gt 0 ]
+}

@@ -120,7 +120,7 @@ static void *pass_often(void *unused)
 static void *close_often(void *unused)
 {
     for (int i = 0; i < 200; i++) {
-        if (!gp_gate_close())
+        if (!gp_gate_close(GP_GATE_SECONDS))
             continue;
         if (atomic_fetch_add(&closed, 1) || atomic_load(&passing))
             atomic_store(&overlapped, true);

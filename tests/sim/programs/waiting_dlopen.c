@@ -3,8 +3,10 @@
  * memory, or a copy in another stream. Whoever waits for the kernel at its launch waits for ever;
  * an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program ends. In the
  * case "beside" another kernel is launched beside the one that waits. In the case "set" the flag is
- * there before the kernel. In the case "scale" it is a kernel that waits for nothing.
+ * there before the kernel. In the case "copied" a thread waits for the kernel in a copy while
+ * others are launched. In the case "scale" it is a kernel that waits for nothing.
  */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "programs/snippets.h"
@@ -90,6 +92,52 @@ static void beside(struct work *w, CUstream stream)
     printf("ended\n");
 }
 
+struct copy {
+    struct work *work;
+    CUcontext context;
+    CUdeviceptr from;
+};
+
+static void *copy_one(void *argument)
+{
+    struct copy *copy = argument;
+    uint32_t answer = 0;
+
+    MUST(copy->work->gpu->CtxSetCurrent(copy->context));
+    download(copy->work, &answer, copy->from, 4);
+    expect(answer == 3, "copied");
+    return NULL;
+}
+
+static void copied(struct work *w, CUstream stream)
+{
+    struct copy copy = {.work = w, .from = allocate(w, 4)};
+    CUdeviceptr flag, numbers = allocate(w, 4 * 64);
+    unsigned n = 64;
+    float factor = 2;
+    void *params[] = {&flag, &copy.from}, *scale_params[] = {&numbers, &n, &factor};
+    void *memory;
+    pthread_t thread;
+
+    MUST(w->gpu->DevicePrimaryCtxRetain(&copy.context, 0));
+    MUST(w->gpu->MemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(w->gpu->MemHostGetDevicePointer(&flag, memory, 0));
+    *(volatile uint32_t *)memory = 0;
+    MUST(w->gpu->MemsetD32(numbers, 0, n));
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
+    if (pthread_create(&thread, NULL, copy_one, &copy) != 0)
+        exit(2);
+    (void)usleep(20000);
+    for (int i = 0; i < 100; i++)
+        launch(w, "scale_in_place", 1, 1, n, 1, 0, stream, scale_params);
+    __atomic_store_n((uint32_t *)memory, 3u, __ATOMIC_RELEASE);
+    if (pthread_join(thread, NULL) != 0)
+        exit(2);
+    printf("copied\n");
+    MUST(w->gpu->MemFreeHost(memory));
+    MUST(w->gpu->DevicePrimaryCtxRelease(0));
+}
+
 static void left(struct work *w, CUstream stream)
 {
     CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
@@ -118,6 +166,8 @@ int main(int argc, char **argv)
             set_by_stream(&w, stream);
         else if (strcmp(argv[i], "scale") == 0)
             scale(&w, stream);
+        else if (strcmp(argv[i], "copied") == 0)
+            copied(&w, stream);
         else if (strcmp(argv[i], "set") == 0)
             set_before(&w, stream);
         else if (strcmp(argv[i], "beside") == 0)
