@@ -7,9 +7,9 @@
 #include "memory/snapshot.h"
 
 /* A program must not run out of memory because of us: we let go of ours, then it is tried again. */
-#define WITH_RETRY(result, call)                                            \
-    CUresult result = (call);                                               \
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory()) \
+#define WITH_RETRY(result, call)                                                             \
+    CUresult result = (call);                                                                \
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory(gp_captures() > 0)) \
         result = (call);
 
 GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)

@@ -1,7 +1,7 @@
 #include "launch/contexts.h"
 
 #include "cuda/cupti.h"
-#include "launch/patience.h"
+#include "cuda/patience.h"
 #include "launch/session.h"
 #include "memory/sharing.h"
 

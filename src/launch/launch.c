@@ -1,6 +1,7 @@
 #include "launch/launch.h"
 
 #include "base/log.h"
+#include "cuda/patience.h"
 #include "launch/captures.h"
 #include "launch/contexts.h"
 #include "launch/gate.h"
@@ -8,7 +9,6 @@
 #include "launch/kernels.h"
 #include "launch/lanes.h"
 #include "launch/measure.h"
-#include "launch/patience.h"
 #include "launch/sampling.h"
 #include "launch/session.h"
 #include "memory/buffers.h"
@@ -24,7 +24,7 @@
 static CUresult run_or_make_room(const struct gp_call *call)
 {
     CUresult result = call->run(call);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory())
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory(gp_captures() > 0))
         result = call->run(call);
     return result;
 }

@@ -1,7 +1,7 @@
 #include "launch/measure.h"
 
 #include "base/log.h"
-#include "launch/patience.h"
+#include "cuda/patience.h"
 #include "launch/session.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
@@ -163,7 +163,8 @@ static CUresult own_run(struct measurement *m, bool *ended)
         gp_snapshot_done(m->snapshot);
         m->snapshot = NULL;
         m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
-        if (gp_snapshot_release_memory())
+        timed = false; /* from before our memory was freed */
+        if (gp_snapshot_release_memory(false))
             result = m->call->run(m->call);
     }
     if (result != CUDA_SUCCESS)

@@ -1,5 +1,6 @@
 #include "memory/snapshot.h"
 
+#include "cuda/patience.h"
 #include "memory/arena.h"
 #include "memory/arrays.h"
 #include "memory/lookup.h"
@@ -23,6 +24,9 @@
  * not position-independent lies among the numbers that kernels are given as sizes. */
 #define LEAST_PAGEABLE ((uint64_t)1 << 32)
 
+/* How long a program that runs out of memory waits until ours can be freed. */
+#define FREE_SECONDS 5.0
+
 #define OUT_OF_MEMORY "memory ran out"
 
 extern const char gp_device_image[];
@@ -38,6 +42,8 @@ struct gp_snapshot {
     CUmodule module;
     struct our_kernel copy, copy_and_follow, compare, rewind, hash, compare_hashes, read_all, pause;
     CUstream stream;
+    CUevent idle;  /* to wait for all there is in the context */
+    bool busy;     /* that wait ran out: until `idle` happens nothing is freed */
     bool pageable; /* kernels can write the host's ordinary memory */
 
     struct gp_ranges ranges;
@@ -107,7 +113,16 @@ static void set_in_use(struct gp_snapshot *s, bool in_use)
     pthread_mutex_unlock(&lock);
 }
 
-bool gp_snapshot_release_memory(void)
+/* Locked; the context is current. */
+static bool comes_to_rest(struct gp_snapshot *s)
+{
+    if (s->busy && gp_cuda.cuEventQuery(s->idle) == CUDA_ERROR_NOT_READY)
+        return false;
+    s->busy = gp_wait_for_context(s->context, s->idle, FREE_SECONDS) == CUDA_ERROR_NOT_READY;
+    return !s->busy;
+}
+
+bool gp_snapshot_release_memory(bool captures)
 {
     bool released = false;
     struct gp_snapshot *s;
@@ -118,11 +133,13 @@ bool gp_snapshot_release_memory(void)
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
-        gp_arena_free(&s->arena);
-        free_device(&s->scratch);
+        if (captures || comes_to_rest(s)) {
+            gp_arena_free(&s->arena);
+            free_device(&s->scratch);
+            released = true;
+        }
         CUcontext popped;
         gp_cuda.cuCtxPopCurrent_v2(&popped);
-        released = true;
     }
     pthread_mutex_unlock(&lock);
     return released;
@@ -181,6 +198,7 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
     void *told = NULL;
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
+        gp_cuda.cuEventCreate(&s->idle, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS ||
         gp_cuda.cuMemHostAlloc(&told, sizeof(*s->told), CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS ||
         !load_kernels(s)) {
         s->told = told;
@@ -218,6 +236,8 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
             gp_cuda.cuModuleUnload(s->module);
         if (s->stream)
             gp_cuda.cuStreamDestroy_v2(s->stream);
+        if (s->idle)
+            gp_cuda.cuEventDestroy_v2(s->idle);
     }
     gp_ranges_free(&s->ranges);
     gp_arrays_free(&s->arrays);

@@ -73,8 +73,10 @@ bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool pe
 bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
 
 /* The program has run out of device memory: gives back all of ours that no replay is using now, in
- * every context. True when that was any. From any thread. */
-bool gp_snapshot_release_memory(void);
+ * every context. A free waits for what runs in the context; where that does not end in some seconds
+ * nothing is given back there. (While streams are captured that cannot be asked.) True when
+ * something was given back. From any thread. */
+bool gp_snapshot_release_memory(bool captures);
 /* Bytes of device memory that could be given back that way, on the current device. */
 size_t gp_snapshot_held_memory(void);
 

@@ -251,3 +251,10 @@ enabled() {
         same_with_and_without "$programs/waiting_dlopen" copied scale
     [ "$(measured)" -gt 0 ]
 }
+
+@test "memory runs out while a kernel waits" {
+    # What we hold is given back, but not if the free would wait for that kernel.
+    GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
+        same_with_and_without "$programs/waiting_dlopen" scale full scale
+    [ "$(measured)" -eq 2 ]
+}

@@ -92,6 +92,21 @@ static void beside(struct work *w, CUstream stream)
     printf("ended\n");
 }
 
+static void full(struct work *w, CUstream stream)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4), much;
+    void *params[] = {&flag, &seen};
+    CUstream other;
+
+    MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(w->gpu->MemsetD32(flag, 0, 1));
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    printf("much memory: %d\n", (int)w->gpu->MemAlloc(&much, (size_t)1 << 40));
+    MUST(w->gpu->MemsetD32Async(flag, 4, 1, other));
+    MUST(w->gpu->CtxSynchronize());
+    printf("ended\n");
+}
+
 struct copy {
     struct work *work;
     CUcontext context;
@@ -168,6 +183,8 @@ int main(int argc, char **argv)
             scale(&w, stream);
         else if (strcmp(argv[i], "copied") == 0)
             copied(&w, stream);
+        else if (strcmp(argv[i], "full") == 0)
+            full(&w, stream);
         else if (strcmp(argv[i], "set") == 0)
             set_before(&w, stream);
         else if (strcmp(argv[i], "beside") == 0)

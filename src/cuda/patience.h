@@ -1,7 +1,8 @@
 /* Waiting for the GPU, but not for ever: a kernel may wait for the host, or for a kernel that is
- * not launched yet, and would never end while we hold its program up. Owns nothing; calls cuda/. */
-#ifndef GPUPROF_LAUNCH_PATIENCE_H
-#define GPUPROF_LAUNCH_PATIENCE_H
+ * not launched yet, and would never end while we hold its program up. Owns nothing; calls
+ * cuda/driver. */
+#ifndef GPUPROF_CUDA_PATIENCE_H
+#define GPUPROF_CUDA_PATIENCE_H
 
 #include "cuda/driver.h"
 

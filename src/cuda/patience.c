@@ -1,4 +1,4 @@
-#include "launch/patience.h"
+#include "cuda/patience.h"
 
 #include <sched.h>
 #include <time.h>
