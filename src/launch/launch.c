@@ -143,6 +143,9 @@ static void end(void)
     if (!gp_session_is_here())
         return; /* a child: the GPU, the gate and what was counted are its parent's */
     gp_session_stop();
+    /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
+    if (gp_at_own_work())
+        return;
     gp_own_work_begins();
     if (gp_gate_close(GP_GATE_SECONDS)) {
         gp_contexts_end();

@@ -62,6 +62,11 @@ void gp_own_work_ends(void)
     own_work--;
 }
 
+bool gp_at_own_work(void)
+{
+    return own_work > 0;
+}
+
 bool gp_session_looks(void)
 {
     if (own_work)

@@ -23,6 +23,8 @@ void gp_session_start(void);
 /* Between these, driver calls of this thread are our own and pass the hooks untouched. */
 void gp_own_work_begins(void);
 void gp_own_work_ends(void);
+/* True between them. */
+bool gp_at_own_work(void);
 
 /* True while launches are to be measured: started, not given up, not in exit. */
 bool gp_session_measures(void);

@@ -1,6 +1,7 @@
 /*
  * exits_linked HOW: work on the GPU, then an end of one kind: return, exit, _exit, quick_exit,
- * abort, kill, or handler: an exit handler of the program that still calls the driver.
+ * abort, kill; handler: an exit handler of the program that still calls the driver; signal: a
+ * signal's handler that calls exit while a kernel runs.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -16,6 +17,24 @@ static void still_calling(void)
     CUresult result = gpu.MemAlloc(&p, 16);
 
     printf("in the exit handler: cuMemAlloc %d\n", (int)result);
+}
+
+static void leave(int signal)
+{
+    (void)signal;
+    exit(6);
+}
+
+static void leave_while_it_runs(struct work *w)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    void *params[] = {&flag, &seen};
+
+    MUST(gpu.MemsetD32(flag, 0, 1));
+    (void)signal(SIGALRM, leave);
+    (void)ualarm(300000, 0);
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
+    MUST(gpu.CtxSynchronize());
 }
 
 int main(int argc, char **argv)
@@ -40,5 +59,7 @@ int main(int argc, char **argv)
         abort();
     if (strcmp(how, "kill") == 0)
         (void)raise(SIGKILL);
+    if (strcmp(how, "signal") == 0)
+        leave_while_it_runs(&w);
     return 0;
 }
