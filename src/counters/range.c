@@ -53,6 +53,7 @@ static const char *const witness_names[] = {
 
 struct ticket {
     unsigned hardware_passes;          /* made */
+    bool only_pass;                    /* there will be no other, so it is to be read by itself */
     bool in_session;                   /* by the session that is open now */
     bool by_range, by_sass;            /* the instrumented pass was made, and how */
     bool is_new;                       /* its instrumented counters are still to be measured */
@@ -441,7 +442,8 @@ static void take_values(struct gp_collection *c, unsigned ticket)
         return;
     }
     /* Of a launch that broke off between passes the hardware's counters mean nothing. */
-    bool whole = t->hardware_passes == gp_range_session_hardware_passes(c->session);
+    bool whole = t->only_pass ? t->hardware_passes > 0
+                              : t->hardware_passes == gp_range_session_hardware_passes(c->session);
     size_t first = whole ? 0 : c->hardware_used;
     size_t end = c->mixed && t->by_range ? c->used : c->hardware_used;
     for (size_t i = first; i < end; i++)
@@ -696,6 +698,7 @@ static bool range_begin(struct gp_collection *c, unsigned ticket, unsigned pass,
 {
     if (pass == GP_INSTRUMENTED_PASS)
         return begin_instrumented(c, ticket, run, why);
+    c->tickets[ticket].only_pass = run->only_pass;
     return push(c, ticket, pass, why);
 }
 
@@ -729,8 +732,8 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
     }
     if (t->hardware_lost)
         return t->hardware_lost;
-    bool all = c->session && t->hardware_passes == gp_range_session_hardware_passes(c->session);
-    if (t->hardware_passes && all)
+    unsigned passes = c->session ? gp_range_session_hardware_passes(c->session) : 0;
+    if (t->hardware_passes && t->hardware_passes == passes && (passes == 1 || !t->only_pass))
         return nothing;
     return c->no_session && !t->hardware_passes ? c->no_session : not_run;
 }

@@ -131,3 +131,14 @@ END
         [ "$(measured scale_in_place)" -gt 0 ]
     done
 }
+
+@test "without replay each of several hardware passes counts" {
+    export GPUSIM_PASSES=3
+    profiled "$programs/snippets_linked" in_place
+    replayed=$(grep -o '"dram__bytes_read.sum":[0-9]*' "$profile" | sort -u)
+    [ -n "$replayed" ]
+    GPUPROF_REPLAY=off profiled "$programs/snippets_linked" --launches 8 in_place
+    [ "$(grep -c "$replayed" "$profile")" -eq 2 ]
+    [ "$(grep -c '"smsp__inst_executed.sum":[0-9]' "$profile")" -eq 2 ]
+    [ "$(grep -c 'nothing to divide by' "$profile")" -eq 0 ]
+}
