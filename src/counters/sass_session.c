@@ -1,6 +1,5 @@
 #include "counters/sass_session.h"
 
-#include "base/intern.h"
 #include "counters/instrumented.h"
 #include "cuda/cupti.h"
 
@@ -321,9 +320,7 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     for (size_t i = 0; i < s->count; i++) {
         const char *reason = NULL;
         values[i] = NAN;
-        absent[i] = NULL;
-        if (!gp_instrumented_value(s->counters, i, &values[i], &reason))
-            absent[i] = gp_intern(reason, "the kernel's instructions are not all known");
+        absent[i] = gp_instrumented_value(s->counters, i, &values[i], &reason) ? NULL : reason;
     }
     return true;
 }
