@@ -109,24 +109,34 @@ static void close_collection(struct gp_context *c, bool alive)
     c->collection = NULL;
 }
 
-void gp_contexts_close_collections(void)
+/* True when nothing runs any more in the contexts that have collected. */
+static bool close_collections(void)
 {
+    bool all_at_rest = true;
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
         if (!c->collection)
             continue;
-        bool alive = push(c);
-        close_collection(c, alive && comes_to_rest(c));
+        bool alive = push(c), at_rest = alive && comes_to_rest(c);
+        close_collection(c, at_rest);
         if (alive)
             pop();
+        all_at_rest = all_at_rest && (at_rest || !alive);
     }
+    return all_at_rest;
+}
+
+void gp_contexts_close_collections(void)
+{
+    close_collections();
 }
 
 void gp_contexts_end(void)
 {
-    gp_contexts_close_collections();
-    gp_collectors_end();
+    /* CUPTI may wait for a kernel that the program leaves behind. */
+    if (close_collections())
+        gp_collectors_end();
 }
 
 /* The counters of a device serve one context at a time: the others' collections are closed. */

@@ -284,11 +284,13 @@ static bool choose_kernels(struct gp_graph *g)
     for (unsigned i = 0; i < g->clone.order.count && !g->none_wanted; i++) {
         struct gp_graph_node *n = &g->clone.nodes[i];
         n->taken = false;
-        if (n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled ||
-            !gp_kernel_is_wanted(n->function))
+        enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
+                                        ? GP_NOT_SELECTED
+                                        : gp_kernel_interest(n->function);
+        if (interest == GP_NOT_SELECTED)
             continue;
-        wanted = true;
-        n->taken = takes(n);
+        wanted = wanted || interest == GP_WANTED;
+        n->taken = takes(n) && interest == GP_WANTED;
         taken = taken || n->taken;
     }
     g->none_wanted = !wanted; /* a kernel that is refused stays so */

@@ -153,12 +153,15 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
     return find(handle);
 }
 
-bool gp_kernel_is_wanted(CUfunction handle)
+enum gp_interest gp_kernel_interest(CUfunction handle)
 {
     const struct gp_kernel *k = lock_and_find(handle);
-    bool wanted = k && k->selected && !atomic_load_explicit(&k->refused, memory_order_relaxed);
+    enum gp_interest interest = !k || !k->selected ? GP_NOT_SELECTED
+                                : atomic_load_explicit(&k->refused, memory_order_relaxed)
+                                    ? GP_REFUSED
+                                    : GP_WANTED;
     pthread_rwlock_unlock(&lock);
-    return wanted;
+    return interest;
 }
 
 void gp_kernel_add_name(CUfunction handle, struct gp_text *text)

@@ -12,9 +12,10 @@
 
 struct gp_kernel;
 
-/* True when launches of the function are to be measured: the user wants it, and nothing is known
- * that speaks against it. From any thread. */
-bool gp_kernel_is_wanted(CUfunction function);
+/* Whether launches of the function are to be measured: the user has selected it, and nothing is
+ * known that speaks against it. From any thread. */
+enum gp_interest { GP_NOT_SELECTED, GP_REFUSED, GP_WANTED };
+enum gp_interest gp_kernel_interest(CUfunction function);
 
 /* The function behind a handle that is being launched; NULL when memory ran out. Valid while the
  * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */

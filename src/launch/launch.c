@@ -97,12 +97,13 @@ static bool is_capturing(CUstream stream, bool per_thread_stream)
  * graph is none: it is not counted. While anything is captured nothing is measured. */
 static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
 {
-    if (!gp_kernel_is_wanted(call->function))
+    enum gp_interest interest = gp_kernel_interest(call->function);
+    if (interest == GP_NOT_SELECTED)
         return false;
     bool captures = gp_captures() > 0;
     if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
-    return gp_sampling_takes(call, turn) && !captures &&
+    return gp_sampling_takes(call, turn) && interest == GP_WANTED && !captures &&
            !is_capturing(call->stream, call->per_thread_stream);
 }
 

@@ -85,6 +85,11 @@ load common
     done
 }
 
+@test "launches of a kernel that is not measured any more are counted" {
+    GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host host host scale
+    grep -q '0 of 3 .*wait_for_flag' "$log"
+}
+
 @test "what was counted is not read while a kernel waits for the host" {
     # That one is let go when the first launch has waited to be read for long enough.
     GPUPROF_TIMEOUT=1.1 same_with_and_without "$programs/waiting_dlopen" scale scale stream scale
