@@ -37,6 +37,16 @@ struct gp_kernel {
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static struct gp_kernel *kernels;
 
+/* Some functions that the user has not selected, so that their launches cost next to nothing. What
+ * a thread knows holds until kernels are forgotten: then a handle may become another function's. */
+#define REMEMBERED 8
+struct unselected {
+    CUfunction handle;
+    unsigned long forgotten;
+};
+static __thread struct unselected remembered[REMEMBERED] __attribute__((tls_model("initial-exec")));
+static atomic_ulong times_forgotten = 1;
+
 /* cuLaunchKernel takes a CUkernel where it says CUfunction, and the CUDA runtime gives it one;
  * asking the wrong way is an error without consequences. */
 static const char *ask_name(CUfunction handle, CUfunction *function)
@@ -153,13 +163,25 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
     return find(handle);
 }
 
+static struct unselected *place_of(CUfunction handle)
+{
+    uintptr_t bits = (uintptr_t)handle;
+    return &remembered[(bits >> 4 ^ bits >> 8 ^ bits >> 12) % REMEMBERED];
+}
+
 enum gp_interest gp_kernel_interest(CUfunction handle)
 {
+    unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
+    struct unselected *place = place_of(handle);
+    if (place->handle == handle && place->forgotten == now)
+        return GP_NOT_SELECTED;
     const struct gp_kernel *k = lock_and_find(handle);
     enum gp_interest interest = !k || !k->selected ? GP_NOT_SELECTED
                                 : atomic_load_explicit(&k->refused, memory_order_relaxed)
                                     ? GP_REFUSED
                                     : GP_WANTED;
+    if (k && interest == GP_NOT_SELECTED)
+        *place = (struct unselected){.handle = handle, .forgotten = now};
     pthread_rwlock_unlock(&lock);
     return interest;
 }
@@ -283,6 +305,7 @@ bool gp_kernels_forget(const void *home, bool is_library)
     bool collected = false;
     struct gp_kernel *k, *next;
     pthread_rwlock_wrlock(&lock);
+    atomic_fetch_add_explicit(&times_forgotten, 1, memory_order_release);
     HASH_ITER(hh, kernels, k, next)
     {
         if (may_be_of(k, home, is_library)) {
