@@ -202,6 +202,11 @@ enabled() {
     done
 }
 
+@test "a kernel at the handle of one that was not selected" {
+    GPUPROF_KERNELS=scale_in_place same_with_and_without "$programs/turns_linked" handles
+    [ "$(measured)" -eq 200 ]
+}
+
 @test "two contexts on one device take turns, and every launch has its values" {
     for chip in hopper kepler; do
         GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" contexts

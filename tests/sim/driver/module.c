@@ -13,14 +13,45 @@ struct loading {
     CUresult result;
 };
 
+/* Functions of modules that are gone: new functions get their handles, and seldom those that their
+ * like had. */
+static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
+static CUfunction retired;
+
+static void retire(CUfunction f)
+{
+    *f = (struct CUfunc_st){.kind = GPUSIM_DEAD};
+    pthread_mutex_lock(&retired_lock);
+    f->next = retired;
+    retired = f;
+    pthread_mutex_unlock(&retired_lock);
+}
+
+static CUfunction new_function(void)
+{
+    static unsigned taken;
+    CUfunction *place = &retired, f;
+
+    pthread_mutex_lock(&retired_lock);
+    for (unsigned i = taken++ % 3; i > 0 && *place && (*place)->next; i--)
+        place = &(*place)->next;
+    f = *place;
+    if (f)
+        *place = f->next;
+    pthread_mutex_unlock(&retired_lock);
+    if (!f)
+        return calloc(1, sizeof(*f));
+    *f = (struct CUfunc_st){0};
+    return f;
+}
+
 static void free_module(CUmodule module)
 {
     while (module->functions) {
         CUfunction f = module->functions;
         module->functions = f->next;
-        f->kind = GPUSIM_DEAD;
         free(f->name);
-        free(f);
+        retire(f);
     }
     while (module->variables) {
         struct gpusim_variable *v = module->variables;
@@ -36,7 +67,7 @@ static void free_module(CUmodule module)
 
 static CUfunction add_named_function(CUmodule module, const char *name)
 {
-    CUfunction f = calloc(1, sizeof(*f));
+    CUfunction f = new_function();
 
     if (!f)
         return NULL;
@@ -44,7 +75,7 @@ static CUfunction add_named_function(CUmodule module, const char *name)
     f->module = module;
     f->name = strdup(name);
     if (!f->name) {
-        free(f);
+        retire(f);
         return NULL;
     }
     f->code = gpusim_kernel_find(name);

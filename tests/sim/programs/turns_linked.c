@@ -88,6 +88,25 @@ static void modules(const void *image, bool launched)
     MUST(cuModuleUnload(stays));
 }
 
+/* Kernels come to the handles that others had. */
+static void handles(const void *image)
+{
+    static const char *const names[] = {"scale_in_place", "ncclDevKernel_Scale"};
+    struct numbers numbers;
+
+    begin(&numbers);
+    for (int round = 0; round < 40 * ROUNDS; round++) {
+        CUmodule module;
+        CUfunction f;
+        MUST(cuModuleLoadData(&module, image));
+        MUST(cuModuleGetFunction(&f, module, names[round / ROUNDS % 2]));
+        advance(&numbers, f);
+        MUST(cuCtxSynchronize());
+        MUST(cuModuleUnload(module));
+    }
+    end("handles", &numbers);
+}
+
 /* A library's kernel is launched as a kernel, or as the function that it is in the context. */
 static void libraries(const void *image, bool as_function)
 {
@@ -153,6 +172,8 @@ int main(int argc, char **argv)
             libraries(image, false);
         else if (strcmp(argv[i], "functions") == 0)
             libraries(image, true);
+        else if (strcmp(argv[i], "handles") == 0)
+            handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
             contexts(image);
         else
