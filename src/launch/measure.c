@@ -410,7 +410,7 @@ static void record(const struct measurement *m, uint64_t index, double started_m
     const char *not_run = launch.skipped         ? launch.skipped
                           : gp_session_replays() ? "no counter of the selection exists here"
                                                  : GP_COUNTED_ELSEWHERE;
-    double duration_ns = 1e6 * m->run.native_ms;
+    double duration_ns = rint(1e6 * m->run.native_ms);
     if (!gp_session_replays() && duration_ns == 0)
         duration_ns = GP_DURATION_ELSEWHERE;
     launch.overhead_ms = now_ms() - started_ms;
