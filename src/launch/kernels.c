@@ -13,6 +13,8 @@
 
 /* Kernels named in messages; a communication library has many. */
 #define MOST_REFUSALS 5
+/* Names of kernels that were let go, remembered beyond their modules and contexts. */
+#define MOST_LET_GO 256
 /* Launches in a row that make a rule. */
 #define HOST_CHANGES_RULE 2
 
@@ -46,6 +48,39 @@ struct unselected {
 };
 static __thread struct unselected remembered[REMEMBERED] __attribute__((tls_model("initial-exec")));
 static atomic_ulong times_forgotten = 1;
+
+/* Kernels that wait for others will do so when they are loaded another time: each time to find out
+ * takes seconds. Locked as the kernels are. */
+struct let_go {
+    const char *why;
+    UT_hash_handle hh;
+    char name[];
+};
+static struct let_go *let_go;
+
+static void remember(const char *name, const char *why)
+{
+    struct let_go *l;
+    HASH_FIND_STR(let_go, name, l);
+    if (l || HASH_COUNT(let_go) >= MOST_LET_GO)
+        return;
+    size_t length = strlen(name);
+    l = malloc(sizeof(*l) + length + 1);
+    if (!l)
+        return;
+    l->why = why;
+    memcpy(l->name, name, length + 1);
+    HASH_ADD_KEYPTR(hh, let_go, l->name, length, l);
+    if (!l->hh.tbl)
+        free(l);
+}
+
+static const char *remembered_reason(const char *name)
+{
+    struct let_go *l;
+    HASH_FIND_STR(let_go, name, l);
+    return l ? l->why : NULL;
+}
 
 /* cuLaunchKernel takes a CUkernel where it says CUfunction, and the CUDA runtime gives it one;
  * asking the wrong way is an error without consequences. */
@@ -103,6 +138,7 @@ static struct gp_kernel *make(CUfunction handle)
     k->selected = gp_session_selects(k->name);
     k->home = ask_home(handle);
     k->runs_once = gp_module_runs_once(k->home);
+    k->refused = remembered_reason(k->name);
     if (k->selected && communicates(k->name)) {
         static struct gp_once once;
         k->refused = "it communicates with other GPUs or processes";
@@ -207,6 +243,9 @@ const char *gp_kernel_refused(const struct gp_kernel *kernel)
 void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
 {
     kernel->refused = why;
+    pthread_rwlock_wrlock(&lock);
+    remember(kernel->name, why);
+    pthread_rwlock_unlock(&lock);
 }
 
 bool gp_kernel_works_with_host(const struct gp_kernel *kernel)

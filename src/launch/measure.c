@@ -33,7 +33,8 @@ struct measurement {
     struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
     const char *not_replayed;     /* why */
     const char *broken_off;       /* why a pass could not be made */
-    bool undone;                  /* memory is as before the launch: one more run has to follow */
+    bool undone;                  /* what the kernel did: one more run has to follow */
+    bool is_back;                 /* all memory is as before the launch */
     unsigned runs;                /* of the kernel */
     uint64_t restored_bytes;
 };
@@ -191,8 +192,9 @@ static CUresult own_run(struct measurement *m, bool *ended)
 static void repair(struct measurement *m)
 {
     const char *why;
-    if (!gp_snapshot_rewind(m->snapshot, &why) || gp_snapshot_host_changed(m->snapshot) ||
-        m->call->run(m->call) != CUDA_SUCCESS) {
+    bool is_back = m->is_back || (gp_snapshot_rewind(m->snapshot, &why) &&
+                                  !gp_snapshot_host_changed(m->snapshot));
+    if (!is_back || m->call->run(m->call) != CUDA_SUCCESS) {
         if (!gp_session_measures())
             return; /* the process is at its end, and the driver gone */
         gp_say(
@@ -201,8 +203,13 @@ static void repair(struct measurement *m)
         gp_session_give_up("a replay could not be undone");
         return;
     }
-    CUresult outcome = gp_cuda.cuCtxSynchronize();
-    if (outcome != CUDA_SUCCESS)
+    double seconds = HARDWARE_PATIENCE * gp_session_timeout();
+    CUresult outcome = record_event(m->call, m->context->event);
+    if (outcome == CUDA_SUCCESS)
+        outcome = gp_wait_for_event(m->context->event, seconds);
+    if (outcome == CUDA_ERROR_NOT_READY)
+        let_go(m, seconds);
+    else if (outcome != CUDA_SUCCESS)
         context_died(m, outcome);
 }
 
@@ -248,6 +255,8 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
     struct gp_context *c = m->context;
     gp_kernel_collected(m->kernel);
     *result = m->call->run(m->call);
+    if (*result == CUDA_SUCCESS)
+        m->is_back = false;
     CUresult outcome = *result == CUDA_SUCCESS ? wait_in_pass(m, pass) : CUDA_SUCCESS;
     if (outcome == CUDA_ERROR_NOT_READY)
         return false;
@@ -282,7 +291,7 @@ static bool rewind_memory(struct measurement *m)
         return false;
     }
     m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
-    m->undone = true;
+    m->undone = m->is_back = true;
     return true;
 }
 

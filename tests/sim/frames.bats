@@ -85,6 +85,12 @@ load common
     done
 }
 
+@test "a kernel that was let go is so when it is loaded again" {
+    GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host again host scale
+    [ "$(grep -c "did not end within" "$log")" -eq 1 ]
+    [ "$(measured scale_in_place)" -eq 1 ]
+}
+
 @test "launches of a kernel that is not measured any more are counted" {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host host host scale
     grep -q '0 of 3 .*wait_for_flag' "$log"

@@ -189,7 +189,10 @@ int main(int argc, char **argv)
             set_before(&w, stream);
         else if (strcmp(argv[i], "beside") == 0)
             beside(&w, stream);
-        else
+        else if (strcmp(argv[i], "again") == 0) { /* the kernels are loaded again */
+            snippets_close(&w);
+            snippets_open(&w);
+        } else
             left(&w, stream);
     }
     snippets_close(&w);
