@@ -44,8 +44,6 @@ struct gp_run {
 };
 
 struct gp_collector {
-    const char *name;
-
     /* True for devices of the generations this way of counting is for. */
     bool (*suits)(const struct gp_device *device);
 

@@ -306,7 +306,6 @@ static const struct gp_counter *events_read(struct gp_collection *c, unsigned ti
 }
 
 const struct gp_collector gp_event_collector = {
-    .name = "event groups",
     .suits = events_suits,
     .open = events_open,
     .hardware_passes = events_passes,

@@ -757,7 +757,6 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
 }
 
 const struct gp_collector gp_range_collector = {
-    .name = "range profiler",
     .suits = range_suits,
     .open = range_open,
     .hardware_passes = range_hardware_passes,

@@ -303,7 +303,7 @@ struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel)
 const void *gp_kernel_find_code(void *data, const char *function, size_t *size, const char **why)
 {
     const struct gp_kernel *kernel = data;
-    return gp_module_code(kernel->home, function, NULL, NULL, size, why);
+    return gp_module_code(kernel->home, function, size, why);
 }
 
 static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)

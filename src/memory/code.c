@@ -92,8 +92,6 @@ void gp_code_drop(struct gp_code *code)
 
 struct search {
     const char *name;
-    gp_is_cubin *is;
-    void *data;
     void *bytes; /* copied: the cubin goes when it has been visited */
     size_t size;
     unsigned cubins;
@@ -154,7 +152,7 @@ static void search_cubin(const struct gp_cubin *cubin, void *data)
     const void *bytes = find_section(cubin, s->name, &size);
     if (!bytes)
         bytes = find_symbol(cubin, s->name, &size);
-    if (!bytes || !size || (s->is && !s->is(cubin->base, cubin->size, s->data)))
+    if (!bytes || !size)
         return;
     if (!s->bytes && !s->why) {
         s->bytes = keep_copy(bytes, size);
@@ -169,8 +167,7 @@ static void search_cubin(const struct gp_cubin *cubin, void *data)
 }
 
 /* Looks for the function, and remembers what came of it; without a memory for it, only answers. */
-static struct function *look_for(struct gp_code *code, const char *name, int cc, gp_is_cubin *is,
-                                 void *data)
+static struct function *look_for(struct gp_code *code, const char *name, int cc)
 {
     struct function *f = calloc(1, sizeof(*f));
     char *own_name = strdup(name);
@@ -179,7 +176,7 @@ static struct function *look_for(struct gp_code *code, const char *name, int cc,
         free(own_name);
         return NULL;
     }
-    struct search s = {.name = name, .is = is, .data = data};
+    struct search s = {.name = name};
     const char *why = code->why;
     /* The driver may have been told to pass machine code by and to compile PTX. */
     const char *force = getenv("CUDA_FORCE_PTX_JIT");
@@ -197,8 +194,8 @@ static struct function *look_for(struct gp_code *code, const char *name, int cc,
     return f;
 }
 
-const void *gp_code_find(struct gp_code *code, const char *function, int cc, gp_is_cubin *is,
-                         void *data, size_t *size, const char **why)
+const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
+                         const char **why)
 {
     struct function *f = NULL;
     LL_FOREACH(code->functions, f)
@@ -207,7 +204,7 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, gp_
             break;
     }
     if (!f)
-        f = look_for(code, function, cc, is, data);
+        f = look_for(code, function, cc);
     if (!f) {
         *why = "memory ran out";
         return NULL;

@@ -9,19 +9,15 @@
 
 struct gp_code;
 
-/* Whether a cubin is the one that runs, for a caller that can tell (CUPTI gives checksums). */
-typedef bool gp_is_cubin(const void *cubin, size_t size, void *data);
-
 /* Remembers a module's image, of `size` bytes, 0 when only the image itself knows. One that stays
  * where it is until gp_code_drop is not copied. NULL when memory ran out. */
 struct gp_code *gp_code_keep(const void *image, size_t size, bool stays);
 void gp_code_drop(struct gp_code *code);
 
 /* The machine code of the function, for a chip of compute capability `cc` (times ten), at which
- * instruction offsets count from 0; it lives until gp_code_drop. `is` may be NULL: then code of
- * which several cubins have different versions is not given. NULL with the reason in *why, which
- * lives for ever. */
-const void *gp_code_find(struct gp_code *code, const char *function, int cc, gp_is_cubin *is,
-                         void *data, size_t *size, const char **why);
+ * instruction offsets count from 0; it lives until gp_code_drop. Code of which several cubins have
+ * different versions is not given. NULL with the reason in *why, which lives for ever. */
+const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
+                         const char **why);
 
 #endif

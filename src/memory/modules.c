@@ -279,13 +279,11 @@ struct found {
     bool several;
 };
 
-static void find_in(const struct module *m, const char *function, gp_is_cubin *is, void *data,
-                    struct found *found)
+static void find_in(const struct module *m, const char *function, struct found *found)
 {
     const char *why = "memory ran out";
     size_t size = 0;
-    const void *bytes =
-        m->code ? gp_code_find(m->code, function, m->cc, is, data, &size, &why) : NULL;
+    const void *bytes = m->code ? gp_code_find(m->code, function, m->cc, &size, &why) : NULL;
     if (!bytes) {
         found->why = why;
     } else if (!found->bytes) {
@@ -296,8 +294,7 @@ static void find_in(const struct module *m, const char *function, gp_is_cubin *i
     }
 }
 
-const void *gp_module_code(const void *handle, const char *function, gp_is_cubin *is, void *data,
-                           size_t *size, const char **why)
+const void *gp_module_code(const void *handle, const char *function, size_t *size, const char **why)
 {
     struct found found = {.why = "its module is not known"};
     const struct module *m;
@@ -307,13 +304,13 @@ const void *gp_module_code(const void *handle, const char *function, gp_is_cubin
     {
         if (m->handle == handle) {
             known = true;
-            find_in(m, function, is, data, &found);
+            find_in(m, function, &found);
         }
     }
     if (!known) {
         DL_FOREACH(modules, m)
         {
-            find_in(m, function, is, data, &found);
+            find_in(m, function, &found);
         }
     }
     pthread_mutex_unlock(&lock);

@@ -38,7 +38,7 @@ const char *gp_module_runs_once(const void *handle);
 /* The machine code of a function of that module or library, as gp_code_find has it; valid until it
  * is unloaded. For a handle we do not know (NULL too), that of the one module that has such a
  * function. NULL with the reason in *why, which lives for ever. */
-const void *gp_module_code(const void *handle, const char *function, gp_is_cubin *is, void *data,
-                           size_t *size, const char **why);
+const void *gp_module_code(const void *handle, const char *function, size_t *size,
+                           const char **why);
 
 #endif

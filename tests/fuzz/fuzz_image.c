@@ -36,8 +36,7 @@ static void find_code(const void *image, size_t size, int cc)
     for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
         const char *why = NULL;
         size_t length = 0;
-        const unsigned char *bytes =
-            gp_code_find(code, functions[f], cc, NULL, NULL, &length, &why);
+        const unsigned char *bytes = gp_code_find(code, functions[f], cc, &length, &why);
         if (!bytes && !why)
             abort();
         for (size_t i = 0; bytes && i < length; i++)
