@@ -105,6 +105,7 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     row->measured += group->measured;
     row->hardware += group->hardware;
     row->instrumented += group->instrumented;
+    row->recalled += group->recalled;
     add_time(row, group, s);
     for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(s)); i++)
         merge_stat(&row->stats[i], &group->stats[i]);

@@ -251,6 +251,9 @@ static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct 
     if (gp_summary_get_settings(r->summary)->replay_off)
         gp_text_addf(out, " (%" PRIu64 " with hardware counters, %" PRIu64 " instrumented)",
                      row->hardware, row->instrumented);
+    if (row->recalled > 0)
+        gp_text_addf(out, " (instrumented counters of %" PRIu64 " are those of launches alike)",
+                     row->recalled);
     gp_text_addf(out, "; GPU %d\n", row->launch->device);
 }
 

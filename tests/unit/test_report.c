@@ -665,6 +665,31 @@ static void rows_without_times_are_ordered_by_launches(void **state)
     gp_metrics_close(m);
 }
 
+static void counters_of_launches_alike_are_told(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("gld_efficiency");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct sample a;
+    for (int n = 0; n < 4; n++) {
+        make_sample(&a, "k", 1, 32);
+        a.launch.recalled = n > 0;
+        /* One was not what it was taken for. */
+        for (size_t i = 0; n == 3 && i < a.launch.counter_count; i++)
+            if (strstr(a.counters[i].name, "__sass_"))
+                a.counters[i].absent = "it was taken for a launch of another kind";
+        gp_summary_launch(s, &a.launch);
+    }
+    struct gp_text out = {0};
+    gp_table_report(s, &(struct gp_table_options){0}, &out);
+    assert_non_null(strstr(out.data, "; 4 launches, 4 measured (instrumented counters of 2 are "
+                                     "those of launches alike); GPU 0\n"));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 /* ---- advice ---- */
 
 static char sentences[4096];
@@ -790,6 +815,7 @@ int main(void)
         cmocka_unit_test(the_report_is_as_it_was),
         cmocka_unit_test(nothing_launched_is_said),
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
+        cmocka_unit_test(counters_of_launches_alike_are_told),
         cmocka_unit_test(a_good_kernel_gets_no_advice),
         cmocka_unit_test(no_access_is_no_bad_access),
         cmocka_unit_test(scattered_accesses_are_told_where_they_matter),
