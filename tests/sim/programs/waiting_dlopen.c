@@ -61,6 +61,7 @@ static void scale(struct work *w, CUstream stream)
     void *params[] = {&numbers, &n, &factor};
 
     MUST(w->gpu->MemsetD32(numbers, 0, n));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
     launch(w, "scale_in_place", 1, 1, n, 1, 0, stream, params);
     MUST(w->gpu->StreamSynchronize(stream));
     printf("scaled\n");
@@ -72,6 +73,7 @@ static void set_before(struct work *w, CUstream stream)
     void *params[] = {&flag, &seen};
 
     MUST(w->gpu->MemsetD32(flag, 5, 1));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
     launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
     MUST(w->gpu->StreamSynchronize(stream));
     printf("did not wait\n");
@@ -85,6 +87,7 @@ static void beside(struct work *w, CUstream stream)
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
     MUST(w->gpu->MemsetD32(flag, 0, 1));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
     launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
     scale(w, other);
     MUST(w->gpu->MemsetD32Async(flag, 9, 1, other));
@@ -100,6 +103,7 @@ static void full(struct work *w, CUstream stream)
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
     MUST(w->gpu->MemsetD32(flag, 0, 1));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
     launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
     printf("much memory: %d\n", (int)w->gpu->MemAlloc(&much, (size_t)1 << 40));
     MUST(w->gpu->MemsetD32Async(flag, 4, 1, other));
@@ -139,6 +143,7 @@ static void copied(struct work *w, CUstream stream)
     MUST(w->gpu->MemHostGetDevicePointer(&flag, memory, 0));
     *(volatile uint32_t *)memory = 0;
     MUST(w->gpu->MemsetD32(numbers, 0, n));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
     launch(w, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
     if (pthread_create(&thread, NULL, copy_one, &copy) != 0)
         exit(2);
@@ -159,6 +164,7 @@ static void left(struct work *w, CUstream stream)
     void *params[] = {&flag, &seen};
 
     MUST(w->gpu->MemsetD32(flag, 0, 1));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
     launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
     printf("left\n");
     exit(0);
