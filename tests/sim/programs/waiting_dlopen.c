@@ -60,8 +60,8 @@ static void scale(struct work *w, CUstream stream)
     float factor = 2;
     void *params[] = {&numbers, &n, &factor};
 
-    MUST(w->gpu->MemsetD32(numbers, 0, n));
-    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
+    /* In this stream alone: in the case "beside" a kernel in another one still waits. */
+    MUST(w->gpu->MemsetD32Async(numbers, 0, n, stream));
     launch(w, "scale_in_place", 1, 1, n, 1, 0, stream, params);
     MUST(w->gpu->StreamSynchronize(stream));
     printf("scaled\n");
