@@ -17,7 +17,7 @@ setup() {
 profiled() {
     local status=0
     GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
-        timeout 60 "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err" || status=$?
+        timeout 120 "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err" || status=$?
     [ ! -f "$profile" ] || settle_early
     return $status
 }
@@ -35,7 +35,7 @@ settle_early() {
 same_with_and_without() {
     local plain=0 ours=0
     # The outer braces keep the shell's word about a program that was killed out of its output.
-    { timeout 60 "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err"; } 2>/dev/null ||
+    { timeout 120 "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err"; } 2>/dev/null ||
         plain=$?
     { profiled "$@"; } 2>/dev/null || ours=$?
     diff "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out"

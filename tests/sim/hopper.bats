@@ -52,13 +52,13 @@ load common
 
 @test "matrix add by rows and columns" {
     for block in 32x32 32x16; do
-        profiled "$programs/snippets_linked" --size 1024 --block $block matrix_row matrix_column
+        profiled "$programs/snippets_linked" --size 512 --block $block matrix_row matrix_column
         is matrix_add_row gld_efficiency "100.00 %"
         is matrix_add_row gst_efficiency "100.00 %"
         is matrix_add_column gld_efficiency "12.50 %"
         is matrix_add_column gst_efficiency "12.50 %"
     done
-    profiled "$programs/snippets_linked" --size 1024 --block 16x16 matrix_row matrix_column
+    profiled "$programs/snippets_linked" --size 512 --block 16x16 matrix_row matrix_column
     is matrix_add_row gld_efficiency "100.00 %"
     is matrix_add_column gld_efficiency "25.00 %"
     is matrix_add_column gst_efficiency "25.00 %"
