@@ -1,8 +1,7 @@
 #include "metrics/metrics.h"
 
-#include "base/hash.h"
-#include "base/nearest.h"
 #include "metrics/definitions.h"
+#include "metrics/entries.h"
 #include "metrics/formula.h"
 #include "metrics/shipped.h"
 
@@ -21,122 +20,12 @@
 #define MOST_NESTING 16   /* of metrics that use metrics */
 #define MOST_STEPS 100000 /* operands looked up for one value */
 
-/* One section: a formula and the devices it is for. */
-struct variant {
-    struct gp_condition when;
-    struct gp_node *formula;
-    struct gp_node *needs; /* where this is 0 the metric does not apply; NULL: it always does */
-    char *when_text;       /* NULL: all devices */
-    int line;
-    struct variant *next;
-};
-
-struct entry {
-    struct gp_metric metric; /* first: a struct gp_metric * is a struct entry * */
-    char *strings;           /* what metric's strings point into */
-    char *file;
-    int line;
-    struct variant *variants;
-    struct entry *replaced; /* the shipped definition that this one stands in for */
-    unsigned height;        /* metrics below each other, this one included; 0: not yet known */
-};
-
-struct counter_name {
-    UT_hash_handle hh;
-    char name[];
-};
-
-struct gp_metrics {
-    struct entry **entries;
-    size_t count, capacity;
-    struct entry **selected;
-    size_t selected_count;
-    struct counter_name *counters; /* every name once, so that pointers can be compared */
-};
-
-static const struct entry *entry_of(const struct gp_metric *metric)
+static const struct gp_entry *entry_of(const struct gp_metric *metric)
 {
-    return (const struct entry *)metric;
+    return (const struct gp_entry *)metric;
 }
 
 /* ---- building ---- */
-
-static void free_variant(struct variant *v)
-{
-    if (!v)
-        return;
-    gp_formula_free(v->formula);
-    gp_formula_free(v->needs);
-    free(v->when_text);
-    free(v);
-}
-
-/* Visits the operands of everything that is computed for a variant. */
-static int walk_variant(const struct variant *v, int (*visit)(void *, struct gp_node *), void *user)
-{
-    int answer = gp_formula_walk(v->formula, visit, user);
-    return answer == 0 && v->needs ? gp_formula_walk(v->needs, visit, user) : answer;
-}
-
-static void free_entry(struct entry *e)
-{
-    while (e) {
-        struct entry *replaced = e->replaced;
-        while (e->variants) {
-            struct variant *v = e->variants;
-            e->variants = v->next;
-            free_variant(v);
-        }
-        free(e->strings);
-        free(e->file);
-        free(e);
-        e = replaced;
-    }
-}
-
-static struct entry **slot_of(const struct gp_metrics *m, const char *name)
-{
-    for (size_t i = 0; i < m->count; i++)
-        if (strcmp(m->entries[i]->metric.name, name) == 0)
-            return &m->entries[i];
-    return NULL;
-}
-
-static const char *metric_name(const void *user, size_t i)
-{
-    const struct gp_metrics *m = user;
-    return m->entries[i]->metric.name;
-}
-
-static void add_nearest(const struct gp_metrics *m, const char *name, struct gp_text *out)
-{
-    const char *nearest = gp_nearest(name, m->count, metric_name, m);
-    if (nearest)
-        gp_text_addf(out, "; did you mean %s?", nearest);
-}
-
-static int intern_counter(void *user, struct gp_node *operand)
-{
-    struct gp_metrics *m = user;
-    if (operand->kind != GP_NODE_COUNTER)
-        return 0;
-    size_t length = strlen(operand->name);
-    struct counter_name *c = NULL;
-    HASH_FIND(hh, m->counters, operand->name, length, c);
-    if (!c) {
-        c = calloc(1, sizeof(*c) + length + 1);
-        if (!c)
-            return -1;
-        memcpy(c->name, operand->name, length);
-        HASH_ADD_KEYPTR(hh, m->counters, c->name, length, c);
-        if (!c->hh.tbl) {
-            free(c);
-            return -1;
-        }
-    }
-    operand->bound = c->name;
-    return 0;
-}
 
 struct loading {
     struct gp_metrics *m;
@@ -157,7 +46,7 @@ static struct gp_node *parse_formula(const struct loading *l, const struct gp_de
 {
     char why[GP_WHY_SIZE] = "", what[GP_WHY_SIZE + 16];
     struct gp_node *node = gp_formula_parse(gp_text_string(&d->keys[key].text), why, sizeof(why));
-    if (node && gp_formula_walk(node, intern_counter, l->m) == 0)
+    if (node && gp_formula_walk(node, gp_metrics_intern_counter, l->m) == 0)
         return node;
     if (node)
         snprintf(what, sizeof(what), "out of memory");
@@ -168,7 +57,7 @@ static struct gp_node *parse_formula(const struct loading *l, const struct gp_de
     return NULL;
 }
 
-static struct variant *new_variant(const struct loading *l, const struct gp_definition *d)
+static struct gp_variant *new_variant(const struct loading *l, const struct gp_definition *d)
 {
     char why[GP_WHY_SIZE] = "out of memory";
     int line = d->keys[GP_KEY_FORMULA].line;
@@ -176,7 +65,7 @@ static struct variant *new_variant(const struct loading *l, const struct gp_defi
         complain(l, d, d->line, "there is no 'formula = ...'");
         return NULL;
     }
-    struct variant *v = calloc(1, sizeof(*v));
+    struct gp_variant *v = calloc(1, sizeof(*v));
     if (!v) {
         complain(l, d, line, why);
         return NULL;
@@ -187,7 +76,7 @@ static struct variant *new_variant(const struct loading *l, const struct gp_defi
         v->when_text = strdup(when);
         if (!v->when_text || gp_condition_parse(when, &v->when, why, sizeof(why)) != 0) {
             complain(l, d, d->keys[GP_KEY_WHEN].line, why);
-            free_variant(v);
+            gp_variant_free(v);
             return NULL;
         }
     }
@@ -196,7 +85,7 @@ static struct variant *new_variant(const struct loading *l, const struct gp_defi
     if (v->formula && needs_something)
         v->needs = parse_formula(l, d, GP_KEY_NEEDS);
     if (!v->formula || (needs_something && !v->needs)) {
-        free_variant(v);
+        gp_variant_free(v);
         return NULL;
     }
     return v;
@@ -204,7 +93,8 @@ static struct variant *new_variant(const struct loading *l, const struct gp_defi
 
 /* Sets the metric's strings. What a user's definition leaves out is as it is in the one it
  * replaces. */
-static int describe(struct entry *e, const struct gp_definition *d, const struct gp_metric *before)
+static int describe(struct gp_entry *e, const struct gp_definition *d,
+                    const struct gp_metric *before)
 {
     const char *texts[5] = {d->name};
     const char *const inherited[5] = {
@@ -234,15 +124,15 @@ static int describe(struct entry *e, const struct gp_definition *d, const struct
     return 0;
 }
 
-static struct entry *new_entry(const struct loading *l, const struct gp_definition *d,
-                               const struct gp_metric *before)
+static struct gp_entry *new_entry(const struct loading *l, const struct gp_definition *d,
+                                  const struct gp_metric *before)
 {
-    struct entry *e = calloc(1, sizeof(*e));
+    struct gp_entry *e = calloc(1, sizeof(*e));
     if (!e)
         return NULL;
     e->file = strdup(d->file);
     if (!e->file || describe(e, d, before) != 0) {
-        free_entry(e);
+        gp_entry_free(e);
         return NULL;
     }
     e->line = d->line;
@@ -251,26 +141,12 @@ static struct entry *new_entry(const struct loading *l, const struct gp_definiti
     return e;
 }
 
-static int append_entry(struct gp_metrics *m, struct entry *e)
-{
-    if (m->count == m->capacity) {
-        size_t capacity = m->capacity ? 2 * m->capacity : 64;
-        struct entry **grown = realloc(m->entries, capacity * sizeof(struct entry *));
-        if (!grown)
-            return -1;
-        m->entries = grown;
-        m->capacity = capacity;
-    }
-    m->entries[m->count++] = e;
-    return 0;
-}
-
 /* A second section of the same name in the same file: the same metric on other devices. */
-static int add_variant(const struct loading *l, struct entry *e, const struct gp_definition *d,
-                       struct variant *v)
+static int add_variant(const struct loading *l, struct gp_entry *e, const struct gp_definition *d,
+                       struct gp_variant *v)
 {
     char what[GP_WHY_SIZE];
-    struct variant **end = &e->variants;
+    struct gp_variant **end = &e->variants;
     for (; *end; end = &(*end)->next) {
         if (v->when.count == 0 && (*end)->when.count == 0) {
             snprintf(what, sizeof(what),
@@ -305,41 +181,41 @@ static int read_default(const struct loading *l, const struct gp_definition *d, 
 static void take_definition(void *user, const struct gp_definition *d)
 {
     const struct loading *l = user;
-    struct variant *v = new_variant(l, d);
+    struct gp_variant *v = new_variant(l, d);
     if (!v)
         return;
     if (d->keys[GP_KEY_UNIT].text.length > LONGEST_UNIT) {
         char what[GP_WHY_SIZE];
         snprintf(what, sizeof(what), "a unit has at most %d letters", LONGEST_UNIT);
         complain(l, d, d->keys[GP_KEY_UNIT].line, what);
-        free_variant(v);
+        gp_variant_free(v);
         return;
     }
-    struct entry **slot = slot_of(l->m, d->name);
+    struct gp_entry **slot = gp_metrics_slot(l->m, d->name);
     if (!slot && l->m->count >= MOST_METRICS) {
         char what[GP_WHY_SIZE];
         snprintf(what, sizeof(what), "left out, there are %d already", MOST_METRICS);
         complain(l, d, d->line, what);
-        free_variant(v);
+        gp_variant_free(v);
         return;
     }
     int in_default_set = slot ? (*slot)->metric.in_default_set : 0;
     if (read_default(l, d, &in_default_set) != 0) {
-        free_variant(v);
+        gp_variant_free(v);
         return;
     }
     if (slot && strcmp((*slot)->file, d->file) == 0) {
         if (add_variant(l, *slot, d, v) != 0)
-            free_variant(v);
+            gp_variant_free(v);
         else
             (*slot)->metric.in_default_set = in_default_set;
         return;
     }
-    struct entry *e = new_entry(l, d, slot ? &(*slot)->metric : NULL);
-    if (!e || (!slot && append_entry(l->m, e) != 0)) {
+    struct gp_entry *e = new_entry(l, d, slot ? &(*slot)->metric : NULL);
+    if (!e || (!slot && gp_metrics_append(l->m, e) != 0)) {
         complain(l, d, d->line, "out of memory");
-        free_variant(v);
-        free_entry(e);
+        gp_variant_free(v);
+        gp_entry_free(e);
         return;
     }
     e->variants = v;
@@ -352,26 +228,12 @@ static void take_definition(void *user, const struct gp_definition *d)
 
 /* ---- resolving names ---- */
 
-/* Drops a definition; the one it replaced comes back. */
-static void drop_entry(struct gp_metrics *m, struct entry **slot)
-{
-    struct entry *e = *slot;
-    if (e->replaced) {
-        *slot = e->replaced;
-        e->replaced = NULL;
-    } else {
-        m->count--;
-        memmove(slot, slot + 1, (size_t)(m->entries + m->count - slot) * sizeof(struct entry *));
-    }
-    free_entry(e);
-}
-
 static int bind_metric(void *user, struct gp_node *operand)
 {
     struct gp_metrics *m = user;
     if (operand->kind != GP_NODE_METRIC)
         return 0;
-    struct entry **slot = slot_of(m, operand->name);
+    struct gp_entry **slot = gp_metrics_slot(m, operand->name);
     operand->bound = slot ? *slot : NULL;
     return slot ? 0 : -1;
 }
@@ -388,17 +250,17 @@ static int find_unbound(void *user, struct gp_node *operand)
 /* Drops a definition when it names a metric which is not there. Returns whether it did. */
 static int drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *problems)
 {
-    for (struct variant *v = m->entries[i]->variants; v; v = v->next) {
-        if (walk_variant(v, bind_metric, m) == 0)
+    for (struct gp_variant *v = m->entries[i]->variants; v; v = v->next) {
+        if (gp_variant_walk(v, bind_metric, m) == 0)
             continue;
         const struct gp_node *unbound = NULL;
-        walk_variant(v, find_unbound, &unbound);
+        gp_variant_walk(v, find_unbound, &unbound);
         gp_text_addf(problems, "%s:%d: metric %s: there is no metric '%s'", m->entries[i]->file,
                      v->line, m->entries[i]->metric.name, unbound ? unbound->name : "?");
         if (unbound)
-            add_nearest(m, unbound->name, problems);
+            gp_metrics_add_nearest(m, unbound->name, problems);
         gp_text_add(problems, " (a counter's name has '__' in it)\n");
-        drop_entry(m, &m->entries[i]);
+        gp_metrics_drop(m, &m->entries[i]);
         return 1;
     }
     return 0;
@@ -419,24 +281,24 @@ static int drop_dangling(struct gp_metrics *m, struct gp_text *problems)
 }
 
 struct cycle_search {
-    struct entry *path[MOST_NESTING + 1];
+    struct gp_entry *path[MOST_NESTING + 1];
     size_t depth;
     size_t begin;     /* of the cycle in the path */
     unsigned highest; /* of the metrics seen below the last one of the path */
     int too_deep;
 };
 
-static int search_cycle(struct cycle_search *s, struct entry *e);
+static int search_cycle(struct cycle_search *s, struct gp_entry *e);
 
 static int search_below(void *user, struct gp_node *operand)
 {
     if (operand->kind != GP_NODE_METRIC)
         return 0;
-    return search_cycle(user, (struct entry *)operand->bound);
+    return search_cycle(user, (struct gp_entry *)operand->bound);
 }
 
 /* Returns 1 with the path that came back to itself, or went too deep. */
-static int search_cycle(struct cycle_search *s, struct entry *e)
+static int search_cycle(struct cycle_search *s, struct gp_entry *e)
 {
     if (e->height == 0) {
         for (size_t i = 0; i < s->depth; i++) {
@@ -449,8 +311,8 @@ static int search_cycle(struct cycle_search *s, struct entry *e)
         unsigned highest_beside = s->highest;
         s->highest = 0;
         s->too_deep = s->depth > MOST_NESTING;
-        for (struct variant *v = e->variants; v && !s->too_deep; v = v->next)
-            if (walk_variant(v, search_below, s) != 0)
+        for (struct gp_variant *v = e->variants; v && !s->too_deep; v = v->next)
+            if (gp_variant_walk(v, search_below, s) != 0)
                 return 1;
         s->too_deep |= s->highest >= MOST_NESTING;
         if (s->too_deep) {
@@ -476,7 +338,7 @@ static int drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
         struct cycle_search s = {.depth = 0};
         if (!search_cycle(&s, m->entries[i]))
             continue;
-        struct entry *culprit = s.path[s.begin];
+        struct gp_entry *culprit = s.path[s.begin];
         for (size_t k = s.begin; k < s.depth; k++)
             if (s.path[k]->metric.user_defined)
                 culprit = s.path[k];
@@ -490,7 +352,7 @@ static int drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
                 gp_text_addf(problems, "%s -> ", s.path[k]->metric.name);
             gp_text_addf(problems, "%s\n", s.path[s.begin]->metric.name);
         }
-        drop_entry(m, slot_of(m, culprit->metric.name));
+        gp_metrics_drop(m, gp_metrics_slot(m, culprit->metric.name));
         return 1;
     }
     return 0;
@@ -656,8 +518,8 @@ void gp_metrics_close(struct gp_metrics *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->count; i++)
-        free_entry(m->entries[i]);
-    struct counter_name *c, *next;
+        gp_entry_free(m->entries[i]);
+    struct gp_counter_name *c, *next;
     HASH_ITER(hh, m->counters, c, next)
     {
         HASH_DEL(m->counters, c);
@@ -682,7 +544,7 @@ const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i)
 
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name)
 {
-    struct entry **slot = slot_of(m, name);
+    struct gp_entry **slot = gp_metrics_slot(m, name);
     return slot ? &(*slot)->metric : NULL;
 }
 
@@ -697,11 +559,11 @@ const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i
 }
 
 struct selection {
-    struct entry **entries; /* room for every metric */
+    struct gp_entry **entries; /* room for every metric */
     size_t count;
 };
 
-static void select_entry(struct selection *s, struct entry *e)
+static void select_entry(struct selection *s, struct gp_entry *e)
 {
     for (size_t i = 0; i < s->count; i++)
         if (s->entries[i] == e)
@@ -719,7 +581,7 @@ static int select_name(const struct gp_metrics *m, struct selection *s, const ch
                 select_entry(s, m->entries[i]);
         return 0;
     }
-    struct entry **slot = slot_of(m, name);
+    struct gp_entry **slot = gp_metrics_slot(m, name);
     if (slot)
         select_entry(s, *slot);
     return slot ? 0 : -1;
@@ -727,7 +589,7 @@ static int select_name(const struct gp_metrics *m, struct selection *s, const ch
 
 int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems)
 {
-    struct selection s = {.entries = calloc(m->count + 1, sizeof(struct entry *))};
+    struct selection s = {.entries = calloc(m->count + 1, sizeof(struct gp_entry *))};
     struct gp_text name = {0};
     int answer = s.entries ? 0 : -1;
     const char *p = list && *list ? list : "default";
@@ -745,7 +607,7 @@ int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *pr
         }
         if (select_name(m, &s, name.data) != 0) {
             gp_text_addf(problems, "there is no metric '%s'", name.data);
-            add_nearest(m, name.data, problems);
+            gp_metrics_add_nearest(m, name.data, problems);
             gp_text_add(problems, "\n");
             answer = -1;
         }
@@ -769,24 +631,11 @@ int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *pr
 
 /* ---- using ---- */
 
-/* A formula for these devices alone comes before one for all. */
-static const struct variant *variant_for(const struct entry *e, const struct gp_device *device)
-{
-    const struct variant *general = NULL;
-    for (const struct variant *v = e->variants; v; v = v->next) {
-        if (v->when.count == 0)
-            general = v;
-        else if (gp_condition_holds(&v->when, device))
-            return v;
-    }
-    return general;
-}
-
-static void say_not_defined(const struct entry *e, const struct gp_device *device, char *why,
+static void say_not_defined(const struct gp_entry *e, const struct gp_device *device, char *why,
                             size_t why_size)
 {
     struct gp_text conditions = {0};
-    for (const struct variant *v = e->variants; v; v = v->next)
+    for (const struct gp_variant *v = e->variants; v; v = v->next)
         gp_text_addf(&conditions, "%s%s", v == e->variants ? "" : ", or ",
                      v->when_text ? v->when_text : "always");
     snprintf(why, why_size, "%s is not defined for compute capability %d.%d, only when %s",
@@ -801,7 +650,7 @@ struct gathering {
     int depth;
 };
 
-static int gather_entry(struct gathering *g, const struct entry *e);
+static int gather_entry(struct gathering *g, const struct gp_entry *e);
 
 static int gather_operand(void *user, struct gp_node *operand)
 {
@@ -818,10 +667,10 @@ static int gather_operand(void *user, struct gp_node *operand)
     return 0;
 }
 
-static int gather_entry(struct gathering *g, const struct entry *e)
+static int gather_entry(struct gathering *g, const struct gp_entry *e)
 {
-    const struct variant *v = variant_for(e, g->device);
-    return v ? walk_variant(v, gather_operand, g) : 0;
+    const struct gp_variant *v = gp_variant_for(e, g->device);
+    return v ? gp_variant_walk(v, gather_operand, g) : 0;
 }
 
 int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
@@ -873,7 +722,7 @@ static int counter_value(const struct evaluation *e, const char *name, double *v
     return -1;
 }
 
-static int evaluate_entry(struct evaluation *ev, const struct entry *e, double *value, char *why,
+static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
                           size_t why_size);
 
 static int operand_value(void *user, const struct gp_node *operand, double *value, char *why,
@@ -894,10 +743,10 @@ static int operand_value(void *user, const struct gp_node *operand, double *valu
     }
 }
 
-static int evaluate_entry(struct evaluation *ev, const struct entry *e, double *value, char *why,
+static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
                           size_t why_size)
 {
-    const struct variant *v = variant_for(e, ev->device);
+    const struct gp_variant *v = gp_variant_for(e, ev->device);
     if (!v) {
         say_not_defined(e, ev->device, why, why_size);
         return -1;
@@ -930,7 +779,7 @@ int gp_metric_formula(const struct gp_metrics *m, const struct gp_metric *metric
                       size_t why_size)
 {
     (void)m;
-    const struct variant *v = variant_for(entry_of(metric), device);
+    const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
     if (!v) {
         say_not_defined(entry_of(metric), device, why, why_size);
         return -1;

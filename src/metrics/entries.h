@@ -1,0 +1,71 @@
+/* What is kept of the definitions: metrics, and the formulas that each has on different devices.
+ * Owns them; calls base/ and its neighbours formula and definitions. For the files of this room
+ * that build or use them; metrics.h is what others see. */
+#ifndef GPUPROF_METRICS_ENTRIES_H
+#define GPUPROF_METRICS_ENTRIES_H
+
+#include "base/hash.h"
+#include "metrics/definitions.h"
+#include "metrics/formula.h"
+#include "metrics/metrics.h"
+
+/* One section: a formula and the devices it is for. */
+struct gp_variant {
+    struct gp_condition when;
+    struct gp_node *formula;
+    struct gp_node *needs; /* where this is 0 the metric does not apply; NULL: it always does */
+    char *when_text;       /* NULL: all devices */
+    int line;
+    struct gp_variant *next;
+};
+
+struct gp_entry {
+    struct gp_metric metric; /* first: a struct gp_metric * is a struct gp_entry * */
+    char *strings;           /* what metric's strings point into */
+    char *file;
+    int line;
+    struct gp_variant *variants;
+    struct gp_entry *replaced; /* the shipped definition that this one stands in for */
+    unsigned height;           /* metrics below each other, this one included; 0: not yet known */
+};
+
+struct gp_counter_name {
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct gp_metrics {
+    struct gp_entry **entries;
+    size_t count, capacity;
+    struct gp_entry **selected;
+    size_t selected_count;
+    struct gp_counter_name *counters; /* every name once, so that pointers can be compared */
+};
+
+void gp_variant_free(struct gp_variant *v);
+
+/* Visits the operands of everything that is computed for a variant. */
+int gp_variant_walk(const struct gp_variant *v, int (*visit)(void *, struct gp_node *), void *user);
+
+/* The one used on this device, NULL where there is none. */
+const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct gp_device *device);
+
+/* Frees those that it replaced as well. */
+void gp_entry_free(struct gp_entry *e);
+
+/* Where the metric of that name stands, NULL where there is none. */
+struct gp_entry **gp_metrics_slot(const struct gp_metrics *m, const char *name);
+
+/* 0, or -1 when memory runs out. */
+int gp_metrics_append(struct gp_metrics *m, struct gp_entry *e);
+
+/* Drops a definition; the one it replaced comes back. */
+void gp_metrics_drop(struct gp_metrics *m, struct gp_entry **slot);
+
+/* Adds "; did you mean NAME?" where one is near. */
+void gp_metrics_add_nearest(const struct gp_metrics *m, const char *name, struct gp_text *out);
+
+/* Visits an operand: binds a counter to the one copy of its name. `user` is a struct gp_metrics. */
+int gp_metrics_intern_counter(void *user, struct gp_node *operand);
+
+#endif
