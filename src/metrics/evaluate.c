@@ -1,0 +1,124 @@
+#include "metrics/entries.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_STEPS 100000 /* operands looked up for one value */
+
+static const struct gp_entry *entry_of(const struct gp_metric *metric)
+{
+    return (const struct gp_entry *)metric;
+}
+
+static void say_not_defined(const struct gp_entry *e, const struct gp_device *device, char *why,
+                            size_t why_size)
+{
+    struct gp_text conditions = {0};
+    for (const struct gp_variant *v = e->variants; v; v = v->next)
+        gp_text_addf(&conditions, "%s%s", v == e->variants ? "" : ", or ",
+                     v->when_text ? v->when_text : "always");
+    snprintf(why, why_size, "%s is not defined for compute capability %d.%d, only when %s",
+             e->metric.name, device->cc_major, device->cc_minor, gp_text_string(&conditions));
+    gp_text_free(&conditions);
+}
+
+struct evaluation {
+    const struct gp_device *device;
+    const struct gp_launch *launch;
+    unsigned steps;
+};
+
+static int counter_value(const struct evaluation *e, const char *name, double *value, char *why,
+                         size_t why_size)
+{
+    const struct gp_counter *counters = e->launch->counters, *found = NULL;
+    size_t count = e->launch->counter_count;
+    /* Names recorded as gp_metrics_counters gave them are found without comparing letters. */
+    for (size_t i = 0; i < count && !found; i++)
+        if (counters[i].name == name)
+            found = &counters[i];
+    for (size_t i = 0; i < count && !found; i++)
+        if (strcmp(counters[i].name, name) == 0)
+            found = &counters[i];
+    const char *reason = "not measured";
+    if (found && !found->absent) {
+        *value = found->value;
+        return 0;
+    }
+    if (found)
+        reason = found->absent;
+    else if (e->launch->skipped)
+        reason = e->launch->skipped;
+    snprintf(why, why_size, "counter %s: %s", name, reason);
+    return -1;
+}
+
+static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
+                          size_t why_size);
+
+static int operand_value(void *user, const struct gp_node *operand, double *value, char *why,
+                         size_t why_size)
+{
+    struct evaluation *e = user;
+    if (++e->steps > MOST_STEPS) {
+        snprintf(why, why_size, "the formula takes more than %d steps", MOST_STEPS);
+        return -1;
+    }
+    switch (operand->kind) {
+    case GP_NODE_COUNTER:
+        return counter_value(e, operand->bound, value, why, why_size);
+    case GP_NODE_FACT:
+        return operand->fact->get(operand->fact, e->device, e->launch, value, why, why_size);
+    default:
+        return evaluate_entry(e, operand->bound, value, why, why_size);
+    }
+}
+
+static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
+                          size_t why_size)
+{
+    const struct gp_variant *v = gp_variant_for(e, ev->device);
+    if (!v) {
+        say_not_defined(e, ev->device, why, why_size);
+        return -1;
+    }
+    const struct gp_operands operands = {.user = ev, .value_of = operand_value};
+    double needed = 1;
+    if (gp_formula_evaluate(v->formula, &operands, value, why, why_size) != 0 ||
+        (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why, why_size) != 0))
+        return -1;
+    if (needed != 0)
+        return 0;
+    struct gp_text text = {0};
+    gp_formula_print(v->needs, &text);
+    snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
+    gp_text_free(&text);
+    return -1;
+}
+
+int gp_metric_evaluate(const struct gp_metrics *m, const struct gp_metric *metric,
+                       const struct gp_device *device, const struct gp_launch *launch,
+                       double *value, char *why, size_t why_size)
+{
+    (void)m;
+    struct evaluation ev = {.device = device, .launch = launch};
+    return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
+}
+
+int gp_metric_formula(const struct gp_metrics *m, const struct gp_metric *metric,
+                      const struct gp_device *device, struct gp_text *out, char *why,
+                      size_t why_size)
+{
+    (void)m;
+    const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
+    if (!v) {
+        say_not_defined(entry_of(metric), device, why, why_size);
+        return -1;
+    }
+    gp_formula_print(v->formula, out);
+    if (v->needs) {
+        gp_text_add(out, ", where not 0: ");
+        gp_formula_print(v->needs, out);
+    }
+    return 0;
+}
