@@ -3,6 +3,7 @@
 #include "metrics/definitions.h"
 #include "metrics/entries.h"
 #include "metrics/formula.h"
+#include "metrics/resolve.h"
 #include "metrics/shipped.h"
 
 #include <dirent.h>
@@ -17,7 +18,6 @@
 #define LARGEST_FILE (1 << 20)
 #define LONGEST_UNIT 12
 #define MOST_METRICS 2000 /* names are looked up one by one; a program waits for it */
-#define MOST_NESTING 16   /* of metrics that use metrics */
 
 /* ---- building ---- */
 
@@ -220,146 +220,6 @@ static void take_definition(void *user, const struct gp_definition *d)
     }
 }
 
-/* ---- resolving names ---- */
-
-static int bind_metric(void *user, struct gp_node *operand)
-{
-    struct gp_metrics *m = user;
-    if (operand->kind != GP_NODE_METRIC)
-        return 0;
-    struct gp_entry **slot = gp_metrics_slot(m, operand->name);
-    operand->bound = slot ? *slot : NULL;
-    return slot ? 0 : -1;
-}
-
-static int find_unbound(void *user, struct gp_node *operand)
-{
-    const struct gp_node **found = user;
-    if (operand->kind != GP_NODE_METRIC || operand->bound)
-        return 0;
-    *found = operand;
-    return -1;
-}
-
-/* Drops a definition when it names a metric which is not there. Returns whether it did. */
-static int drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *problems)
-{
-    for (struct gp_variant *v = m->entries[i]->variants; v; v = v->next) {
-        if (gp_variant_walk(v, bind_metric, m) == 0)
-            continue;
-        const struct gp_node *unbound = NULL;
-        gp_variant_walk(v, find_unbound, &unbound);
-        gp_text_addf(problems, "%s:%d: metric %s: there is no metric '%s'", m->entries[i]->file,
-                     v->line, m->entries[i]->metric.name, unbound ? unbound->name : "?");
-        if (unbound)
-            gp_metrics_add_nearest(m, unbound->name, problems);
-        gp_text_add(problems, " (a counter's name has '__' in it)\n");
-        gp_metrics_drop(m, &m->entries[i]);
-        return 1;
-    }
-    return 0;
-}
-
-/* Drops definitions that name a metric which is not there, in both directions: one that is dropped
- * leaves others without theirs, most often its neighbours. Returns whether any was. */
-static int drop_dangling(struct gp_metrics *m, struct gp_text *problems)
-{
-    int dropped = 0;
-    for (size_t i = 0; i < m->count; i++)
-        while (i < m->count && drop_if_dangling(m, i, problems))
-            dropped = 1;
-    for (size_t i = m->count; i-- > 0;)
-        while (i < m->count && drop_if_dangling(m, i, problems))
-            dropped = 1;
-    return dropped;
-}
-
-struct cycle_search {
-    struct gp_entry *path[MOST_NESTING + 1];
-    size_t depth;
-    size_t begin;     /* of the cycle in the path */
-    unsigned highest; /* of the metrics seen below the last one of the path */
-    int too_deep;
-};
-
-static int search_cycle(struct cycle_search *s, struct gp_entry *e);
-
-static int search_below(void *user, struct gp_node *operand)
-{
-    if (operand->kind != GP_NODE_METRIC)
-        return 0;
-    return search_cycle(user, (struct gp_entry *)operand->bound);
-}
-
-/* Returns 1 with the path that came back to itself, or went too deep. */
-static int search_cycle(struct cycle_search *s, struct gp_entry *e)
-{
-    if (e->height == 0) {
-        for (size_t i = 0; i < s->depth; i++) {
-            if (s->path[i] == e) {
-                s->begin = i;
-                return 1;
-            }
-        }
-        s->path[s->depth++] = e;
-        unsigned highest_beside = s->highest;
-        s->highest = 0;
-        s->too_deep = s->depth > MOST_NESTING;
-        for (struct gp_variant *v = e->variants; v && !s->too_deep; v = v->next)
-            if (gp_variant_walk(v, search_below, s) != 0)
-                return 1;
-        s->too_deep |= s->highest >= MOST_NESTING;
-        if (s->too_deep) {
-            s->begin = s->depth - 1;
-            return 1;
-        }
-        e->height = s->highest + 1;
-        s->highest = highest_beside;
-        s->depth--;
-    }
-    if (e->height > s->highest)
-        s->highest = e->height;
-    return 0;
-}
-
-/* Drops one definition that leads back to itself. Returns whether it did. The user's own is dropped
- * before a shipped one. */
-static int drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
-{
-    for (size_t i = 0; i < m->count; i++)
-        m->entries[i]->height = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        struct cycle_search s = {.depth = 0};
-        if (!search_cycle(&s, m->entries[i]))
-            continue;
-        struct gp_entry *culprit = s.path[s.begin];
-        for (size_t k = s.begin; k < s.depth; k++)
-            if (s.path[k]->metric.user_defined)
-                culprit = s.path[k];
-        gp_text_addf(problems, "%s:%d: metric %s: ", culprit->file, culprit->line,
-                     culprit->metric.name);
-        if (s.too_deep) {
-            gp_text_addf(problems, "more than %d metrics deep\n", MOST_NESTING);
-        } else {
-            gp_text_add(problems, "its formula leads back to itself: ");
-            for (size_t k = s.begin; k < s.depth; k++)
-                gp_text_addf(problems, "%s -> ", s.path[k]->metric.name);
-            gp_text_addf(problems, "%s\n", s.path[s.begin]->metric.name);
-        }
-        gp_metrics_drop(m, gp_metrics_slot(m, culprit->metric.name));
-        return 1;
-    }
-    return 0;
-}
-
-static void resolve(struct gp_metrics *m, struct gp_text *problems)
-{
-    do {
-        while (drop_dangling(m, problems))
-            ;
-    } while (drop_cyclic(m, problems));
-}
-
 /* ---- files ---- */
 
 static void load_text(struct loading *l, const char *file, const char *text, size_t length)
@@ -484,7 +344,7 @@ struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t l
         return NULL;
     struct loading l = {.m = m, .problems = problems, .user_defined = 1};
     load_text(&l, file, text, length);
-    resolve(m, problems);
+    gp_metrics_resolve(m, problems);
     if (gp_metrics_select(m, NULL, problems) == 0)
         return m;
     gp_metrics_close(m);
@@ -500,7 +360,7 @@ struct gp_metrics *gp_metrics_open(struct gp_text *problems)
     load_shipped(&l, gp_shipped_definitions, gp_shipped_definitions_end);
     l.user_defined = 1;
     load_users_files(&l);
-    resolve(m, problems);
+    gp_metrics_resolve(m, problems);
     if (gp_metrics_select(m, NULL, problems) == 0)
         return m;
     gp_metrics_close(m);
