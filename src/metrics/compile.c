@@ -1,0 +1,203 @@
+#include "metrics/compile.h"
+
+#include "metrics/entries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_UNIT 12
+#define MOST_METRICS 2000 /* names are looked up one by one; a program waits for it */
+
+static void complain(const struct gp_loading *l, const struct gp_definition *d, int line,
+                     const char *what)
+{
+    gp_text_addf(l->problems, "%s:%d: metric %s: %s\n", d->file, line ? line : d->line, d->name,
+                 what);
+}
+
+/* Parses the value of one key; complains and returns NULL when that fails. */
+static struct gp_node *parse_formula(const struct gp_loading *l, const struct gp_definition *d,
+                                     enum gp_key key)
+{
+    char why[GP_WHY_SIZE] = "", what[GP_WHY_SIZE + 16];
+    struct gp_node *node = gp_formula_parse(gp_text_string(&d->keys[key].text), why, sizeof(why));
+    if (node && gp_formula_walk(node, gp_metrics_intern_counter, l->m) == 0)
+        return node;
+    if (node)
+        snprintf(what, sizeof(what), "out of memory");
+    else
+        snprintf(what, sizeof(what), "%s, %s", key == GP_KEY_NEEDS ? "needs" : "formula", why);
+    complain(l, d, d->keys[key].line, what);
+    gp_formula_free(node);
+    return NULL;
+}
+
+static struct gp_variant *new_variant(const struct gp_loading *l, const struct gp_definition *d)
+{
+    char why[GP_WHY_SIZE] = "out of memory";
+    int line = d->keys[GP_KEY_FORMULA].line;
+    if (!line) {
+        complain(l, d, d->line, "there is no 'formula = ...'");
+        return NULL;
+    }
+    struct gp_variant *v = calloc(1, sizeof(*v));
+    if (!v) {
+        complain(l, d, line, why);
+        return NULL;
+    }
+    v->line = d->line;
+    if (d->keys[GP_KEY_WHEN].line) {
+        const char *when = gp_text_string(&d->keys[GP_KEY_WHEN].text);
+        v->when_text = strdup(when);
+        if (!v->when_text || gp_condition_parse(when, &v->when, why, sizeof(why)) != 0) {
+            complain(l, d, d->keys[GP_KEY_WHEN].line, why);
+            gp_variant_free(v);
+            return NULL;
+        }
+    }
+    v->formula = parse_formula(l, d, GP_KEY_FORMULA);
+    int needs_something = d->keys[GP_KEY_NEEDS].line != 0;
+    if (v->formula && needs_something)
+        v->needs = parse_formula(l, d, GP_KEY_NEEDS);
+    if (!v->formula || (needs_something && !v->needs)) {
+        gp_variant_free(v);
+        return NULL;
+    }
+    return v;
+}
+
+/* Sets the metric's strings. What a user's definition leaves out is as it is in the one it
+ * replaces. */
+static int describe(struct gp_entry *e, const struct gp_definition *d,
+                    const struct gp_metric *before)
+{
+    const char *texts[5] = {d->name};
+    const char *const inherited[5] = {
+        NULL,
+        before ? before->unit : "",
+        before ? before->metric_class : "",
+        before ? before->description : "",
+        before ? before->source : "",
+    };
+    static const enum gp_key keys[5] = {0, GP_KEY_UNIT, GP_KEY_CLASS, GP_KEY_DESCRIPTION,
+                                        GP_KEY_SOURCE};
+    size_t size = strlen(d->name) + 1;
+    for (int i = 1; i < 5; i++) {
+        int given = d->keys[keys[i]].line != 0;
+        texts[i] = given ? gp_text_string(&d->keys[keys[i]].text) : inherited[i];
+        size += strlen(texts[i]) + 1;
+    }
+    char *p = e->strings = malloc(size);
+    if (!p)
+        return -1;
+    const char **const fields[5] = {&e->metric.name, &e->metric.unit, &e->metric.metric_class,
+                                    &e->metric.description, &e->metric.source};
+    for (int i = 0; i < 5; i++) {
+        *fields[i] = p;
+        p = stpcpy(p, texts[i]) + 1;
+    }
+    return 0;
+}
+
+static struct gp_entry *new_entry(const struct gp_loading *l, const struct gp_definition *d,
+                                  const struct gp_metric *before)
+{
+    struct gp_entry *e = calloc(1, sizeof(*e));
+    if (!e)
+        return NULL;
+    e->file = strdup(d->file);
+    if (!e->file || describe(e, d, before) != 0) {
+        gp_entry_free(e);
+        return NULL;
+    }
+    e->line = d->line;
+    e->metric.user_defined = l->user_defined;
+    e->metric.in_default_set = before ? before->in_default_set : 0;
+    return e;
+}
+
+/* A second section of the same name in the same file: the same metric on other devices. */
+static int add_variant(const struct gp_loading *l, struct gp_entry *e,
+                       const struct gp_definition *d, struct gp_variant *v)
+{
+    char what[GP_WHY_SIZE];
+    struct gp_variant **end = &e->variants;
+    for (; *end; end = &(*end)->next) {
+        if (v->when.count == 0 && (*end)->when.count == 0) {
+            snprintf(what, sizeof(what),
+                     "line %d defines it already; a second formula needs 'when = cc ...'",
+                     (*end)->line);
+            complain(l, d, d->line, what);
+            return -1;
+        }
+    }
+    const int unit_line = d->keys[GP_KEY_UNIT].line;
+    if (unit_line && strcmp(gp_text_string(&d->keys[GP_KEY_UNIT].text), e->metric.unit) != 0) {
+        snprintf(what, sizeof(what), "its unit is '%s' since line %d", e->metric.unit, e->line);
+        complain(l, d, unit_line, what);
+        return -1;
+    }
+    *end = v;
+    return 0;
+}
+
+static int read_default(const struct gp_loading *l, const struct gp_definition *d, int *answer)
+{
+    const char *text = gp_text_string(&d->keys[GP_KEY_DEFAULT].text);
+    if (!d->keys[GP_KEY_DEFAULT].line)
+        return 0;
+    *answer = strcmp(text, "yes") == 0;
+    if (*answer || strcmp(text, "no") == 0)
+        return 0;
+    complain(l, d, d->keys[GP_KEY_DEFAULT].line, "'default' is yes or no");
+    return -1;
+}
+
+void gp_definition_compile(void *user, const struct gp_definition *d)
+{
+    const struct gp_loading *l = user;
+    struct gp_variant *v = new_variant(l, d);
+    if (!v)
+        return;
+    if (d->keys[GP_KEY_UNIT].text.length > LONGEST_UNIT) {
+        char what[GP_WHY_SIZE];
+        snprintf(what, sizeof(what), "a unit has at most %d letters", LONGEST_UNIT);
+        complain(l, d, d->keys[GP_KEY_UNIT].line, what);
+        gp_variant_free(v);
+        return;
+    }
+    struct gp_entry **slot = gp_metrics_slot(l->m, d->name);
+    if (!slot && l->m->count >= MOST_METRICS) {
+        char what[GP_WHY_SIZE];
+        snprintf(what, sizeof(what), "left out, there are %d already", MOST_METRICS);
+        complain(l, d, d->line, what);
+        gp_variant_free(v);
+        return;
+    }
+    int in_default_set = slot ? (*slot)->metric.in_default_set : 0;
+    if (read_default(l, d, &in_default_set) != 0) {
+        gp_variant_free(v);
+        return;
+    }
+    if (slot && strcmp((*slot)->file, d->file) == 0) {
+        if (add_variant(l, *slot, d, v) != 0)
+            gp_variant_free(v);
+        else
+            (*slot)->metric.in_default_set = in_default_set;
+        return;
+    }
+    struct gp_entry *e = new_entry(l, d, slot ? &(*slot)->metric : NULL);
+    if (!e || (!slot && gp_metrics_append(l->m, e) != 0)) {
+        complain(l, d, d->line, "out of memory");
+        gp_variant_free(v);
+        gp_entry_free(e);
+        return;
+    }
+    e->variants = v;
+    e->metric.in_default_set = in_default_set;
+    if (slot) {
+        e->replaced = *slot;
+        *slot = e;
+    }
+}
