@@ -6,6 +6,16 @@
 
 #include <stdlib.h>
 
+/* What follows when all definitions are there. NULL, with nothing left, when memory runs out. */
+static struct gp_metrics *finish(struct gp_metrics *m, struct gp_text *problems)
+{
+    gp_metrics_resolve(m, problems);
+    if (gp_metrics_select(m, NULL, problems) == 0)
+        return m;
+    gp_metrics_close(m);
+    return NULL;
+}
+
 struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t length,
                                     struct gp_text *problems)
 {
@@ -14,11 +24,7 @@ struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t l
         return NULL;
     struct gp_loading l = {.m = m, .problems = problems, .user_defined = 1};
     gp_load_text(&l, file, text, length);
-    gp_metrics_resolve(m, problems);
-    if (gp_metrics_select(m, NULL, problems) == 0)
-        return m;
-    gp_metrics_close(m);
-    return NULL;
+    return finish(m, problems);
 }
 
 struct gp_metrics *gp_metrics_open(struct gp_text *problems)
@@ -30,11 +36,7 @@ struct gp_metrics *gp_metrics_open(struct gp_text *problems)
     gp_load_shipped(&l);
     l.user_defined = 1;
     gp_load_users_files(&l);
-    gp_metrics_resolve(m, problems);
-    if (gp_metrics_select(m, NULL, problems) == 0)
-        return m;
-    gp_metrics_close(m);
-    return NULL;
+    return finish(m, problems);
 }
 
 void gp_metrics_close(struct gp_metrics *m)
