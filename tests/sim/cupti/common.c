@@ -166,8 +166,3 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **str)
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
 }
-
-CUptiResult CUPTIAPI cuptiGetErrorMessage(CUptiResult result, const char **str)
-{
-    return cuptiGetResultString(result, str);
-}

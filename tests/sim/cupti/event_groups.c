@@ -142,117 +142,31 @@ static CUpti_EventCollectionMode mode_of(CUcontext context)
     return CUPTI_EVENT_COLLECTION_MODE_KERNEL;
 }
 
-CUptiResult CUPTIAPI cuptiDeviceGetNumEventDomains(CUdevice device, uint32_t *numDomains)
-{
-    CUptiResult result = available_on(device);
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!numDomains)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    *numDomains = gpusim_domain_count();
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiDeviceEnumEventDomains(CUdevice device, size_t *arraySizeBytes,
-                                                 CUpti_EventDomainID *domainArray)
-{
-    CUptiResult result = available_on(device);
-    size_t count;
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!arraySizeBytes || !domainArray)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    count = *arraySizeBytes / sizeof(*domainArray);
-    if (count > gpusim_domain_count())
-        count = gpusim_domain_count();
-    for (size_t i = 0; i < count; i++)
-        domainArray[i] = (CUpti_EventDomainID)i + 1;
-    *arraySizeBytes = count * sizeof(*domainArray);
-    return CUPTI_SUCCESS;
-}
-
-static CUptiResult domain_attribute(CUpti_EventDomainID domain, CUpti_EventDomainAttribute attrib,
-                                    size_t *valueSize, void *value, bool of_device)
-{
-    struct gpusim_event_domain d;
-
-    if (!domain_known(domain))
-        return CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID;
-    d = gpusim_domain(domain, chip());
-    switch (attrib) {
-    case CUPTI_EVENT_DOMAIN_ATTR_NAME:
-        return answer_text(valueSize, value, d.name);
-    case CUPTI_EVENT_DOMAIN_ATTR_INSTANCE_COUNT:
-        return of_device ? answer(valueSize, value, &d.countable, sizeof(d.countable))
-                         : CUPTI_ERROR_INVALID_PARAMETER;
-    case CUPTI_EVENT_DOMAIN_ATTR_TOTAL_INSTANCE_COUNT:
-        return of_device ? answer(valueSize, value, &d.instances, sizeof(d.instances))
-                         : CUPTI_ERROR_INVALID_PARAMETER;
-    case CUPTI_EVENT_DOMAIN_ATTR_COLLECTION_METHOD:
-        return answer(valueSize, value, &d.method, sizeof(d.method));
-    default:
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    }
-}
-
 CUptiResult CUPTIAPI cuptiDeviceGetEventDomainAttribute(CUdevice device,
                                                         CUpti_EventDomainID eventDomain,
                                                         CUpti_EventDomainAttribute attrib,
                                                         size_t *valueSize, void *value)
 {
     CUptiResult result = available_on(device);
-
-    return result == CUPTI_SUCCESS ? domain_attribute(eventDomain, attrib, valueSize, value, true)
-                                   : result;
-}
-
-CUptiResult CUPTIAPI cuptiEventDomainGetAttribute(CUpti_EventDomainID eventDomain,
-                                                  CUpti_EventDomainAttribute attrib,
-                                                  size_t *valueSize, void *value)
-{
-    CUptiResult result = available();
-
-    return result == CUPTI_SUCCESS ? domain_attribute(eventDomain, attrib, valueSize, value, false)
-                                   : result;
-}
-
-CUptiResult CUPTIAPI cuptiEventDomainGetNumEvents(CUpti_EventDomainID eventDomain,
-                                                  uint32_t *numEvents)
-{
-    CUptiResult result = available();
+    struct gpusim_event_domain d;
 
     if (result != CUPTI_SUCCESS)
         return result;
     if (!domain_known(eventDomain))
         return CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID;
-    if (!numEvents)
+    d = gpusim_domain(eventDomain, chip());
+    switch (attrib) {
+    case CUPTI_EVENT_DOMAIN_ATTR_NAME:
+        return answer_text(valueSize, value, d.name);
+    case CUPTI_EVENT_DOMAIN_ATTR_INSTANCE_COUNT:
+        return answer(valueSize, value, &d.countable, sizeof(d.countable));
+    case CUPTI_EVENT_DOMAIN_ATTR_TOTAL_INSTANCE_COUNT:
+        return answer(valueSize, value, &d.instances, sizeof(d.instances));
+    case CUPTI_EVENT_DOMAIN_ATTR_COLLECTION_METHOD:
+        return answer(valueSize, value, &d.method, sizeof(d.method));
+    default:
         return CUPTI_ERROR_INVALID_PARAMETER;
-    *numEvents = 0;
-    for (CUpti_EventID e = 1; e <= gpusim_event_count(); e++)
-        *numEvents += gpusim_event_domain(e) == eventDomain;
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiEventDomainEnumEvents(CUpti_EventDomainID eventDomain,
-                                                size_t *arraySizeBytes, CUpti_EventID *eventArray)
-{
-    CUptiResult result = available();
-    size_t room, count = 0;
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!domain_known(eventDomain))
-        return CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID;
-    if (!arraySizeBytes || !eventArray)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    room = *arraySizeBytes / sizeof(*eventArray);
-    for (CUpti_EventID e = 1; e <= gpusim_event_count() && count < room; e++)
-        if (gpusim_event_domain(e) == eventDomain)
-            eventArray[count++] = e;
-    *arraySizeBytes = count * sizeof(*eventArray);
-    return CUPTI_SUCCESS;
+    }
 }
 
 CUptiResult CUPTIAPI cuptiEventGetIdFromName(CUdevice device, const char *eventName,
@@ -394,59 +308,6 @@ CUptiResult CUPTIAPI cuptiEventGroupAddEvent(CUpti_EventGroup eventGroup, CUpti_
         return CUPTI_ERROR_MAX_LIMIT_REACHED;
     g->domain = gpusim_event_domain(event);
     g->events[g->count++] = event;
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiEventGroupRemoveAllEvents(CUpti_EventGroup eventGroup)
-{
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (g->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
-    g->count = 0;
-    g->domain = 0;
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiEventGroupRemoveEvent(CUpti_EventGroup eventGroup, CUpti_EventID event)
-{
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (g->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
-    for (uint32_t e = 0; e < g->count; e++)
-        if (g->events[e] == event) {
-            g->events[e] = g->events[--g->count];
-            if (g->count == 0)
-                g->domain = 0;
-            return CUPTI_SUCCESS;
-        }
-    return CUPTI_ERROR_INVALID_EVENT_ID;
-}
-
-CUptiResult CUPTIAPI cuptiEventGroupResetAllEvents(CUpti_EventGroup eventGroup)
-{
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    pthread_mutex_lock(&lock);
-    memset(g->values, 0, sizeof(g->values));
-    memset(g->overflow, 0, sizeof(g->overflow));
-    pthread_mutex_unlock(&lock);
     return CUPTI_SUCCESS;
 }
 
@@ -593,38 +454,6 @@ static uint64_t take_value(struct group *g, uint32_t instance, uint32_t event)
     g->values[instance][event] = 0;
     g->overflow[instance][event] = false;
     return value;
-}
-
-CUptiResult CUPTIAPI cuptiEventGroupReadEvent(CUpti_EventGroup eventGroup,
-                                              CUpti_ReadEventFlags flags, CUpti_EventID event,
-                                              size_t *eventValueBufferSizeBytes,
-                                              uint64_t *eventValueBuffer)
-{
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
-    uint32_t instances;
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g || flags != CUPTI_EVENT_READ_FLAG_NONE || !eventValueBufferSizeBytes ||
-        !eventValueBuffer)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!g->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
-    (void)gpusim_driver()->synchronize(g->context);
-    instances = counting_instances(g);
-    if (*eventValueBufferSizeBytes < instances * sizeof(uint64_t))
-        return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
-    for (uint32_t e = 0; e < g->count; e++)
-        if (g->events[e] == event) {
-            pthread_mutex_lock(&lock);
-            for (uint32_t i = 0; i < instances; i++)
-                eventValueBuffer[i] = take_value(g, i, e);
-            pthread_mutex_unlock(&lock);
-            *eventValueBufferSizeBytes = instances * sizeof(uint64_t);
-            return CUPTI_SUCCESS;
-        }
-    return CUPTI_ERROR_INVALID_EVENT_ID;
 }
 
 CUptiResult CUPTIAPI cuptiEventGroupReadAllEvents(

@@ -30,11 +30,6 @@ enum event_index {
     EVENTS
 };
 
-uint32_t gpusim_event_count(void)
-{
-    return EVENTS;
-}
-
 uint32_t gpusim_domain_count(void)
 {
     return DOMAINS;

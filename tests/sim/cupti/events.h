@@ -21,7 +21,6 @@ struct gpusim_event_domain {
 };
 
 /* Identifiers begin at 1, as 0 is no event and no domain. */
-uint32_t gpusim_event_count(void);
 uint32_t gpusim_domain_count(void);
 const char *gpusim_event_name(CUpti_EventID event);
 const char *gpusim_event_description(CUpti_EventID event);

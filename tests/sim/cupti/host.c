@@ -135,102 +135,6 @@ cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *pPara
 }
 
 CUptiResult CUPTIAPI
-cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params *pParams)
-{
-    unsigned base;
-
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetMetricProperties_Params) ||
-        !pParams->pHostObject || !pParams->pMetricName)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!gpusim_metric_base(pParams->pMetricName, &base))
-        return CUPTI_ERROR_INVALID_METRIC_NAME;
-    pParams->pDescription = gpusim_metric_description(base);
-    pParams->pHwUnit = gpusim_metric_unit_name(base);
-    pParams->pDimUnit = gpusim_metric_dimension(base);
-    pParams->metricType =
-        gpusim_metric_is_ratio(base) ? CUPTI_METRIC_TYPE_RATIO : CUPTI_METRIC_TYPE_COUNTER;
-    return CUPTI_SUCCESS;
-}
-
-/* The names of all counters, by kind: ratios behind counters. */
-static const char **names_of(bool ratios, size_t *count)
-{
-    static const char **lists[2];
-    static size_t counts[2];
-
-    if (!lists[ratios]) {
-        const char **list = calloc(gpusim_metric_count() + 1, sizeof(*list));
-        if (!list)
-            return NULL;
-        for (unsigned i = 0; i < gpusim_metric_count(); i++)
-            if (gpusim_metric_is_ratio(i) == ratios)
-                list[counts[ratios]++] = gpusim_metric_name(i);
-        lists[ratios] = list;
-    }
-    *count = counts[ratios];
-    return lists[ratios];
-}
-
-CUptiResult CUPTIAPI
-cuptiProfilerHostGetBaseMetrics(CUpti_Profiler_Host_GetBaseMetrics_Params *pParams)
-{
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetBaseMetrics_Params) ||
-        !pParams->pHostObject || pParams->metricType >= CUPTI_METRIC_TYPE__COUNT)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (pParams->metricType == CUPTI_METRIC_TYPE_THROUGHPUT) {
-        pParams->ppMetricNames = NULL;
-        pParams->numMetrics = 0;
-        return CUPTI_SUCCESS;
-    }
-    pParams->ppMetricNames =
-        names_of(pParams->metricType == CUPTI_METRIC_TYPE_RATIO, &pParams->numMetrics);
-    return pParams->ppMetricNames ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
-}
-
-CUptiResult CUPTIAPI
-cuptiProfilerHostGetSubMetrics(CUpti_Profiler_Host_GetSubMetrics_Params *pParams)
-{
-    static const char *counters[] = {".sum",
-                                     ".avg",
-                                     ".min",
-                                     ".max",
-                                     ".sum.per_second",
-                                     ".avg.per_cycle_active",
-                                     ".avg.per_cycle_elapsed",
-                                     ".avg.pct_of_peak_sustained_active",
-                                     ".avg.pct_of_peak_sustained_elapsed",
-                                     ".avg.peak_sustained"};
-    static const char *ratios[] = {".pct", ".ratio"};
-    unsigned base;
-
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetSubMetrics_Params) ||
-        !pParams->pHostObject || !pParams->pMetricName)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!gpusim_metric_base(pParams->pMetricName, &base))
-        return CUPTI_ERROR_INVALID_METRIC_NAME;
-    if (gpusim_metric_is_ratio(base)) {
-        pParams->ppSubMetrics = ratios;
-        pParams->numOfSubmetrics = sizeof(ratios) / sizeof(ratios[0]);
-    } else {
-        pParams->ppSubMetrics = counters;
-        pParams->numOfSubmetrics = sizeof(counters) / sizeof(counters[0]);
-    }
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI
-cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params *pParams)
-{
-    static const char *const chips[] = {"GH100"};
-
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetSupportedChips_Params))
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    pParams->numChips = 1;
-    pParams->ppChipNames = chips;
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI
 cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params *pParams)
 {
     const struct gpusim_data_image *data;
@@ -254,18 +158,5 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
                 : gpusim_metric_value(
                       &metric, &gpusim_data_samples(data, (uint32_t)pParams->rangeIndex)[place]);
     }
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(
-    CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params *pParams)
-{
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams,
-                              CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params) ||
-        !pParams->pChipName)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!chip_known(pParams->pChipName))
-        return CUPTI_ERROR_INVALID_CHIP_NAME;
-    pParams->maxMetricsPerPass = 88; /* what CUPTI says of this chip */
     return CUPTI_SUCCESS;
 }

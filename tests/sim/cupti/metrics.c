@@ -10,14 +10,13 @@ struct base {
     enum gpusim_unit unit;
     enum way way;
     bool ratio;
-    const char *dimension, *description;
 };
 
 static const struct base bases[] = {
 #define GPUSIM_METRIC(name, unit, way, peak, dimension, value, description) \
-    {#name, GPUSIM_UNIT_##unit, way, false, dimension, description},
+    {#name, GPUSIM_UNIT_##unit, way, false},
 #define GPUSIM_RATIO(name, way, full, dimension, over, under, description) \
-    {#name, GPUSIM_UNIT_SMSP, way, true, dimension, description},
+    {#name, GPUSIM_UNIT_SMSP, way, true},
 #include "cupti/metrics.def"
 #undef GPUSIM_METRIC
 #undef GPUSIM_RATIO
@@ -34,48 +33,16 @@ enum base_index {
 };
 
 static const struct {
-    const char *name;
     double per_chip; /* instances; 0: so many per SM as below */
     double per_sm;
 } units[GPUSIM_UNITS] = {
-    [GPUSIM_UNIT_GPU] = {"gpu", 1, 0},   [GPUSIM_UNIT_SM] = {"sm", 0, 1},
-    [GPUSIM_UNIT_SMSP] = {"smsp", 0, 4}, [GPUSIM_UNIT_L1TEX] = {"l1tex", 0, 1},
-    [GPUSIM_UNIT_LTS] = {"lts", 96, 0},  [GPUSIM_UNIT_DRAM] = {"dram", 48, 0},
+    [GPUSIM_UNIT_GPU] = {1, 0},   [GPUSIM_UNIT_SM] = {0, 1},   [GPUSIM_UNIT_SMSP] = {0, 4},
+    [GPUSIM_UNIT_L1TEX] = {0, 1}, [GPUSIM_UNIT_LTS] = {96, 0}, [GPUSIM_UNIT_DRAM] = {48, 0},
 };
-
-unsigned gpusim_metric_count(void)
-{
-    return BASES;
-}
-
-const char *gpusim_metric_name(unsigned base)
-{
-    return bases[base].name;
-}
-
-const char *gpusim_metric_description(unsigned base)
-{
-    return bases[base].description;
-}
-
-const char *gpusim_metric_dimension(unsigned base)
-{
-    return bases[base].dimension;
-}
 
 enum gpusim_unit gpusim_metric_unit(unsigned base)
 {
     return bases[base].unit;
-}
-
-const char *gpusim_metric_unit_name(unsigned base)
-{
-    return units[bases[base].unit].name;
-}
-
-bool gpusim_metric_is_ratio(unsigned base)
-{
-    return bases[base].ratio;
 }
 
 bool gpusim_metric_is_instrumented(unsigned base)
@@ -91,18 +58,6 @@ static bool find_base(const char *name, size_t length, unsigned *base)
             return true;
         }
     return false;
-}
-
-bool gpusim_metric_base(const char *name, unsigned *base)
-{
-    struct gpusim_metric metric;
-
-    if (find_base(name, strlen(name), base))
-        return true;
-    if (!gpusim_metric_parse(name, &metric))
-        return false;
-    *base = metric.base;
-    return true;
 }
 
 /* The word at the place, up to the next dot, among these; its index, or -1. */

@@ -42,16 +42,7 @@ struct gpusim_metric {
 /* Understands the name; false when there is no such metric. */
 bool gpusim_metric_parse(const char *name, struct gpusim_metric *metric);
 
-/* Finds the counter by its name alone, or by that of a metric made of it. */
-bool gpusim_metric_base(const char *name, unsigned *base);
-
-unsigned gpusim_metric_count(void);
-const char *gpusim_metric_name(unsigned base);
-const char *gpusim_metric_description(unsigned base);
-const char *gpusim_metric_dimension(unsigned base);
-const char *gpusim_metric_unit_name(unsigned base);
 enum gpusim_unit gpusim_metric_unit(unsigned base);
-bool gpusim_metric_is_ratio(unsigned base);
 bool gpusim_metric_is_instrumented(unsigned base);
 
 /* One counter of one range, as a counter data image keeps it. */

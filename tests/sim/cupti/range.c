@@ -77,13 +77,6 @@ CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p
     return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *pParams)
-{
-    (void)pParams;
-    initialized = false;
-    return CUPTI_SUCCESS;
-}
-
 CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *pParams)
 {
     const struct gpusim_backend *driver = gpusim_driver();
@@ -94,27 +87,6 @@ CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *pPa
         gpusim_crash("cuptiDeviceGetChipName before cuInit");
     /* Without cuptiProfilerInitialize it succeeds all the same, and gives no name. */
     pParams->pChipName = initialized ? driver->chip()->chip_name : NULL;
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *pParams)
-{
-    const struct gpusim_backend *driver = gpusim_driver();
-    bool modern;
-
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_DeviceSupported_Params))
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!driver || !driver->ready())
-        return CUPTI_ERROR_NOT_INITIALIZED;
-    modern = !driver->chip()->legacy && !driver->fault("unsupportedchip");
-    pParams->architecture =
-        modern ? CUPTI_PROFILER_CONFIGURATION_SUPPORTED : CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED;
-    pParams->sli = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-    pParams->vGpu = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-    pParams->confidentialCompute = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-    pParams->cmp = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-    pParams->wsl = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-    pParams->isSupported = pParams->architecture;
     return CUPTI_SUCCESS;
 }
 

@@ -106,40 +106,6 @@ static bool chip_named(const char *name)
 
 /* ---- what there is ---- */
 
-CUptiResult CUPTIAPI
-cuptiSassMetricsGetNumOfMetrics(CUpti_SassMetrics_GetNumOfMetrics_Params *pParams)
-{
-    CUptiResult result = available();
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetrics_GetNumOfMetrics_Params) ||
-        !chip_named(pParams->pChipName))
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    pParams->numOfMetrics = METRICS;
-    return CUPTI_SUCCESS;
-}
-
-static CUpti_SassMetrics_MetricDetails details(unsigned metric)
-{
-    return (CUpti_SassMetrics_MetricDetails){metrics[metric].id, metrics[metric].name,
-                                             metrics[metric].description};
-}
-
-CUptiResult CUPTIAPI cuptiSassMetricsGetMetrics(CUpti_SassMetrics_GetMetrics_Params *pParams)
-{
-    CUptiResult result = available();
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetrics_GetMetrics_Params) ||
-        !chip_named(pParams->pChipName) || !pParams->pMetricsList)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    for (size_t i = 0; i < pParams->numOfMetrics && i < METRICS; i++)
-        pParams->pMetricsList[i] = details((unsigned)i);
-    return CUPTI_SUCCESS;
-}
-
 CUptiResult CUPTIAPI cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params *pParams)
 {
     CUptiResult result = available();
@@ -151,7 +117,8 @@ CUptiResult CUPTIAPI cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperti
         return CUPTI_ERROR_INVALID_PARAMETER;
     for (unsigned i = 0; i < METRICS; i++)
         if (strcmp(metrics[i].name, pParams->pMetricName) == 0) {
-            pParams->metric = details(i);
+            pParams->metric = (CUpti_SassMetrics_MetricDetails){metrics[i].id, metrics[i].name,
+                                                                metrics[i].description};
             return CUPTI_SUCCESS;
         }
     return CUPTI_ERROR_INVALID_METRIC_NAME;
