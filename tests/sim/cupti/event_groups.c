@@ -18,7 +18,7 @@ struct group {
     struct group *next;
     CUcontext context;
     int device;
-    CUpti_EventDomainID domain; /* 0: no event yet */
+    CUpti_EventDomainID domain;
     CUpti_EventID events[MAX_EVENTS];
     uint32_t count;
     bool all_instances, enabled;
@@ -210,16 +210,19 @@ CUptiResult CUPTIAPI cuptiEventGetAttribute(CUpti_EventID event, CUpti_EventAttr
 
 /* ---- groups ---- */
 
-static struct group *group_of(CUpti_EventGroup handle)
+/* The group that a call is about, where calls can be answered at all. */
+static CUptiResult find_group(CUpti_EventGroup handle, struct group **found)
 {
-    struct group *found = NULL;
+    CUptiResult result = available();
 
+    if (result != CUPTI_SUCCESS)
+        return result;
     pthread_mutex_lock(&lock);
-    for (struct group *g = groups; g && !found; g = g->next)
-        if (g == handle)
-            found = g;
+    *found = groups;
+    while (*found && *found != handle)
+        *found = (*found)->next;
     pthread_mutex_unlock(&lock);
-    return found;
+    return *found ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 static void launched(void *self, const struct gpusim_result *result)
@@ -239,45 +242,26 @@ static void launched(void *self, const struct gpusim_result *result)
     pthread_mutex_unlock(&lock);
 }
 
-CUptiResult CUPTIAPI cuptiEventGroupCreate(CUcontext context, CUpti_EventGroup *eventGroup,
-                                           uint32_t flags)
+static struct group *new_group(CUcontext context, int device, CUpti_EventDomainID domain)
 {
-    CUptiResult result = available();
-    struct group *g;
-    int device;
+    struct group *g = calloc(1, sizeof(*g));
 
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!eventGroup || flags != 0)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!gpusim_driver()->device_of(context, &device))
-        return CUPTI_ERROR_INVALID_CONTEXT;
-    g = calloc(1, sizeof(*g));
     if (!g)
-        return CUPTI_ERROR_OUT_OF_MEMORY;
+        return NULL;
     g->context = context;
     g->device = device;
+    g->domain = domain;
     g->watcher.launched = launched;
     g->watcher.self = g;
     pthread_mutex_lock(&lock);
     g->next = groups;
     groups = g;
     pthread_mutex_unlock(&lock);
-    *eventGroup = g;
-    return CUPTI_SUCCESS;
+    return g;
 }
 
-CUptiResult CUPTIAPI cuptiEventGroupDestroy(CUpti_EventGroup eventGroup)
+static void free_group(struct group *g)
 {
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (g->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
     pthread_mutex_lock(&lock);
     for (struct group **link = &groups; *link; link = &(*link)->next)
         if (*link == g) {
@@ -286,43 +270,27 @@ CUptiResult CUPTIAPI cuptiEventGroupDestroy(CUpti_EventGroup eventGroup)
         }
     pthread_mutex_unlock(&lock);
     free(g);
-    return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiEventGroupAddEvent(CUpti_EventGroup eventGroup, CUpti_EventID event)
+/* False where the group is full. */
+static bool add_event(struct group *g, CUpti_EventID event)
 {
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!gpusim_event_name(event))
-        return CUPTI_ERROR_INVALID_EVENT_ID;
-    if (g->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
-    if (g->domain && g->domain != gpusim_event_domain(event))
-        return CUPTI_ERROR_NOT_COMPATIBLE;
-    if (g->count == gpusim_domain(gpusim_event_domain(event), chip()).counters)
-        return CUPTI_ERROR_MAX_LIMIT_REACHED;
-    g->domain = gpusim_event_domain(event);
+    if (g->count == gpusim_domain(g->domain, chip()).counters)
+        return false;
     g->events[g->count++] = event;
-    return CUPTI_SUCCESS;
+    return true;
 }
 
 CUptiResult CUPTIAPI cuptiEventGroupGetAttribute(CUpti_EventGroup eventGroup,
                                                  CUpti_EventGroupAttribute attrib,
                                                  size_t *valueSize, void *value)
 {
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
+    struct group *g;
+    CUptiResult result = find_group(eventGroup, &g);
     uint32_t number;
 
     if (result != CUPTI_SUCCESS)
         return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
     switch (attrib) {
     case CUPTI_EVENT_GROUP_ATTR_EVENT_DOMAIN_ID:
         return answer(valueSize, value, &g->domain, sizeof(g->domain));
@@ -336,7 +304,7 @@ CUptiResult CUPTIAPI cuptiEventGroupGetAttribute(CUpti_EventGroup eventGroup,
     case CUPTI_EVENT_GROUP_ATTR_EVENTS:
         return answer(valueSize, value, g->events, g->count * sizeof(g->events[0]));
     case CUPTI_EVENT_GROUP_ATTR_INSTANCE_COUNT:
-        number = g->domain ? counting_instances(g) : 0;
+        number = counting_instances(g);
         return answer(valueSize, value, &number, sizeof(number));
     case CUPTI_EVENT_GROUP_ATTR_PROFILING_SCOPE:
         number = CUPTI_EVENT_PROFILING_SCOPE_CONTEXT;
@@ -350,13 +318,13 @@ CUptiResult CUPTIAPI cuptiEventGroupSetAttribute(CUpti_EventGroup eventGroup,
                                                  CUpti_EventGroupAttribute attrib, size_t valueSize,
                                                  void *value)
 {
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
+    struct group *g;
+    CUptiResult result = find_group(eventGroup, &g);
     uint32_t number;
 
     if (result != CUPTI_SUCCESS)
         return result;
-    if (!g || !value)
+    if (!value)
         return CUPTI_ERROR_INVALID_PARAMETER;
     switch (attrib) {
     case CUPTI_EVENT_GROUP_ATTR_PROFILE_ALL_DOMAIN_INSTANCES:
@@ -389,20 +357,13 @@ static bool fits_beside_others(const struct group *g)
     return used <= gpusim_domain(g->domain, chip()).counters;
 }
 
-CUptiResult CUPTIAPI cuptiEventGroupEnable(CUpti_EventGroup eventGroup)
+static CUptiResult enable_group(struct group *g)
 {
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
+    CUptiResult result;
     bool fits;
 
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
     if (g->enabled)
         return CUPTI_SUCCESS;
-    if (g->count == 0)
-        return CUPTI_ERROR_NOT_READY;
     if (gpusim_driver()->fault("noprivileges"))
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     pthread_mutex_lock(&lock);
@@ -427,22 +388,14 @@ CUptiResult CUPTIAPI cuptiEventGroupEnable(CUpti_EventGroup eventGroup)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiEventGroupDisable(CUpti_EventGroup eventGroup)
+static void disable_group(struct group *g)
 {
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
-
-    if (result != CUPTI_SUCCESS)
-        return result;
-    if (!g)
-        return CUPTI_ERROR_INVALID_PARAMETER;
     if (!g->enabled)
-        return CUPTI_SUCCESS;
+        return;
     (void)gpusim_driver()->synchronize(g->context);
     gpusim_driver()->unwatch(g->context, &g->watcher);
     gpusim_counters_give_back(g->context, g->device);
     g->enabled = false;
-    return CUPTI_SUCCESS;
 }
 
 /* The value as it is read, and nought from then on. The lock is held. */
@@ -461,14 +414,14 @@ CUptiResult CUPTIAPI cuptiEventGroupReadAllEvents(
     uint64_t *eventValueBuffer, size_t *eventIdArraySizeBytes, CUpti_EventID *eventIdArray,
     size_t *numEventIdsRead)
 {
-    CUptiResult result = available();
-    struct group *g = group_of(eventGroup);
+    struct group *g;
+    CUptiResult result = find_group(eventGroup, &g);
     uint32_t instances;
 
     if (result != CUPTI_SUCCESS)
         return result;
-    if (!g || flags != CUPTI_EVENT_READ_FLAG_NONE || !eventValueBufferSizeBytes ||
-        !eventValueBuffer || !eventIdArraySizeBytes || !eventIdArray || !numEventIdsRead)
+    if (flags != CUPTI_EVENT_READ_FLAG_NONE || !eventValueBufferSizeBytes || !eventValueBuffer ||
+        !eventIdArraySizeBytes || !eventIdArray || !numEventIdsRead)
         return CUPTI_ERROR_INVALID_PARAMETER;
     if (!g->enabled)
         return CUPTI_ERROR_INVALID_OPERATION;
@@ -517,38 +470,37 @@ static uint32_t sets_needed(const CUpti_EventID *events, size_t count)
 }
 
 /* The set's group for that domain, made when it is first needed. */
-static CUptiResult group_in_set(CUcontext context, CUpti_EventGroupSet *set,
-                                CUpti_EventDomainID domain, CUpti_EventGroup *out)
+static struct group *group_in_set(CUcontext context, int device, CUpti_EventGroupSet *set,
+                                  CUpti_EventDomainID domain)
 {
     CUpti_EventGroup *more;
-    CUptiResult result;
+    struct group *g;
 
-    for (uint32_t i = 0; i < set->numEventGroups; i++)
-        if (((struct group *)set->eventGroups[i])->domain == domain) {
-            *out = set->eventGroups[i];
-            return CUPTI_SUCCESS;
-        }
+    for (uint32_t i = 0; i < set->numEventGroups; i++) {
+        g = set->eventGroups[i];
+        if (g->domain == domain)
+            return g;
+    }
     more = realloc(set->eventGroups, (set->numEventGroups + 1) * sizeof(*more));
     if (!more)
-        return CUPTI_ERROR_OUT_OF_MEMORY;
+        return NULL;
     set->eventGroups = more;
-    result = cuptiEventGroupCreate(context, out, 0);
-    if (result == CUPTI_SUCCESS)
-        set->eventGroups[set->numEventGroups++] = *out;
-    return result;
+    g = new_group(context, device, domain);
+    if (g)
+        set->eventGroups[set->numEventGroups++] = g;
+    return g;
 }
 
-static CUptiResult place_event(CUcontext context, CUpti_EventGroupSets *sets, uint32_t first,
-                               CUpti_EventID event)
+static CUptiResult place_event(CUcontext context, int device, CUpti_EventGroupSets *sets,
+                               uint32_t first, CUpti_EventID event)
 {
     for (uint32_t i = 0; i < sets->numSets; i++) {
         CUpti_EventGroupSet *set = &sets->sets[(first + i) % sets->numSets];
-        CUpti_EventGroup group;
-        CUptiResult result = group_in_set(context, set, gpusim_event_domain(event), &group);
-        if (result == CUPTI_SUCCESS)
-            result = cuptiEventGroupAddEvent(group, event);
-        if (result != CUPTI_ERROR_MAX_LIMIT_REACHED)
-            return result;
+        struct group *g = group_in_set(context, device, set, gpusim_event_domain(event));
+        if (!g)
+            return CUPTI_ERROR_OUT_OF_MEMORY;
+        if (add_event(g, event))
+            return CUPTI_SUCCESS;
     }
     return CUPTI_ERROR_MAX_LIMIT_REACHED;
 }
@@ -582,7 +534,8 @@ CUptiResult CUPTIAPI cuptiEventGroupSetsCreate(CUcontext context, size_t eventId
     }
     /* Dealt out in turn when more sets were asked for than are needed, else filled one by one. */
     for (size_t i = 0; i < count && result == CUPTI_SUCCESS; i++)
-        result = place_event(context, sets, sets_wanted() ? (uint32_t)i : 0, eventIdArray[i]);
+        result =
+            place_event(context, device, sets, sets_wanted() ? (uint32_t)i : 0, eventIdArray[i]);
     if (result != CUPTI_SUCCESS) {
         (void)cuptiEventGroupSetsDestroy(sets);
         return result;
@@ -602,8 +555,8 @@ CUptiResult CUPTIAPI cuptiEventGroupSetsDestroy(CUpti_EventGroupSets *eventGroup
     for (uint32_t s = 0; s < eventGroupSets->numSets; s++) {
         CUpti_EventGroupSet *set = &eventGroupSets->sets[s];
         for (uint32_t g = 0; g < set->numEventGroups; g++) {
-            (void)cuptiEventGroupDisable(set->eventGroups[g]);
-            (void)cuptiEventGroupDestroy(set->eventGroups[g]);
+            disable_group(set->eventGroups[g]);
+            free_group(set->eventGroups[g]);
         }
         free(set->eventGroups);
     }
@@ -621,10 +574,10 @@ CUptiResult CUPTIAPI cuptiEventGroupSetEnable(CUpti_EventGroupSet *eventGroupSet
     if (!eventGroupSet)
         return CUPTI_ERROR_INVALID_PARAMETER;
     for (uint32_t g = 0; g < eventGroupSet->numEventGroups; g++) {
-        result = cuptiEventGroupEnable(eventGroupSet->eventGroups[g]);
+        result = enable_group(eventGroupSet->eventGroups[g]);
         if (result != CUPTI_SUCCESS) {
             while (g-- > 0)
-                (void)cuptiEventGroupDisable(eventGroupSet->eventGroups[g]);
+                disable_group(eventGroupSet->eventGroups[g]);
             return result;
         }
     }
@@ -639,10 +592,7 @@ CUptiResult CUPTIAPI cuptiEventGroupSetDisable(CUpti_EventGroupSet *eventGroupSe
         return result;
     if (!eventGroupSet)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    for (uint32_t g = 0; g < eventGroupSet->numEventGroups; g++) {
-        CUptiResult one = cuptiEventGroupDisable(eventGroupSet->eventGroups[g]);
-        if (one != CUPTI_SUCCESS)
-            result = one;
-    }
-    return result;
+    for (uint32_t g = 0; g < eventGroupSet->numEventGroups; g++)
+        disable_group(eventGroupSet->eventGroups[g]);
+    return CUPTI_SUCCESS;
 }
