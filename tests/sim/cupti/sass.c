@@ -243,9 +243,10 @@ static void launched(void *self, const struct gpusim_result *result)
     pthread_mutex_unlock(&lock);
 }
 
-/* The collection of that context's device; NULL and why not. */
-static struct collection *collection_of(CUcontext context, CUptiResult *why)
+/* The collection of that context's device, enabled or not as the call wants; NULL and why not. */
+static struct collection *collection_of(CUcontext context, bool enabled, CUptiResult *why)
 {
+    struct collection *c;
     int device;
 
     *why = available();
@@ -256,8 +257,9 @@ static struct collection *collection_of(CUcontext context, CUptiResult *why)
     *why = CUPTI_ERROR_INVALID_CONTEXT;
     if (!context || !gpusim_driver()->device_of(context, &device))
         return NULL;
-    *why = not_configured();
-    return collections[device].configured ? &collections[device] : NULL;
+    c = &collections[device];
+    *why = c->configured ? CUPTI_ERROR_INVALID_OPERATION : not_configured();
+    return c->configured && c->enabled == enabled ? c : NULL;
 }
 
 CUptiResult CUPTIAPI cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *pParams)
@@ -267,11 +269,9 @@ CUptiResult CUPTIAPI cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *pPar
 
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsEnable_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
-    c = collection_of(pParams->ctx, &why);
+    c = collection_of(pParams->ctx, false, &why);
     if (!c)
         return why;
-    if (c->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
     c->context = pParams->ctx ? pParams->ctx : gpusim_driver()->current();
     c->watcher = (struct gpusim_watcher){.launched = launched, .self = c};
     c->record_count = 0;
@@ -288,11 +288,9 @@ CUptiResult CUPTIAPI cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *pP
 
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsDisable_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
-    c = collection_of(pParams->ctx, &why);
+    c = collection_of(pParams->ctx, true, &why);
     if (!c)
         return why;
-    if (!c->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
     (void)gpusim_driver()->synchronize(c->context);
     gpusim_driver()->unwatch(c->context, &c->watcher);
     c->enabled = false;
@@ -309,11 +307,9 @@ cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *pPa
 
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsGetDataProperties_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
-    c = collection_of(pParams->ctx, &why);
+    c = collection_of(pParams->ctx, true, &why);
     if (!c)
         return why;
-    if (!c->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
     pthread_mutex_lock(&lock);
     pParams->numOfPatchedInstructionRecords = c->record_count;
     pParams->numOfInstances = c->record_count ? 1 : 0;
@@ -328,11 +324,9 @@ CUptiResult CUPTIAPI cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params
 
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsFlushData_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
-    c = collection_of(pParams->ctx, &why);
+    c = collection_of(pParams->ctx, true, &why);
     if (!c)
         return why;
-    if (!c->enabled)
-        return CUPTI_ERROR_INVALID_OPERATION;
     if (pParams->numOfPatchedInstructionRecords && !pParams->pMetricsData)
         return CUPTI_ERROR_INVALID_PARAMETER;
     pthread_mutex_lock(&lock);
