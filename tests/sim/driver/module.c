@@ -176,12 +176,41 @@ void gpusim_modules_free(CUcontext context)
     }
 }
 
+/* Answers whether the context had it. */
+static bool unload_from(CUcontext context, CUmodule module)
+{
+    for (CUmodule *link = &context->modules; *link; link = &(*link)->next)
+        if (*link == module) {
+            *link = module->next;
+            unload(module);
+            return true;
+        }
+    return false;
+}
+
 static bool module_alive(CUcontext context, CUmodule module)
 {
     for (CUmodule m = context->modules; m; m = m->next)
         if (m == module)
             return true;
     return false;
+}
+
+/* For calls about a module: on success the lock is held. */
+static CUresult lock_module(CUmodule module, bool arguments_given)
+{
+    CUcontext context;
+    CUresult result = gpusim_enter_context(&context);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!arguments_given)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&gpusim_lock);
+    if (module_alive(context, module))
+        return CUDA_SUCCESS;
+    pthread_mutex_unlock(&gpusim_lock);
+    return CUDA_ERROR_INVALID_HANDLE;
 }
 
 static CUfunction find_function(CUmodule module, const char *name)
@@ -294,14 +323,8 @@ CUresult cuModuleUnload(CUmodule hmod)
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&gpusim_lock);
-    result = CUDA_ERROR_INVALID_HANDLE;
-    for (CUmodule *link = &context->modules; *link; link = &(*link)->next)
-        if (*link == hmod) {
-            *link = hmod->next;
-            unload(hmod);
-            result = CUDA_SUCCESS;
-            break;
-        }
+    if (!unload_from(context, hmod))
+        result = CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_unlock(&gpusim_lock);
     return result;
 }
@@ -316,89 +339,58 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 
 CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
-    CUcontext context;
-    CUresult result = gpusim_enter_context(&context);
+    CUresult result = lock_module(hmod, hfunc && name);
+    CUfunction f;
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!hfunc || !name)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&gpusim_lock);
-    if (!module_alive(context, hmod)) {
-        result = CUDA_ERROR_INVALID_HANDLE;
-    } else {
-        CUfunction f = find_function(hmod, name);
-        if (f)
-            *hfunc = f;
-        else
-            result = CUDA_ERROR_NOT_FOUND;
-    }
+    f = find_function(hmod, name);
+    if (f)
+        *hfunc = f;
     pthread_mutex_unlock(&gpusim_lock);
-    return result;
+    return f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 {
-    CUcontext context;
-    CUresult result = gpusim_enter_context(&context);
+    CUresult result = lock_module(mod, count != NULL);
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!count)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&gpusim_lock);
-    if (!module_alive(context, mod)) {
-        result = CUDA_ERROR_INVALID_HANDLE;
-    } else {
-        *count = 0;
-        for (CUfunction f = mod->functions; f; f = f->next)
-            ++*count;
-    }
+    *count = 0;
+    for (CUfunction f = mod->functions; f; f = f->next)
+        ++*count;
     pthread_mutex_unlock(&gpusim_lock);
-    return result;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 {
-    CUcontext context;
-    CUresult result = gpusim_enter_context(&context);
+    CUresult result = lock_module(mod, true);
     unsigned i = 0;
 
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&gpusim_lock);
-    if (!module_alive(context, mod))
-        result = CUDA_ERROR_INVALID_HANDLE;
-    else
-        for (CUfunction f = mod->functions; f && i < numFunctions; f = f->next)
-            functions[i++] = f;
+    for (CUfunction f = mod->functions; f && i < numFunctions; f = f->next)
+        functions[i++] = f;
     pthread_mutex_unlock(&gpusim_lock);
-    return result;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
 {
-    CUcontext context;
-    CUresult result = gpusim_enter_context(&context);
+    CUresult result = lock_module(hmod, name != NULL);
+    struct gpusim_variable *v;
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!name)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&gpusim_lock);
-    if (!module_alive(context, hmod)) {
-        result = CUDA_ERROR_INVALID_HANDLE;
-    } else {
-        struct gpusim_variable *v = find_variable(hmod, name);
-        if (!v)
-            result = CUDA_ERROR_NOT_FOUND;
-        if (v && dptr)
-            *dptr = v->address;
-        if (v && bytes)
-            *bytes = v->bytes;
-    }
+    v = find_variable(hmod, name);
+    if (v && dptr)
+        *dptr = v->address;
+    if (v && bytes)
+        *bytes = v->bytes;
     pthread_mutex_unlock(&gpusim_lock);
-    return result;
+    return v ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 /* ---- libraries: an image kept, and loaded into each context when first needed there ---- */
@@ -427,6 +419,22 @@ static bool library_alive(CUlibrary library)
         if (l == library)
             return true;
     return false;
+}
+
+/* For calls about a library: on success the lock is held. */
+static CUresult lock_library(CUlibrary library, bool arguments_given)
+{
+    CUresult result = gpusim_enter();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!arguments_given)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&gpusim_lock);
+    if (library_alive(library))
+        return CUDA_SUCCESS;
+    pthread_mutex_unlock(&gpusim_lock);
+    return CUDA_ERROR_INVALID_HANDLE;
 }
 
 static CUresult module_in(CUlibrary library, CUcontext context, CUmodule *module)
@@ -605,16 +613,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
 
 static void unload_from_contexts(CUlibrary library)
 {
-    for (struct loaded *entry = library->loaded; entry; entry = entry->next) {
-        if (!gpusim_context_alive(entry->context) || entry->context->id != entry->context_id)
-            continue;
-        for (CUmodule *link = &entry->context->modules; *link; link = &(*link)->next)
-            if (*link == entry->module) {
-                *link = entry->module->next;
-                unload(entry->module);
-                break;
-            }
-    }
+    for (struct loaded *entry = library->loaded; entry; entry = entry->next)
+        if (gpusim_context_alive(entry->context) && entry->context->id == entry->context_id)
+            (void)unload_from(entry->context, entry->module);
 }
 
 CUresult cuLibraryUnload(CUlibrary library)
@@ -639,59 +640,44 @@ CUresult cuLibraryUnload(CUlibrary library)
 
 CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 {
-    CUresult result = gpusim_enter();
+    CUresult result = lock_library(library, pKernel && name);
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!pKernel || !name)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&gpusim_lock);
-    result = library_alive(library) ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_HANDLE;
-    if (result == CUDA_ERROR_NOT_FOUND)
-        for (CUkernel k = library->kernels; k; k = k->next)
-            if (strcmp(k->name, name) == 0) {
-                *pKernel = k;
-                result = CUDA_SUCCESS;
-            }
+    result = CUDA_ERROR_NOT_FOUND;
+    for (CUkernel k = library->kernels; k; k = k->next)
+        if (strcmp(k->name, name) == 0) {
+            *pKernel = k;
+            result = CUDA_SUCCESS;
+        }
     pthread_mutex_unlock(&gpusim_lock);
     return result;
 }
 
 CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 {
-    CUresult result = gpusim_enter();
+    CUresult result = lock_library(lib, count != NULL);
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!count)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&gpusim_lock);
-    if (!library_alive(lib)) {
-        result = CUDA_ERROR_INVALID_HANDLE;
-    } else {
-        *count = 0;
-        for (CUkernel k = lib->kernels; k; k = k->next)
-            ++*count;
-    }
+    *count = 0;
+    for (CUkernel k = lib->kernels; k; k = k->next)
+        ++*count;
     pthread_mutex_unlock(&gpusim_lock);
-    return result;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
 {
-    CUresult result = gpusim_enter();
+    CUresult result = lock_library(lib, true);
     unsigned i = 0;
 
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&gpusim_lock);
-    if (!library_alive(lib))
-        result = CUDA_ERROR_INVALID_HANDLE;
-    else
-        for (CUkernel k = lib->kernels; k && i < numKernels; k = k->next)
-            kernels[i++] = k;
+    for (CUkernel k = lib->kernels; k && i < numKernels; k = k->next)
+        kernels[i++] = k;
     pthread_mutex_unlock(&gpusim_lock);
-    return result;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
