@@ -103,12 +103,11 @@ static bool visit_symbol(const struct elf *elf, const Elf64_Sym *symbol, const c
                        ? NULL
                        : elf->bytes + section->sh_offset + symbol->st_value,
         .managed = (symbol->st_other & SYMBOL_MANAGED) != 0,
-        .constant = strcmp(section_name, ".nv.constant3") == 0,
     };
-    return visitor->variable(visitor->self, &variable);
+    return !visitor->variable || visitor->variable(visitor->self, &variable);
 }
 
-static bool walk_elf(const struct elf *elf, const struct gpusim_image_visitor *visitor)
+static void walk_elf(const struct elf *elf, const struct gpusim_image_visitor *visitor)
 {
     for (unsigned i = 1; i < elf->section_count; i++) {
         const Elf64_Shdr *table = &elf->sections[i];
@@ -120,12 +119,11 @@ static bool walk_elf(const struct elf *elf, const struct gpusim_image_visitor *v
         names = (const char *)elf->bytes + elf->sections[table->sh_link].sh_offset;
         for (size_t s = 1; s < table->sh_size / sizeof(*symbols); s++)
             if (!visit_symbol(elf, &symbols[s], names + symbols[s].st_name, visitor))
-                return false;
+                return;
     }
-    return true;
 }
 
-static bool walk_fatbin(const void *image, const struct gpusim_image_visitor *visitor)
+static void walk_fatbin(const void *image, const struct gpusim_image_visitor *visitor)
 {
     const unsigned char *at = image;
     struct fatbin_header header;
@@ -142,33 +140,42 @@ static bool walk_fatbin(const void *image, const struct gpusim_image_visitor *vi
             break;
         /* One chip's code is enough: names and variables are the same in all of them. */
         if (part.kind == 2 && part.bytes >= sizeof(Elf64_Ehdr) &&
-            (uintptr_t)(at + part.header_bytes) % 8 == 0 && open_elf(at + part.header_bytes, &elf))
-            return walk_elf(&elf, visitor);
+            (uintptr_t)(at + part.header_bytes) % 8 == 0 &&
+            open_elf(at + part.header_bytes, &elf)) {
+            walk_elf(&elf, visitor);
+            return;
+        }
         at += part.header_bytes + part.bytes;
     }
-    return true;
+}
+
+/* What a wrapper points to; the image itself where it has none. */
+static const void *unwrapped(const void *image, uint32_t *magic)
+{
+    memcpy(magic, image, sizeof(*magic));
+    if (*magic == WRAPPER_MAGIC) {
+        struct wrapper wrapper;
+        memcpy(&wrapper, image, sizeof(wrapper));
+        image = wrapper.fatbin;
+        memcpy(magic, image, sizeof(*magic));
+    }
+    return image;
 }
 
 enum gpusim_image_kind gpusim_image_walk(const void *image,
-                                         const struct gpusim_image_visitor *visitor, bool *stopped)
+                                         const struct gpusim_image_visitor *visitor)
 {
     uint32_t magic;
     struct elf elf;
 
-    memcpy(&magic, image, sizeof(magic));
-    if (magic == WRAPPER_MAGIC) {
-        struct wrapper wrapper;
-        memcpy(&wrapper, image, sizeof(wrapper));
-        image = wrapper.fatbin;
-        memcpy(&magic, image, sizeof(magic));
-    }
+    image = unwrapped(image, &magic);
     if (magic == FATBIN_MAGIC) {
-        *stopped = !walk_fatbin(image, visitor);
+        walk_fatbin(image, visitor);
         return GPUSIM_IMAGE_FATBIN;
     }
     if (memcmp(image, ELFMAG, SELFMAG) != 0 || !open_elf(image, &elf))
         return GPUSIM_IMAGE_BAD;
-    *stopped = !walk_elf(&elf, visitor);
+    walk_elf(&elf, visitor);
     return GPUSIM_IMAGE_ELF;
 }
 
@@ -191,13 +198,7 @@ size_t gpusim_image_bytes(const void *image, const void **start)
     struct elf elf;
     uint32_t magic;
 
-    memcpy(&magic, image, sizeof(magic));
-    if (magic == WRAPPER_MAGIC) {
-        struct wrapper wrapper;
-        memcpy(&wrapper, image, sizeof(wrapper));
-        image = wrapper.fatbin;
-        memcpy(&magic, image, sizeof(magic));
-    }
+    image = unwrapped(image, &magic);
     *start = image;
     if (magic == FATBIN_MAGIC) {
         memcpy(&header, image, sizeof(header));

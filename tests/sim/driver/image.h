@@ -18,13 +18,13 @@ struct gpusim_image_variable {
     const char *name;
     uint64_t size;
     const void *initial; /* NULL: zero */
-    bool managed, constant;
+    bool managed;
 };
 
 enum gpusim_image_kind { GPUSIM_IMAGE_BAD, GPUSIM_IMAGE_ELF, GPUSIM_IMAGE_FATBIN };
 
 struct gpusim_image_visitor {
-    /* Both answer false to stop. */
+    /* Both answer false to stop; variable may be NULL. */
     bool (*function)(void *self, const struct gpusim_image_function *function);
     bool (*variable)(void *self, const struct gpusim_image_variable *variable);
     void *self;
@@ -32,10 +32,10 @@ struct gpusim_image_visitor {
 
 /*
  * Walks the image. A fat binary may hold its ELF files compressed; then nothing is visited, and the
- * caller is told that it was one. stopped is set when the visitor wanted no more.
+ * caller is told that it was one.
  */
 enum gpusim_image_kind gpusim_image_walk(const void *image,
-                                         const struct gpusim_image_visitor *visitor, bool *stopped);
+                                         const struct gpusim_image_visitor *visitor);
 
 /* How long the image is by its own account, and where it begins (a wrapper only points to it). */
 size_t gpusim_image_bytes(const void *image, const void **start);

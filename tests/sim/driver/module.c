@@ -133,13 +133,12 @@ static CUresult load(CUcontext context, const void *image, CUmodule *module)
     struct loading loading = {calloc(1, sizeof(struct CUmod_st)), CUDA_SUCCESS};
     struct gpusim_image_visitor visitor = {add_function, add_variable, &loading};
     enum gpusim_image_kind kind;
-    bool stopped = false;
 
     if (!loading.module)
         return CUDA_ERROR_OUT_OF_MEMORY;
     loading.module->kind = GPUSIM_MODULE;
     loading.module->context = context;
-    kind = gpusim_image_walk(image, &visitor, &stopped);
+    kind = gpusim_image_walk(image, &visitor);
     if (kind == GPUSIM_IMAGE_BAD)
         loading.result = CUDA_ERROR_INVALID_IMAGE;
     if (loading.result != CUDA_SUCCESS) {
@@ -466,7 +465,6 @@ static CUresult module_in(CUlibrary library, CUcontext context, CUmodule *module
 struct naming {
     CUlibrary library;
     CUresult result;
-    bool functions;
 };
 
 static bool name_kernel(void *self, const struct gpusim_image_function *from)
@@ -487,13 +485,6 @@ static bool name_kernel(void *self, const struct gpusim_image_function *from)
     k->next = naming->library->kernels;
     naming->library->kernels = k;
     naming->result = CUDA_SUCCESS;
-    return true;
-}
-
-static bool name_variable(void *self, const struct gpusim_image_variable *from)
-{
-    (void)self;
-    (void)from;
     return true;
 }
 
@@ -519,15 +510,14 @@ static void free_library(CUlibrary library)
 static CUresult new_library(CUlibrary *out, const void *image, void *owned)
 {
     CUlibrary library = calloc(1, sizeof(*library));
-    struct naming naming = {library, CUDA_SUCCESS, true};
-    struct gpusim_image_visitor visitor = {name_kernel, name_variable, &naming};
-    bool stopped = false;
+    struct naming naming = {library, CUDA_SUCCESS};
+    struct gpusim_image_visitor visitor = {name_kernel, NULL, &naming};
 
     if (!library)
         return CUDA_ERROR_OUT_OF_MEMORY;
     library->kind = GPUSIM_LIBRARY;
     library->image = image;
-    if (gpusim_image_walk(image, &visitor, &stopped) == GPUSIM_IMAGE_BAD)
+    if (gpusim_image_walk(image, &visitor) == GPUSIM_IMAGE_BAD)
         naming.result = CUDA_ERROR_INVALID_IMAGE;
     if (naming.result != CUDA_SUCCESS) {
         free_library(library);
@@ -793,6 +783,16 @@ CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 
 /* ---- questions about functions ---- */
 
+static bool is_function(CUfunction f)
+{
+    return f && f->kind == GPUSIM_FUNCTION;
+}
+
+static bool is_kernel(CUkernel k)
+{
+    return k && k->kind == GPUSIM_LIBRARY_KERNEL;
+}
+
 static CUresult attribute_of(CUfunction f, CUfunction_attribute attribute, int *value)
 {
     const struct gpusim_chip *chip = gpusim_chip();
@@ -909,7 +909,7 @@ CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
     if (!name)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!hfunc || hfunc->kind != GPUSIM_FUNCTION)
+    if (!is_function(hfunc))
         return CUDA_ERROR_INVALID_HANDLE;
     *name = hfunc->name;
     return CUDA_SUCCESS;
@@ -919,7 +919,7 @@ CUresult cuKernelGetName(const char **name, CUkernel hfunc)
 {
     if (!name)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!hfunc || hfunc->kind != GPUSIM_LIBRARY_KERNEL)
+    if (!is_kernel(hfunc))
         return CUDA_ERROR_INVALID_HANDLE;
     *name = hfunc->name;
     return CUDA_SUCCESS;
@@ -929,7 +929,7 @@ CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
     if (!hmod)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!hfunc || hfunc->kind != GPUSIM_FUNCTION)
+    if (!is_function(hfunc))
         return CUDA_ERROR_INVALID_HANDLE;
     *hmod = hfunc->module;
     return CUDA_SUCCESS;
@@ -937,17 +937,15 @@ CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
-    if (!hfunc || hfunc->kind != GPUSIM_FUNCTION)
-        return CUDA_ERROR_INVALID_HANDLE;
-    hfunc->cache_config = config;
-    return CUDA_SUCCESS;
+    (void)config;
+    return is_function(hfunc) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
     if (!state)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!function || function->kind != GPUSIM_FUNCTION)
+    if (!is_function(function))
         return CUDA_ERROR_INVALID_HANDLE;
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
     return CUDA_SUCCESS;
@@ -955,7 +953,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 
 CUresult cuFuncLoad(CUfunction function)
 {
-    return function && function->kind == GPUSIM_FUNCTION ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return is_function(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 static CUresult param_info(const char *name, size_t index, size_t *offset, size_t *size)
@@ -975,7 +973,7 @@ static CUresult param_info(const char *name, size_t index, size_t *offset, size_
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
                             size_t *paramSize)
 {
-    if (!func || func->kind != GPUSIM_FUNCTION)
+    if (!is_function(func))
         return CUDA_ERROR_INVALID_HANDLE;
     return param_info(func->name, paramIndex, paramOffset, paramSize);
 }
@@ -983,7 +981,7 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
                               size_t *paramSize)
 {
-    if (!kernel || kernel->kind != GPUSIM_LIBRARY_KERNEL)
+    if (!is_kernel(kernel))
         return CUDA_ERROR_INVALID_HANDLE;
     return param_info(kernel->name, paramIndex, paramOffset, paramSize);
 }
