@@ -33,6 +33,8 @@ struct gpusim_range {
 /* A new range; *address is set. Counts against the device's memory unless it is the host's. */
 CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint64_t bytes,
                            unsigned flags, CUmemoryPool pool, uint64_t *address);
+/* What the forms of cuMemHostRegister come down to. */
+CUresult gpusim_host_register(void *p, size_t bytes, unsigned flags);
 /* Makes the host's own memory known. */
 CUresult gpusim_memory_register(CUcontext context, void *address, uint64_t bytes, unsigned flags);
 /* Lays physical memory under reserved addresses. */

@@ -64,6 +64,15 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     return result;
 }
 
+/* Everything that may still use it ends first, as on the real thing. */
+static CUresult release(CUcontext context, uint64_t address, unsigned kinds)
+{
+    pthread_mutex_lock(&gpusim_lock);
+    gpusim_context_wait(context);
+    pthread_mutex_unlock(&gpusim_lock);
+    return gpusim_memory_release(address, kinds);
+}
+
 CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
     CUcontext context;
@@ -71,11 +80,7 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
 
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
-    /* Everything that may still use it ends first, as on the real thing. */
-    pthread_mutex_lock(&gpusim_lock);
-    gpusim_context_wait(context);
-    pthread_mutex_unlock(&gpusim_lock);
-    return gpusim_memory_release(dptr, 1u << GPUSIM_DEVICE_MEMORY | 1u << GPUSIM_MANAGED_MEMORY);
+    return release(context, dptr, 1u << GPUSIM_DEVICE_MEMORY | 1u << GPUSIM_MANAGED_MEMORY);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
@@ -143,24 +148,25 @@ CUresult cuMemFreeHost(void *p)
     CUcontext context;
     CUresult result = gpusim_enter_unsafe(&context);
 
-    if (result != CUDA_SUCCESS)
-        return result;
-    pthread_mutex_lock(&gpusim_lock);
-    gpusim_context_wait(context);
-    pthread_mutex_unlock(&gpusim_lock);
-    return gpusim_memory_release((uintptr_t)p, 1u << GPUSIM_PINNED_MEMORY);
+    return result == CUDA_SUCCESS ? release(context, (uintptr_t)p, 1u << GPUSIM_PINNED_MEMORY)
+                                  : result;
 }
 
 CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
+{
+    return gpusim_host_register(p, bytesize, Flags);
+}
+
+CUresult gpusim_host_register(void *p, size_t bytes, unsigned flags)
 {
     CUcontext context;
     CUresult result = gpusim_enter_unsafe(&context);
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!p || bytesize == 0)
+    if (!p || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    return gpusim_memory_register(context, p, bytesize, Flags);
+    return gpusim_memory_register(context, p, bytes, flags);
 }
 
 CUresult cuMemHostUnregister(void *p)
@@ -170,10 +176,7 @@ CUresult cuMemHostUnregister(void *p)
 
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&gpusim_lock);
-    gpusim_context_wait(context);
-    pthread_mutex_unlock(&gpusim_lock);
-    result = gpusim_memory_release((uintptr_t)p, 1u << GPUSIM_REGISTERED_MEMORY);
+    result = release(context, (uintptr_t)p, 1u << GPUSIM_REGISTERED_MEMORY);
     return result == CUDA_SUCCESS ? result : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 

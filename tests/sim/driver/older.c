@@ -21,14 +21,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice dev)
 
 CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 {
-    CUcontext context;
-    CUresult result = gpusim_enter_unsafe(&context);
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!p || bytesize == 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    return gpusim_memory_register(context, p, bytesize, Flags);
+    return gpusim_host_register(p, bytesize, Flags);
 }
 
 CUresult cuStreamBeginCapture(CUstream hStream)
