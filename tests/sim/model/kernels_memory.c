@@ -1,24 +1,27 @@
 /* Kernels that only move and add: how their accesses fall on lines and sectors is what matters. */
 #include "model/define.h"
 
-/* Eighteen instructions a warp, as the compiler makes of c[i] = a[i] + b[i] on a K80. */
-static void vector_add(struct gpusim_thread *t)
+static void add_at(struct gpusim_thread *t, uint64_t i)
 {
     const int *a = PARAM(t, 0, const int *);
     const int *b = PARAM(t, 1, const int *);
     int *c = PARAM(t, 2, int *);
+
+    INT(t, 6); /* three addresses of 64 bits */
+    int x = LDG(t, &a[i]);
+    int y = LDG(t, &b[i]);
+    INT(t, 1);
+    STG(t, &c[i], (int)((unsigned)x + (unsigned)y));
+}
+
+/* Eighteen instructions a warp, as the compiler makes of c[i] = a[i] + b[i] on a K80. */
+static void vector_add(struct gpusim_thread *t)
+{
     unsigned n = PARAM(t, 3, unsigned);
     unsigned i = LINEAR_INDEX(t);
 
     INT(t, 3); /* stack pointer, bound, comparison */
-    IF(t, i < n)
-    {
-        INT(t, 6); /* three addresses of 64 bits */
-        int x = LDG(t, &a[i]);
-        int y = LDG(t, &b[i]);
-        INT(t, 1);
-        STG(t, &c[i], (int)((unsigned)x + (unsigned)y));
-    }
+    IF(t, i < n) add_at(t, i);
     EXIT(t);
 }
 DEFINE_KERNEL(vector_add, false, 8, 8, 8, 4);
@@ -68,19 +71,6 @@ static void ncclDevKernel_Scale(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(ncclDevKernel_Scale, false, 8, 4, 4);
 
-static void add_at(struct gpusim_thread *t, uint64_t i)
-{
-    const int *a = PARAM(t, 0, const int *);
-    const int *b = PARAM(t, 1, const int *);
-    int *c = PARAM(t, 2, int *);
-
-    INT(t, 6);
-    int x = LDG(t, &a[i]);
-    int y = LDG(t, &b[i]);
-    INT(t, 1);
-    STG(t, &c[i], (int)((unsigned)x + (unsigned)y));
-}
-
 /* n x n matrices; threads that are neighbours in x take neighbours in a row ... */
 static void matrix_add_row(struct gpusim_thread *t)
 {
@@ -118,25 +108,28 @@ static void matrix_add_linear(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(matrix_add_linear, false, 8, 8, 8, 4);
 
-/* C[i] = A[i + off] + B[i + off] */
-static void read_offset(struct gpusim_thread *t)
+static void add_floats(struct gpusim_thread *t, unsigned from, unsigned to)
 {
     const float *a = PARAM(t, 0, const float *);
     const float *b = PARAM(t, 1, const float *);
     float *c = PARAM(t, 2, float *);
+
+    INT(t, 6);
+    float x = LDG(t, &a[from]);
+    float y = LDG(t, &b[from]);
+    STG(t, &c[to], FADD(t, x, y));
+}
+
+/* C[i] = A[i + off] + B[i + off] */
+static void read_offset(struct gpusim_thread *t)
+{
     unsigned n = PARAM(t, 3, unsigned);
     unsigned offset = PARAM(t, 4, unsigned);
     unsigned i = LINEAR_INDEX(t);
     unsigned k = i + offset;
 
     INT(t, 3);
-    IF(t, k < n)
-    {
-        INT(t, 6);
-        float x = LDG(t, &a[k]);
-        float y = LDG(t, &b[k]);
-        STG(t, &c[i], FADD(t, x, y));
-    }
+    IF(t, k < n) add_floats(t, k, i);
     EXIT(t);
 }
 DEFINE_KERNEL(read_offset, false, 8, 8, 8, 4, 4);
@@ -171,22 +164,13 @@ DEFINE_KERNEL(read_offset_unrolled, false, 8, 8, 8, 4, 4);
 /* C[i + off] = A[i] + B[i] */
 static void write_offset(struct gpusim_thread *t)
 {
-    const float *a = PARAM(t, 0, const float *);
-    const float *b = PARAM(t, 1, const float *);
-    float *c = PARAM(t, 2, float *);
     unsigned n = PARAM(t, 3, unsigned);
     unsigned offset = PARAM(t, 4, unsigned);
     unsigned i = LINEAR_INDEX(t);
     unsigned k = i + offset;
 
     INT(t, 3);
-    IF(t, k < n)
-    {
-        INT(t, 6);
-        float x = LDG(t, &a[i]);
-        float y = LDG(t, &b[i]);
-        STG(t, &c[k], FADD(t, x, y));
-    }
+    IF(t, k < n) add_floats(t, i, k);
     EXIT(t);
 }
 DEFINE_KERNEL(write_offset, false, 8, 8, 8, 4, 4);
