@@ -35,20 +35,33 @@ static void set_by_host(struct work *w, CUstream stream)
     MUST(w->gpu->MemFreeHost(memory));
 }
 
+struct waiting {
+    CUdeviceptr flag, seen; /* what the kernel waits for, and what it has seen */
+};
+
+/* Launches a kernel that waits for its flag, which has this value now, to be other than 0. */
+static struct waiting launch_waiting(struct work *w, CUstream stream, unsigned value)
+{
+    struct waiting kernel = {allocate(w, 4), allocate(w, 4)};
+    void *params[] = {&kernel.flag, &kernel.seen};
+
+    MUST(w->gpu->MemsetD32(kernel.flag, value, 1));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    return kernel;
+}
+
 static void set_by_stream(struct work *w, CUstream stream)
 {
-    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    struct waiting kernel;
     uint32_t answer = 0;
-    void *params[] = {&flag, &seen};
     CUstream other;
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    MUST(w->gpu->MemsetD32(flag, 0, 1));
-    MUST(w->gpu->CtxSynchronize());
-    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
-    MUST(w->gpu->MemsetD32Async(flag, 9, 1, other));
+    kernel = launch_waiting(w, stream, 0);
+    MUST(w->gpu->MemsetD32Async(kernel.flag, 9, 1, other));
     MUST(w->gpu->StreamSynchronize(stream));
-    download(w, &answer, seen, 4);
+    download(w, &answer, kernel.seen, 4);
     expect(answer == 9, "stream");
     printf("ended, saw %u\n", answer);
 }
@@ -69,44 +82,34 @@ static void scale(struct work *w, CUstream stream)
 
 static void set_before(struct work *w, CUstream stream)
 {
-    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
-    void *params[] = {&flag, &seen};
-
-    MUST(w->gpu->MemsetD32(flag, 5, 1));
-    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
-    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    (void)launch_waiting(w, stream, 5);
     MUST(w->gpu->StreamSynchronize(stream));
     printf("did not wait\n");
 }
 
 static void beside(struct work *w, CUstream stream)
 {
-    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
-    void *params[] = {&flag, &seen};
+    struct waiting kernel;
     CUstream other;
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    MUST(w->gpu->MemsetD32(flag, 0, 1));
-    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
-    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    kernel = launch_waiting(w, stream, 0);
     scale(w, other);
-    MUST(w->gpu->MemsetD32Async(flag, 9, 1, other));
+    MUST(w->gpu->MemsetD32Async(kernel.flag, 9, 1, other));
     MUST(w->gpu->CtxSynchronize());
     printf("ended\n");
 }
 
 static void full(struct work *w, CUstream stream)
 {
-    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4), much;
-    void *params[] = {&flag, &seen};
+    struct waiting kernel;
+    CUdeviceptr much;
     CUstream other;
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    MUST(w->gpu->MemsetD32(flag, 0, 1));
-    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
-    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    kernel = launch_waiting(w, stream, 0);
     printf("much memory: %d\n", (int)w->gpu->MemAlloc(&much, (size_t)1 << 40));
-    MUST(w->gpu->MemsetD32Async(flag, 4, 1, other));
+    MUST(w->gpu->MemsetD32Async(kernel.flag, 4, 1, other));
     MUST(w->gpu->CtxSynchronize());
     printf("ended\n");
 }
@@ -160,12 +163,7 @@ static void copied(struct work *w, CUstream stream)
 
 static void left(struct work *w, CUstream stream)
 {
-    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
-    void *params[] = {&flag, &seen};
-
-    MUST(w->gpu->MemsetD32(flag, 0, 1));
-    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
-    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    (void)launch_waiting(w, stream, 0);
     printf("left\n");
     exit(0);
 }
