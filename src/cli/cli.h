@@ -4,6 +4,7 @@
 #define GPUPROF_CLI_CLI_H
 
 #include "base/text.h"
+#include "metrics/metrics.h"
 
 #include <stddef.h>
 
@@ -38,6 +39,9 @@ extern const struct cli_command *const cli_commands[];
 int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values);
 
 void cli_print_help(const struct cli_command *command);
+
+/* The definitions, after saying what is wrong with some. NULL without memory, which it has said. */
+struct gp_metrics *cli_open_metrics(void);
 
 /* Writes to standard output and frees. Returns CLI_OK, or CLI_FAILED when that failed. */
 int cli_print(struct gp_text *out);

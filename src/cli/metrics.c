@@ -73,6 +73,17 @@ static int list_metrics(struct gp_metrics *m, const struct gp_device *device, in
     return answer;
 }
 
+struct gp_metrics *cli_open_metrics(void)
+{
+    struct gp_text problems = {0};
+    struct gp_metrics *m = gp_metrics_open(&problems);
+    gp_say_lines("", gp_text_string(&problems));
+    gp_text_free(&problems);
+    if (!m)
+        gp_say("out of memory");
+    return m;
+}
+
 static int run_metrics(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
@@ -91,14 +102,9 @@ static int run_metrics(const struct cli_command *self, int argc, char **argv)
         add_facts(&out);
         return cli_print(&out);
     }
-    struct gp_text problems = {0};
-    struct gp_metrics *m = gp_metrics_open(&problems);
-    gp_say_lines("", gp_text_string(&problems));
-    gp_text_free(&problems);
-    if (!m) {
-        gp_say("out of memory");
+    struct gp_metrics *m = cli_open_metrics();
+    if (!m)
         return CLI_FAILED;
-    }
     int answer = list_metrics(m, &device, argc - first, argv + first, &out);
     gp_metrics_close(m);
     if (answer != CLI_OK) {

@@ -244,14 +244,9 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
         gp_say("there is no profile to report on ('gpuprof help report' tells more)");
         return CLI_USAGE;
     }
-    struct gp_text problems = {0};
-    struct gp_metrics *m = gp_metrics_open(&problems);
-    gp_say_lines("", gp_text_string(&problems));
-    gp_text_free(&problems);
-    if (!m) {
-        gp_say("out of memory");
+    struct gp_metrics *m = cli_open_metrics();
+    if (!m)
         return CLI_FAILED;
-    }
     int answer = report_files(m, values[METRICS], &table, argv + first, argc - first);
     gp_metrics_close(m);
     return answer;
