@@ -2,6 +2,8 @@
 #include "metrics/occupancy.h"
 #include "metrics/peaks.h"
 
+#include "h200.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,25 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static const struct gp_device h200 = {
-    .cc_major = 9,
-    .sm_count = 132,
-    .clock_khz = 1980000,
-    .memory_clock_khz = 3201000,
-    .memory_bus_bits = 6016,
-    .sp_dp_ratio = 2,
-    .warp_size = 32,
-    .max_threads_per_sm = 2048,
-    .max_blocks_per_sm = 32,
-    .max_threads_per_block = 1024,
-    .registers_per_sm = 65536,
-    .registers_per_block = 65536,
-    .shared_per_sm = 233472,
-    .shared_per_block = 49152,
-    .shared_per_block_optin = 232448,
-    .reserved_shared_per_block = 1024,
-};
 
 /* One of the two chips of a K80. */
 static const struct gp_device k80 = {

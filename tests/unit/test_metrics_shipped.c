@@ -3,6 +3,8 @@
  * sanitized build, it is skipped. */
 #include "metrics/metrics.h"
 
+#include "shipped.h"
+
 #include <cupti_profiler_host.h>
 #include <dlfcn.h>
 #include <math.h>
@@ -27,17 +29,6 @@
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
-
-static struct gp_metrics *shipped(void)
-{
-    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
-    unsetenv("GPUPROF_METRICS_PATH");
-    struct gp_text problems = {0};
-    struct gp_metrics *m = gp_metrics_open(&problems);
-    assert_non_null(m);
-    assert_string_equal(gp_text_string(&problems), "");
-    return m;
-}
 
 static void every_definition_is_complete(void **state)
 {

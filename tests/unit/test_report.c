@@ -7,6 +7,9 @@
 #include "report/table.h"
 #include "report/units.h"
 
+#include "h200.h"
+#include "shipped.h"
+
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -123,40 +126,6 @@ static void extents_are_short(void **state)
 }
 
 /* ---- summaries ---- */
-
-static const struct gp_device h200 = {
-    .name = "NVIDIA H200",
-    .chip = "GH100",
-    .cc_major = 9,
-    .sm_count = 132,
-    .clock_khz = 1980000,
-    .memory_clock_khz = 3201000,
-    .memory_bus_bits = 6016,
-    .sp_dp_ratio = 2,
-    .warp_size = 32,
-    .max_threads_per_sm = 2048,
-    .max_blocks_per_sm = 32,
-    .max_threads_per_block = 1024,
-    .registers_per_sm = 65536,
-    .registers_per_block = 65536,
-    .shared_per_sm = 233472,
-    .shared_per_block = 49152,
-    .shared_per_block_optin = 232448,
-    .reserved_shared_per_block = 1024,
-    .driver_version = 13000,
-    .simulated = 1,
-};
-
-static struct gp_metrics *shipped(void)
-{
-    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
-    unsetenv("GPUPROF_METRICS_PATH");
-    struct gp_text problems = {0};
-    struct gp_metrics *m = gp_metrics_open(&problems);
-    assert_non_null(m);
-    assert_string_equal(gp_text_string(&problems), "");
-    return m;
-}
 
 static struct gp_metrics *selecting(const char *list)
 {
