@@ -15,8 +15,6 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
-#define MAX_CONTEXTS 64
-
 struct CUpti_RangeProfiler_Object {
     struct CUpti_RangeProfiler_Object *next; /* all there have been: none is ever freed */
     CUcontext context;

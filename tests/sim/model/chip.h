@@ -26,7 +26,6 @@ struct gpusim_chip {
     unsigned registers, register_unit; /* of one SM; allocated per warp in such units */
     unsigned shared_per_sm, shared_per_block, shared_optin, shared_reserved, shared_unit;
     unsigned clock_khz, memory_clock_khz, bus_bits;
-    unsigned copies_of_chip; /* chips on one board, each a device of its own */
     uint64_t memory_bytes;
     uint64_t l2_bytes, l1_bytes;
     bool l1_lines; /* a load moves whole 128-byte lines when L1 caches it, else sectors */

@@ -15,8 +15,6 @@ struct gpusim_counters {
 #undef GPUSIM_COUNTER
 };
 
-#define GPUSIM_COUNTER_COUNT (sizeof(struct gpusim_counters) / sizeof(uint64_t))
-
 /* Adds every count of more to sum. */
 void gpusim_counters_add(struct gpusim_counters *sum, const struct gpusim_counters *more);
 

@@ -49,7 +49,6 @@ _Noreturn void gpusim_grid_fault(struct gpusim_thread *t, enum gpusim_outcome ou
     grid->outcome = outcome;
     if (t->coroutine) {
         /* The stacks must be left in order: end this thread, the block's loop sees the outcome. */
-        t->finished = true;
         t->coroutine->done = true;
         gpusim_coroutine_yield(t->coroutine);
         abort();
@@ -68,7 +67,6 @@ static void run_thread(void *argument)
     struct gpusim_thread *t = argument;
 
     t->grid->kernel->run(t);
-    t->finished = true;
 }
 
 static void place_thread(struct gpusim_grid *grid, struct gpusim_dim block, unsigned index)
@@ -77,13 +75,11 @@ static void place_thread(struct gpusim_grid *grid, struct gpusim_dim block, unsi
 
     t->bid = block;
     t->bdim = grid->block;
-    t->gdim = grid->grid;
     t->tid.x = index % grid->block.x;
     t->tid.y = index / grid->block.x % grid->block.y;
     t->tid.z = index / (grid->block.x * grid->block.y);
     t->grid = grid;
     t->iteration = 0;
-    t->finished = false;
     t->lane = grid->recorder ? gpusim_recorder_lane(grid->recorder, index) : NULL;
 }
 

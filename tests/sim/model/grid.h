@@ -36,7 +36,7 @@ struct gpusim_kernel {
     const char *file; /* that it is written in, NULL for one that is never traced */
     void (*run)(struct gpusim_thread *t);               /* once per thread */
     enum gpusim_outcome (*whole)(struct gpusim_grid *); /* once per launch, never traced */
-    bool barriers;                                      /* run uses GPUSIM_SYNC */
+    bool barriers;                                      /* run uses SYNC */
     unsigned params;
     uint8_t param_size[GPUSIM_MAX_PARAMS];
 };
@@ -89,12 +89,11 @@ struct gpusim_lane;
 struct gpusim_coroutine;
 
 struct gpusim_thread {
-    struct gpusim_dim tid, bid, bdim, gdim; /* threadIdx, blockIdx, blockDim, gridDim */
+    struct gpusim_dim tid, bid, bdim; /* threadIdx, blockIdx, blockDim */
     struct gpusim_grid *grid;
     struct gpusim_lane *lane;           /* this thread's record, NULL when nobody looks */
     struct gpusim_coroutine *coroutine; /* NULL in a kernel without barriers */
     uint64_t iteration;                 /* which turn of which loops the thread is in */
-    bool finished;
 };
 
 /* Where parameter number i begins in the parameter block, by C's own alignment. */

@@ -138,8 +138,6 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
 #define RSQRT(t, a) GPUSIM_COMPUTE(t, GPUSIM_OP_SFU, 1.0f / sqrtf(a))
 #define TENSOR(t) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TENSOR), 1, true)
 #define INT(t, count) gpusim_note(t, GPUSIM_SITE_OF(GPUSIM_OP_INT, (count), 0), (count), true)
-#define INT_IF(t, on, count) \
-    gpusim_note(t, GPUSIM_SITE_OF(GPUSIM_OP_INT, (count), 0), (count), (on))
 /* The same, executed by all lanes and effective in those whose predicate is on. */
 #define FADD_IF(t, on, a, b) \
     (gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_FADD), 1, (on)), (on) ? (float)((a) + (b)) : (a))
