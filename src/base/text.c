@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,9 +47,10 @@ void gp_text_add(struct gp_text *t, const char *s)
     gp_text_add_bytes(t, s, strlen(s));
 }
 
-void gp_text_vaddf(struct gp_text *t, const char *fmt, va_list args)
+void gp_text_addf(struct gp_text *t, const char *fmt, ...)
 {
-    va_list again;
+    va_list args, again;
+    va_start(args, fmt);
     va_copy(again, args);
     char small[256];
     int n = vsnprintf(small, sizeof(small), fmt, args);
@@ -59,13 +61,6 @@ void gp_text_vaddf(struct gp_text *t, const char *fmt, va_list args)
     else if (reserve(t, (size_t)n) == 0)
         t->length += (size_t)vsnprintf(t->data + t->length, (size_t)n + 1, fmt, again);
     va_end(again);
-}
-
-void gp_text_addf(struct gp_text *t, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    gp_text_vaddf(t, fmt, args);
     va_end(args);
 }
 

@@ -5,7 +5,6 @@
 #ifndef GPUPROF_BASE_TEXT_H
 #define GPUPROF_BASE_TEXT_H
 
-#include <stdarg.h>
 #include <stddef.h>
 
 /* All zero is an empty text. `data` is NULL while nothing was added, else ends in a NUL. */
@@ -18,8 +17,6 @@ struct gp_text {
 void gp_text_add(struct gp_text *t, const char *s);
 void gp_text_add_bytes(struct gp_text *t, const char *bytes, size_t length);
 void gp_text_addf(struct gp_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void gp_text_vaddf(struct gp_text *t, const char *fmt, va_list args)
-    __attribute__((format(printf, 2, 0)));
 
 /* Forgets the contents, keeps the memory (and forgets an earlier failure). */
 void gp_text_clear(struct gp_text *t);
