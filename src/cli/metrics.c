@@ -16,8 +16,8 @@ static const struct cli_option options[OPTION_COUNT] = {
     [FACTS] = {"facts", 0, NULL, "list the facts of devices and launches that a formula may use"},
 };
 
-static void add_metric(const struct gp_metrics *m, const struct gp_metric *metric,
-                       const struct gp_device *device, struct gp_text *out)
+static void add_metric(const struct gp_metric *metric, const struct gp_device *device,
+                       struct gp_text *out)
 {
     char why[GP_WHY_SIZE];
     struct gp_text formula = {0};
@@ -28,7 +28,7 @@ static void add_metric(const struct gp_metrics *m, const struct gp_metric *metri
         gp_text_add(out, "    ");
         gp_wrap(out, 4, metric->description);
     }
-    if (gp_metric_formula(m, metric, device, &formula, why, sizeof(why)) == 0) {
+    if (gp_metric_formula(metric, device, &formula, why, sizeof(why)) == 0) {
         gp_text_add(out, "    = ");
         gp_wrap(out, 6, gp_text_string(&formula));
     } else {
@@ -58,12 +58,12 @@ static int list_metrics(struct gp_metrics *m, const struct gp_device *device, in
     gp_text_addf(out, "formulas for compute capability %d.%d\n", device->cc_major,
                  device->cc_minor);
     for (size_t i = 0; count == 0 && i < gp_metrics_count(m); i++)
-        add_metric(m, gp_metrics_at(m, i), device, out);
+        add_metric(gp_metrics_at(m, i), device, out);
     for (int i = 0; i < count; i++) {
         struct gp_text problems = {0};
         if (gp_metrics_select(m, names[i], &problems) == 0) {
             for (size_t k = 0; k < gp_metrics_selected_count(m); k++)
-                add_metric(m, gp_metrics_selected(m, k), device, out);
+                add_metric(gp_metrics_selected(m, k), device, out);
         } else {
             gp_say_lines("", gp_text_string(&problems));
             answer = CLI_USAGE;

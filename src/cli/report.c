@@ -99,9 +99,8 @@ static int can_be_given(const struct contents *c, struct gp_metrics *m,
     int answer = 0;
     if (gp_metrics_select(m, metric->name, &ignored) == 0)
         for (size_t i = 0; i < c->device_count && !answer; i++)
-            answer =
-                gp_metric_formula(m, metric, &c->devices[i], &ignored, why, sizeof(why)) == 0 &&
-                is_recorded(c, m, &c->devices[i]);
+            answer = gp_metric_formula(metric, &c->devices[i], &ignored, why, sizeof(why)) == 0 &&
+                     is_recorded(c, m, &c->devices[i]);
     gp_text_free(&ignored);
     return answer;
 }

@@ -96,20 +96,16 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
     return -1;
 }
 
-int gp_metric_evaluate(const struct gp_metrics *m, const struct gp_metric *metric,
-                       const struct gp_device *device, const struct gp_launch *launch,
-                       double *value, char *why, size_t why_size)
+int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
+                       const struct gp_launch *launch, double *value, char *why, size_t why_size)
 {
-    (void)m;
     struct evaluation ev = {.device = device, .launch = launch};
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
 }
 
-int gp_metric_formula(const struct gp_metrics *m, const struct gp_metric *metric,
-                      const struct gp_device *device, struct gp_text *out, char *why,
-                      size_t why_size)
+int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
+                      struct gp_text *out, char *why, size_t why_size)
 {
-    (void)m;
     const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
     if (!v) {
         say_not_defined(entry_of(metric), device, why, why_size);

@@ -59,14 +59,12 @@ int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *devi
                         const char ***names, size_t *count);
 
 /* Computes a metric of one launch. Returns 0 with *value, or -1 with the reason in `why`. */
-int gp_metric_evaluate(const struct gp_metrics *m, const struct gp_metric *metric,
-                       const struct gp_device *device, const struct gp_launch *launch,
-                       double *value, char *why, size_t why_size);
+int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
+                       const struct gp_launch *launch, double *value, char *why, size_t why_size);
 
 /* Appends the formula used on this device, printed back from what is computed, and what it needs.
  * Returns -1 with the reason in `why` where the metric has none for that compute capability. */
-int gp_metric_formula(const struct gp_metrics *m, const struct gp_metric *metric,
-                      const struct gp_device *device, struct gp_text *out, char *why,
-                      size_t why_size);
+int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
+                      struct gp_text *out, char *why, size_t why_size);
 
 #endif

@@ -52,9 +52,8 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
 }
 
 int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
-                      const struct gp_metrics *m, const struct gp_metric *metric,
-                      const struct gp_device *device, const struct gp_launch *launch, double *value,
-                      char *why, size_t why_size)
+                      const struct gp_metric *metric, const struct gp_device *device,
+                      const struct gp_launch *launch, double *value, char *why, size_t why_size)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const char *absent = means[i].absent ? means[i].absent : too_few;
@@ -66,5 +65,5 @@ int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wante
     struct gp_launch mean = *launch;
     mean.counters = wanted->means;
     mean.counter_count = wanted->count;
-    return gp_metric_evaluate(m, metric, device, &mean, value, why, why_size);
+    return gp_metric_evaluate(metric, device, &mean, value, why, why_size);
 }

@@ -34,8 +34,7 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
 /* Computes a metric from the means, as if one launch like `launch` had all of them. Returns 0 with
  * *value, or -1 with the reason in `why`. */
 int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
-                      const struct gp_metrics *m, const struct gp_metric *metric,
-                      const struct gp_device *device, const struct gp_launch *launch, double *value,
-                      char *why, size_t why_size);
+                      const struct gp_metric *metric, const struct gp_device *device,
+                      const struct gp_launch *launch, double *value, char *why, size_t why_size);
 
 #endif

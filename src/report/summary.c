@@ -310,8 +310,8 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
             continue;
         stat->count = 0;
         stat->combined = 0;
-        if (gp_means_evaluate(group->means, wanted, s->metrics, gp_metrics_selected(s->metrics, i),
-                              device, &group->launch, &value, why, sizeof(why)) == 0) {
+        if (gp_means_evaluate(group->means, wanted, gp_metrics_selected(s->metrics, i), device,
+                              &group->launch, &value, why, sizeof(why)) == 0) {
             stat->combined = 1;
             stat->count = group->measured;
             stat->min = stat->max = value;
@@ -330,8 +330,8 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
         struct gp_stat *stat = &group->stats[i];
         double value;
         char why[GP_WHY_SIZE] = "the facts of the device are not known";
-        if (device && gp_metric_evaluate(s->metrics, gp_metrics_selected(s->metrics, i), device,
-                                         launch, &value, why, sizeof(why)) == 0) {
+        if (device && gp_metric_evaluate(gp_metrics_selected(s->metrics, i), device, launch, &value,
+                                         why, sizeof(why)) == 0) {
             add_value(stat, value);
         } else if (!group->means || !strstr(why, GP_COUNTED_ELSEWHERE)) {
             add_absence(s, stat, why);

@@ -33,9 +33,9 @@ static void use(struct gp_metrics *m, const struct gp_device *device)
         const struct gp_metric *metric = gp_metrics_selected(m, i);
         char why[GP_WHY_SIZE];
         double value;
-        gp_metric_evaluate(m, metric, device, &launch, &value, why, sizeof(why));
+        gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why));
         gp_text_clear(&text);
-        gp_metric_formula(m, metric, device, &text, why, sizeof(why));
+        gp_metric_formula(metric, device, &text, why, sizeof(why));
     }
     gp_text_free(&text);
     free(counters);

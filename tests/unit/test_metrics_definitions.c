@@ -54,7 +54,7 @@ static void gives(const struct gp_metrics *m, const char *name, const struct gp_
     char why[GP_WHY_SIZE] = "";
     const struct gp_metric *metric = gp_metrics_find(m, name);
     assert_non_null(metric);
-    if (gp_metric_evaluate(m, metric, device, &launch, &value, why, sizeof(why)) != 0)
+    if (gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)) != 0)
         fail_msg("%s: %s", name, why);
     assert_true(value == expected);
 }
@@ -66,7 +66,7 @@ static void is_absent(const struct gp_metrics *m, const char *name, const struct
     char why[GP_WHY_SIZE] = "";
     const struct gp_metric *metric = gp_metrics_find(m, name);
     assert_non_null(metric);
-    assert_int_equal(gp_metric_evaluate(m, metric, device, &launch, &value, why, sizeof(why)), -1);
+    assert_int_equal(gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)), -1);
     assert_string_equal(why, reason);
 }
 
@@ -204,7 +204,7 @@ static void a_metric_that_needs_something_does_not_apply_without_it(void **state
     is_absent(m, "through", &hopper, "does not apply: zero__sum * 2 is 0");
     struct gp_text text = {0};
     char why[GP_WHY_SIZE];
-    gp_metric_formula(m, gp_metrics_find(m, "some"), &hopper, &text, why, sizeof(why));
+    gp_metric_formula(gp_metrics_find(m, "some"), &hopper, &text, why, sizeof(why));
     assert_string_equal(gp_text_string(&text), "a__sum, where not 0: b__sum - 3");
     gp_text_free(&text);
     const char **names;
@@ -229,7 +229,7 @@ static void a_skipped_launch_gives_its_reason(void **state)
     double value;
     char why[GP_WHY_SIZE] = "";
     assert_int_equal(
-        gp_metric_evaluate(m, gp_metrics_find(m, "m"), &hopper, &skipped, &value, why, sizeof(why)),
+        gp_metric_evaluate(gp_metrics_find(m, "m"), &hopper, &skipped, &value, why, sizeof(why)),
         -1);
     assert_string_equal(why, "counter a__sum: the stream is being captured");
     gp_metrics_close(m);
@@ -316,7 +316,7 @@ static void a_condition_chooses_the_formula(void **state)
     struct gp_text formula = {0};
     char why[GP_WHY_SIZE];
     assert_int_equal(
-        gp_metric_formula(m, gp_metrics_find(m, "m"), &hopper, &formula, why, sizeof(why)), 0);
+        gp_metric_formula(gp_metrics_find(m, "m"), &hopper, &formula, why, sizeof(why)), 0);
     assert_string_equal(gp_text_string(&formula), "2");
     gp_text_free(&formula);
     gp_metrics_close(m);

@@ -79,7 +79,7 @@ static void has_value(const struct gp_metrics *m, const struct gp_device *device
 {
     double value = NAN;
     char why[GP_WHY_SIZE] = "";
-    if (gp_metric_evaluate(m, gp_metrics_find(m, name), device, launch, &value, why, sizeof(why)))
+    if (gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, why, sizeof(why)))
         fail_msg("%s: %s", name, why);
     if (fabs(value - expected) > 1e-12 * fabs(expected))
         fail_msg("%s is %.17g, not %.17g", name, value, expected);
