@@ -88,7 +88,6 @@ struct gathering {
     const struct gp_device *device;
     const char **names;
     size_t count, capacity;
-    int depth;
 };
 
 static int gather_entry(struct gathering *g, const struct gp_entry *e);

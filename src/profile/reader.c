@@ -146,7 +146,6 @@ static int read_header(struct reading *r, const json_t *object)
         arguments[i] = s ? s : "";
     }
     const struct gp_profile_header header = {
-        .format = (int)json_integer_value(format),
         .version = string_of(object, "gpuprof"),
         .host = string_of(object, "host"),
         .time = string_of(object, "time"),

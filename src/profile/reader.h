@@ -8,7 +8,6 @@
 
 /* What the first line says. */
 struct gp_profile_header {
-    int format;
     const char *version; /* of the gpuprof that wrote it */
     const char *host;
     const char *time; /* ISO 8601 */

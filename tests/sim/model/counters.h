@@ -21,7 +21,6 @@ void gpusim_counters_add(struct gpusim_counters *sum, const struct gpusim_counte
 /* One machine instruction of a kernel, and what it did in all warps together. */
 struct gpusim_instruction_counts {
     uint32_t offset; /* its address within the kernel */
-    int line;
     struct gpusim_counters counts;
 };
 

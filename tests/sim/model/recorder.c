@@ -369,7 +369,6 @@ static bool list_instructions(struct gpusim_recorder *r, struct gpusim_result *r
                 &result->instructions[result->instruction_count];
             one->offset = gpusim_code_offset(r->sites[i].site) + k * GPUSIM_INSTRUCTION_BYTES;
             result->instruction_count++;
-            one->line = r->sites[i].site->line;
             one->counts = part_of(&r->sites[i].counts, r->sites[i].repeat);
         }
     return true;

@@ -18,7 +18,6 @@ enum { N = 1000, BYTES = N * 4, LAUNCHES = 5 };
 struct place {
     CUcontext context;
     CUmodule module;
-    int device;
 };
 
 static struct place places[2];
@@ -339,7 +338,6 @@ static void open_devices(void)
         exit(2);
     MUST(cuInit(0));
     for (int i = 1; i >= 0; i--) {
-        places[i].device = i;
         MUST(cuDevicePrimaryCtxRetain(&places[i].context, i));
         enter(&places[i]);
         MUST(cuModuleLoadData(&places[i].module, image));
