@@ -1,3 +1,4 @@
+/* The value of a metric for one launch, and the formula that gives it on a device. */
 #include "metrics/entries.h"
 
 #include <stdio.h>

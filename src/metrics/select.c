@@ -1,3 +1,4 @@
+/* Which metrics the user wants, and the counters that these need. */
 #include "metrics/entries.h"
 
 #include <stdlib.h>
