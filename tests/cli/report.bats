@@ -96,6 +96,14 @@ flat() {
     [ "$(grep -c '^good.jsonl: ' <<<"$output")" -eq 2 ]
 }
 
+@test "of profiles one behind the other, early launches of the first are not those of the second" {
+    sed 's/"type":"launch"/"type":"early"/' launch >early
+    cat header early header launch >two.jsonl
+    run "$gpuprof" report two.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *": 2 kernel launches, 2 measured"* ]]
+}
+
 @test "--top limits the kernels shown" {
     sed 's/vectorAdd/vectorSub/' launch >other
     cat header launch launch other >two.jsonl
