@@ -96,6 +96,17 @@ flat() {
     [ "$(grep -c '^good.jsonl: ' <<<"$output")" -eq 2 ]
 }
 
+@test "a profile that comes through a pipe with a name is read once" {
+    run "$gpuprof" report <(cat good.jsonl)
+    [ "$status" -eq 0 ]
+    [[ $output == *"2 kernel launches, 2 measured"* ]]
+    mkfifo pipe
+    cat good.jsonl >pipe &
+    run timeout 20 "$gpuprof" report pipe
+    [ "$status" -eq 0 ]
+    [[ $output == *"2 kernel launches, 2 measured"* ]]
+}
+
 @test "of profiles one behind the other, early launches of the first are not those of the second" {
     sed 's/"type":"launch"/"type":"early"/' launch >early
     cat header early header launch >two.jsonl
@@ -112,8 +123,11 @@ flat() {
     [[ $output != *"vectorSub("* ]]
     run "$gpuprof" report --top 0 two.jsonl
     [[ $output == *"vectorSub("* ]]
-    run "$gpuprof" report --top few two.jsonl
-    [ "$status" -eq 2 ]
+    for top in few "" -1 " -1" 1x 99999999999999999999; do
+        run "$gpuprof" report --top "$top" two.jsonl
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: --top: '$top' is no number of kernels" ]
+    done
 }
 
 @test "a profile that a crash cut short is reported, with a note" {
