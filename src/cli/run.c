@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { METRICS, KERNELS, SAMPLE, REPLAY, OUTPUT, LOG, OPTION_COUNT };
@@ -98,15 +99,19 @@ static int check_replay(const char *mode)
  * program takes this process's place. */
 static int check_file(const char *option, const char *pattern)
 {
-    char why[256];
+    char why[256] = "a file name is missing";
     struct gp_text path = {0};
     if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 || path.length == 0) {
-        gp_say("%s: %s", option, path.length == 0 && !*pattern ? "a file name is missing" : why);
+        gp_say("%s: %s", option, why);
         gp_text_free(&path);
         return -1;
     }
+    struct stat about;
     int answer = access(path.data, W_OK);
-    if (answer != 0 && errno == ENOENT) {
+    if (answer == 0 && stat(path.data, &about) == 0 && S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        answer = -1;
+    } else if (answer != 0 && errno == ENOENT) {
         struct gp_text folder = {0};
         const char *slash = strrchr(path.data, '/');
         if (!slash)

@@ -111,6 +111,9 @@ setup() {
     wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"
     wrong "--output: '%z' is none of %p (process), %h (host), %q{NAME}, %%" -o 'x%z'
     wrong "--log: '%q{NONE}': there is no environment variable NONE" --log '%q{NONE}'
+    EMPTY= wrong "--output: a file name is missing" -o '%q{EMPTY}'
+    wrong "--output: a file name is missing" -o ''
+    wrong "--log: $PWD: Is a directory" --log "$PWD"
     wrong "there is no option '--metrcs'; did you mean --metrics? ('gpuprof help run' lists the options)" --metrcs x
     wrong "there is no option '-x' ('gpuprof help run' lists the options)" -x
     run "$gpuprof" --metrics
