@@ -145,6 +145,36 @@ static int check_options(const char *const *values)
     return 0;
 }
 
+/* The library opens files when the program first uses CUDA, and by then the program may have
+ * changed its folder: a relative name begins where gpuprof was started. */
+static void add_from_here(const char *pattern, struct gp_text *out)
+{
+    char why[256];
+    struct gp_text path = {0};
+    int relative =
+        gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 && *gp_text_string(&path) != '/';
+    char *here = relative ? getcwd(NULL, 0) : NULL;
+    for (const char *p = here; p && *p; p++)
+        gp_text_addf(out, *p == '%' ? "%%%%" : "%c", *p);
+    if (here)
+        gp_text_add(out, "/");
+    gp_text_add(out, pattern);
+    free(here);
+    gp_text_free(&path);
+}
+
+static int pass_option(int option, const char *value)
+{
+    struct gp_text text = {0};
+    if (option == OUTPUT || option == LOG)
+        add_from_here(value, &text);
+    else
+        gp_text_add(&text, value);
+    int answer = text.failed ? -1 : setenv(variables[option], gp_text_string(&text), 1);
+    gp_text_free(&text);
+    return answer;
+}
+
 /* ---- the library ---- */
 
 static int find_library(struct gp_text *path)
@@ -249,7 +279,7 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
     if (check_options(values) != 0)
         return CLI_USAGE;
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (values[i] && setenv(variables[i], values[i], 1) != 0) {
+        if (values[i] && pass_option(i, values[i]) != 0) {
             gp_say("out of memory");
             return CLI_FAILED;
         }

@@ -60,9 +60,21 @@ setup() {
 @test "options become the library's variables" {
     run "$gpuprof" --metrics gld_efficiency,flops -k 'add|mul' --output=p_%p.jsonl --log log_%p \
         sh -c 'echo "$GPUPROF_METRICS;$GPUPROF_KERNELS;$GPUPROF_OUTPUT;$GPUPROF_LOG"'
-    [ "$output" = "gld_efficiency,flops;add|mul;p_%p.jsonl;log_%p" ]
+    [ "$output" = "gld_efficiency,flops;add|mul;$PWD/p_%p.jsonl;$PWD/log_%p" ]
     run "$gpuprof" --sample first:3,every:100 --replay off sh -c 'echo "$GPUPROF_SAMPLE;$GPUPROF_REPLAY"'
     [ "$output" = "first:3,every:100;off" ]
+}
+
+@test "a relative file name begins where gpuprof was started" {
+    mkdir '100%p' && cd '100%p'
+    run "$gpuprof" -o a/../%h --log /tmp/%p sh -c 'echo "$GPUPROF_OUTPUT;$GPUPROF_LOG"'
+    [ "$status" -eq 2 ]
+    mkdir a
+    run "$gpuprof" -o a/../%h --log /tmp/%p sh -c 'echo "$GPUPROF_OUTPUT;$GPUPROF_LOG"'
+    [ "$output" = "${PWD/\%/%%}/a/../%h;/tmp/%p" ]
+    export FOLDER=/tmp
+    run "$gpuprof" -o '%q{FOLDER}/x' sh -c 'echo "$GPUPROF_OUTPUT"'
+    [ "$output" = "%q{FOLDER}/x" ]
 }
 
 @test "the library is preloaded before what was preloaded" {
