@@ -76,9 +76,9 @@ static int list_metrics(struct gp_metrics *m, const struct gp_device *device, in
 static int run_metrics(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
-    int first = cli_parse(self, argc, argv, values);
+    int status, first = cli_parse(self, argc, argv, values, &status);
     if (first < 0)
-        return first == -2 ? CLI_OK : CLI_USAGE;
+        return status;
     struct gp_device device = {.cc_major = 9};
     if (values[CC] && gp_cc_parse(values[CC], &device.cc_major, &device.cc_minor) != 0) {
         gp_say("--cc: '%s' is no compute capability; write it like 9.0", values[CC]);

@@ -243,9 +243,9 @@ static int report_files(struct gp_metrics *m, const char *list,
 static int run_report(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
-    int first = cli_parse(self, argc, argv, values);
+    int status, first = cli_parse(self, argc, argv, values, &status);
     if (first < 0)
-        return first == -2 ? CLI_OK : CLI_USAGE;
+        return status;
     struct gp_table_options table = {.top = 20};
     if (values[TOP] && read_top(values[TOP], &table) != 0)
         return CLI_USAGE;

@@ -269,9 +269,9 @@ static void warn_of_static_program(const char *name)
 static int run_program(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
-    int program = cli_parse(self, argc, argv, values);
+    int status, program = cli_parse(self, argc, argv, values, &status);
     if (program < 0)
-        return program == -2 ? CLI_OK : CLI_USAGE;
+        return status;
     if (program >= argc) {
         gp_say("there is no program to run ('gpuprof help run' tells more)");
         return CLI_USAGE;

@@ -173,6 +173,14 @@ setup() {
     [[ $output == *"config/gpuprof/other.ini:2: metric broken: formula, column 4: expected"* ]]
 }
 
+@test "what cannot be printed answers 1" {
+    for arguments in --version help "help run" "run --help" "report -h" metrics "metrics --facts"; do
+        run bash -c "'$gpuprof' $arguments >/dev/full"
+        [ "$status" -eq 1 ]
+        [ "$output" = "gpuprof: standard output: No space left on device" ]
+    done
+}
+
 @test "a closed pipe is no failure" {
     run bash -o pipefail -c "'$gpuprof' metrics | head -1"
     [ "$status" -eq 0 ]
