@@ -148,6 +148,26 @@ static void mistakes_are_told_with_file_and_line(void **state)
                 "x.ini:1: a metric's name has at most 48 letters\n");
 }
 
+static void what_is_left_out_is_left_out_in_all_its_lines(void **state)
+{
+    (void)state;
+    /* A line this long is read in pieces, which look like lines that go on. */
+#define FIVE " + 1000000 + 1000000 + 1000000 + 1000000 + 1000000"
+    struct gp_metrics *m =
+        parsed_with("[a]\nformula = 1\nformula = 2\n    + 4\n"
+                    "needs = 8\nneeds = 0" FIVE FIVE FIVE FIVE "\n    + 0\n",
+                    "x.ini:3: formula was already given in line 2; this one is left out\n"
+                    "x.ini:6: needs was already given in line 5; this one is left out\n");
+    gives(m, "a", &hopper, 1);
+    gp_metrics_close(m);
+    /* And what comes behind it is not. */
+    m = parsed_with("[a]\nformula = 1\nformula = 2\nunit = s\n    x\n[b]\nformula = 3\n    + 4\n",
+                    "x.ini:3: formula was already given in line 2; this one is left out\n");
+    assert_string_equal(gp_metrics_find(m, "a")->unit, "s x");
+    gives(m, "b", &hopper, 7);
+    gp_metrics_close(m);
+}
+
 static void a_bad_definition_does_not_take_others_with_it(void **state)
 {
     (void)state;
@@ -532,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_definition_is_read),
         cmocka_unit_test(values_may_go_on_in_the_next_lines),
         cmocka_unit_test(mistakes_are_told_with_file_and_line),
+        cmocka_unit_test(what_is_left_out_is_left_out_in_all_its_lines),
         cmocka_unit_test(a_bad_definition_does_not_take_others_with_it),
         cmocka_unit_test(a_very_long_word_is_refused),
         cmocka_unit_test(metrics_use_metrics),
