@@ -35,9 +35,10 @@ static void add_metric(const struct gp_metrics *m, const struct gp_metric *metri
         gp_text_add(out, "    absent: ");
         gp_wrap(out, 6, why);
     }
-    if (metric->source[0]) {
+    const char *source = gp_metric_source(m, metric, device);
+    if (source[0]) {
         gp_text_add(out, "    source: ");
-        gp_wrap(out, 6, metric->source);
+        gp_wrap(out, 6, source);
     }
     gp_text_free(&formula);
 }

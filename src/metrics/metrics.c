@@ -27,6 +27,7 @@ struct variant {
     struct gp_node *formula;
     struct gp_node *needs; /* where this is 0 the metric does not apply; NULL: it always does */
     char *when_text;       /* NULL: all devices */
+    char *source;          /* of this formula; NULL: the metric's */
     int line;
     struct variant *next;
 };
@@ -68,6 +69,7 @@ static void free_variant(struct variant *v)
     gp_formula_free(v->formula);
     gp_formula_free(v->needs);
     free(v->when_text);
+    free(v->source);
     free(v);
 }
 
@@ -187,6 +189,14 @@ static struct variant *new_variant(const struct loading *l, const struct gp_defi
         v->when_text = strdup(when);
         if (!v->when_text || gp_condition_parse(when, &v->when, why, sizeof(why)) != 0) {
             complain(l, d, d->keys[GP_KEY_WHEN].line, why);
+            free_variant(v);
+            return NULL;
+        }
+    }
+    if (d->keys[GP_KEY_SOURCE].line) {
+        v->source = strdup(gp_text_string(&d->keys[GP_KEY_SOURCE].text));
+        if (!v->source) {
+            complain(l, d, d->keys[GP_KEY_SOURCE].line, "out of memory");
             free_variant(v);
             return NULL;
         }
@@ -941,4 +951,12 @@ int gp_metric_formula(const struct gp_metrics *m, const struct gp_metric *metric
         gp_formula_print(v->needs, out);
     }
     return 0;
+}
+
+const char *gp_metric_source(const struct gp_metrics *m, const struct gp_metric *metric,
+                             const struct gp_device *device)
+{
+    (void)m;
+    const struct variant *v = variant_for(entry_of(metric), device);
+    return v && v->source ? v->source : metric->source;
 }
