@@ -216,9 +216,13 @@ static void a_metric_that_needs_something_does_not_apply_without_it(void **state
     struct gp_metrics *m = parsed_with("[some]\nformula = a__sum\nneeds = b__sum - 3\n"
                                        "[none]\nformula = a__sum\nneeds = zero__sum * 2\n"
                                        "[unknown]\nformula = a__sum\nneeds = c__sum\n"
-                                       "[through]\nformula = some\nneeds = none\n",
+                                       "[through]\nformula = some\nneeds = none\n"
+                                       "[share]\nformula = a__sum / zero__sum\nneeds = zero__sum\n"
+                                       "[both]\nformula = c__sum\nneeds = busy__sum\n",
                                        "");
     gives(m, "some", &hopper, 6);
+    is_absent(m, "share", &hopper, "does not apply: zero__sum is 0");
+    is_absent(m, "both", &hopper, "counter c__sum: not measured");
     is_absent(m, "none", &hopper, "does not apply: zero__sum * 2 is 0");
     is_absent(m, "unknown", &hopper, "counter c__sum: not measured");
     is_absent(m, "through", &hopper, "does not apply: zero__sum * 2 is 0");
