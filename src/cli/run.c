@@ -242,11 +242,21 @@ static int find_program(const char *name, struct gp_text *path)
     return -1;
 }
 
-/* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
-static void warn_of_static_program(const char *name)
+/* Where the program gets another's rights the dynamic linker takes no library from its caller. */
+static int gets_rights(const char *path)
 {
-    struct gp_text path = {0};
-    int fd = find_program(name, &path) == 0 ? open(path.data, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return 0;
+    return ((about.st_mode & S_ISUID) && about.st_uid != getuid()) ||
+           ((about.st_mode & S_ISGID) && about.st_gid != getgid());
+}
+
+/* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
+static int is_static(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int answer = 0;
     Elf64_Ehdr header;
     if (fd >= 0 && read(fd, &header, sizeof(header)) == sizeof(header) &&
         memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64) {
@@ -258,11 +268,21 @@ static void warn_of_static_program(const char *name)
                 break;
             dynamic |= part.p_type == PT_INTERP;
         }
-        if (!dynamic)
-            gp_say("%s is linked statically: it cannot be profiled", path.data);
+        answer = !dynamic;
     }
     if (fd >= 0)
         close(fd);
+    return answer;
+}
+
+static void warn_of_program(const char *name)
+{
+    struct gp_text path = {0};
+    int found = find_program(name, &path) == 0;
+    if (found && gets_rights(gp_text_string(&path)))
+        gp_say("%s gets other rights than yours when it starts: it cannot be profiled", path.data);
+    else if (found && is_static(gp_text_string(&path)))
+        gp_say("%s is linked statically: it cannot be profiled", path.data);
     gp_text_free(&path);
 }
 
@@ -286,7 +306,7 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
     }
     if (preload() != 0)
         return CLI_FAILED;
-    warn_of_static_program(argv[program]);
+    warn_of_program(argv[program]);
     execvp(argv[program], argv + program);
     /* As shells and env(1) have it. */
     int error = errno;

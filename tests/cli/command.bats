@@ -144,6 +144,20 @@ setup() {
     [ "$output" = "gpuprof: ./s is linked statically: it cannot be profiled" ]
 }
 
+@test "a program that gets another user's rights runs, with a warning" {
+    cp "$(type -P true)" mine
+    chmod u+s mine
+    run "$gpuprof" ./mine
+    [ "$status" -eq 0 ]
+    [ "$output" = "" ]
+    cp mine other
+    chown nobody other 2>/dev/null || skip "needs root"
+    chmod u+s other
+    run "$gpuprof" ./other
+    [ "$status" -eq 0 ]
+    [ "$output" = "gpuprof: ./other gets other rights than yours when it starts: it cannot be profiled" ]
+}
+
 @test "metrics lists units, meanings, formulas per compute capability" {
     run "$gpuprof" metrics dram_read_bytes
     [ "$status" -eq 0 ]
