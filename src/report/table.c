@@ -234,27 +234,31 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
 static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
 {
     char smallest[48], largest[48], block[48], cluster[48];
+    struct gp_text line = {0};
     gp_extent(row->smallest_grid, smallest, sizeof(smallest));
     gp_extent(row->largest_grid, largest, sizeof(largest));
     gp_extent(row->launch->block, block, sizeof(block));
     if (row->grids == 1)
-        gp_text_addf(out, "   grid %s, block %s", smallest, block);
+        gp_text_addf(&line, "   grid %s, block %s", smallest, block);
     else
-        gp_text_addf(out, "   %zu grids from %s to %s, block %s", row->grids, smallest, largest,
+        gp_text_addf(&line, "   %zu grids from %s to %s, block %s", row->grids, smallest, largest,
                      block);
     if (row->launch->cluster[0] > 0) {
         gp_extent(row->launch->cluster, cluster, sizeof(cluster));
-        gp_text_addf(out, ", cluster %s", cluster);
+        gp_text_addf(&line, ", cluster %s", cluster);
     }
-    gp_text_addf(out, "; %" PRIu64 " launch%s, %" PRIu64 " measured", row->launches,
+    gp_text_addf(&line, "; %" PRIu64 " launch%s, %" PRIu64 " measured", row->launches,
                  row->launches == 1 ? "" : "es", row->measured);
     if (gp_summary_get_settings(r->summary)->replay_off)
-        gp_text_addf(out, " (%" PRIu64 " with hardware counters, %" PRIu64 " instrumented)",
+        gp_text_addf(&line, " (%" PRIu64 " with hardware counters, %" PRIu64 " instrumented)",
                      row->hardware, row->instrumented);
     if (row->recalled > 0)
-        gp_text_addf(out, " (instrumented counters of %" PRIu64 " are those of launches alike)",
+        gp_text_addf(&line, " (instrumented counters of %" PRIu64 " are those of launches alike)",
                      row->recalled);
-    gp_text_addf(out, "; GPU %d\n", row->launch->device);
+    gp_text_addf(&line, "; GPU %d", row->launch->device);
+    out->failed |= line.failed;
+    gp_wrap(out, 6, gp_text_string(&line));
+    gp_text_free(&line);
 }
 
 static void add_resources(const struct gp_row *row, struct gp_text *out)
@@ -273,12 +277,13 @@ static void add_resources(const struct gp_row *row, struct gp_text *out)
         gp_wrap(out, 6, row->occupancy_why);
         return;
     }
-    gp_text_addf(out, "   theoretical occupancy %.2f: %d block%s, %d of %d warps per SM", o->ratio,
-                 o->blocks_per_sm, plural((uint64_t)o->blocks_per_sm), o->warps_per_sm,
-                 o->max_warps_per_sm);
-    if (o->warps_per_sm < o->max_warps_per_sm)
-        gp_text_addf(out, ", limited by %s", o->limiter);
-    gp_text_add(out, "\n");
+    char line[256];
+    int full = o->warps_per_sm >= o->max_warps_per_sm;
+    snprintf(line, sizeof(line),
+             "   theoretical occupancy %.2f: %d block%s, %d of %d warps per SM%s%s", o->ratio,
+             o->blocks_per_sm, plural((uint64_t)o->blocks_per_sm), o->warps_per_sm,
+             o->max_warps_per_sm, full ? "" : ", limited by ", full ? "" : o->limiter);
+    gp_wrap(out, 6, line);
 }
 
 static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,

@@ -71,6 +71,17 @@ flat() {
     [[ $output == *'bad.jsonl:3: there is no "launches"'* ]]
 }
 
+@test "no line is wider than 120 columns" {
+    sed 's/"passes":2/"passes":2,"recalled":1/; s/"dram__bytes_read.sum"/"smsp__sass_a.sum"/' launch >recalled
+    sed 's/524288,1,1/2147483647,65535,65535/; s/"block":\[32,1,1\]/&,"cluster":[2,2,2]/' recalled >large
+    sed 's/524288,1,1/1,2,3/; s/"block":\[32,1,1\]/&,"cluster":[2,2,2]/' recalled >small
+    sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' large >count
+    cat header large small count >wide.jsonl
+    run "$gpuprof" report wide.jsonl
+    [[ $(flat) == *"2 grids from 1x2x3 to 2147483647x65535x65535, block 32, cluster 2x2x2; 20001 launches, 2 measured (instrumented counters of 2 are those of launches alike); GPU 0"* ]]
+    awk 'length > 120 { print; exit 1 }' <<<"$output"
+}
+
 @test "launches that were not replayed are combined" {
     sed 's/"time":/"replay":"off","time":/' header >turns.jsonl
     elsewhere='counted in other launches (GPUPROF_REPLAY=off)'
