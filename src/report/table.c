@@ -409,9 +409,10 @@ static void add_sentence(void *user, const char *sentence)
 static void add_advice(const struct gp_rows *r, struct gp_text *out)
 {
     gp_text_add(out, "\nADVICE\n");
-    size_t advised = 0, looked_at = 0;
+    size_t advised = 0, looked_at = 0, measured = 0;
     for (size_t i = 0; i < r->count && advised < MOST_ADVISED; i++) {
         const struct gp_row *row = &r->rows[i];
+        measured += row->measured > 0;
         if (row->measured == 0 || (r->timed && row->seconds < ADVISED_SHARE * r->seconds))
             continue;
         char block[48], brief[71], name[128];
@@ -423,8 +424,9 @@ static void add_advice(const struct gp_rows *r, struct gp_text *out)
         looked_at++;
     }
     if (advised == 0)
-        gp_text_add(out, looked_at > 0 ? "   none of the rules found anything to say\n"
-                                       : "   nothing was measured to give advice on\n");
+        gp_text_add(out, looked_at > 0  ? "   none of the rules found anything to say\n"
+                         : measured > 0 ? "   no kernel takes so much of the time that it matters\n"
+                                        : "   nothing was measured to give advice on\n");
 }
 
 static void add_report(const struct gp_rows *r, const struct gp_table_options *options,

@@ -141,6 +141,15 @@ flat() {
     done
 }
 
+@test "of very many kernels none is worth advice" {
+    cp header many.jsonl
+    for i in {1..150}; do sed "s/9vectorAdd/4k$((100 + i))/" launch; done >>many.jsonl
+    run "$gpuprof" report many.jsonl
+    [[ $output == *"ADVICE"*"no kernel takes so much of the time that it matters"* ]]
+    run "$gpuprof" report good.jsonl
+    [[ $output == *"ADVICE"*"at most 32 of 64 warps fit on an SM"* ]]
+}
+
 @test "a profile that a crash cut short is reported, with a note" {
     head -c -100 good.jsonl >cut.jsonl
     run "$gpuprof" report cut.jsonl
