@@ -65,6 +65,13 @@ flat() {
     [[ $output == *"some launches were measured: first:2."* ]]
     [[ $output == *"~100.0%  2 of 20000  65.00 us"* ]]
     [[ $output == *"; 20000 launches, 2 measured; GPU 0"* ]]
+    # Another grid, none of which was recorded: what is known of the kernel is known all the same.
+    sed 's/524288/100/; s/20000/30000/' count >grid100
+    cat sampled launch count grid100 >counted.jsonl
+    run "$gpuprof" report counted.jsonl
+    [[ $output == *"2 grids from 100 to 524288"* ]]
+    [[ $output == *"16 registers per thread"* ]]
+    [[ $output == *"theoretical occupancy 0.50"* ]]
     { cat header; sed 's/,"launches":20000//' count; } >bad.jsonl
     run "$gpuprof" report bad.jsonl
     [ "$status" -eq 1 ]
