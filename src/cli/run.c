@@ -308,9 +308,14 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
         return CLI_FAILED;
     warn_of_program(argv[program]);
     execvp(argv[program], argv + program);
-    /* As shells and env(1) have it. */
     int error = errno;
-    gp_say("%s: %s", argv[program], strerror(error));
+    struct gp_text path = {0};
+    if (error == ENOENT && find_program(argv[program], &path) == 0)
+        gp_say("%s: the interpreter or dynamic linker that it names is not there", argv[program]);
+    else
+        gp_say("%s: %s", argv[program], strerror(error));
+    gp_text_free(&path);
+    /* As shells and env(1) have it. */
     return error == ENOENT ? 127 : 126;
 }
 

@@ -102,6 +102,12 @@ setup() {
     run -127 "$gpuprof" ./nothing
     [ "$status" -eq 127 ]
     [ "$output" = "gpuprof: ./nothing: No such file or directory" ]
+    run -127 "$gpuprof" no_such_program
+    [ "$output" = "gpuprof: no_such_program: No such file or directory" ]
+    printf '#!/no/interpreter\n' >script
+    chmod +x script
+    run -127 "$gpuprof" ./script
+    [ "$output" = "gpuprof: ./script: the interpreter or dynamic linker that it names is not there" ]
     echo text >file
     run "$gpuprof" ./file
     [ "$status" -eq 126 ]
