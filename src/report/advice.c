@@ -86,8 +86,8 @@ static void achieved_occupancy(const struct subject *s, struct gp_text *out)
     double blocks = (double)grid[0] * grid[1] * grid[2];
     double room = s->device ? (double)o->blocks_per_sm * s->device->sm_count : 0;
     if (blocks < room)
-        gp_text_addf(out, "%.0f blocks are few for %d SMs with room for %.0f", blocks,
-                     s->device->sm_count, room);
+        gp_text_addf(out, "%.0f block%s few for %d SMs with room for %.0f", blocks,
+                     blocks == 1 ? " is" : "s are", s->device->sm_count, room);
     else
         gp_text_add(out, "blocks end at different times, or are too short to keep all SMs busy");
     add_whether_it_matters(s, out);

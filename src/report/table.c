@@ -191,6 +191,19 @@ static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
     gp_text_addf(out, "  %s%s\n", name, tail);
 }
 
+/* Whether DETAILS tell of everything that the overview has a column for. */
+static int has_all_columns(const struct gp_rows *r)
+{
+    static const char *const metrics[] = {
+        "duration",          "achieved_occupancy",        "gld_efficiency", "gst_efficiency",
+        "shared_efficiency", "warp_execution_efficiency", "flops",          "dram_utilization",
+    };
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+        if (!gp_rows_stat(r, &r->rows[0], metrics[i]))
+            return 0;
+    return 1;
+}
+
 static void add_overview(const struct gp_rows *r, const struct gp_table_options *options,
                          struct gp_text *out)
 {
@@ -222,9 +235,10 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
         gp_text_addf(out,
                      "   and %" PRIu64 " launches of further kernels or grids than the %d kept\n",
                      gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
-    gp_text_add(out,
-                "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
-                "no value, DETAILS say why\n");
+    gp_text_addf(out,
+                 "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
+                 "%s DETAILS say why\n",
+                 has_all_columns(r) ? "no value," : "not asked for, or");
     if (estimated)
         gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
 }

@@ -43,6 +43,9 @@ flat() {
     [ "$status" -eq 0 ]
     [[ $(flat) == *"gld_efficiency absent: counter smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct: not measured"* ]]
     [[ $output != *"dram_read_bytes"* ]]
+    [[ $output == *"-: not asked for, or DETAILS say why"* ]]
+    run "$gpuprof" report --metrics default good.jsonl
+    [[ $output == *"; -: no value, DETAILS say why"* ]]
     run "$gpuprof" report --metrics duraton good.jsonl
     [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: --metrics: there is no metric 'duraton'; did you mean duration?" ]

@@ -776,6 +776,9 @@ static void a_grid_that_is_too_small_is_told(void **state)
     *counter(&a, "sm__warps_active.avg.pct_of_peak_sustained_active") = 12;
     assert_non_null(strstr(advice_on(&a), "occupancy reaches 0.12 of the 1.00 that fit: 16 blocks "
                                           "are few for 132 SMs with room for 1056"));
+    make_sample(&a, "k", 1, 256);
+    *counter(&a, "sm__warps_active.avg.pct_of_peak_sustained_active") = 12;
+    assert_non_null(strstr(advice_on(&a), ": 1 block is few for 132 SMs with room for 1056"));
 }
 
 static void bank_conflicts_divergence_and_tensor_cores_are_told(void **state)
