@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,27 @@ int gp_open_high(const char *path, int flags)
         return fd;
     close(fd);
     return high;
+}
+
+static bool is_same_file(int a, int b)
+{
+    struct stat x, y;
+    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int gp_open_output(const char *path, bool *is_programs)
+{
+    int fd = gp_open_high(path, O_WRONLY | O_CREAT | O_APPEND);
+    *is_programs = false;
+    for (int own = STDOUT_FILENO; fd >= 0 && own <= STDERR_FILENO; own++) {
+        int copy = is_same_file(fd, own) ? fcntl(own, F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) : -1;
+        if (copy >= 0) {
+            close(fd);
+            *is_programs = true;
+            return copy;
+        }
+    }
+    return fd;
 }
 
 static int write_loop(int fd, const char *bytes, size_t length)

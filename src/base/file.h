@@ -2,11 +2,17 @@
 #ifndef GPUPROF_BASE_FILE_H
 #define GPUPROF_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* open(2), close-on-exec, with a descriptor high up where no program expects its own. -1 and errno.
  */
 int gp_open_high(const char *path, int flags);
+
+/* The same for a file that is written to, not emptied yet. Where it is the program's own standard
+ * output or error (/dev/stdout, say), *is_programs: it must not be emptied, and what is written
+ * goes behind what the program has written, and before what it writes next. */
+int gp_open_output(const char *path, bool *is_programs);
 
 /* Writes everything, whatever interruptions and short writes come between, and never lets a reader
  * that went away (SIGPIPE) or a limit on file size (SIGXFSZ) kill the program. 0 or an errno value.

@@ -63,10 +63,14 @@ int gp_log_open(const char *path)
 {
     int saved = errno;
     int error = 0;
-    int fd = gp_open_high(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+    bool is_programs;
+    int fd = gp_open_output(path, &is_programs);
     if (fd < 0) {
         error = errno;
     } else {
+        /* What cannot be emptied, a pipe or a terminal, need not be. */
+        if (!is_programs && ftruncate(fd, 0) != 0)
+            errno = 0;
         int old = __atomic_exchange_n(&log_fd, fd, __ATOMIC_RELAXED);
         if (old != STDERR_FILENO)
             close(old);

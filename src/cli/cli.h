@@ -34,11 +34,13 @@ extern const struct cli_command cli_run, cli_report, cli_metrics, cli_help;
 extern const struct cli_command *const cli_commands[];
 
 /* Sets values[i] to the argument of options[i] ("" where it takes none, NULL where it was not
- * given). Returns the index of the first word that is no option, or -1 after saying what is wrong,
- * or -2 after printing the help that --help asked for. */
-int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values);
+ * given). Returns the index of the first word that is no option, or -1 with *status, what the
+ * command answers, after saying what is wrong or printing the help that --help asked for. */
+int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values,
+              int *status);
 
-void cli_print_help(const struct cli_command *command);
+/* Answers as cli_print does. */
+int cli_print_help(const struct cli_command *command);
 
 /* The definitions, after saying what is wrong with some. NULL without memory, which it has said. */
 struct gp_metrics *cli_open_metrics(void);

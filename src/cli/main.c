@@ -46,10 +46,8 @@ static int run_help(const struct cli_command *self, int argc, char **argv)
     if (argc < 2)
         return print_overview();
     const struct cli_command *command = find_command(argv[1]);
-    if (command) {
-        cli_print_help(command);
-        return CLI_OK;
-    }
+    if (command)
+        return cli_print_help(command);
     size_t count = 0;
     while (cli_commands[count])
         count++;

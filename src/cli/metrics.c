@@ -35,9 +35,10 @@ static void add_metric(const struct gp_metric *metric, const struct gp_device *d
         gp_text_add(out, "    absent: ");
         gp_wrap(out, 6, why);
     }
-    if (metric->source[0]) {
+    const char *source = gp_metric_source(metric, device);
+    if (source[0]) {
         gp_text_add(out, "    source: ");
-        gp_wrap(out, 6, metric->source);
+        gp_wrap(out, 6, source);
     }
     gp_text_free(&formula);
 }
@@ -87,9 +88,9 @@ struct gp_metrics *cli_open_metrics(void)
 static int run_metrics(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
-    int first = cli_parse(self, argc, argv, values);
+    int status, first = cli_parse(self, argc, argv, values, &status);
     if (first < 0)
-        return first == -2 ? CLI_OK : CLI_USAGE;
+        return status;
     struct gp_device device = {.cc_major = 9};
     if (values[CC] && gp_cc_parse(values[CC], &device.cc_major, &device.cc_minor) != 0) {
         gp_say("--cc: '%s' is no compute capability; write it like 9.0", values[CC]);

@@ -56,8 +56,10 @@ static int find_short(const struct cli_command *command, const char *word, const
     return -1;
 }
 
-int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values)
+int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values,
+              int *status)
 {
+    *status = CLI_USAGE;
     for (size_t i = 0; i < command->option_count; i++)
         values[i] = NULL;
     int at = 1;
@@ -66,8 +68,8 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, const ch
         if (strcmp(word, "--") == 0)
             return at + 1;
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            cli_print_help(command);
-            return -2;
+            *status = cli_print_help(command);
+            return -1;
         }
         int i =
             word[1] == '-' ? find_long(command, word, &value) : find_short(command, word, &value);
@@ -87,7 +89,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, const ch
     return at;
 }
 
-void cli_print_help(const struct cli_command *command)
+int cli_print_help(const struct cli_command *command)
 {
     struct gp_text out = {0};
     gp_text_addf(&out, "gpuprof %s%s%s\n", command->name, command->arguments[0] ? " " : "",
@@ -107,7 +109,7 @@ void cli_print_help(const struct cli_command *command)
         gp_text_addf(&out, "  %-24s ", names);
         gp_wrap(&out, 27, o->help);
     }
-    cli_print(&out);
+    return cli_print(&out);
 }
 
 int cli_print(struct gp_text *out)

@@ -6,9 +6,11 @@
 #include "report/layout.h"
 #include "report/table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { METRICS, TOP, OPTION_COUNT };
 
@@ -16,7 +18,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
         {"metrics", 'm', "LIST",
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
-         "counters the profile holds"},
+         "counters the profile holds ('default' for standard input or a pipe)"},
     [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
 };
 
@@ -105,12 +107,19 @@ static int can_be_given(const struct contents *c, struct gp_metrics *m,
     return answer;
 }
 
+/* What comes through a pipe is gone once it was read. */
+static int can_be_read_twice(const char *path)
+{
+    struct stat about;
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 /* Selects every metric that the profile has the counters for. A profile that cannot be read twice,
  * or holds none, gets the default set. */
 static int select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
 {
     struct gp_text list = {0};
-    if (strcmp(path, "-") != 0) {
+    if (can_be_read_twice(path)) {
         struct contents c = {0};
         char why[512];
         const struct gp_profile_visitor visitor = {
@@ -195,7 +204,7 @@ static int read_top(const char *text, struct gp_table_options *table)
     char *end;
     errno = 0;
     unsigned long top = strtoul(text, &end, 10);
-    if (errno != 0 || end == text || *end || text[0] == '-') {
+    if (errno != 0 || *end || !isdigit((unsigned char)text[0])) {
         gp_say("--top: '%s' is no number of kernels", text);
         return -1;
     }
@@ -233,9 +242,9 @@ static int report_files(struct gp_metrics *m, const char *list,
 static int run_report(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
-    int first = cli_parse(self, argc, argv, values);
+    int status, first = cli_parse(self, argc, argv, values, &status);
     if (first < 0)
-        return first == -2 ? CLI_OK : CLI_USAGE;
+        return status;
     struct gp_table_options table = {.top = 20};
     if (values[TOP] && read_top(values[TOP], &table) != 0)
         return CLI_USAGE;

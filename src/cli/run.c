@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { METRICS, KERNELS, SAMPLE, REPLAY, OUTPUT, LOG, OPTION_COUNT };
@@ -98,15 +99,19 @@ static int check_replay(const char *mode)
  * program takes this process's place. */
 static int check_file(const char *option, const char *pattern)
 {
-    char why[256];
+    char why[256] = "a file name is missing";
     struct gp_text path = {0};
     if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 || path.length == 0) {
-        gp_say("%s: %s", option, path.length == 0 && !*pattern ? "a file name is missing" : why);
+        gp_say("%s: %s", option, why);
         gp_text_free(&path);
         return -1;
     }
+    struct stat about;
     int answer = access(path.data, W_OK);
-    if (answer != 0 && errno == ENOENT) {
+    if (answer == 0 && stat(path.data, &about) == 0 && S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        answer = -1;
+    } else if (answer != 0 && errno == ENOENT) {
         struct gp_text folder = {0};
         const char *slash = strrchr(path.data, '/');
         if (!slash)
@@ -138,6 +143,36 @@ static int check_options(const char *const *values)
     if (values[LOG] && check_file("--log", values[LOG]) != 0)
         return -1;
     return 0;
+}
+
+/* The library opens files when the program first uses CUDA, and by then the program may have
+ * changed its folder: a relative name begins where gpuprof was started. */
+static void add_from_here(const char *pattern, struct gp_text *out)
+{
+    char why[256];
+    struct gp_text path = {0};
+    int relative =
+        gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 && *gp_text_string(&path) != '/';
+    char *here = relative ? getcwd(NULL, 0) : NULL;
+    for (const char *p = here; p && *p; p++)
+        gp_text_addf(out, *p == '%' ? "%%%%" : "%c", *p);
+    if (here)
+        gp_text_add(out, "/");
+    gp_text_add(out, pattern);
+    free(here);
+    gp_text_free(&path);
+}
+
+static int pass_option(int option, const char *value)
+{
+    struct gp_text text = {0};
+    if (option == OUTPUT || option == LOG)
+        add_from_here(value, &text);
+    else
+        gp_text_add(&text, value);
+    int answer = text.failed ? -1 : setenv(variables[option], gp_text_string(&text), 1);
+    gp_text_free(&text);
+    return answer;
 }
 
 /* ---- the library ---- */
@@ -207,11 +242,21 @@ static int find_program(const char *name, struct gp_text *path)
     return -1;
 }
 
-/* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
-static void warn_of_static_program(const char *name)
+/* Where the program gets another's rights the dynamic linker takes no library from its caller. */
+static int gets_rights(const char *path)
 {
-    struct gp_text path = {0};
-    int fd = find_program(name, &path) == 0 ? open(path.data, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return 0;
+    return ((about.st_mode & S_ISUID) && about.st_uid != getuid()) ||
+           ((about.st_mode & S_ISGID) && about.st_gid != getgid());
+}
+
+/* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
+static int is_static(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int answer = 0;
     Elf64_Ehdr header;
     if (fd >= 0 && read(fd, &header, sizeof(header)) == sizeof(header) &&
         memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64) {
@@ -223,20 +268,30 @@ static void warn_of_static_program(const char *name)
                 break;
             dynamic |= part.p_type == PT_INTERP;
         }
-        if (!dynamic)
-            gp_say("%s is linked statically: it cannot be profiled", path.data);
+        answer = !dynamic;
     }
     if (fd >= 0)
         close(fd);
+    return answer;
+}
+
+static void warn_of_program(const char *name)
+{
+    struct gp_text path = {0};
+    int found = find_program(name, &path) == 0;
+    if (found && gets_rights(gp_text_string(&path)))
+        gp_say("%s gets other rights than yours when it starts: it cannot be profiled", path.data);
+    else if (found && is_static(gp_text_string(&path)))
+        gp_say("%s is linked statically: it cannot be profiled", path.data);
     gp_text_free(&path);
 }
 
 static int run_program(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
-    int program = cli_parse(self, argc, argv, values);
+    int status, program = cli_parse(self, argc, argv, values, &status);
     if (program < 0)
-        return program == -2 ? CLI_OK : CLI_USAGE;
+        return status;
     if (program >= argc) {
         gp_say("there is no program to run ('gpuprof help run' tells more)");
         return CLI_USAGE;
@@ -244,18 +299,23 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
     if (check_options(values) != 0)
         return CLI_USAGE;
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (values[i] && setenv(variables[i], values[i], 1) != 0) {
+        if (values[i] && pass_option(i, values[i]) != 0) {
             gp_say("out of memory");
             return CLI_FAILED;
         }
     }
     if (preload() != 0)
         return CLI_FAILED;
-    warn_of_static_program(argv[program]);
+    warn_of_program(argv[program]);
     execvp(argv[program], argv + program);
-    /* As shells and env(1) have it. */
     int error = errno;
-    gp_say("%s: %s", argv[program], strerror(error));
+    struct gp_text path = {0};
+    if (error == ENOENT && find_program(argv[program], &path) == 0)
+        gp_say("%s: the interpreter or dynamic linker that it names is not there", argv[program]);
+    else
+        gp_say("%s: %s", argv[program], strerror(error));
+    gp_text_free(&path);
+    /* As shells and env(1) have it. */
     return error == ENOENT ? 127 : 126;
 }
 

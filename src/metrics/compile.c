@@ -56,6 +56,14 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
             return NULL;
         }
     }
+    if (d->keys[GP_KEY_SOURCE].line) {
+        v->source = strdup(gp_text_string(&d->keys[GP_KEY_SOURCE].text));
+        if (!v->source) {
+            complain(l, d, d->keys[GP_KEY_SOURCE].line, "out of memory");
+            gp_variant_free(v);
+            return NULL;
+        }
+    }
     v->formula = parse_formula(l, d, GP_KEY_FORMULA);
     int needs_something = d->keys[GP_KEY_NEEDS].line != 0;
     if (v->formula && needs_something)

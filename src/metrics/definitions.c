@@ -25,6 +25,7 @@ struct reading {
     const char *rest_end;
     int line;
     int continues; /* the piece last handed out continues a value */
+    int left_out;  /* the value last begun was given before */
     int in_section;
     int refused; /* the section's header made no sense */
     struct gp_definition definition;
@@ -239,11 +240,15 @@ static int take_value(void *user, const char *section, const char *name, const c
         return 1;
     }
     struct gp_text *text = &r->definition.keys[k].text;
-    if (!r->continues && r->definition.keys[k].line) {
-        gp_text_addf(r->problems, "%s:%d: %s was already given in line %d; this one is left out\n",
-                     r->file, r->line, name, r->definition.keys[k].line);
-        return 1;
+    if (!r->continues) {
+        r->left_out = r->definition.keys[k].line != 0;
+        if (r->left_out)
+            gp_text_addf(r->problems,
+                         "%s:%d: %s was already given in line %d; this one is left out\n", r->file,
+                         r->line, name, r->definition.keys[k].line);
     }
+    if (r->left_out)
+        return 1;
     if (r->continues && text->length > 0)
         gp_text_add(text, " ");
     else

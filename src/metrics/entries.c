@@ -12,6 +12,7 @@ void gp_variant_free(struct gp_variant *v)
     gp_formula_free(v->formula);
     gp_formula_free(v->needs);
     free(v->when_text);
+    free(v->source);
     free(v);
 }
 

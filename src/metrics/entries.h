@@ -15,6 +15,7 @@ struct gp_variant {
     struct gp_node *formula;
     struct gp_node *needs; /* where this is 0 the metric does not apply; NULL: it always does */
     char *when_text;       /* NULL: all devices */
+    char *source;          /* of this formula; NULL: the metric's */
     int line;
     struct gp_variant *next;
 };

@@ -85,11 +85,16 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
     }
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
     double needed = 1;
-    if (gp_formula_evaluate(v->formula, &operands, value, why, why_size) != 0 ||
-        (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why, why_size) != 0))
+    int answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
+    /* Also where there is no value: what is needed may be what is divided by. */
+    char why_not[GP_WHY_SIZE];
+    if (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
+        if (answer == 0)
+            snprintf(why, why_size, "%s", why_not);
         return -1;
+    }
     if (needed != 0)
-        return 0;
+        return answer;
     struct gp_text text = {0};
     gp_formula_print(v->needs, &text);
     snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
@@ -118,4 +123,10 @@ int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *de
         gp_formula_print(v->needs, out);
     }
     return 0;
+}
+
+const char *gp_metric_source(const struct gp_metric *metric, const struct gp_device *device)
+{
+    const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
+    return v && v->source ? v->source : metric->source;
 }

@@ -304,10 +304,14 @@ static int binding(const struct gp_node *node)
     }
 }
 
-/* With the fewest digits that read back as the same number. */
+/* With the fewest digits that read back as the same number; 100 and 1024 as people write them. */
 static void print_number(double number, struct gp_text *out)
 {
     char digits[32];
+    if (number == floor(number) && fabs(number) < 1e6) {
+        gp_text_addf(out, "%.0f", number);
+        return;
+    }
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(digits, sizeof(digits), "%.*g", precision, number);
         if (strtod(digits, NULL) == number)

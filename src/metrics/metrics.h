@@ -16,7 +16,8 @@
 
 struct gp_metrics; /* all definitions and which of them are selected */
 
-/* One metric, as users see it. The formula may depend on the device: gp_metric_formula. */
+/* One metric, as users see it. The formula and its source may depend on the device:
+ * gp_metric_formula, gp_metric_source. */
 struct gp_metric {
     const char *name;
     const char *unit; /* "%", "ratio", "s", "bytes", "bytes/s", "flop/s", "count", ... */
@@ -66,5 +67,8 @@ int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *d
  * Returns -1 with the reason in `why` where the metric has none for that compute capability. */
 int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
                       struct gp_text *out, char *why, size_t why_size);
+
+/* Where the formula used on this device comes from. */
+const char *gp_metric_source(const struct gp_metric *metric, const struct gp_device *device);
 
 #endif

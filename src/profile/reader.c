@@ -123,6 +123,8 @@ static const char *string_of(const json_t *object, const char *key)
     return s ? s : "";
 }
 
+static int read_early_ones(struct reading *r);
+
 static int read_header(struct reading *r, const json_t *object)
 {
     const json_t *format = json_object_get(object, "format");
@@ -133,6 +135,9 @@ static int read_header(struct reading *r, const json_t *object)
                     (int)json_integer_value(format), string_of(object, "gpuprof"),
                     GP_PROFILE_FORMAT);
     r->seen_header = 1;
+    /* Of a profile in front of this one, in the same file: its launches have the same numbers. */
+    if (read_early_ones(r) != 0)
+        return -1;
     if (!r->visitor->header)
         return 0;
 

@@ -202,7 +202,8 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
 {
     struct gp_writer *w = calloc(1, sizeof(*w));
     char *name = strdup(path);
-    int fd = w && name ? gp_open_high(path, O_WRONLY | O_CREAT | O_APPEND) : -1;
+    bool is_programs = false;
+    int fd = w && name ? gp_open_output(path, &is_programs) : -1;
     if (fd < 0) {
         snprintf(why, why_size, "%s: %s", path, w && name ? strerror(errno) : "out of memory");
         free(w);
@@ -211,7 +212,7 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     }
     /* The lock says that somebody is writing, a child process perhaps that inherited our settings.
      */
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!is_programs && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         snprintf(why, why_size,
                  "%s: another process is writing this file; put %%p (process id) into its name",
                  path);
@@ -220,7 +221,7 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
         free(name);
         return NULL;
     }
-    if (ftruncate(fd, 0) != 0)
+    if (!is_programs && ftruncate(fd, 0) != 0)
         errno = 0; /* a pipe or a terminal: nothing to empty */
     w->fd = fd;
     w->path = name;

@@ -1,5 +1,6 @@
 #include "report/advice.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Below these a number is worth a sentence. */
@@ -9,6 +10,7 @@
 #define LOW_SHARED_EFFICIENCY 95.0
 #define MUCH_TRAFFIC 0.1 /* of the sectors of both directions */
 #define LARGE_PREDICATION 10.0
+#define LITTLE_DIVERGENCE 5.0
 #define FEW_FLOP_PER_BYTE 1.0
 #define SOME_TENSOR_WORK 0.001
 
@@ -84,8 +86,8 @@ static void achieved_occupancy(const struct subject *s, struct gp_text *out)
     double blocks = (double)grid[0] * grid[1] * grid[2];
     double room = s->device ? (double)o->blocks_per_sm * s->device->sm_count : 0;
     if (blocks < room)
-        gp_text_addf(out, "%.0f blocks are few for %d SMs with room for %.0f", blocks,
-                     s->device->sm_count, room);
+        gp_text_addf(out, "%.0f block%s few for %d SMs with room for %.0f", blocks,
+                     blocks == 1 ? " is" : "s are", s->device->sm_count, room);
     else
         gp_text_add(out, "blocks end at different times, or are too short to keep all SMs busy");
     add_whether_it_matters(s, out);
@@ -136,8 +138,13 @@ static void divergence(const struct subject *s, struct gp_text *out)
     if (!is_low(s, "warp_execution_efficiency", LOW_EFFICIENCY, &efficiency))
         return;
     gp_text_addf(out, "warp_execution_efficiency is %.1f %%: ", efficiency);
-    if (threads_of(s->row) % 32 != 0 && threads_of(s->row) < 32)
-        gp_text_addf(out, "a block of %u threads does not fill a warp", threads_of(s->row));
+    unsigned threads = threads_of(s->row);
+    /* What it would be if all threads went the same way. */
+    double best = 100.0 * threads / (32 * ceil(threads / 32.0));
+    if (threads < 32)
+        gp_text_addf(out, "a block of %u threads does not fill a warp", threads);
+    else if (threads % 32 != 0 && efficiency > best - LITTLE_DIVERGENCE)
+        gp_text_addf(out, "a block of %u threads does not fill its last warp", threads);
     else
         gp_text_add(out, "lanes of a warp go different ways (branches, loops of different length)");
 }

@@ -95,7 +95,10 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
         memcpy(row->smallest_grid, l->grid, sizeof(l->grid));
     if (row->grids == 0 || blocks_of(l->grid) > blocks_of(row->largest_grid))
         memcpy(row->largest_grid, l->grid, sizeof(l->grid));
-    if (row->grids == 0 || group->launches > *most_launches) {
+    /* Of launches that were only counted neither registers nor shared memory are known. */
+    int more_known = group->recorded > 0 && row->recorded == 0;
+    int less_known = group->recorded == 0 && row->recorded > 0;
+    if (row->grids == 0 || more_known || (!less_known && group->launches > *most_launches)) {
         row->launch = l;
         *most_launches = group->launches;
     }

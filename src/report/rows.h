@@ -6,7 +6,7 @@
 #include "report/summary.h"
 
 struct gp_row {
-    const struct gp_launch *launch; /* of the group with the most launches */
+    const struct gp_launch *launch; /* of the recorded group with the most launches */
     size_t grids;
     unsigned smallest_grid[3], largest_grid[3];
     uint64_t launches, recorded, measured; /* as in struct gp_group */

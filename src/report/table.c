@@ -191,6 +191,19 @@ static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
     gp_text_addf(out, "  %s%s\n", name, tail);
 }
 
+/* Whether DETAILS tell of everything that the overview has a column for. */
+static int has_all_columns(const struct gp_rows *r)
+{
+    static const char *const metrics[] = {
+        "duration",          "achieved_occupancy",        "gld_efficiency", "gst_efficiency",
+        "shared_efficiency", "warp_execution_efficiency", "flops",          "dram_utilization",
+    };
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+        if (!gp_rows_stat(r, &r->rows[0], metrics[i]))
+            return 0;
+    return 1;
+}
+
 static void add_overview(const struct gp_rows *r, const struct gp_table_options *options,
                          struct gp_text *out)
 {
@@ -222,9 +235,10 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
         gp_text_addf(out,
                      "   and %" PRIu64 " launches of further kernels or grids than the %d kept\n",
                      gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
-    gp_text_add(out,
-                "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
-                "no value, DETAILS say why\n");
+    gp_text_addf(out,
+                 "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
+                 "%s DETAILS say why\n",
+                 has_all_columns(r) ? "no value," : "not asked for, or");
     if (estimated)
         gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
 }
@@ -234,27 +248,31 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
 static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
 {
     char smallest[48], largest[48], block[48], cluster[48];
+    struct gp_text line = {0};
     gp_extent(row->smallest_grid, smallest, sizeof(smallest));
     gp_extent(row->largest_grid, largest, sizeof(largest));
     gp_extent(row->launch->block, block, sizeof(block));
     if (row->grids == 1)
-        gp_text_addf(out, "   grid %s, block %s", smallest, block);
+        gp_text_addf(&line, "   grid %s, block %s", smallest, block);
     else
-        gp_text_addf(out, "   %zu grids from %s to %s, block %s", row->grids, smallest, largest,
+        gp_text_addf(&line, "   %zu grids from %s to %s, block %s", row->grids, smallest, largest,
                      block);
     if (row->launch->cluster[0] > 0) {
         gp_extent(row->launch->cluster, cluster, sizeof(cluster));
-        gp_text_addf(out, ", cluster %s", cluster);
+        gp_text_addf(&line, ", cluster %s", cluster);
     }
-    gp_text_addf(out, "; %" PRIu64 " launch%s, %" PRIu64 " measured", row->launches,
+    gp_text_addf(&line, "; %" PRIu64 " launch%s, %" PRIu64 " measured", row->launches,
                  row->launches == 1 ? "" : "es", row->measured);
     if (gp_summary_get_settings(r->summary)->replay_off)
-        gp_text_addf(out, " (%" PRIu64 " with hardware counters, %" PRIu64 " instrumented)",
+        gp_text_addf(&line, " (%" PRIu64 " with hardware counters, %" PRIu64 " instrumented)",
                      row->hardware, row->instrumented);
     if (row->recalled > 0)
-        gp_text_addf(out, " (instrumented counters of %" PRIu64 " are those of launches alike)",
+        gp_text_addf(&line, " (instrumented counters of %" PRIu64 " are those of launches alike)",
                      row->recalled);
-    gp_text_addf(out, "; GPU %d\n", row->launch->device);
+    gp_text_addf(&line, "; GPU %d", row->launch->device);
+    out->failed |= line.failed;
+    gp_wrap(out, 6, gp_text_string(&line));
+    gp_text_free(&line);
 }
 
 static void add_resources(const struct gp_row *row, struct gp_text *out)
@@ -273,12 +291,13 @@ static void add_resources(const struct gp_row *row, struct gp_text *out)
         gp_wrap(out, 6, row->occupancy_why);
         return;
     }
-    gp_text_addf(out, "   theoretical occupancy %.2f: %d block%s, %d of %d warps per SM", o->ratio,
-                 o->blocks_per_sm, plural((uint64_t)o->blocks_per_sm), o->warps_per_sm,
-                 o->max_warps_per_sm);
-    if (o->warps_per_sm < o->max_warps_per_sm)
-        gp_text_addf(out, ", limited by %s", o->limiter);
-    gp_text_add(out, "\n");
+    char line[256];
+    int full = o->warps_per_sm >= o->max_warps_per_sm;
+    snprintf(line, sizeof(line),
+             "   theoretical occupancy %.2f: %d block%s, %d of %d warps per SM%s%s", o->ratio,
+             o->blocks_per_sm, plural((uint64_t)o->blocks_per_sm), o->warps_per_sm,
+             o->max_warps_per_sm, full ? "" : ", limited by ", full ? "" : o->limiter);
+    gp_wrap(out, 6, line);
 }
 
 static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
@@ -404,9 +423,10 @@ static void add_sentence(void *user, const char *sentence)
 static void add_advice(const struct gp_rows *r, struct gp_text *out)
 {
     gp_text_add(out, "\nADVICE\n");
-    size_t advised = 0, looked_at = 0;
+    size_t advised = 0, looked_at = 0, measured = 0;
     for (size_t i = 0; i < r->count && advised < MOST_ADVISED; i++) {
         const struct gp_row *row = &r->rows[i];
+        measured += row->measured > 0;
         if (row->measured == 0 || (r->timed && row->seconds < ADVISED_SHARE * r->seconds))
             continue;
         char block[48], brief[71], name[128];
@@ -418,8 +438,9 @@ static void add_advice(const struct gp_rows *r, struct gp_text *out)
         looked_at++;
     }
     if (advised == 0)
-        gp_text_add(out, looked_at > 0 ? "   none of the rules found anything to say\n"
-                                       : "   nothing was measured to give advice on\n");
+        gp_text_add(out, looked_at > 0  ? "   none of the rules found anything to say\n"
+                         : measured > 0 ? "   no kernel takes so much of the time that it matters\n"
+                                        : "   nothing was measured to give advice on\n");
 }
 
 static void add_report(const struct gp_rows *r, const struct gp_table_options *options,

@@ -60,9 +60,21 @@ setup() {
 @test "options become the library's variables" {
     run "$gpuprof" --metrics gld_efficiency,flops -k 'add|mul' --output=p_%p.jsonl --log log_%p \
         sh -c 'echo "$GPUPROF_METRICS;$GPUPROF_KERNELS;$GPUPROF_OUTPUT;$GPUPROF_LOG"'
-    [ "$output" = "gld_efficiency,flops;add|mul;p_%p.jsonl;log_%p" ]
+    [ "$output" = "gld_efficiency,flops;add|mul;$PWD/p_%p.jsonl;$PWD/log_%p" ]
     run "$gpuprof" --sample first:3,every:100 --replay off sh -c 'echo "$GPUPROF_SAMPLE;$GPUPROF_REPLAY"'
     [ "$output" = "first:3,every:100;off" ]
+}
+
+@test "a relative file name begins where gpuprof was started" {
+    mkdir '100%p' && cd '100%p'
+    run "$gpuprof" -o a/../%h --log /tmp/%p sh -c 'echo "$GPUPROF_OUTPUT;$GPUPROF_LOG"'
+    [ "$status" -eq 2 ]
+    mkdir a
+    run "$gpuprof" -o a/../%h --log /tmp/%p sh -c 'echo "$GPUPROF_OUTPUT;$GPUPROF_LOG"'
+    [ "$output" = "${PWD/\%/%%}/a/../%h;/tmp/%p" ]
+    export FOLDER=/tmp
+    run "$gpuprof" -o '%q{FOLDER}/x' sh -c 'echo "$GPUPROF_OUTPUT"'
+    [ "$output" = "%q{FOLDER}/x" ]
 }
 
 @test "the library is preloaded before what was preloaded" {
@@ -90,6 +102,12 @@ setup() {
     run -127 "$gpuprof" ./nothing
     [ "$status" -eq 127 ]
     [ "$output" = "gpuprof: ./nothing: No such file or directory" ]
+    run -127 "$gpuprof" no_such_program
+    [ "$output" = "gpuprof: no_such_program: No such file or directory" ]
+    printf '#!/no/interpreter\n' >script
+    chmod +x script
+    run -127 "$gpuprof" ./script
+    [ "$output" = "gpuprof: ./script: the interpreter or dynamic linker that it names is not there" ]
     echo text >file
     run "$gpuprof" ./file
     [ "$status" -eq 126 ]
@@ -111,6 +129,9 @@ setup() {
     wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"
     wrong "--output: '%z' is none of %p (process), %h (host), %q{NAME}, %%" -o 'x%z'
     wrong "--log: '%q{NONE}': there is no environment variable NONE" --log '%q{NONE}'
+    EMPTY= wrong "--output: a file name is missing" -o '%q{EMPTY}'
+    wrong "--output: a file name is missing" -o ''
+    wrong "--log: $PWD: Is a directory" --log "$PWD"
     wrong "there is no option '--metrcs'; did you mean --metrics? ('gpuprof help run' lists the options)" --metrcs x
     wrong "there is no option '-x' ('gpuprof help run' lists the options)" -x
     run "$gpuprof" --metrics
@@ -129,6 +150,20 @@ setup() {
     [ "$output" = "gpuprof: ./s is linked statically: it cannot be profiled" ]
 }
 
+@test "a program that gets another user's rights runs, with a warning" {
+    cp "$(type -P true)" mine
+    chmod u+s mine
+    run "$gpuprof" ./mine
+    [ "$status" -eq 0 ]
+    [ "$output" = "" ]
+    cp mine other
+    chown nobody other 2>/dev/null || skip "needs root"
+    chmod u+s other
+    run "$gpuprof" ./other
+    [ "$status" -eq 0 ]
+    [ "$output" = "gpuprof: ./other gets other rights than yours when it starts: it cannot be profiled" ]
+}
+
 @test "metrics lists units, meanings, formulas per compute capability" {
     run "$gpuprof" metrics dram_read_bytes
     [ "$status" -eq 0 ]
@@ -136,6 +171,9 @@ setup() {
     [[ $output == *"= dram__bytes_read.sum"* ]]
     run "$gpuprof" metrics --cc 12.0 dram_read_bytes
     [[ $output == *"= dram__bytes_op_read.sum"* ]]
+    [[ $output == *"source: ncu's table of nvprof metrics; renamed on compute capability 12"* ]]
+    run "$gpuprof" metrics --cc 5.0 dram_read_bytes
+    [[ $output == *"source: CUPTI's events: sectors of 32 bytes"* ]]
     run "$gpuprof" metrics --cc 7.5 flop_count_tensor
     [[ $output == *"absent: flop_count_tensor is not defined for compute capability 7.5"* ]]
     run "$gpuprof" metrics --cc new
@@ -156,6 +194,14 @@ setup() {
     run "$gpuprof" metrics my_ratio
     [ "$status" -eq 0 ]
     [[ $output == *"config/gpuprof/other.ini:2: metric broken: formula, column 4: expected"* ]]
+}
+
+@test "what cannot be printed answers 1" {
+    for arguments in --version help "help run" "run --help" "report -h" metrics "metrics --facts"; do
+        run bash -c "'$gpuprof' $arguments >/dev/full"
+        [ "$status" -eq 1 ]
+        [ "$output" = "gpuprof: standard output: No space left on device" ]
+    done
 }
 
 @test "a closed pipe is no failure" {

@@ -43,6 +43,9 @@ flat() {
     [ "$status" -eq 0 ]
     [[ $(flat) == *"gld_efficiency absent: counter smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct: not measured"* ]]
     [[ $output != *"dram_read_bytes"* ]]
+    [[ $output == *"-: not asked for, or DETAILS say why"* ]]
+    run "$gpuprof" report --metrics default good.jsonl
+    [[ $output == *"; -: no value, DETAILS say why"* ]]
     run "$gpuprof" report --metrics duraton good.jsonl
     [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: --metrics: there is no metric 'duraton'; did you mean duration?" ]
@@ -65,10 +68,28 @@ flat() {
     [[ $output == *"some launches were measured: first:2."* ]]
     [[ $output == *"~100.0%  2 of 20000  65.00 us"* ]]
     [[ $output == *"; 20000 launches, 2 measured; GPU 0"* ]]
+    # Another grid, none of which was recorded: what is known of the kernel is known all the same.
+    sed 's/524288/100/; s/20000/30000/' count >grid100
+    cat sampled launch count grid100 >counted.jsonl
+    run "$gpuprof" report counted.jsonl
+    [[ $output == *"2 grids from 100 to 524288"* ]]
+    [[ $output == *"16 registers per thread"* ]]
+    [[ $output == *"theoretical occupancy 0.50"* ]]
     { cat header; sed 's/,"launches":20000//' count; } >bad.jsonl
     run "$gpuprof" report bad.jsonl
     [ "$status" -eq 1 ]
     [[ $output == *'bad.jsonl:3: there is no "launches"'* ]]
+}
+
+@test "no line is wider than 120 columns" {
+    sed 's/"passes":2/"passes":2,"recalled":1/; s/"dram__bytes_read.sum"/"smsp__sass_a.sum"/' launch >recalled
+    sed 's/524288,1,1/2147483647,65535,65535/; s/"block":\[32,1,1\]/&,"cluster":[2,2,2]/' recalled >large
+    sed 's/524288,1,1/1,2,3/; s/"block":\[32,1,1\]/&,"cluster":[2,2,2]/' recalled >small
+    sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' large >count
+    cat header large small count >wide.jsonl
+    run "$gpuprof" report wide.jsonl
+    [[ $(flat) == *"2 grids from 1x2x3 to 2147483647x65535x65535, block 32, cluster 2x2x2; 20001 launches, 2 measured (instrumented counters of 2 are those of launches alike); GPU 0"* ]]
+    awk 'length > 120 { print; exit 1 }' <<<"$output"
 }
 
 @test "launches that were not replayed are combined" {
@@ -96,6 +117,25 @@ flat() {
     [ "$(grep -c '^good.jsonl: ' <<<"$output")" -eq 2 ]
 }
 
+@test "a profile that comes through a pipe with a name is read once" {
+    run "$gpuprof" report <(cat good.jsonl)
+    [ "$status" -eq 0 ]
+    [[ $output == *"2 kernel launches, 2 measured"* ]]
+    mkfifo pipe
+    cat good.jsonl >pipe &
+    run timeout 20 "$gpuprof" report pipe
+    [ "$status" -eq 0 ]
+    [[ $output == *"2 kernel launches, 2 measured"* ]]
+}
+
+@test "of profiles one behind the other, early launches of the first are not those of the second" {
+    sed 's/"type":"launch"/"type":"early"/' launch >early
+    cat header early header launch >two.jsonl
+    run "$gpuprof" report two.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *": 2 kernel launches, 2 measured"* ]]
+}
+
 @test "--top limits the kernels shown" {
     sed 's/vectorAdd/vectorSub/' launch >other
     cat header launch launch other >two.jsonl
@@ -104,8 +144,20 @@ flat() {
     [[ $output != *"vectorSub("* ]]
     run "$gpuprof" report --top 0 two.jsonl
     [[ $output == *"vectorSub("* ]]
-    run "$gpuprof" report --top few two.jsonl
-    [ "$status" -eq 2 ]
+    for top in few "" -1 " -1" 1x 99999999999999999999; do
+        run "$gpuprof" report --top "$top" two.jsonl
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: --top: '$top' is no number of kernels" ]
+    done
+}
+
+@test "of very many kernels none is worth advice" {
+    cp header many.jsonl
+    for i in {1..150}; do sed "s/9vectorAdd/4k$((100 + i))/" launch; done >>many.jsonl
+    run "$gpuprof" report many.jsonl
+    [[ $output == *"ADVICE"*"no kernel takes so much of the time that it matters"* ]]
+    run "$gpuprof" report good.jsonl
+    [[ $output == *"ADVICE"*"at most 32 of 64 warps fit on an SM"* ]]
 }
 
 @test "a profile that a crash cut short is reported, with a note" {

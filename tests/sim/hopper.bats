@@ -204,6 +204,29 @@ said() {
     [[ $output == *"GPUPROF_OUTPUT=/nowhere/at/all"* ]]
 }
 
+@test "a log or a profile in the program's own output leaves that whole" {
+    cat >"$BATS_TEST_TMPDIR/twice" <<END
+echo before
+LD_PRELOAD=$preload "$programs/snippets_linked" vector_add 2>"$log"
+echo after
+END
+    for setting in GPUPROF_LOG=/dev/stdout "GPUPROF_OUTPUT=$profile" "GPUPROF_LOG=$profile"; do
+        env $setting bash "$BATS_TEST_TMPDIR/twice" >"$profile"
+        [ "$(head -1 "$profile")" = before ]
+        [ "$(tail -1 "$profile")" = after ]
+        [ "$(grep -c '^vector_add: ' "$profile")" -eq 1 ]
+        [ "$(grep -c '^gpuprof 0\|^{"type":"header"' "$profile")" -eq 1 ]
+    done
+    # Standard error, as programs have it that append to one file.
+    echo before >"$log"
+    GPUPROF_LOG=/dev/stderr LD_PRELOAD=$preload "$programs/snippets_linked" vector_add 2>>"$log"
+    [ "$(head -1 "$log")" = before ]
+    [ "$(grep -c '^gpuprof 0' "$log")" -eq 1 ]
+    # Any other file is emptied.
+    GPUPROF_LOG=$log LD_PRELOAD=$preload "$programs/snippets_linked" vector_add
+    [ "$(grep -c before "$log")" -eq 0 ]
+}
+
 @test "the command does the same as LD_PRELOAD" {
     [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
     run "$GPUPROF_BUILD/gpuprof" --metrics duration -o "$profile" "$programs/snippets_linked" vector_add

@@ -148,6 +148,26 @@ static void mistakes_are_told_with_file_and_line(void **state)
                 "x.ini:1: a metric's name has at most 48 letters\n");
 }
 
+static void what_is_left_out_is_left_out_in_all_its_lines(void **state)
+{
+    (void)state;
+    /* A line this long is read in pieces, which look like lines that go on. */
+#define FIVE " + 1000000 + 1000000 + 1000000 + 1000000 + 1000000"
+    struct gp_metrics *m =
+        parsed_with("[a]\nformula = 1\nformula = 2\n    + 4\n"
+                    "needs = 8\nneeds = 0" FIVE FIVE FIVE FIVE "\n    + 0\n",
+                    "x.ini:3: formula was already given in line 2; this one is left out\n"
+                    "x.ini:6: needs was already given in line 5; this one is left out\n");
+    gives(m, "a", &hopper, 1);
+    gp_metrics_close(m);
+    /* And what comes behind it is not. */
+    m = parsed_with("[a]\nformula = 1\nformula = 2\nunit = s\n    x\n[b]\nformula = 3\n    + 4\n",
+                    "x.ini:3: formula was already given in line 2; this one is left out\n");
+    assert_string_equal(gp_metrics_find(m, "a")->unit, "s x");
+    gives(m, "b", &hopper, 7);
+    gp_metrics_close(m);
+}
+
 static void a_bad_definition_does_not_take_others_with_it(void **state)
 {
     (void)state;
@@ -196,9 +216,13 @@ static void a_metric_that_needs_something_does_not_apply_without_it(void **state
     struct gp_metrics *m = parsed_with("[some]\nformula = a__sum\nneeds = b__sum - 3\n"
                                        "[none]\nformula = a__sum\nneeds = zero__sum * 2\n"
                                        "[unknown]\nformula = a__sum\nneeds = c__sum\n"
-                                       "[through]\nformula = some\nneeds = none\n",
+                                       "[through]\nformula = some\nneeds = none\n"
+                                       "[share]\nformula = a__sum / zero__sum\nneeds = zero__sum\n"
+                                       "[both]\nformula = c__sum\nneeds = busy__sum\n",
                                        "");
     gives(m, "some", &hopper, 6);
+    is_absent(m, "share", &hopper, "does not apply: zero__sum is 0");
+    is_absent(m, "both", &hopper, "counter c__sum: not measured");
     is_absent(m, "none", &hopper, "does not apply: zero__sum * 2 is 0");
     is_absent(m, "unknown", &hopper, "counter c__sum: not measured");
     is_absent(m, "through", &hopper, "does not apply: zero__sum * 2 is 0");
@@ -532,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_definition_is_read),
         cmocka_unit_test(values_may_go_on_in_the_next_lines),
         cmocka_unit_test(mistakes_are_told_with_file_and_line),
+        cmocka_unit_test(what_is_left_out_is_left_out_in_all_its_lines),
         cmocka_unit_test(a_bad_definition_does_not_take_others_with_it),
         cmocka_unit_test(a_very_long_word_is_refused),
         cmocka_unit_test(metrics_use_metrics),

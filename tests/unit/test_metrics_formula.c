@@ -223,6 +223,7 @@ static void printing_gives_the_same_tree(void **state)
     prints_as("-1*2", "-1 * 2");
     prints_as("min(1,2)/max(a__sum,device.sm_count)", "min(1, 2) / max(a__sum, device.sm_count)");
     prints_as("1e9*0.1*1e-300", "1e+09 * 0.1 * 1e-300");
+    prints_as("100*1024+0+1e6", "100 * 1024 + 0 + 1e+06");
     prints_as("0.30000000000000004", "0.30000000000000004");
     prints_as("launch.theoretical_occupancy", "launch.theoretical_occupancy");
 }

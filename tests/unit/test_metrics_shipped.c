@@ -138,6 +138,32 @@ static void formulas_give_what_the_definitions_say(void **state)
     gp_metrics_close(m);
 }
 
+/* CUPTI's ratio is 0 where there is nothing to take it of. */
+static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
+{
+    (void)state;
+    const struct gp_device hopper = {.cc_major = 9};
+    struct gp_counter counters[] = {
+        {"smsp__sass_average_branch_targets_threads_uniform.pct", 0, NULL},
+        {"smsp__sass_branch_targets_threads_uniform.sum", 0, NULL},
+        {"smsp__sass_branch_targets_threads_divergent.sum", 0, NULL},
+    };
+    const struct gp_launch launch = {
+        .counter_count = sizeof(counters) / sizeof(counters[0]),
+        .counters = counters,
+    };
+    struct gp_metrics *m = shipped();
+    double value;
+    char why[GP_WHY_SIZE];
+    assert_int_equal(gp_metric_evaluate(gp_metrics_find(m, "branch_efficiency"), &hopper, &launch,
+                                        &value, why, sizeof(why)),
+                     -1);
+    assert_non_null(strstr(why, "does not apply: "));
+    counters[2].value = 7;
+    has_value(m, &hopper, &launch, "branch_efficiency", 0);
+    gp_metrics_close(m);
+}
+
 /* ---- against CUPTI's host library ---- */
 
 static CUptiResult (*host_initialize)(CUpti_Profiler_Host_Initialize_Params *);
@@ -288,6 +314,7 @@ int main(void)
         cmocka_unit_test(every_definition_is_complete),
         cmocka_unit_test(the_papers_metrics_are_in_the_default_set),
         cmocka_unit_test(formulas_give_what_the_definitions_say),
+        cmocka_unit_test(a_kernel_without_branches_has_no_branch_efficiency),
         cmocka_unit_test(cupti_knows_every_counter),
         cmocka_unit_test(the_default_set_takes_few_passes),
     };

@@ -745,6 +745,9 @@ static void a_grid_that_is_too_small_is_told(void **state)
     *counter(&a, "sm__warps_active.avg.pct_of_peak_sustained_active") = 12;
     assert_non_null(strstr(advice_on(&a), "occupancy reaches 0.12 of the 1.00 that fit: 16 blocks "
                                           "are few for 132 SMs with room for 1056"));
+    make_sample(&a, "k", 1, 256);
+    *counter(&a, "sm__warps_active.avg.pct_of_peak_sustained_active") = 12;
+    assert_non_null(strstr(advice_on(&a), ": 1 block is few for 132 SMs with room for 1056"));
 }
 
 static void bank_conflicts_divergence_and_tensor_cores_are_told(void **state)
@@ -760,6 +763,18 @@ static void bank_conflicts_divergence_and_tensor_cores_are_told(void **state)
     *counter(&a, "smsp__thread_inst_executed_pred_on.sum") = 9437184 * 1.05;
     assert_non_null(strstr(advice_on(&a), "warp_execution_efficiency is 3.4 %: lanes of a warp go "
                                           "different ways"));
+    /* Lanes that no thread was given. */
+    make_sample(&a, "k", 65536, 48);
+    *counter(&a, "smsp__thread_inst_executed.sum") = 9437184 * 24.;
+    assert_non_null(strstr(advice_on(&a), "warp_execution_efficiency is 75.0 %: a block of 48 "
+                                          "threads does not fill its last warp"));
+    *counter(&a, "smsp__thread_inst_executed.sum") = 9437184 * 12.;
+    assert_non_null(strstr(advice_on(&a), "warp_execution_efficiency is 37.5 %: lanes of a warp go "
+                                          "different ways"));
+    make_sample(&a, "k", 65536, 24);
+    *counter(&a, "smsp__thread_inst_executed.sum") = 9437184 * 24.;
+    assert_non_null(strstr(advice_on(&a), "warp_execution_efficiency is 75.0 %: a block of 24 "
+                                          "threads does not fill a warp"));
     make_sample(&a, "k", 65536, 256);
     *counter(&a, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed") = 43;
     assert_non_null(strstr(advice_on(&a), "tensor cores work 43.0 % of the time"));
