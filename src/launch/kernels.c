@@ -341,6 +341,8 @@ static bool may_be_of(const struct gp_kernel *k, const void *home, bool is_libra
 
 bool gp_kernels_forget(const void *home, bool is_library)
 {
+    /* Where all were forgotten, a module that goes later may be that of one that ran in a pass. */
+    static bool unknown_collected;
     bool collected = false;
     struct gp_kernel *k, *next;
     pthread_rwlock_wrlock(&lock);
@@ -353,6 +355,8 @@ bool gp_kernels_forget(const void *home, bool is_library)
             free_kernel(k);
         }
     }
+    collected = collected || unknown_collected;
+    unknown_collected = !home && collected;
     pthread_rwlock_unlock(&lock);
     gp_sampling_forget();
     return collected;

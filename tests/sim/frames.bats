@@ -208,6 +208,11 @@ enabled() {
     done
 }
 
+@test "a module whose kernel was counted is unloaded after some context has gone" {
+    same_with_and_without "$programs/turns_linked" beside
+    [ "$(measured scale_in_place)" -eq 10 ]
+}
+
 @test "a kernel at the handle of one that was not selected" {
     GPUPROF_KERNELS=scale_in_place same_with_and_without "$programs/turns_linked" handles
     [ "$(measured)" -eq 200 ]

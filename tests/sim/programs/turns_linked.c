@@ -154,6 +154,26 @@ static void contexts(const void *image)
     }
 }
 
+/* A context that nothing runs in goes between the launch of a module's kernel and its unloading. */
+static void beside(const void *image)
+{
+    struct numbers numbers;
+
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUcontext other, popped;
+        CUmodule module;
+        CUfunction f = load(&module, image);
+        advance(&numbers, f);
+        MUST(cuCtxCreate_v2(&other, 0, 0));
+        MUST(cuCtxPopCurrent(&popped));
+        MUST(cuCtxDestroy(other));
+        MUST(cuCtxSynchronize());
+        MUST(cuModuleUnload(module));
+    }
+    end("beside", &numbers);
+}
+
 int main(int argc, char **argv)
 {
     CUcontext context;
@@ -176,6 +196,8 @@ int main(int argc, char **argv)
             handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
             contexts(image);
+        else if (strcmp(argv[i], "beside") == 0)
+            beside(image);
         else
             return 64;
     }
