@@ -40,6 +40,12 @@ load common
     done
 }
 
+@test "threads that are to be cancelled" {
+    same_with_and_without "$programs/cancelled_linked"
+    grep -q "ncclDevKernel_Scale is not measured" "$log"
+    [ "$(measured scale_in_place)" -eq 4 ]
+}
+
 @test "the per-thread default stream" {
     same_with_and_without "$programs/snippets_getproc" --per-thread
     [ "$(measured)" -gt 0 ]
