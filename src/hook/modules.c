@@ -76,17 +76,19 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
     return result;
 }
 
-/* An unloaded module's globals are gone, and its functions' handles may come back as others'. */
+/* An unloaded module's globals are gone, and its functions' handles may come back as others'. What
+ * the driver does may wait for the GPU, and is done with the gate open. */
 #define UNLOADS(symbol, type, is_library)             \
     GP_EXPORT CUresult symbol(type handle)            \
     {                                                 \
         GP_FORWARD_UNLESS_OURS(symbol, handle);       \
-        bool closed = gp_gate_close(GP_GATE_SECONDS); \
+        bool closed = gp_gate_queue(GP_GATE_SECONDS); \
         gp_module_unloading(handle);                  \
         gp_launch_forget_kernels(handle, is_library); \
+        gp_gate_leave(closed);                        \
+        gp_gate_share();                              \
         CUresult result = gp_cuda.symbol(handle);     \
-        if (closed)                                   \
-            gp_gate_open();                           \
+        gp_gate_unshare();                            \
         return result;                                \
     }
 UNLOADS(cuModuleUnload, CUmodule, false)
@@ -103,13 +105,14 @@ static void forget_context(CUcontext context)
     GP_EXPORT CUresult symbol(CUcontext ctx)          \
     {                                                 \
         GP_FORWARD_UNLESS_OURS(symbol, ctx);          \
-        bool closed = gp_gate_close(GP_GATE_SECONDS); \
+        bool closed = gp_gate_queue(GP_GATE_SECONDS); \
         gp_launch_leave_context(ctx);                 \
+        gp_gate_leave(closed);                        \
+        gp_gate_share();                              \
         CUresult result = gp_cuda.symbol(ctx);        \
         if (result == CUDA_SUCCESS)                   \
             forget_context(ctx);                      \
-        if (closed)                                   \
-            gp_gate_open();                           \
+        gp_gate_unshare();                            \
         return result;                                \
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
@@ -146,16 +149,17 @@ static bool is_last(CUdevice dev, bool reset)
         GP_FORWARD_UNLESS_OURS(symbol, dev);                                                       \
         if (!is_last(dev, reset))                                                                  \
             return gp_cuda.symbol(dev);                                                            \
-        bool closed = gp_gate_close(GP_GATE_SECONDS);                                              \
+        bool closed = gp_gate_queue(GP_GATE_SECONDS);                                              \
         CUcontext primary = gp_launch_leave_primary(dev);                                          \
+        gp_gate_leave(closed);                                                                     \
+        gp_gate_share();                                                                           \
         CUresult result = gp_cuda.symbol(dev);                                                     \
         unsigned flags;                                                                            \
         int active = 0;                                                                            \
         if (result == CUDA_SUCCESS && primary &&                                                   \
             (gp_cuda.cuDevicePrimaryCtxGetState(dev, &flags, &active) != CUDA_SUCCESS || !active)) \
             forget_context(primary);                                                               \
-        if (closed)                                                                                \
-            gp_gate_open();                                                                        \
+        gp_gate_unshare();                                                                         \
         return result;                                                                             \
     }
 DROPS_PRIMARY(cuDevicePrimaryCtxRelease, false)

@@ -279,6 +279,13 @@ enabled() {
     [ "$(measured)" -gt 0 ]
 }
 
+@test "launches, and the end of a context, wait for a kernel that waits for another thread" {
+    for what in queued destroyed; do
+        GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $what scale
+        grep -q "did not end within 0.3 s by itself" "$log"
+    done
+}
+
 @test "memory runs out while a kernel waits" {
     # What we hold is given back, but not if the free would wait for that kernel.
     GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
