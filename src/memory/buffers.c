@@ -211,8 +211,41 @@ void gp_buffer_shared(CUdeviceptr address)
         gp_memory_bar_replay("the program shares memory with another process");
 }
 
+void gp_range_shared(CUdeviceptr address, size_t size)
+{
+    bool known = false;
+    struct gp_buffer *buffer;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (buffer->device_address - address >= size &&
+            address - buffer->device_address >= buffer->size)
+            continue;
+        set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
+        known = true;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!known)
+        gp_memory_bar_replay("the program shares memory with another process");
+}
+
+CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address)
+{
+    CUmemGenericAllocationHandle source = 0;
+    struct gp_buffer *buffer;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (buffer->kind == GP_BUFFER_MAPPED && address - buffer->address < buffer->size)
+            source = buffer->source;
+    }
+    pthread_mutex_unlock(&lock);
+    return source;
+}
+
 void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle)
 {
+    handle = gp_physical_of(handle);
     add((struct gp_buffer){
         .address = address,
         .device_address = address,

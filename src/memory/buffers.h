@@ -52,6 +52,8 @@ void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why);
 bool gp_buffer_is_there(const struct gp_buffer *buffer);
 /* The allocation that the address is in has been given to another process. */
 void gp_buffer_shared(CUdeviceptr address);
+/* All that lies in the range has. */
+void gp_range_shared(CUdeviceptr address, size_t size);
 
 /* Physical memory mapped at an address. Kernels may write it once access has been given to their
  * device. Access and unmapping may span several mappings. */
@@ -60,6 +62,8 @@ void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHand
 void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable);
 void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable);
 void gp_mapping_remove(CUdeviceptr address, size_t size);
+/* The handle of the physical memory that is mapped at the address; 0: none is. */
+CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address);
 /* What that physical memory is mapped at is shared with another process. */
 void gp_mappings_shared(CUmemGenericAllocationHandle handle);
 /* Gives another device the right to write what was had from the pool, or takes it. */

@@ -156,6 +156,8 @@ shared() {
 @test "only launches that reach memory shared with another process are not replayed" {
     shared imported "it reaches memory shared with another process" 8 2
     shared exported "it reaches memory shared with another process" 4 1
+    shared range "it reaches memory shared with another process" 4 1
+    shared retained "it reaches memory shared with another process" 4 1
 }
 
 @test "memory shared with another process is not verified either" {
