@@ -117,6 +117,8 @@ static void forget_context(CUcontext context)
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
+/* It has one user, who goes: where there were more, replay is barred. */
+DESTROYS_CONTEXT(cuCtxDetach)
 
 #define MOST_DEVICES 64
 

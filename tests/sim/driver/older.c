@@ -9,6 +9,12 @@ CUresult cuCtxDestroy(CUcontext ctx)
     return gpusim_context_destroy(ctx);
 }
 
+/* Nobody else uses it: cuCtxAttach is not there. */
+CUresult cuCtxDetach(CUcontext ctx)
+{
+    return gpusim_context_destroy(ctx);
+}
+
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 {
     return gpusim_primary_release(dev);

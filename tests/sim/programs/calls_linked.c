@@ -134,6 +134,15 @@ static void abandon_capture(CUfunction f)
     MUST(cuMemFree(x));
 }
 
+/* As old programs do. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static CUresult detach(CUcontext context)
+{
+    return cuCtxDetach(context);
+}
+#pragma GCC diagnostic pop
+
 /* So is one whose context goes, be it in the thread's own stream, and be it the primary one. */
 static void abandon_context(const void *image, bool primary, bool own_stream)
 {
@@ -157,7 +166,7 @@ static void abandon_context(const void *image, bool primary, bool own_stream)
         MUST(cuDevicePrimaryCtxRetain(&context, 0));
         MUST(cuCtxSetCurrent(context));
     } else {
-        MUST(cuCtxDestroy(context));
+        MUST(own_stream ? detach(context) : cuCtxDestroy(context));
     }
     MUST(cuModuleLoadData(&module, image));
     MUST(cuModuleGetFunction(&f, module, "scale_in_place"));
