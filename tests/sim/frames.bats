@@ -221,6 +221,14 @@ enabled() {
     [ "$(measured scale_in_place)" -eq 10 ]
 }
 
+@test "an image that is freed once it is loaded" {
+    # Its code is asked for where the hardware counts nothing.
+    for fault in busy none; do
+        GPUSIM_FAULTS=$fault same_with_and_without "$programs/turns_linked" freed
+        [ "$(grep -c '"type":"launch"' "$profile")" -eq 10 ]
+    done
+}
+
 @test "a kernel at the handle of one that was not selected" {
     GPUPROF_KERNELS=scale_in_place same_with_and_without "$programs/turns_linked" handles
     [ "$(measured)" -eq 200 ]

@@ -6,6 +6,8 @@
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
+#include <sys/mman.h>
+
 enum { N = 1000, ROUNDS = 10, TURNS = 50 };
 
 /* Floats hold 2 ** k - 1 exactly up to k = 24: then it begins anew. */
@@ -127,6 +129,33 @@ static void libraries(const void *image, bool as_function)
     end(as_function ? "libraries' functions" : "libraries", &numbers);
 }
 
+/* The fatbin that a wrapper points to is freed once it is loaded. */
+static void freed(const void *image, size_t size)
+{
+    static struct {
+        uint32_t magic, version;
+        void *data, *unused;
+    } wrapper = {0x466243b1, 1, NULL, NULL};
+    struct numbers numbers;
+    CUlibrary library;
+    CUkernel kernel;
+
+    wrapper.data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (wrapper.data == MAP_FAILED)
+        exit(2);
+    memcpy(wrapper.data, image, size);
+    begin(&numbers);
+    MUST(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
+    if (mprotect(wrapper.data, size, PROT_NONE) != 0) /* so that nothing else comes to lie there */
+        exit(2);
+    MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
+    for (int round = 0; round < ROUNDS; round++)
+        advance(&numbers, (CUfunction)kernel);
+    MUST(cuCtxSynchronize());
+    MUST(cuLibraryUnload(library));
+    end("freed", &numbers);
+}
+
 static void contexts(const void *image)
 {
     enum { CONTEXTS = 2 };
@@ -196,6 +225,8 @@ int main(int argc, char **argv)
             handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
             contexts(image);
+        else if (strcmp(argv[i], "freed") == 0)
+            freed(image, size);
         else if (strcmp(argv[i], "beside") == 0)
             beside(image);
         else
