@@ -78,18 +78,17 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
 
 /* An unloaded module's globals are gone, and its functions' handles may come back as others'. What
  * the driver does may wait for the GPU, and is done with the gate open. */
-#define UNLOADS(symbol, type, is_library)             \
-    GP_EXPORT CUresult symbol(type handle)            \
-    {                                                 \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);       \
-        bool closed = gp_gate_queue(GP_GATE_SECONDS); \
-        gp_module_unloading(handle);                  \
-        gp_launch_forget_kernels(handle, is_library); \
-        gp_gate_leave(closed);                        \
-        gp_gate_share();                              \
-        CUresult result = gp_cuda.symbol(handle);     \
-        gp_gate_unshare();                            \
-        return result;                                \
+#define UNLOADS(symbol, type, is_library)                           \
+    GP_EXPORT CUresult symbol(type handle)                          \
+    {                                                               \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);                     \
+        bool closed = gp_launch_forget_kernels(handle, is_library); \
+        gp_module_unloading(handle);                                \
+        gp_gate_leave(closed);                                      \
+        gp_gate_share();                                            \
+        CUresult result = gp_cuda.symbol(handle);                   \
+        gp_gate_unshare();                                          \
+        return result;                                              \
     }
 UNLOADS(cuModuleUnload, CUmodule, false)
 UNLOADS(cuLibraryUnload, CUlibrary, true)

@@ -16,6 +16,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* How often, a millisecond each, an unloading waits for captures of other threads to end. */
+#define MOST_CAPTURE_NAPS 1000
 
 /* How long a launch waits for driver calls of other threads once it has waited in vain. */
 #define STUCK_SECONDS 0.01
@@ -48,15 +52,34 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-void gp_launch_forget_kernels(const void *module, bool is_library)
+/* Closes the gate at a time when nothing is being captured, if that comes soon: not where it takes
+ * this thread to end the capture. */
+static bool close_between_captures(void)
 {
+    const struct timespec nap = {.tv_nsec = 1000000};
+    for (unsigned naps = 0;; naps++) {
+        bool closed = gp_gate_queue(GP_GATE_SECONDS);
+        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own())
+            return closed;
+        gp_gate_leave(closed);
+        nanosleep(&nap, NULL);
+    }
+}
+
+bool gp_launch_forget_kernels(const void *module, bool is_library)
+{
+    int saved_errno = errno;
+    gp_own_work_begins();
+    bool closed = gp_kernels_collected(module, is_library) ? close_between_captures()
+                                                           : gp_gate_queue(GP_GATE_SECONDS);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must let go while the module is still there. A module none
      * of whose functions ran in a pass costs nothing. */
-    gp_own_work_begins();
     if (gp_kernels_forget(module, is_library))
         gp_contexts_close_collections();
     gp_own_work_ends();
+    errno = saved_errno;
+    return closed;
 }
 
 void gp_launch_leave_context(CUcontext context)

@@ -221,6 +221,13 @@ enabled() {
     [ "$(measured scale_in_place)" -eq 10 ]
 }
 
+@test "a module whose kernel was counted is unloaded while a stream is being captured" {
+    for case in captured captured_by_another; do
+        same_with_and_without "$programs/turns_linked" $case
+        [ "$(measured scale_in_place)" -eq 20 ]
+    done
+}
+
 @test "an image that is freed once it is loaded" {
     # Its code is asked for where the hardware counts nothing.
     for fault in busy none; do

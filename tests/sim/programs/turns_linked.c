@@ -6,7 +6,10 @@
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { N = 1000, ROUNDS = 10, TURNS = 50 };
 
@@ -129,6 +132,72 @@ static void libraries(const void *image, bool as_function)
     end(as_function ? "libraries' functions" : "libraries", &numbers);
 }
 
+struct capture {
+    struct numbers *numbers;
+    CUcontext context;
+    CUfunction f;
+    CUmodule goes; /* unloaded while it goes on; NULL: by another thread */
+    CUgraph graph;
+    sem_t begun;
+};
+
+static void *capture(void *argument)
+{
+    struct capture *c = argument;
+    CUstream stream;
+    unsigned n = N;
+    float factor = 2;
+    void *params[] = {&c->numbers->x, &n, &factor};
+
+    MUST(cuCtxSetCurrent(c->context));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    (void)sem_post(&c->begun);
+    if (c->goes)
+        MUST(cuModuleUnload(c->goes));
+    else
+        (void)usleep(50000);
+    MUST(cuLaunchKernel(c->f, 8, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    MUST(cuStreamEndCapture(stream, &c->graph));
+    MUST(cuStreamDestroy(stream));
+    return NULL;
+}
+
+/* A module whose kernel was launched is unloaded while a stream is being captured. */
+static void captured(const void *image, bool by_another)
+{
+    struct numbers numbers;
+    struct capture c = {.numbers = &numbers};
+    CUmodule stays, goes;
+    CUgraphExec exec;
+    pthread_t thread;
+
+    MUST(cuCtxGetCurrent(&c.context));
+    c.f = load(&stays, image);
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUfunction other = load(&goes, image);
+        advance(&numbers, other);
+        MUST(cuCtxSynchronize());
+        c.goes = by_another ? NULL : goes;
+        if (sem_init(&c.begun, 0, 0) != 0 || pthread_create(&thread, NULL, capture, &c) != 0)
+            exit(2);
+        (void)sem_wait(&c.begun);
+        if (by_another)
+            MUST(cuModuleUnload(goes));
+        if (pthread_join(thread, NULL) != 0)
+            exit(2);
+        MUST(cuGraphInstantiateWithFlags(&exec, c.graph, 0));
+        MUST(cuGraphLaunch(exec, NULL));
+        numbers.expected = 2 * numbers.expected + 1;
+        numbers.launches++;
+        MUST(cuGraphExecDestroy(exec));
+        MUST(cuGraphDestroy(c.graph));
+    }
+    end("captured", &numbers);
+    MUST(cuModuleUnload(stays));
+}
+
 /* The fatbin that a wrapper points to is freed once it is loaded. */
 static void freed(const void *image, size_t size)
 {
@@ -225,6 +294,10 @@ int main(int argc, char **argv)
             handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
             contexts(image);
+        else if (strcmp(argv[i], "captured") == 0)
+            captured(image, false);
+        else if (strcmp(argv[i], "captured_by_another") == 0)
+            captured(image, true);
         else if (strcmp(argv[i], "freed") == 0)
             freed(image, size);
         else if (strcmp(argv[i], "beside") == 0)
