@@ -108,6 +108,7 @@ static void forget_context(CUcontext context)
         gp_launch_leave_context(ctx);                 \
         gp_gate_leave(closed);                        \
         gp_gate_share();                              \
+        gp_memory_context_going(ctx);                 \
         CUresult result = gp_cuda.symbol(ctx);        \
         if (result == CUDA_SUCCESS)                   \
             forget_context(ctx);                      \
@@ -154,6 +155,7 @@ static bool is_last(CUdevice dev, bool reset)
         CUcontext primary = gp_launch_leave_primary(dev);                                          \
         gp_gate_leave(closed);                                                                     \
         gp_gate_share();                                                                           \
+        gp_memory_context_going(primary);                                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \
         unsigned flags;                                                                            \
         int active = 0;                                                                            \

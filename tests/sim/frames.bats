@@ -228,6 +228,11 @@ enabled() {
     done
 }
 
+@test "a context goes with its memory, and leaves none current" {
+    same_with_and_without "$programs/turns_linked" alone
+    [ "$(measured scale_in_place)" -eq 10 ]
+}
+
 @test "an image that is freed once it is loaded" {
     # Its code is asked for where the hardware counts nothing.
     for fault in busy none; do

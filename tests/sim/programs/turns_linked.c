@@ -132,6 +132,40 @@ static void libraries(const void *image, bool as_function)
     end(as_function ? "libraries' functions" : "libraries", &numbers);
 }
 
+/* A context goes with what was allocated in it, and leaves none current; other memory comes to lie
+ * where that was. */
+static void alone(const void *image)
+{
+    struct numbers numbers;
+    CUcontext own, other, third;
+    CUmodule stays, goes;
+    CUdeviceptr x;
+    CUfunction f = load(&stays, image);
+
+    MUST(cuCtxGetCurrent(&own));
+    MUST(cuCtxCreate_v2(&third, 0, 0));
+    MUST(cuCtxSetCurrent(own));
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        MUST(cuCtxSetCurrent(NULL));
+        MUST(cuCtxCreate_v2(&other, 0, 0));
+        MUST(cuMemAllocAsync(&x, N * sizeof(float), NULL));
+        MUST(cuMemAllocManaged(&x, N * sizeof(float), CU_MEM_ATTACH_GLOBAL));
+        MUST(cuCtxDestroy(other));
+        MUST(cuCtxSetCurrent(third));
+        (void)load(&goes, image); /* with variables, which are smaller */
+        MUST(cuCtxSetCurrent(own));
+        advance(&numbers, f);
+        MUST(cuCtxSynchronize());
+        MUST(cuCtxSetCurrent(third));
+        MUST(cuModuleUnload(goes));
+        MUST(cuCtxSetCurrent(own));
+    }
+    end("alone", &numbers);
+    MUST(cuCtxDestroy(third));
+    MUST(cuModuleUnload(stays));
+}
+
 struct capture {
     struct numbers *numbers;
     CUcontext context;
@@ -294,6 +328,8 @@ int main(int argc, char **argv)
             handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
             contexts(image);
+        else if (strcmp(argv[i], "alone") == 0)
+            alone(image);
         else if (strcmp(argv[i], "captured") == 0)
             captured(image, false);
         else if (strcmp(argv[i], "captured_by_another") == 0)
