@@ -65,7 +65,7 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch
 /* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
 void gp_kernel_collected(struct gp_kernel *kernel);
 
-/* True when gp_kernels_forget would be. */
+/* True when gp_kernels_forget would be; while nothing is measured. */
 bool gp_kernels_collected(const void *home, bool is_library);
 
 /* Drops the functions of a module or library, and those that may be of it, whose handles are about

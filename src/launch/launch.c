@@ -52,14 +52,15 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-/* Closes the gate at a time when nothing is being captured, if that comes soon: not where it takes
- * this thread to end the capture. */
-static bool close_between_captures(void)
+/* Closes the gate; where what CUPTI has of the module is to go at a time when nothing is being
+ * captured, if that comes soon: not where it takes this thread to end the capture. */
+static bool close_between_captures(const void *module, bool is_library)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
     for (unsigned naps = 0;; naps++) {
         bool closed = gp_gate_queue(GP_GATE_SECONDS);
-        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own())
+        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own() ||
+            !gp_kernels_collected(module, is_library))
             return closed;
         gp_gate_leave(closed);
         nanosleep(&nap, NULL);
@@ -70,8 +71,7 @@ bool gp_launch_forget_kernels(const void *module, bool is_library)
 {
     int saved_errno = errno;
     gp_own_work_begins();
-    bool closed = gp_kernels_collected(module, is_library) ? close_between_captures()
-                                                           : gp_gate_queue(GP_GATE_SECONDS);
+    bool closed = close_between_captures(module, is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must let go while the module is still there. A module none
      * of whose functions ran in a pass costs nothing. */
