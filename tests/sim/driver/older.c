@@ -25,6 +25,11 @@ CUresult cuDevicePrimaryCtxReset(CUdevice dev)
     return gpusim_primary_reset(dev);
 }
 
+CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
+{
+    return cuMemAllocHost_v2(pp, bytesize);
+}
+
 CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 {
     CUcontext context;

@@ -183,6 +183,16 @@ static void host_memory_last(CUfunction f)
 {
     CUdeviceptr x;
 
+    /* By its name alone it is the one of the first drivers, which takes a smaller number. */
+    CUresult (*allocate_host)(void **, unsigned int);
+    void *memory;
+    if (!gpu_store(&allocate_host, dlsym(RTLD_DEFAULT, "cuMemAllocHost")))
+        exit(2);
+    MUST(allocate_host(&memory, sizeof(host)));
+    MUST(cuMemHostGetDevicePointer(&x, memory, 0));
+    work_on("page-locked", f, x);
+    MUST(cuMemFreeHost(memory));
+
     MUST(cuMemHostRegister(host, sizeof(host), CU_MEMHOSTREGISTER_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&x, host, 0));
     work_on("registered", f, x);
