@@ -70,6 +70,8 @@ int gp_write_all(int fd, const char *bytes, size_t length)
     /* Both signals are sent to the writing thread. They are held back during the write and, when
      * this write brought one up, taken out of the queue: the program must not notice. */
     sigset_t fatal, before, pending;
+    int cancel_state; /* nor is a thread to be cancelled here, where it would not be without us */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     sigemptyset(&fatal);
     sigaddset(&fatal, SIGPIPE);
     sigaddset(&fatal, SIGXFSZ);
@@ -89,5 +91,6 @@ int gp_write_all(int fd, const char *bytes, size_t length)
     }
     if (blocked)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_setcancelstate(cancel_state, NULL);
     return error;
 }

@@ -1,9 +1,32 @@
 /* Graphs that can be launched: what they consist of, what the program changes in them, and their
- * launch. Other work on graphs is none of ours: it does nothing until an executable graph is made.
- */
+ * launch. Other work on graphs is none of ours, but for allocations: it does nothing until an
+ * executable graph is made. */
 #include "launch/graphs.h"
 #include "hook/entry.h"
 #include "launch/graph_launch.h"
+#include "memory/buffers.h"
+
+/* An allocation's address means memory when the graph has run, whatever else is in the graph. */
+#define ADDS_NODE(symbol, parameters, arguments)                                        \
+    GP_EXPORT CUresult symbol parameters                                                \
+    {                                                                                   \
+        GP_FORWARD(symbol, arguments);                                                  \
+        gp_gate_share();                                                                \
+        CUresult result = gp_cuda.symbol arguments;                                     \
+        if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) \
+            gp_memory_bar_replay("the program allocates memory in a graph");            \
+        gp_gate_unshare();                                                              \
+        return result;                                                                  \
+    }
+ADDS_NODE(cuGraphAddNode,
+          (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+           size_t numDependencies, CUgraphNodeParams *nodeParams),
+          (phGraphNode, hGraph, dependencies, numDependencies, nodeParams))
+ADDS_NODE(cuGraphAddNode_v2,
+          (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+           const CUgraphEdgeData *dependencyData, size_t numDependencies,
+           CUgraphNodeParams *nodeParams),
+          (phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams))
 
 #define INSTANTIATES(symbol, parameters, arguments, flags)      \
     GP_EXPORT CUresult symbol parameters                        \

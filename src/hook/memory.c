@@ -102,6 +102,16 @@ GP_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
     return result;
 }
 
+/* The one of the first drivers. */
+GP_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemAllocHost, pp, bytesize);
+    CUresult result = gp_cuda.cuMemAllocHost(pp, bytesize);
+    if (result == CUDA_SUCCESS)
+        gp_buffer_add_host(*pp, bytesize);
+    return result;
+}
+
 GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
     GP_FORWARD_UNLESS_OURS(cuMemHostAlloc, pp, bytesize, Flags);

@@ -76,18 +76,19 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
     return result;
 }
 
-/* An unloaded module's globals are gone, and its functions' handles may come back as others'. */
-#define UNLOADS(symbol, type, is_library)             \
-    GP_EXPORT CUresult symbol(type handle)            \
-    {                                                 \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);       \
-        bool closed = gp_gate_close(GP_GATE_SECONDS); \
-        gp_module_unloading(handle);                  \
-        gp_launch_forget_kernels(handle, is_library); \
-        CUresult result = gp_cuda.symbol(handle);     \
-        if (closed)                                   \
-            gp_gate_open();                           \
-        return result;                                \
+/* An unloaded module's globals are gone, and its functions' handles may come back as others'. What
+ * the driver does may wait for the GPU, and is done with the gate open. */
+#define UNLOADS(symbol, type, is_library)                           \
+    GP_EXPORT CUresult symbol(type handle)                          \
+    {                                                               \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);                     \
+        bool closed = gp_launch_forget_kernels(handle, is_library); \
+        gp_module_unloading(handle);                                \
+        gp_gate_leave(closed);                                      \
+        gp_gate_share();                                            \
+        CUresult result = gp_cuda.symbol(handle);                   \
+        gp_gate_unshare();                                          \
+        return result;                                              \
     }
 UNLOADS(cuModuleUnload, CUmodule, false)
 UNLOADS(cuLibraryUnload, CUlibrary, true)
@@ -103,17 +104,21 @@ static void forget_context(CUcontext context)
     GP_EXPORT CUresult symbol(CUcontext ctx)          \
     {                                                 \
         GP_FORWARD_UNLESS_OURS(symbol, ctx);          \
-        bool closed = gp_gate_close(GP_GATE_SECONDS); \
+        bool closed = gp_gate_queue(GP_GATE_SECONDS); \
         gp_launch_leave_context(ctx);                 \
+        gp_gate_leave(closed);                        \
+        gp_gate_share();                              \
+        gp_memory_context_going(ctx);                 \
         CUresult result = gp_cuda.symbol(ctx);        \
         if (result == CUDA_SUCCESS)                   \
             forget_context(ctx);                      \
-        if (closed)                                   \
-            gp_gate_open();                           \
+        gp_gate_unshare();                            \
         return result;                                \
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
+/* It has one user, who goes: where there were more, replay is barred. */
+DESTROYS_CONTEXT(cuCtxDetach)
 
 #define MOST_DEVICES 64
 
@@ -146,16 +151,18 @@ static bool is_last(CUdevice dev, bool reset)
         GP_FORWARD_UNLESS_OURS(symbol, dev);                                                       \
         if (!is_last(dev, reset))                                                                  \
             return gp_cuda.symbol(dev);                                                            \
-        bool closed = gp_gate_close(GP_GATE_SECONDS);                                              \
+        bool closed = gp_gate_queue(GP_GATE_SECONDS);                                              \
         CUcontext primary = gp_launch_leave_primary(dev);                                          \
+        gp_gate_leave(closed);                                                                     \
+        gp_gate_share();                                                                           \
+        gp_memory_context_going(primary);                                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \
         unsigned flags;                                                                            \
         int active = 0;                                                                            \
         if (result == CUDA_SUCCESS && primary &&                                                   \
             (gp_cuda.cuDevicePrimaryCtxGetState(dev, &flags, &active) != CUDA_SUCCESS || !active)) \
             forget_context(primary);                                                               \
-        if (closed)                                                                                \
-            gp_gate_open();                                                                        \
+        gp_gate_unshare();                                                                         \
         return result;                                                                             \
     }
 DROPS_PRIMARY(cuDevicePrimaryCtxRelease, false)

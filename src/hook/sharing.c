@@ -51,9 +51,22 @@ GP_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *
     GP_FORWARD_UNLESS_OURS(cuMemImportFromShareableHandle, handle, osHandle, shHandleType);
     gp_gate_share();
     CUresult result = gp_cuda.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        gp_physical_made(*handle);
         gp_physical_shared(*handle);
+    }
     gp_gate_unshare();
+    return result;
+}
+
+/* It need not be the handle by which the memory was mapped, and may be exported in its place. */
+GP_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemRetainAllocationHandle, handle, addr);
+    CUresult result = gp_cuda.cuMemRetainAllocationHandle(handle, addr);
+    CUmemGenericAllocationHandle first = gp_mapping_source((CUdeviceptr)(uintptr_t)addr);
+    if (result == CUDA_SUCCESS && first)
+        gp_physical_also(*handle, first);
     return result;
 }
 
@@ -77,6 +90,11 @@ EXPORTS(cuMemExportToShareableHandle,
         (void *shareableHandle, CUmemGenericAllocationHandle handle,
          CUmemAllocationHandleType handleType, unsigned long long flags),
         (shareableHandle, handle, handleType, flags), gp_physical_shared(handle))
+/* For other devices as well, network adapters say. */
+EXPORTS(cuMemGetHandleForAddressRange,
+        (void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType,
+         unsigned long long flags),
+        (handle, dptr, size, handleType, flags), gp_range_shared(dptr, size))
 
 GP_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 {

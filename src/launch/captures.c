@@ -8,7 +8,7 @@
 struct gp_capture {
     CUstream stream;
     CUcontext context;
-    pthread_t thread; /* of its own stream */
+    pthread_t thread; /* that began it */
     struct gp_capture *prev, *next;
 };
 
@@ -133,4 +133,30 @@ void gp_captures_forget_context(CUcontext context)
 unsigned gp_captures(void)
 {
     return atomic_load(&count);
+}
+
+bool gp_captures_are_in(CUcontext context)
+{
+    const struct gp_capture *c;
+    pthread_mutex_lock(&lock);
+    bool any = unlisted > 0;
+    DL_FOREACH(captures, c)
+    {
+        any = any || !c->context || c->context == context;
+    }
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+bool gp_capture_is_own(void)
+{
+    const struct gp_capture *c;
+    bool own = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(captures, c)
+    {
+        own = own || pthread_equal(c->thread, pthread_self());
+    }
+    pthread_mutex_unlock(&lock);
+    return own;
 }

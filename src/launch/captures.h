@@ -22,5 +22,8 @@ void gp_captures_forget_context(CUcontext context);
 
 /* How many there are. */
 unsigned gp_captures(void);
+/* Whether there are any in the context; whether the calling thread has begun one. */
+bool gp_captures_are_in(CUcontext context);
+bool gp_capture_is_own(void);
 
 #endif

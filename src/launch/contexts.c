@@ -2,6 +2,7 @@
 
 #include "cuda/cupti.h"
 #include "cuda/patience.h"
+#include "launch/captures.h"
 #include "launch/session.h"
 #include "memory/sharing.h"
 
@@ -76,10 +77,16 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
+/* A kernel was let go in it and has not ended. */
+static bool is_held_up(const struct gp_context *c)
+{
+    return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
+}
+
 /* CUPTI ends a pass by waiting for all there is in the context: that must come to an end. */
 static bool comes_to_rest(struct gp_context *c)
 {
-    if (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY)
+    if (is_held_up(c))
         return false;
     return gp_wait_for_context(c->handle, c->event, gp_session_timeout()) == CUDA_SUCCESS;
 }
@@ -109,8 +116,10 @@ static void close_collection(struct gp_context *c, bool alive)
     c->collection = NULL;
 }
 
-/* True when nothing runs any more in the contexts that have collected. */
-static bool close_collections(void)
+/* True when nothing runs any more in the contexts that have collected. Where a stream is being
+ * captured our own wait would invalidate that; then it is left to CUPTI to wait, or, at the end of
+ * the process, the collection as it is. */
+static bool close_collections(bool at_end)
 {
     bool all_at_rest = true;
     struct gp_context *c;
@@ -118,7 +127,8 @@ static bool close_collections(void)
     {
         if (!c->collection)
             continue;
-        bool alive = push(c), at_rest = alive && comes_to_rest(c);
+        bool alive = push(c), captured = gp_captures_are_in(c->handle);
+        bool at_rest = alive && (captured ? !at_end && !is_held_up(c) : comes_to_rest(c));
         close_collection(c, at_rest);
         if (alive)
             pop();
@@ -129,13 +139,13 @@ static bool close_collections(void)
 
 void gp_contexts_close_collections(void)
 {
-    close_collections();
+    close_collections(false);
 }
 
 void gp_contexts_end(void)
 {
     /* CUPTI may wait for a kernel that the program leaves behind. */
-    if (close_collections())
+    if (close_collections(true))
         gp_collectors_end();
 }
 

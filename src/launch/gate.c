@@ -35,21 +35,31 @@ static struct timespec from_now(double seconds)
     return t;
 }
 
-bool gp_gate_close(double seconds)
+bool gp_gate_queue(double seconds)
 {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&queue);
     const struct timespec until = from_now(seconds);
-    if (pthread_rwlock_timedwrlock(&gate, &until) == 0)
-        return true;
+    return pthread_rwlock_timedwrlock(&gate, &until) == 0;
+}
+
+void gp_gate_leave(bool closed)
+{
+    if (closed)
+        pthread_rwlock_unlock(&gate);
     pthread_mutex_unlock(&queue);
     pthread_setcancelstate(cancel_state, NULL);
-    return false;
+}
+
+bool gp_gate_close(double seconds)
+{
+    bool closed = gp_gate_queue(seconds);
+    if (!closed)
+        gp_gate_leave(closed);
+    return closed;
 }
 
 void gp_gate_open(void)
 {
-    pthread_rwlock_unlock(&gate);
-    pthread_mutex_unlock(&queue);
-    pthread_setcancelstate(cancel_state, NULL);
+    gp_gate_leave(true);
 }

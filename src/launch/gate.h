@@ -1,7 +1,9 @@
 /* The gate that keeps the program's other threads from touching GPU memory while a launch is saved,
  * replayed and restored: work passes it shared, a replay closes it. Owns the lock; calls nothing.
  *
- * The lock is held across driver calls only, never across a call into the program. */
+ * The lock is held across driver calls only, never across a call into the program. The gate is not
+ * closed across one that may wait for the GPU without a limit: what it waits for may need a call
+ * that passes the gate. */
 #ifndef GPUPROF_LAUNCH_GATE_H
 #define GPUPROF_LAUNCH_GATE_H
 
@@ -16,5 +18,10 @@ void gp_gate_unshare(void);
 #define GP_GATE_SECONDS 5.0
 bool gp_gate_close(double seconds);
 void gp_gate_open(void);
+
+/* The same for what has to be done in any case: where the wait ends with false nothing is measured
+ * until leave is called, though calls pass the gate. */
+bool gp_gate_queue(double seconds);
+void gp_gate_leave(bool closed);
 
 #endif

@@ -339,6 +339,22 @@ static bool may_be_of(const struct gp_kernel *k, const void *home, bool is_libra
     return !home || !k->home || k->home == home || (is_library && !gp_module_is_loaded(k->home));
 }
 
+/* Where all were forgotten, a module that goes later may be that of one that ran in a pass. */
+static bool unknown_collected;
+
+bool gp_kernels_collected(const void *home, bool is_library)
+{
+    const struct gp_kernel *k, *next;
+    pthread_rwlock_rdlock(&lock);
+    bool collected = unknown_collected;
+    HASH_ITER(hh, kernels, k, next)
+    {
+        collected = collected || (k->collected && may_be_of(k, home, is_library));
+    }
+    pthread_rwlock_unlock(&lock);
+    return collected;
+}
+
 bool gp_kernels_forget(const void *home, bool is_library)
 {
     bool collected = false;
@@ -353,6 +369,8 @@ bool gp_kernels_forget(const void *home, bool is_library)
             free_kernel(k);
         }
     }
+    collected = collected || unknown_collected;
+    unknown_collected = !home && collected;
     pthread_rwlock_unlock(&lock);
     gp_sampling_forget();
     return collected;

@@ -65,9 +65,13 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch
 /* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
 void gp_kernel_collected(struct gp_kernel *kernel);
 
+/* True when gp_kernels_forget would be; while nothing is measured. */
+bool gp_kernels_collected(const void *home, bool is_library);
+
 /* Drops the functions of a module or library, and those that may be of it, whose handles are about
  * to be given to others; all of them with NULL. How often they were launched stays known, by their
- * names. True when one of them ran in a pass. */
+ * names. True when one of them ran in a pass, or one that was forgotten with all and may be of the
+ * module. */
 bool gp_kernels_forget(const void *home, bool is_library);
 
 #endif

@@ -16,6 +16,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* How often, a millisecond each, an unloading waits for captures of other threads to end. */
+#define MOST_CAPTURE_NAPS 1000
 
 /* How long a launch waits for driver calls of other threads once it has waited in vain. */
 #define STUCK_SECONDS 0.01
@@ -48,15 +52,34 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-void gp_launch_forget_kernels(const void *module, bool is_library)
+/* Closes the gate; where what CUPTI has of the module is to go at a time when nothing is being
+ * captured, if that comes soon: not where it takes this thread to end the capture. */
+static bool close_between_captures(const void *module, bool is_library)
 {
+    const struct timespec nap = {.tv_nsec = 1000000};
+    for (unsigned naps = 0;; naps++) {
+        bool closed = gp_gate_queue(GP_GATE_SECONDS);
+        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own() ||
+            !gp_kernels_collected(module, is_library))
+            return closed;
+        gp_gate_leave(closed);
+        nanosleep(&nap, NULL);
+    }
+}
+
+bool gp_launch_forget_kernels(const void *module, bool is_library)
+{
+    int saved_errno = errno;
+    gp_own_work_begins();
+    bool closed = close_between_captures(module, is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must let go while the module is still there. A module none
      * of whose functions ran in a pass costs nothing. */
-    gp_own_work_begins();
     if (gp_kernels_forget(module, is_library))
         gp_contexts_close_collections();
     gp_own_work_ends();
+    errno = saved_errno;
+    return closed;
 }
 
 void gp_launch_leave_context(CUcontext context)
@@ -194,23 +217,23 @@ static bool is_ready(struct gp_context *c)
     return false;
 }
 
-/* The gate is closed. True in *held_up where a wait ran out. */
-static CUresult launch_alone(const struct gp_call *call, uint64_t index, uint64_t turn,
-                             bool *held_up)
+/* Makes the launch, and measures it; false where that cannot be done now, and nothing was launched.
+ * The gate is closed. True in *held_up where a wait ran out. */
+static bool launch_alone(const struct gp_call *call, uint64_t index, uint64_t turn, bool *held_up,
+                         CUresult *result)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
     struct gp_context *context = kernel ? context_of(call->stream) : NULL;
     *held_up = false;
     if (!context)
-        return call->run(call);
-    if (!is_ready(context)) {
-        *held_up = context->busy;
-        return call->run(call);
+        return false;
+    bool ready = is_ready(context);
+    if (ready) {
+        *result = gp_measure(call, kernel, context, index, turn);
+        end_at_exit();
     }
-    CUresult result = gp_measure(call, kernel, context, index, turn);
     *held_up = context->busy;
-    end_at_exit();
-    return result;
+    return ready;
 }
 
 /* Closes the gate. False where nothing is measured now: some call does not get past the gate, or
@@ -241,15 +264,17 @@ CUresult gp_launch(const struct gp_call *call)
         return gp_launch_plainly(call);
     int saved_errno = errno;
     gp_own_work_begins();
-    CUresult result;
-    bool held_up;
+    CUresult result = CUDA_SUCCESS;
+    bool launched = false, held_up;
     uint64_t turn;
     if (is_to_be_measured(call, &turn) && close_gate()) {
-        result = launch_alone(call, index, turn, &held_up);
+        launched = launch_alone(call, index, turn, &held_up, &result);
         gp_gate_open();
-    } else {
-        result = gp_launch_plainly(call);
     }
+    /* Never with the gate closed: where much is launched already it waits until some of that has
+     * ended, and that may wait for a call that passes the gate. */
+    if (!launched)
+        result = gp_launch_plainly(call);
     gp_own_work_ends();
     errno = saved_errno;
     return result;
@@ -276,10 +301,11 @@ CUresult gp_launch_in_series(const struct gp_call *call, bool measured, uint64_t
                              bool *held_up)
 {
     uint64_t index = gp_session_next_launch();
+    CUresult result;
     *held_up = false;
-    if (!measured || !gp_session_measures())
-        return run_or_make_room(call);
-    return launch_alone(call, index, turn, held_up);
+    if (measured && gp_session_measures() && launch_alone(call, index, turn, held_up, &result))
+        return result;
+    return run_or_make_room(call);
 }
 
 void gp_launch_series_ends(void)

@@ -51,20 +51,37 @@ static struct {
 
 /* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
 static __thread int own_work __attribute__((tls_model("initial-exec")));
+/* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
+ * program's next cancellation point, not at one of ours. */
+static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 
 void gp_own_work_begins(void)
 {
-    own_work++;
+    if (own_work++ == 0)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 }
 
 void gp_own_work_ends(void)
 {
-    own_work--;
+    if (--own_work == 0)
+        pthread_setcancelstate(cancel_state, NULL);
 }
 
 bool gp_at_own_work(void)
 {
     return own_work > 0;
+}
+
+/* What other threads do while the session starts must not go unseen. */
+static int wait_for_start(void)
+{
+    int state, saved_errno = errno;
+    gp_own_work_begins();
+    while ((state = atomic_load(&session.state)) == STARTING && gp_process_is_marked())
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    gp_own_work_ends();
+    errno = saved_errno;
+    return state;
 }
 
 bool gp_session_looks(void)
@@ -76,11 +93,8 @@ bool gp_session_looks(void)
         gp_session_start();
         state = atomic_load(&session.state);
     }
-    /* What other threads do while the session starts must not go unseen. */
-    while (state == STARTING && gp_process_is_marked()) {
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-        state = atomic_load(&session.state);
-    }
+    if (state == STARTING)
+        state = wait_for_start();
     return (state == MEASURING || state == PASSIVE) && gp_process_is_marked();
 }
 
@@ -365,6 +379,9 @@ static void report_at_exit(void)
 void gp_session_start(void)
 {
     int idle = IDLE;
+    /* A child, too, that was forked while another thread was at it: it is never marked. */
+    if (atomic_load(&session.state) != IDLE)
+        return;
     atomic_store(&session.pid, getpid());
     gp_process_mark();
     if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))

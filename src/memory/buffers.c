@@ -21,6 +21,7 @@ static struct change {
     bool added;
 } changes[CHANGES];
 static _Atomic(const char *) barred;
+static atomic_bool doubtful; /* a context has gone, and buffers that none owned perhaps with it */
 
 uint64_t gp_buffers_generation(void)
 {
@@ -211,8 +212,41 @@ void gp_buffer_shared(CUdeviceptr address)
         gp_memory_bar_replay("the program shares memory with another process");
 }
 
+void gp_range_shared(CUdeviceptr address, size_t size)
+{
+    bool known = false;
+    struct gp_buffer *buffer;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (buffer->device_address - address >= size &&
+            address - buffer->device_address >= buffer->size)
+            continue;
+        set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
+        known = true;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!known)
+        gp_memory_bar_replay("the program shares memory with another process");
+}
+
+CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address)
+{
+    CUmemGenericAllocationHandle source = 0;
+    struct gp_buffer *buffer;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (buffer->kind == GP_BUFFER_MAPPED && address - buffer->address < buffer->size)
+            source = buffer->source;
+    }
+    pthread_mutex_unlock(&lock);
+    return source;
+}
+
 void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle)
 {
+    handle = gp_physical_of(handle);
     add((struct gp_buffer){
         .address = address,
         .device_address = address,
@@ -396,14 +430,40 @@ static bool is_in_context(const struct gp_buffer *buffer, const void *context)
     return buffer->context == context;
 }
 
-/* Memory that no context owned may have gone with the last one. Other errors say nothing of it. */
-static bool is_unknown(const struct gp_buffer *buffer, const void *unused)
+static CUresult ask_id(const struct gp_buffer *buffer, unsigned long long *id)
+{
+    return gp_cuda.cuPointerGetAttribute(id, CU_POINTER_ATTRIBUTE_BUFFER_ID, buffer->address);
+}
+
+void gp_memory_context_going(CUcontext context)
+{
+    CUcontext popped;
+    struct gp_buffer *buffer;
+    /* The driver is only asked in a context, and none need be current. */
+    if (!context || gp_cuda.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+        return;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        /* Once: another thread's context may have gone with it by now. */
+        if (!buffer->context && !buffer->id && ask_id(buffer, &buffer->id) != CUDA_SUCCESS)
+            buffer->id = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    gp_cuda.cuCtxPopCurrent_v2(&popped);
+}
+
+/* Memory that no context owned may have gone with one that did not own it either, and other memory
+ * have come to its address, be it ours. Other errors say nothing of it. */
+static bool is_gone(const struct gp_buffer *buffer, const void *unused)
 {
     (void)unused;
-    unsigned type = 0;
-    return !buffer->context &&
-           gp_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                         buffer->address) == CUDA_ERROR_INVALID_VALUE;
+    unsigned long long id = 0;
+    if (buffer->context)
+        return false;
+    CUresult result = ask_id(buffer, &id);
+    return result == CUDA_ERROR_INVALID_VALUE ||
+           (result == CUDA_SUCCESS && buffer->id && id != buffer->id);
 }
 
 void gp_buffers_drop_owner(const void *owner)
@@ -418,7 +478,7 @@ void gp_memory_forget_context(CUcontext context)
         return;
     gp_peers_forget(context);
     drop_if(is_in_context, context);
-    drop_if(is_unknown, NULL);
+    atomic_store(&doubtful, true);
     gp_modules_forget_context(context);
     gp_surfaces_forget_context(context);
 }
@@ -446,9 +506,17 @@ static bool look(const struct gp_buffer *buffer, CUcontext context, int device,
     return true;
 }
 
+/* Not when the context goes: the driver is asked, and that takes a context that is current. */
+static void drop_gone(void)
+{
+    if (atomic_exchange(&doubtful, false))
+        drop_if(is_gone, NULL);
+}
+
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data)
 {
     struct gp_buffer *buffer, seen;
+    drop_gone();
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
@@ -462,6 +530,7 @@ bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffe
                         void *data)
 {
     struct gp_buffer seen;
+    drop_gone();
     pthread_mutex_lock(&lock);
     unsigned long now = atomic_load(&generation);
     bool told = now - *since <= CHANGES;

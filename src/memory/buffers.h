@@ -26,13 +26,14 @@ struct gp_buffer {
     CUdeviceptr device_address; /* as kernels see it */
     size_t size;                /* bytes */
     enum gp_buffer_kind kind;
-    CUcontext context;    /* NULL: reachable from every context (managed, host, mapped memory) */
-    uint64_t devices;     /* of what is mapped or pooled: whose kernels may write it, a bit each */
-    uint64_t source;      /* of the same: its physical memory's handle, or its pool; 0: unknown */
-    bool host_writes;     /* of what is mapped: the host may, too */
-    const char *shared;   /* by others than this process's GPUs, and why; else NULL */
-    const char *not_ours; /* why its contents must not be put back (memory/sharing.h), or NULL */
-    const void *owner;    /* the module or library of a global, else NULL */
+    CUcontext context;     /* NULL: reachable from every context (managed, host, mapped memory) */
+    uint64_t devices;      /* of what is mapped or pooled: whose kernels may write it, a bit each */
+    uint64_t source;       /* of the same: its physical memory's handle, or its pool; 0: unknown */
+    bool host_writes;      /* of what is mapped: the host may, too */
+    const char *shared;    /* by others than this process's GPUs, and why; else NULL */
+    const char *not_ours;  /* why its contents must not be put back (memory/sharing.h), or NULL */
+    const void *owner;     /* the module or library of a global, else NULL */
+    unsigned long long id; /* the driver's number of the allocation; 0: not asked for */
     struct gp_buffer *prev, *next;
     UT_hash_handle hh;
 };
@@ -52,6 +53,8 @@ void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why);
 bool gp_buffer_is_there(const struct gp_buffer *buffer);
 /* The allocation that the address is in has been given to another process. */
 void gp_buffer_shared(CUdeviceptr address);
+/* All that lies in the range has. */
+void gp_range_shared(CUdeviceptr address, size_t size);
 
 /* Physical memory mapped at an address. Kernels may write it once access has been given to their
  * device. Access and unmapping may span several mappings. */
@@ -60,6 +63,8 @@ void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHand
 void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable);
 void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable);
 void gp_mapping_remove(CUdeviceptr address, size_t size);
+/* The handle of the physical memory that is mapped at the address; 0: none is. */
+CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address);
 /* What that physical memory is mapped at is shared with another process. */
 void gp_mappings_shared(CUmemGenericAllocationHandle handle);
 /* Gives another device the right to write what was had from the pool, or takes it. */
@@ -73,12 +78,15 @@ void gp_buffer_put_back(struct gp_buffer *buffer);
 
 /* Takes all globals of a module off the list. */
 void gp_buffers_drop_owner(const void *owner);
+/* Before a context is destroyed: notes what the driver knows where there are buffers that no
+ * context owns, as they may go with it, and something else come to lie there. */
+void gp_memory_context_going(CUcontext context);
 /* After a context was destroyed: takes all that lay in it, and what is known of its modules, off
- * the lists, and whatever the driver does not know any more. */
+ * the lists, and at the next launch whatever the driver does not know any more. */
 void gp_memory_forget_context(CUcontext context);
 
-/* Calls visit for each buffer that a kernel of the context, which is on that device, can write;
- * under the list's lock. What lies in another context is not ours there, whatever it is. */
+/* Calls visit for each buffer that a kernel of the current context, which is on that device, can
+ * write; under the list's lock. What lies in another context is not ours there, whatever it is. */
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
 

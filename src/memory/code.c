@@ -3,6 +3,7 @@
 #include "memory/cubin.h"
 #include "memory/image.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ struct function {
 struct gp_code {
     const void *image; /* NULL: not kept */
     size_t size;
-    void *copy; /* ours, of `size` bytes; NULL where the image stays */
+    void *copy;         /* ours, of `size` bytes; NULL where the image stays */
+    const void *object; /* whose base this is, with which the image goes; NULL: none */
     const char *why;
     struct function *functions;
 };
@@ -71,6 +73,12 @@ struct gp_code *gp_code_keep(const void *image, size_t size, bool stays)
     if (!code->copy)
         code->why = "its module's image is too large to be kept";
     return code;
+}
+
+void gp_code_lies_in(struct gp_code *code, const void *object)
+{
+    if (code && !code->copy)
+        code->object = object;
 }
 
 void gp_code_drop(struct gp_code *code)
@@ -166,6 +174,12 @@ static void search_cubin(const struct gp_cubin *cubin, void *data)
     }
 }
 
+static bool is_there(const struct gp_code *code)
+{
+    Dl_info info;
+    return !code->object || (dladdr(code->image, &info) && info.dli_fbase == code->object);
+}
+
 /* Looks for the function, and remembers what came of it; without a memory for it, only answers. */
 static struct function *look_for(struct gp_code *code, const char *name, int cc)
 {
@@ -182,6 +196,8 @@ static struct function *look_for(struct gp_code *code, const char *name, int cc)
     const char *force = getenv("CUDA_FORCE_PTX_JIT");
     if (force && *force && strcmp(force, "0") != 0)
         why = "the driver compiles its module's PTX";
+    else if (code->image && !is_there(code))
+        why = "its module's image is there no more";
     else if (code->image)
         gp_image_cubins(code->image, code->size, cc, search_cubin, &s, &why);
     if (!why)

@@ -14,6 +14,10 @@ struct gp_code;
 struct gp_code *gp_code_keep(const void *image, size_t size, bool stays);
 void gp_code_drop(struct gp_code *code);
 
+/* It stays only as long as the executable or the shared library does that is loaded there. Takes
+ * NULL. */
+void gp_code_lies_in(struct gp_code *code, const void *object);
+
 /* The machine code of the function, for a chip of compute capability `cc` (times ten), at which
  * instruction offsets count from 0; it lives until gp_code_drop. Code of which several cubins have
  * different versions is not given. NULL with the reason in *why, which lives for ever. */

@@ -404,11 +404,19 @@ size_t gp_image_size(const void *image)
     return 0;
 }
 
-bool gp_image_is_wrapped(const void *image)
+bool gp_image_wraps(const void *image, bool (*test)(const void *part, const void *data),
+                    const void *data)
 {
     uint32_t magic;
     memcpy(&magic, image, sizeof(magic));
-    return magic == WRAPPER_MAGIC;
+    if (magic != WRAPPER_MAGIC)
+        return false;
+    const struct fatbin_wrapper *wrapper = image;
+    bool holds = !wrapper->data || test(wrapper->data, data);
+    if (wrapper->version == 2 && wrapper->linked)
+        for (const void *const *part = wrapper->linked; holds && *part; part++)
+            holds = test(*part, data);
+    return holds;
 }
 
 bool gp_image_cubins(const void *image, size_t size, int cc, gp_cubin_visit *visit, void *data,

@@ -35,7 +35,8 @@ bool gp_image_cubins(const void *image, size_t size, int cc, gp_cubin_visit *vis
 /* How large an image is by its own account: a cubin or a bare fatbin; 0 for all others. */
 size_t gp_image_size(const void *image);
 
-/* In nvcc's wrapper, which only points to the fatbin. */
-bool gp_image_is_wrapped(const void *image);
+/* True for nvcc's wrapper, which only points to fatbins, if the test holds for all of these. */
+bool gp_image_wraps(const void *image, bool (*test)(const void *part, const void *data),
+                    const void *data);
 
 #endif

@@ -82,7 +82,9 @@ static void unreadable(const char *why)
     gp_memory_bar_replay("a module's variables are not known");
 }
 
-static void loaded(void *handle, bool is_library, const void *image, size_t size, bool stays)
+/* `object`: what the image is part of, NULL where it is not known to be part of anything. */
+static void loaded(void *handle, bool is_library, const void *image, size_t size, bool stays,
+                   const void *object)
 {
     struct module *m = calloc(1, sizeof(*m));
     if (!m) {
@@ -93,7 +95,8 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     m->is_library = is_library;
     const char *why = NULL;
     m->cc = current_cc(&m->home);
-    m->code = gp_code_keep(image, size, stays);
+    m->code = gp_code_keep(image, size, stays || object);
+    gp_code_lies_in(m->code, object);
     bool read = m->cc > 0 && gp_image_read(image, size, m->cc, add_name, m, &m->runs_once, &why);
     if (!m->cc)
         why = "the GPU it was loaded for is not known";
@@ -119,13 +122,13 @@ static void loaded_from_file(void *handle, bool is_library, const char *path)
         unreadable("its file cannot be read");
         return;
     }
-    loaded(handle, is_library, image, (size_t)st.st_size, false);
+    loaded(handle, is_library, image, (size_t)st.st_size, false, NULL);
     munmap(image, (size_t)st.st_size);
 }
 
 void gp_module_loaded(CUmodule module, const void *image)
 {
-    loaded(module, false, image, 0, false);
+    loaded(module, false, image, 0, false, NULL);
 }
 
 void gp_module_loaded_from_file(CUmodule module, const char *path)
@@ -133,17 +136,26 @@ void gp_module_loaded_from_file(CUmodule module, const char *path)
     loaded_from_file(module, false, path);
 }
 
-/* What nvcc wraps lies in the program or in one of its libraries, whose code unloads it before it
- * goes itself. */
-static bool is_static(const void *image)
+static bool lies_in(const void *part, const void *object)
 {
-    Dl_info unused;
-    return gp_image_is_wrapped(image) && dladdr(image, &unused);
+    Dl_info info;
+    return dladdr(part, &info) && info.dli_fbase == object;
+}
+
+/* What nvcc wraps lies in the program or in one of its libraries, whose code unloads it before it
+ * goes itself. Where some other code has loaded it, it may go before; and whoever makes a wrapper
+ * himself may point with it to memory that he frees. */
+static const void *object_of(const void *image)
+{
+    Dl_info info;
+    return dladdr(image, &info) && gp_image_wraps(image, lies_in, info.dli_fbase) ? info.dli_fbase
+                                                                                  : NULL;
 }
 
 void gp_library_loaded(CUlibrary library, const void *image, bool stays)
 {
-    loaded(library, true, image, 0, stays || (image && is_static(image)));
+    const void *object = image && !stays ? object_of(image) : NULL;
+    loaded(library, true, image, 0, stays, object);
 }
 
 void gp_library_loaded_from_file(CUlibrary library, const char *path)

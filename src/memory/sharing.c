@@ -114,10 +114,11 @@ void gp_peers_forget(CUcontext context)
 struct shared {
     uint64_t handle;  /* the key */
     uint64_t devices; /* of a pool */
+    uint64_t first;   /* of another handle of physical memory */
     UT_hash_handle hh;
 };
 
-static struct shared *physical, *pools;
+static struct shared *physical, *aliases, *pools;
 
 /* Locked. */
 static struct shared *find(struct shared *table, uint64_t handle)
@@ -158,10 +159,35 @@ static void forget(struct shared **table, uint64_t handle)
 void gp_physical_made(CUmemGenericAllocationHandle handle)
 {
     forget(&physical, handle);
+    forget(&aliases, handle);
+}
+
+void gp_physical_also(CUmemGenericAllocationHandle handle, CUmemGenericAllocationHandle first)
+{
+    forget(&aliases, handle);
+    if (handle == first)
+        return;
+    pthread_mutex_lock(&lock);
+    struct shared *s = find_or_add(&aliases, handle);
+    if (s)
+        s->first = first;
+    pthread_mutex_unlock(&lock);
+    if (!s)
+        gp_memory_bar_replay(no_memory);
+}
+
+CUmemGenericAllocationHandle gp_physical_of(CUmemGenericAllocationHandle handle)
+{
+    pthread_mutex_lock(&lock);
+    const struct shared *s = find(aliases, handle);
+    CUmemGenericAllocationHandle first = s ? s->first : handle;
+    pthread_mutex_unlock(&lock);
+    return first;
 }
 
 void gp_physical_shared(CUmemGenericAllocationHandle handle)
 {
+    handle = gp_physical_of(handle);
     pthread_mutex_lock(&lock);
     bool noted = find_or_add(&physical, handle) != NULL;
     pthread_mutex_unlock(&lock);

@@ -32,6 +32,9 @@ void gp_peers_forget(CUcontext context);
 void gp_physical_made(CUmemGenericAllocationHandle handle);
 void gp_physical_shared(CUmemGenericAllocationHandle handle);
 bool gp_physical_is_shared(CUmemGenericAllocationHandle handle);
+/* The driver has given out another handle of it. The first one stands for all. */
+void gp_physical_also(CUmemGenericAllocationHandle handle, CUmemGenericAllocationHandle first);
+CUmemGenericAllocationHandle gp_physical_of(CUmemGenericAllocationHandle handle);
 
 /* Beside its own device those may write a pool's memory. */
 void gp_pool_set_access(CUmemoryPool pool, int device, bool writable);

@@ -125,7 +125,9 @@ static bool comes_to_rest(struct gp_snapshot *s)
 bool gp_snapshot_release_memory(bool captures)
 {
     bool released = false;
+    int cancel_state; /* a thread that is cancelled while it waits would keep the lock */
     struct gp_snapshot *s;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)
     {
@@ -142,6 +144,7 @@ bool gp_snapshot_release_memory(bool captures)
         gp_cuda.cuCtxPopCurrent_v2(&popped);
     }
     pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(cancel_state, NULL);
     return released;
 }
 

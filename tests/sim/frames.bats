@@ -40,6 +40,12 @@ load common
     done
 }
 
+@test "threads that are to be cancelled" {
+    same_with_and_without "$programs/cancelled_linked"
+    grep -q "ncclDevKernel_Scale is not measured" "$log"
+    [ "$(measured scale_in_place)" -eq 4 ]
+}
+
 @test "the per-thread default stream" {
     same_with_and_without "$programs/snippets_getproc" --per-thread
     [ "$(measured)" -gt 0 ]
@@ -47,11 +53,11 @@ load common
 
 @test "every way to launch a kernel, load its module and get its memory" {
     same_with_and_without "$programs/calls_linked"
-    # Eight launches for each line but that of the communicating kernel; those on host memory, which
-    # cannot be replayed, are only timed.
+    # Eight launches for each line but that of the communicating kernel; those on host memory, of which
+    # there are two, cannot be replayed and are only timed.
     [ "$(measured scale_in_place)" -eq $((("$(grep -c . "$BATS_TEST_TMPDIR/plain.out")" - 1) * 8)) ]
-    [ "$(grep -c '"skipped":"page-locked host memory change' "$profile")" -eq 8 ]
-    [ "$(grep -c '"skipped"' "$profile")" -eq 8 ]
+    [ "$(grep -c '"skipped":"page-locked host memory change' "$profile")" -eq 16 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 16 ]
     [ "$(measured nccl)" -eq 0 ]
     grep -q "ncclDevKernel_Scale is not measured: it communicates" "$log"
 }
@@ -150,6 +156,8 @@ shared() {
 @test "only launches that reach memory shared with another process are not replayed" {
     shared imported "it reaches memory shared with another process" 8 2
     shared exported "it reaches memory shared with another process" 4 1
+    shared range "it reaches memory shared with another process" 4 1
+    shared retained "it reaches memory shared with another process" 4 1
 }
 
 @test "memory shared with another process is not verified either" {
@@ -205,6 +213,31 @@ enabled() {
     for case in libraries functions; do
         same_with_and_without "$programs/turns_linked" $case
         [ "$(measured scale_in_place)" -eq 10 ]
+    done
+}
+
+@test "a module whose kernel was counted is unloaded after some context has gone" {
+    same_with_and_without "$programs/turns_linked" beside
+    [ "$(measured scale_in_place)" -eq 10 ]
+}
+
+@test "a module whose kernel was counted is unloaded while a stream is being captured" {
+    for case in captured captured_by_another; do
+        same_with_and_without "$programs/turns_linked" $case
+        [ "$(measured scale_in_place)" -eq 20 ]
+    done
+}
+
+@test "a context goes with its memory, and leaves none current" {
+    same_with_and_without "$programs/turns_linked" alone
+    [ "$(measured scale_in_place)" -eq 10 ]
+}
+
+@test "an image that is freed once it is loaded" {
+    # Its code is asked for where the hardware counts nothing.
+    for fault in busy none; do
+        GPUSIM_FAULTS=$fault same_with_and_without "$programs/turns_linked" freed
+        [ "$(grep -c '"type":"launch"' "$profile")" -eq 10 ]
     done
 }
 
@@ -266,6 +299,13 @@ enabled() {
     GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
         same_with_and_without "$programs/waiting_dlopen" copied scale
     [ "$(measured)" -gt 0 ]
+}
+
+@test "launches, and the end of a context, wait for a kernel that waits for another thread" {
+    for what in queued destroyed; do
+        GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $what scale
+        grep -q "did not end within 0.3 s by itself" "$log"
+    done
 }
 
 @test "memory runs out while a kernel waits" {

@@ -104,6 +104,11 @@ says() {
     says "waits for the host or for other work"
 }
 
+@test "memory that a graph allocates behind a host function" {
+    graph allocates 5
+    [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 4 ]
+}
+
 @test "a kernel that waits for the host, before a copy to pageable memory" {
     GPUPROF_TIMEOUT=0.3 graph waits_for_host 1
     says "waits for the host or for other work"

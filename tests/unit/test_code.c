@@ -5,6 +5,7 @@
 
 #include "fatbin.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,6 +187,26 @@ static void a_wrapper_is_followed(void **state)
     gp_code_drop(code);
 }
 
+static void an_image_goes_with_its_library(void **state)
+{
+    (void)state;
+    static struct {
+        uint32_t magic, version;
+        const void *data, *linked;
+    } wrapper = {0x466243b1, 1, image, NULL};
+    Dl_info here;
+    assert_int_not_equal(dladdr(&wrapper, &here), 0);
+    make_fatbin(LZ4);
+    struct gp_code *code = gp_code_keep(&wrapper, 0, true);
+    gp_code_lies_in(code, here.dli_fbase);
+    assert_starts(find_at(code, "k", 90), 'k', 'b');
+    gp_code_drop(code);
+    code = gp_code_keep(&wrapper, 0, true);
+    gp_code_lies_in(code, (const char *)here.dli_fbase + 1); /* as if another were there now */
+    assert_null(find_at(code, "k", 90));
+    gp_code_drop(code);
+}
+
 static void ptx_has_none(void **state)
 {
     (void)state;
@@ -304,6 +325,7 @@ int main(void)
         cmocka_unit_test(the_cubin_for_the_chip_is_taken),
         cmocka_unit_test(an_image_that_stays_is_not_copied),
         cmocka_unit_test(a_wrapper_is_followed),
+        cmocka_unit_test(an_image_goes_with_its_library),
         cmocka_unit_test(ptx_has_none),
         cmocka_unit_test(code_that_is_not_run_is_not_shown),
         cmocka_unit_test(of_two_versions_none_is_shown),

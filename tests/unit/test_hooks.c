@@ -34,6 +34,7 @@ static void names_match_whole_or_not_at_all(void **state)
     (void)state;
     assert_string_equal(gp_hook_by_symbol("cuMemAlloc_v2")->symbol, "cuMemAlloc_v2");
     assert_null(gp_hook_by_symbol("cuMemAlloc")); /* the 32-bit one of long ago */
+    assert_non_null(gp_hook_by_symbol("cuMemBatchDecompressAsync_ptsz"));
     assert_null(gp_hook_by_symbol("cuMemAlloc_v22"));
     assert_null(gp_hook_by_symbol("cudaMalloc"));
     assert_null(gp_hook_by_symbol("cublasCreate_v2"));

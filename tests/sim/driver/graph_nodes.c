@@ -285,6 +285,42 @@ CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                     &work);
 }
 
+/* The memory is there from the start, and for as long as the context. */
+static CUresult allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p)
+{
+    CUcontext context;
+    CUresult result = gpusim_enter_context(&context);
+    uint64_t address;
+
+    if (result == CUDA_SUCCESS)
+        result = gpusim_memory_new(context, GPUSIM_DEVICE_MEMORY, p->bytesize, 0, NULL, &address);
+    if (result == CUDA_SUCCESS)
+        p->dptr = address;
+    return result;
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+                           const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
+                           size_t numDependencies, CUgraphNodeParams *nodeParams)
+{
+    struct gpusim_work work = {.kind = GPUSIM_MARK};
+    CUresult result;
+
+    if (!nodeParams || dependencyData)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ? allocate(&nodeParams->alloc)
+                                                              : gpusim_node_any(nodeParams, &work);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return add_node(phGraphNode, hGraph, dependencies, numDependencies, nodeParams->type, &work);
+}
+
+CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                        size_t numDependencies, CUgraphNodeParams *nodeParams)
+{
+    return cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, NULL, numDependencies, nodeParams);
+}
+
 CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                                   const CUgraphNode *dependencies, size_t numDependencies,
                                   CUgraph childGraph)

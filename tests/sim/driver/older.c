@@ -9,6 +9,12 @@ CUresult cuCtxDestroy(CUcontext ctx)
     return gpusim_context_destroy(ctx);
 }
 
+/* Nobody else uses it: cuCtxAttach is not there. */
+CUresult cuCtxDetach(CUcontext ctx)
+{
+    return gpusim_context_destroy(ctx);
+}
+
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 {
     return gpusim_primary_release(dev);
@@ -17,6 +23,11 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 CUresult cuDevicePrimaryCtxReset(CUdevice dev)
 {
     return gpusim_primary_reset(dev);
+}
+
+CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
+{
+    return cuMemAllocHost_v2(pp, bytesize);
 }
 
 CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)

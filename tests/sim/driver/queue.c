@@ -91,6 +91,7 @@ static void *work_on_stream(void *argument)
         }
         run_task(task);
         stream->head = task->next;
+        stream->length--;
         if (!stream->head)
             stream->tail = NULL;
         gpusim_task_release(task);
@@ -264,6 +265,7 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
     else
         stream->head = task;
     stream->tail = task;
+    stream->length++;
     gpusim_task_release(stream->last);
     stream->last = task;
     task->references += 2; /* the stream's memory of its last task, and the caller */
@@ -286,6 +288,12 @@ static void wait_and_release(struct gpusim_task *task)
     task->references++;
     gpusim_task_wait(task);
     gpusim_task_release(task);
+}
+
+void gpusim_stream_wait_for_room(CUstream stream)
+{
+    while (stream->length >= GPUSIM_MOST_QUEUED)
+        pthread_cond_wait(&gpusim_changed, &gpusim_lock);
 }
 
 void gpusim_stream_wait(CUstream stream)

@@ -32,6 +32,7 @@ struct CUstream_st {
     pthread_t thread_default_of; /* whose per-thread default stream this is */
     bool is_thread_default;
     struct gpusim_task *head, *tail; /* waiting or running */
+    unsigned length;                 /* how many these are */
     struct gpusim_task *last;        /* the latest one added, done or not */
     bool worker, closing;
     struct gpusim_capture *capture; /* NULL: not captured */
@@ -63,6 +64,11 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
 /* Waits until it is done; the lock is held, and given up meanwhile. */
 void gpusim_task_wait(struct gpusim_task *task);
 void gpusim_task_release(struct gpusim_task *task);
+
+/* A launch into a stream that holds so much waits until something there has ended; the lock as
+ * above. */
+#define GPUSIM_MOST_QUEUED 1024
+void gpusim_stream_wait_for_room(CUstream stream);
 
 /* Everything queued so far in the stream or the context is done; the lock as above. */
 void gpusim_stream_wait(CUstream stream);

@@ -10,6 +10,7 @@
 #include "driver/queue.h"
 
 #define GRANULARITY (2ull << 20)
+#define ANOTHER_HANDLE 1u /* added to a handle it makes another one of the same memory */
 
 struct physical {
     struct physical *next;
@@ -32,7 +33,7 @@ static struct reservation *reservations;
 static struct physical *physical_of(CUmemGenericAllocationHandle handle)
 {
     for (struct physical *p = physicals; p; p = p->next)
-        if ((uintptr_t)p == handle)
+        if ((uintptr_t)p == (handle & ~(CUmemGenericAllocationHandle)ANOTHER_HANDLE))
             return p;
     return NULL;
 }
@@ -212,6 +213,41 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
         }
     pthread_mutex_unlock(&gpusim_lock);
     return result;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    CUresult result = gpusim_enter();
+    struct gpusim_range range;
+    struct physical *p;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle || !gpusim_memory_find((uintptr_t)addr, &range) ||
+        range.kind != GPUSIM_MAPPED_MEMORY)
+        return CUDA_ERROR_INVALID_VALUE;
+    p = range.physical;
+    pthread_mutex_lock(&gpusim_lock);
+    p->references++;
+    *handle = (uintptr_t)p + ANOTHER_HANDLE;
+    pthread_mutex_unlock(&gpusim_lock);
+    return CUDA_SUCCESS;
+}
+
+/* Nobody takes it: a file descriptor that is none. */
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size,
+                                       CUmemRangeHandleType handleType, unsigned long long flags)
+{
+    CUresult result = gpusim_enter();
+    struct gpusim_range range;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle || handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD || flags != 0 ||
+        !gpusim_memory_find(dptr, &range) || size > range.end - dptr)
+        return CUDA_ERROR_INVALID_VALUE;
+    *(int *)handle = -2;
+    return CUDA_SUCCESS;
 }
 
 static bool reserved(uint64_t start, uint64_t bytes)

@@ -134,6 +134,15 @@ static void abandon_capture(CUfunction f)
     MUST(cuMemFree(x));
 }
 
+/* As old programs do. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static CUresult detach(CUcontext context)
+{
+    return cuCtxDetach(context);
+}
+#pragma GCC diagnostic pop
+
 /* So is one whose context goes, be it in the thread's own stream, and be it the primary one. */
 static void abandon_context(const void *image, bool primary, bool own_stream)
 {
@@ -157,7 +166,7 @@ static void abandon_context(const void *image, bool primary, bool own_stream)
         MUST(cuDevicePrimaryCtxRetain(&context, 0));
         MUST(cuCtxSetCurrent(context));
     } else {
-        MUST(cuCtxDestroy(context));
+        MUST(own_stream ? detach(context) : cuCtxDestroy(context));
     }
     MUST(cuModuleLoadData(&module, image));
     MUST(cuModuleGetFunction(&f, module, "scale_in_place"));
@@ -173,6 +182,16 @@ static void abandon_context(const void *image, bool primary, bool own_stream)
 static void host_memory_last(CUfunction f)
 {
     CUdeviceptr x;
+
+    /* By its name alone it is the one of the first drivers, which takes a smaller number. */
+    CUresult (*allocate_host)(void **, unsigned int);
+    void *memory;
+    if (!gpu_store(&allocate_host, dlsym(RTLD_DEFAULT, "cuMemAllocHost")))
+        exit(2);
+    MUST(allocate_host(&memory, sizeof(host)));
+    MUST(cuMemHostGetDevicePointer(&x, memory, 0));
+    work_on("page-locked", f, x);
+    MUST(cuMemFreeHost(memory));
 
     MUST(cuMemHostRegister(host, sizeof(host), CU_MEMHOSTREGISTER_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&x, host, 0));

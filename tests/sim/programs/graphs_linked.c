@@ -393,6 +393,36 @@ static void host_node(void)
     MUST(cuGraphDestroy(graph));
 }
 
+/* A graph that calls a host function, and then allocates memory that outlives its launch. */
+static void allocates(void)
+{
+    static int calls;
+    CUDA_HOST_NODE_PARAMS call = {.fn = count_call, .userData = &calls};
+    CUgraphNodeParams params = {
+        .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+        .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+                  .bytesize = N * 4}};
+    CUgraph graph = new_graph();
+    CUgraphNode first, node;
+    CUgraphExec exec;
+    struct scaling s;
+
+    MUST(cuGraphAddHostNode(&first, graph, NULL, 0, &call));
+    MUST(cuGraphAddNode(&node, graph, &first, NULL, 1, &params));
+    exec = executable(graph);
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuMemsetD32Async(params.alloc.dptr, 0, N, stream));
+    (void)scaling(&s, params.alloc.dptr, 2);
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cuLaunchKernel(scale, s.node.gridDimX, 1, 1, 128, 1, 1, 0, stream, s.params, NULL));
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuMemcpyDtoH(host, params.alloc.dptr, N * 4));
+    printf("memory of a graph: %g\n", (double)host[N - 1]);
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
 /* A graph launched into a stream that is being captured is part of the graph that comes of it. */
 static void captured(void)
 {
@@ -672,16 +702,17 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"line", line},         {"destroyed", destroyed},
-        {"branches", branches}, {"wide", wide},
-        {"copies", copies},     {"params", params},
-        {"update", update},     {"disabled", disabled},
-        {"child", child},       {"inner", inner},
-        {"host", host_node},    {"captured", captured},
-        {"streams", streams},   {"waits", waits},
-        {"faulty", faulty},     {"invalid", invalid},
-        {"threads", threads},   {"contexts", contexts},
-        {"library", library},   {"waits_for_host", waits_for_host},
+        {"line", line},           {"destroyed", destroyed},
+        {"branches", branches},   {"wide", wide},
+        {"copies", copies},       {"params", params},
+        {"update", update},       {"disabled", disabled},
+        {"child", child},         {"inner", inner},
+        {"host", host_node},      {"captured", captured},
+        {"streams", streams},     {"waits", waits},
+        {"faulty", faulty},       {"invalid", invalid},
+        {"threads", threads},     {"contexts", contexts},
+        {"library", library},     {"waits_for_host", waits_for_host},
+        {"allocates", allocates},
     };
     struct gpu gpu;
     struct work w = {.gpu = &gpu};

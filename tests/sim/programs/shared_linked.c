@@ -295,6 +295,48 @@ static void mapped(void)
     MUST(cuMemFree(own));
 }
 
+/* Mapped memory that is exported by another handle than the one it was mapped by. */
+static void retained(void)
+{
+    CUmemGenericAllocationHandle memory, another;
+    size_t unit;
+    CUdeviceptr own = make(), x = map(&memory, &unit);
+    int number;
+
+    give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    MUST(cuMemRetainAllocationHandle(&another, (void *)(uintptr_t)(x + 4)));
+    fill(x, N);
+    work_on_own(&places[0], x);
+    check("retained", x, N, LAUNCHES);
+    MUST(cuMemExportToShareableHandle(&number, another, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      0));
+    work_by_parameter(&places[0], x);
+    check_word("exported by another handle", x, LAUNCHES);
+    work_on_own(&places[0], own);
+    check("beside it", own, N, LAUNCHES);
+    MUST(cuMemUnmap(x, unit));
+    MUST(cuMemRelease(another));
+    MUST(cuMemRelease(memory));
+    MUST(cuMemAddressFree(x, unit));
+    MUST(cuMemFree(own));
+}
+
+/* Memory that is given to another device, of any kind, as a range of addresses. */
+static void range(void)
+{
+    CUdeviceptr own = make(), given = make();
+    int number;
+
+    MUST(cuMemGetHandleForAddressRange(&number, given, BYTES, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD,
+                                       0));
+    work_on_own(&places[0], own);
+    work_by_parameter(&places[0], given);
+    check_word("given as a range", given, LAUNCHES);
+    check("beside what is given", own, N, LAUNCHES);
+    MUST(cuMemFree(given));
+    MUST(cuMemFree(own));
+}
+
 static void pools(void)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -350,8 +392,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"imported", imported}, {"exported", exported}, {"apart", apart}, {"peers", peers},
-                 {"busy", busy},         {"mapped", mapped},     {"pools", pools}};
+    } cases[] = {{"imported", imported}, {"exported", exported}, {"apart", apart},
+                 {"peers", peers},       {"busy", busy},         {"mapped", mapped},
+                 {"pools", pools},       {"retained", retained}, {"range", range}};
 
     open_devices();
     for (int i = 1; i < argc; i++)

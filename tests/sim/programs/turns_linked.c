@@ -6,6 +6,11 @@
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 enum { N = 1000, ROUNDS = 10, TURNS = 50 };
 
 /* Floats hold 2 ** k - 1 exactly up to k = 24: then it begins anew. */
@@ -127,6 +132,133 @@ static void libraries(const void *image, bool as_function)
     end(as_function ? "libraries' functions" : "libraries", &numbers);
 }
 
+/* A context goes with what was allocated in it, and leaves none current; other memory comes to lie
+ * where that was. */
+static void alone(const void *image)
+{
+    struct numbers numbers;
+    CUcontext own, other, third;
+    CUmodule stays, goes;
+    CUdeviceptr x;
+    CUfunction f = load(&stays, image);
+
+    MUST(cuCtxGetCurrent(&own));
+    MUST(cuCtxCreate_v2(&third, 0, 0));
+    MUST(cuCtxSetCurrent(own));
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        MUST(cuCtxSetCurrent(NULL));
+        MUST(cuCtxCreate_v2(&other, 0, 0));
+        MUST(cuMemAllocAsync(&x, N * sizeof(float), NULL));
+        MUST(cuMemAllocManaged(&x, N * sizeof(float), CU_MEM_ATTACH_GLOBAL));
+        MUST(cuCtxDestroy(other));
+        MUST(cuCtxSetCurrent(third));
+        (void)load(&goes, image); /* with variables, which are smaller */
+        MUST(cuCtxSetCurrent(own));
+        advance(&numbers, f);
+        MUST(cuCtxSynchronize());
+        MUST(cuCtxSetCurrent(third));
+        MUST(cuModuleUnload(goes));
+        MUST(cuCtxSetCurrent(own));
+    }
+    end("alone", &numbers);
+    MUST(cuCtxDestroy(third));
+    MUST(cuModuleUnload(stays));
+}
+
+struct capture {
+    struct numbers *numbers;
+    CUcontext context;
+    CUfunction f;
+    CUmodule goes; /* unloaded while it goes on; NULL: by another thread */
+    CUgraph graph;
+    sem_t begun;
+};
+
+static void *capture(void *argument)
+{
+    struct capture *c = argument;
+    CUstream stream;
+    unsigned n = N;
+    float factor = 2;
+    void *params[] = {&c->numbers->x, &n, &factor};
+
+    MUST(cuCtxSetCurrent(c->context));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    (void)sem_post(&c->begun);
+    if (c->goes)
+        MUST(cuModuleUnload(c->goes));
+    else
+        (void)usleep(50000);
+    MUST(cuLaunchKernel(c->f, 8, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    MUST(cuStreamEndCapture(stream, &c->graph));
+    MUST(cuStreamDestroy(stream));
+    return NULL;
+}
+
+/* A module whose kernel was launched is unloaded while a stream is being captured. */
+static void captured(const void *image, bool by_another)
+{
+    struct numbers numbers;
+    struct capture c = {.numbers = &numbers};
+    CUmodule stays, goes;
+    CUgraphExec exec;
+    pthread_t thread;
+
+    MUST(cuCtxGetCurrent(&c.context));
+    c.f = load(&stays, image);
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUfunction other = load(&goes, image);
+        advance(&numbers, other);
+        MUST(cuCtxSynchronize());
+        c.goes = by_another ? NULL : goes;
+        if (sem_init(&c.begun, 0, 0) != 0 || pthread_create(&thread, NULL, capture, &c) != 0)
+            exit(2);
+        (void)sem_wait(&c.begun);
+        if (by_another)
+            MUST(cuModuleUnload(goes));
+        if (pthread_join(thread, NULL) != 0)
+            exit(2);
+        MUST(cuGraphInstantiateWithFlags(&exec, c.graph, 0));
+        MUST(cuGraphLaunch(exec, NULL));
+        numbers.expected = 2 * numbers.expected + 1;
+        numbers.launches++;
+        MUST(cuGraphExecDestroy(exec));
+        MUST(cuGraphDestroy(c.graph));
+    }
+    end("captured", &numbers);
+    MUST(cuModuleUnload(stays));
+}
+
+/* The fatbin that a wrapper points to is freed once it is loaded. */
+static void freed(const void *image, size_t size)
+{
+    static struct {
+        uint32_t magic, version;
+        void *data, *unused;
+    } wrapper = {0x466243b1, 1, NULL, NULL};
+    struct numbers numbers;
+    CUlibrary library;
+    CUkernel kernel;
+
+    wrapper.data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (wrapper.data == MAP_FAILED)
+        exit(2);
+    memcpy(wrapper.data, image, size);
+    begin(&numbers);
+    MUST(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
+    if (mprotect(wrapper.data, size, PROT_NONE) != 0) /* so that nothing else comes to lie there */
+        exit(2);
+    MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
+    for (int round = 0; round < ROUNDS; round++)
+        advance(&numbers, (CUfunction)kernel);
+    MUST(cuCtxSynchronize());
+    MUST(cuLibraryUnload(library));
+    end("freed", &numbers);
+}
+
 static void contexts(const void *image)
 {
     enum { CONTEXTS = 2 };
@@ -154,6 +286,26 @@ static void contexts(const void *image)
     }
 }
 
+/* A context that nothing runs in goes between the launch of a module's kernel and its unloading. */
+static void beside(const void *image)
+{
+    struct numbers numbers;
+
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUcontext other, popped;
+        CUmodule module;
+        CUfunction f = load(&module, image);
+        advance(&numbers, f);
+        MUST(cuCtxCreate_v2(&other, 0, 0));
+        MUST(cuCtxPopCurrent(&popped));
+        MUST(cuCtxDestroy(other));
+        MUST(cuCtxSynchronize());
+        MUST(cuModuleUnload(module));
+    }
+    end("beside", &numbers);
+}
+
 int main(int argc, char **argv)
 {
     CUcontext context;
@@ -176,6 +328,16 @@ int main(int argc, char **argv)
             handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
             contexts(image);
+        else if (strcmp(argv[i], "alone") == 0)
+            alone(image);
+        else if (strcmp(argv[i], "captured") == 0)
+            captured(image, false);
+        else if (strcmp(argv[i], "captured_by_another") == 0)
+            captured(image, true);
+        else if (strcmp(argv[i], "freed") == 0)
+            freed(image, size);
+        else if (strcmp(argv[i], "beside") == 0)
+            beside(image);
         else
             return 64;
     }

@@ -4,7 +4,9 @@
  * an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program ends. In the
  * case "beside" another kernel is launched beside the one that waits. In the case "set" the flag is
  * there before the kernel. In the case "copied" a thread waits for the kernel in a copy while
- * others are launched. In the case "scale" it is a kernel that waits for nothing.
+ * others are launched. In the case "queued" more is launched behind it than the driver takes, and
+ * in the case "destroyed" its context is destroyed, until a thread sets the flag by a copy
+ * elsewhere. In the case "scale" it is a kernel that waits for nothing.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -161,6 +163,98 @@ static void copied(struct work *w, CUstream stream)
     MUST(w->gpu->DevicePrimaryCtxRelease(0));
 }
 
+struct setter {
+    struct work *work;
+    CUcontext context;
+    CUdeviceptr flag;
+    unsigned launched;
+};
+
+/* Sets the flag once nothing has been launched for a while. */
+static void *set_later(void *argument)
+{
+    struct setter *s = argument;
+    const struct gpu *gpu = s->work->gpu;
+    unsigned seen, now = 0;
+    CUstream other;
+
+    MUST(gpu->CtxSetCurrent(s->context));
+    MUST(gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    do {
+        seen = now;
+        (void)usleep(500000);
+        now = __atomic_load_n(&s->launched, __ATOMIC_ACQUIRE);
+    } while (now != seen);
+    MUST(gpu->MemsetD32Async(s->flag, 6, 1, other));
+    MUST(gpu->StreamSynchronize(other));
+    MUST(gpu->StreamDestroy(other));
+    return NULL;
+}
+
+static void queued(struct work *w, CUstream stream)
+{
+    enum { BEHIND = 1100 };
+    struct setter setter = {.work = w, .flag = allocate(w, 4), .launched = 1};
+    CUdeviceptr seen = allocate(w, 4), numbers = allocate(w, 4 * 64);
+    unsigned n = 64;
+    float factor = 2, expected = 0, last[64];
+    void *params[] = {&setter.flag, &seen}, *scale_params[] = {&numbers, &n, &factor};
+    pthread_t thread;
+
+    MUST(w->gpu->DevicePrimaryCtxRetain(&setter.context, 0));
+    MUST(w->gpu->MemsetD32(setter.flag, 0, 1));
+    MUST(w->gpu->MemsetD32(numbers, 0, n));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    if (pthread_create(&thread, NULL, set_later, &setter) != 0)
+        exit(2);
+    for (int i = 0; i < BEHIND; i++) {
+        launch(w, "scale_in_place", 1, 1, n, 1, 0, stream, scale_params);
+        (void)__atomic_fetch_add(&setter.launched, 1, __ATOMIC_ACQ_REL);
+        expected = expected * factor + 1;
+    }
+    if (pthread_join(thread, NULL) != 0)
+        exit(2);
+    MUST(w->gpu->StreamSynchronize(stream));
+    download(w, last, numbers, sizeof(last));
+    expect(last[63] == expected, "queued");
+    printf("queued\n");
+    MUST(w->gpu->DevicePrimaryCtxRelease(0));
+}
+
+/* The flag lies in page-locked memory, which the kernel's context does not own. */
+static void destroyed(struct work *w)
+{
+    struct setter setter = {.work = w, .launched = 1};
+    struct work other = {.gpu = w->gpu};
+    CUcontext context;
+    CUdeviceptr flag, seen;
+    void *params[] = {&flag, &seen}, *memory, *image;
+    pthread_t thread;
+    size_t size;
+
+    MUST(w->gpu->DevicePrimaryCtxRetain(&setter.context, 0));
+    MUST(w->gpu->MemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE));
+    *(volatile uint32_t *)memory = 0;
+    MUST(w->gpu->MemHostGetDevicePointer(&setter.flag, memory, 0));
+    MUST(w->gpu->CtxCreate(&context, 0, 0));
+    MUST(w->gpu->MemHostGetDevicePointer(&flag, memory, 0));
+    MUST(w->gpu->MemAlloc(&seen, 4));
+    image = snippets_image(&size);
+    MUST(w->gpu->ModuleLoadData(&other.module, image));
+    free(image);
+    launch(&other, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
+    if (pthread_create(&thread, NULL, set_later, &setter) != 0)
+        exit(2);
+    MUST(w->gpu->CtxDestroy(context));
+    if (pthread_join(thread, NULL) != 0)
+        exit(2);
+    printf("destroyed\n");
+    MUST(w->gpu->CtxSetCurrent(setter.context));
+    MUST(w->gpu->MemFreeHost(memory));
+    MUST(w->gpu->DevicePrimaryCtxRelease(0));
+}
+
 static void left(struct work *w, CUstream stream)
 {
     (void)launch_waiting(w, stream, 0);
@@ -187,6 +281,10 @@ int main(int argc, char **argv)
             scale(&w, stream);
         else if (strcmp(argv[i], "copied") == 0)
             copied(&w, stream);
+        else if (strcmp(argv[i], "queued") == 0)
+            queued(&w, stream);
+        else if (strcmp(argv[i], "destroyed") == 0)
+            destroyed(&w);
         else if (strcmp(argv[i], "full") == 0)
             full(&w, stream);
         else if (strcmp(argv[i], "set") == 0)
