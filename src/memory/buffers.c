@@ -458,12 +458,15 @@ void gp_memory_context_going(CUcontext context)
 static bool is_gone(const struct gp_buffer *buffer, const void *unused)
 {
     (void)unused;
+    unsigned type = 0;
     unsigned long long id = 0;
     if (buffer->context)
         return false;
-    CUresult result = ask_id(buffer, &id);
-    return result == CUDA_ERROR_INVALID_VALUE ||
-           (result == CUDA_SUCCESS && buffer->id && id != buffer->id);
+    if (gp_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, buffer->address) ==
+        CUDA_ERROR_INVALID_VALUE)
+        return true;
+    /* Only what the driver has allocated need have a number. */
+    return buffer->id && ask_id(buffer, &id) == CUDA_SUCCESS && id != buffer->id;
 }
 
 void gp_buffers_drop_owner(const void *owner)

@@ -233,6 +233,11 @@ enabled() {
     [ "$(measured scale_in_place)" -eq 10 ]
 }
 
+@test "registered memory stays when a context goes" {
+    same_with_and_without "$programs/turns_linked" registered
+    [ "$(measured scale_in_place)" -gt 0 ]
+}
+
 @test "an image that is freed once it is loaded" {
     # Its code is asked for where the hardware counts nothing.
     for fault in busy none; do

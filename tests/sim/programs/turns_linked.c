@@ -166,6 +166,33 @@ static void alone(const void *image)
     MUST(cuModuleUnload(stays));
 }
 
+/* The program's own memory, made known to the driver, stays when some context goes. */
+static void registered(const void *image)
+{
+    static float memory[N] __attribute__((aligned(4096)));
+    unsigned n = N;
+    float factor = 2;
+    CUdeviceptr x;
+    CUcontext own, other;
+    CUmodule module;
+    CUfunction f = load(&module, image);
+    void *params[] = {&x, &n, &factor};
+
+    MUST(cuCtxGetCurrent(&own));
+    MUST(cuMemHostRegister(memory, sizeof(memory), CU_MEMHOSTREGISTER_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&x, memory, 0));
+    for (int round = 0; round < ROUNDS; round++) {
+        MUST(cuCtxCreate_v2(&other, 0, 0));
+        MUST(cuCtxDestroy(other));
+        MUST(cuCtxSetCurrent(own));
+        MUST(cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+        MUST(cuCtxSynchronize());
+    }
+    printf("registered: %g\n", (double)memory[N - 1]);
+    MUST(cuMemHostUnregister(memory));
+    MUST(cuModuleUnload(module));
+}
+
 struct capture {
     struct numbers *numbers;
     CUcontext context;
@@ -330,6 +357,8 @@ int main(int argc, char **argv)
             contexts(image);
         else if (strcmp(argv[i], "alone") == 0)
             alone(image);
+        else if (strcmp(argv[i], "registered") == 0)
+            registered(image);
         else if (strcmp(argv[i], "captured") == 0)
             captured(image, false);
         else if (strcmp(argv[i], "captured_by_another") == 0)
