@@ -165,23 +165,29 @@ bool gp_context_collects(struct gp_context *c, const char **why)
 
 static void destroy_events(struct gp_context *c)
 {
-    CUevent *const events[] = {&c->event, &c->earlier, &c->start};
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-        if (*events[i])
-            gp_cuda.cuEventDestroy_v2(*events[i]);
+    if (c->event)
+        gp_cuda.cuEventDestroy_v2(c->event);
+    for (size_t i = 0; i < GP_STARTS; i++)
+        if (c->starts[i])
+            gp_cuda.cuEventDestroy_v2(c->starts[i]);
+}
+
+static bool make_event(CUevent *event)
+{
+    if (gp_cuda.cuEventCreate(event, CU_EVENT_DEFAULT) == CUDA_SUCCESS)
+        return true;
+    *event = NULL;
+    return false;
 }
 
 static bool make_events(struct gp_context *c)
 {
-    CUevent *const events[] = {&c->event, &c->earlier, &c->start};
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-        if (gp_cuda.cuEventCreate(events[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
-            *events[i] = NULL;
-            destroy_events(c);
-            return false;
-        }
-    }
-    return true;
+    bool made = make_event(&c->event);
+    for (size_t i = 0; made && i < GP_STARTS; i++)
+        made = make_event(&c->starts[i]);
+    if (!made)
+        destroy_events(c);
+    return made;
 }
 
 struct gp_context *gp_context_enter(CUcontext handle, const char **why)

@@ -8,6 +8,9 @@
 #include "launch/pending.h"
 #include "memory/snapshot.h"
 
+/* Events that mark the start of a launch. */
+#define GP_STARTS 4
+
 struct gp_context {
     CUcontext handle;
     struct gp_device device;
@@ -17,8 +20,8 @@ struct gp_context {
     const char *no_snapshot;          /* why there can be none, NULL while there may be */
     struct gp_pending *pending;       /* launches whose counters were not read yet */
     CUevent event;                    /* after a launch: for waiting, and its end */
-    CUevent earlier, start;           /* before a launch, one right after the other */
-    float empty_ms;                   /* least time seen between these two */
+    CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
+    float empty_ms;                   /* least time seen between two of these; 0: none yet */
     bool busy;    /* a wait for the context ran out: until `event` happens nothing is measured */
     bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
     unsigned pass, pass_ticket;
