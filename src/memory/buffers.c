@@ -257,6 +257,18 @@ void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHand
     });
 }
 
+/* There are pools of the host's memory and of managed memory, too. */
+static bool host_may_write(CUdeviceptr address)
+{
+    unsigned type = CU_MEMORYTYPE_DEVICE, managed = 0;
+    return (gp_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
+                CUDA_SUCCESS &&
+            type == CU_MEMORYTYPE_HOST) ||
+           (gp_cuda.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) ==
+                CUDA_SUCCESS &&
+            managed);
+}
+
 void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
 {
     int device = -1;
@@ -277,6 +289,7 @@ void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
         .size = size,
         .kind = GP_BUFFER_POOLED,
         .devices = gp_device_bit(device) | gp_pool_devices(pool),
+        .host_writes = host_may_write(address),
         .source = (uintptr_t)pool,
     });
 }

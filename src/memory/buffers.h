@@ -29,7 +29,7 @@ struct gp_buffer {
     CUcontext context;     /* NULL: reachable from every context (managed, host, mapped memory) */
     uint64_t devices;      /* of what is mapped or pooled: whose kernels may write it, a bit each */
     uint64_t source;       /* of the same: its physical memory's handle, or its pool; 0: unknown */
-    bool host_writes;      /* of what is mapped: the host may, too */
+    bool host_writes;      /* of the same: the host may, too */
     const char *shared;    /* by others than this process's GPUs, and why; else NULL */
     const char *not_ours;  /* why its contents must not be put back (memory/sharing.h), or NULL */
     const void *owner;     /* the module or library of a global, else NULL */

@@ -14,7 +14,7 @@
 #define GP_OF_ANOTHER_API "it reaches memory imported from another API"
 #define GP_OF_ANOTHER_GPU "it reaches memory of another GPU"
 #define GP_OF_SEVERAL_GPUS "it reaches memory that several GPUs can write"
-#define GP_OF_THE_HOST "it reaches mapped memory that the host can write"
+#define GP_OF_THE_HOST "it reaches memory that the host can write"
 
 /* Devices are bits; there is none for those beyond. */
 #define GP_MOST_DEVICES 64

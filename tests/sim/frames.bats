@@ -191,6 +191,7 @@ shared() {
     [ "$(grep -c '"skipped":"it reaches memory shared with another process"' "$profile")" -eq 9 ]
     [ "$(grep '"kernel":"reach_around"' "$profile" | grep -c '"skipped"')" -eq 0 ]
     shared pools "it reaches memory that several GPUs can write" 9 1
+    shared host_pools "it reaches memory that the host can write" 4 1
 }
 
 # enabled: how often the range profiler was opened.

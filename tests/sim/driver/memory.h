@@ -30,6 +30,9 @@ struct gpusim_range {
     void *physical;        /* what is mapped */
 };
 
+/* What the memory of a pool is; NULL: no pool. */
+enum gpusim_memory_kind gpusim_pool_kind(CUmemoryPool pool);
+
 /* A new range; *address is set. Counts against the device's memory unless it is the host's. */
 CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint64_t bytes,
                            unsigned flags, CUmemoryPool pool, uint64_t *address);

@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "driver/driver.h"
+#include "driver/memory.h"
 
 struct CUmemPoolHandle_st {
     enum gpusim_handle kind;
     struct gpusim_device *device;
     cuuint64_t release_threshold;
     bool is_default;
+    bool of_host; /* its memory is the host's */
 };
 
 static CUmemoryPool new_pool(struct gpusim_device *device, bool is_default)
@@ -79,12 +81,23 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!pool || !poolProps || poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    if (!pool || !poolProps ||
+        (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE &&
+         poolProps->location.type != CU_MEM_LOCATION_TYPE_HOST))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!gpusim_device(poolProps->location.id))
+    bool of_host = poolProps->location.type == CU_MEM_LOCATION_TYPE_HOST;
+    struct gpusim_device *device = gpusim_device(of_host ? 0 : poolProps->location.id);
+    if (!device)
         return CUDA_ERROR_INVALID_DEVICE;
-    *pool = new_pool(gpusim_device(poolProps->location.id), false);
+    *pool = new_pool(device, false);
+    if (*pool)
+        (*pool)->of_host = of_host;
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+enum gpusim_memory_kind gpusim_pool_kind(CUmemoryPool pool)
+{
+    return pool && pool->of_host ? GPUSIM_PINNED_MEMORY : GPUSIM_DEVICE_MEMORY;
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)

@@ -235,7 +235,8 @@ static CUresult allocate_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool poo
     } else if (stream) {
         if (!pool)
             pool = context->device->current_pool;
-        result = gpusim_memory_new(context, GPUSIM_DEVICE_MEMORY, bytes, 0, pool, &address);
+        result = gpusim_memory_new(context, gpusim_pool_kind(pool), bytes,
+                                   CU_MEMHOSTALLOC_DEVICEMAP, pool, &address);
     }
     pthread_mutex_unlock(&gpusim_lock);
     if (result == CUDA_SUCCESS)
@@ -253,7 +254,7 @@ static CUresult free_async(CUdeviceptr dptr, CUstream stream, bool per_thread)
     if (result != CUDA_SUCCESS)
         return result;
     if (!gpusim_memory_find(dptr, &range) || range.start != dptr ||
-        range.kind != GPUSIM_DEVICE_MEMORY)
+        range.kind != gpusim_pool_kind(range.pool))
         return CUDA_ERROR_INVALID_VALUE;
     return gpusim_do(stream, per_thread, &work, GPUSIM_RETURN_AT_ONCE);
 }

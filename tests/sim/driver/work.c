@@ -271,7 +271,8 @@ CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work)
             work->host.callback(work->host.stream, CUDA_SUCCESS, work->host.data);
         return CUDA_SUCCESS;
     case GPUSIM_FREE:
-        return gpusim_memory_release(work->address, 1u << GPUSIM_DEVICE_MEMORY);
+        return gpusim_memory_release(work->address,
+                                     1u << GPUSIM_DEVICE_MEMORY | 1u << GPUSIM_PINNED_MEMORY);
     case GPUSIM_WRITE_VALUE:
         return run_value(&work->value, true);
     case GPUSIM_WAIT_VALUE:

@@ -151,6 +151,26 @@ static void exported(void)
     MUST(cuMemFree(own));
 }
 
+/* Pools of the host's memory, which the host may write at any time. */
+static void host_pools(void)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_HOST}};
+    CUdeviceptr own = make(), host;
+    CUmemoryPool pool;
+
+    MUST(cuMemPoolCreate(&pool, &props));
+    MUST(cuMemAllocFromPoolAsync(&host, BYTES, pool, NULL));
+    work_on_own(&places[0], own);
+    work_by_parameter(&places[0], host);
+    check_word("a pool of the host's", host, LAUNCHES);
+    check("beside a pool of the host's", own, N, LAUNCHES);
+    MUST(cuMemFreeAsync(host, NULL));
+    MUST(cuCtxSynchronize());
+    MUST(cuMemPoolDestroy(pool));
+    MUST(cuMemFree(own));
+}
+
 /* Memory on the other device, to which no access was enabled. */
 static void apart(void)
 {
@@ -392,9 +412,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"imported", imported}, {"exported", exported}, {"apart", apart},
-                 {"peers", peers},       {"busy", busy},         {"mapped", mapped},
-                 {"pools", pools},       {"retained", retained}, {"range", range}};
+    } cases[] = {{"imported", imported}, {"exported", exported},
+                 {"apart", apart},       {"peers", peers},
+                 {"busy", busy},         {"mapped", mapped},
+                 {"pools", pools},       {"host_pools", host_pools},
+                 {"retained", retained}, {"range", range}};
 
     open_devices();
     for (int i = 1; i < argc; i++)
