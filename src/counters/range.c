@@ -29,6 +29,8 @@
 #define RANGE_SLOWDOWN 25.0
 /* So many times what the Range Profiler's pass costs may be spent on telling. */
 #define WORTH_TELLING 2
+/* What is left of a cost that was seen, each time that a launch is not told apart because of it. */
+#define FADES 0.97
 /* Guesses of what such a pass costs beside the kernel, in milliseconds. */
 #define SASS_PASS_MS 0.3
 #define RANGE_PASS_MS 20.0
@@ -562,17 +564,25 @@ static double expect_range(const struct gp_collection *c, const struct gp_run *r
            run->native_ms * (run->cost->range > 0 ? run->cost->range : RANGE_SLOWDOWN);
 }
 
+static bool is_worth_telling(struct gp_collection *c, const struct gp_run *run)
+{
+    if (expect_sass(c, run) <= WORTH_TELLING * expect_range(c, run))
+        return true;
+    /* Where it was a pass that took long by chance, or the machine was busy, the next try shows. */
+    c->sass_pass_ms *= FADES;
+    run->cost->sass *= FADES;
+    return false;
+}
+
 /* True when the Range Profiler is to instrument the run at once. */
-static bool prefers_range(const struct gp_collection *c, const struct ticket *t,
-                          const struct gp_run *run)
+static bool prefers_range(struct gp_collection *c, const struct ticket *t, const struct gp_run *run)
 {
     if (!c->session || c->no_session)
         return false;
     if (!c->sass || !c->tells || t->is_new || run->only_pass || run->always)
         return true;
     /* To be told may spare other launches a pass as well. */
-    return !gp_recall_looks(c->recall, &t->kind) ||
-           expect_sass(c, run) > WORTH_TELLING * expect_range(c, run);
+    return !gp_recall_looks(c->recall, &t->kind) || !is_worth_telling(c, run);
 }
 
 static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run,

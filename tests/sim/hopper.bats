@@ -329,6 +329,9 @@ one_line() {
     # Of the kernel's parameters the number of elements has not changed before.
     [ "$(alike 100x256 30x200 60x256)" -eq 0 ]
     grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -q '"recalled":1,'
+    # One pass that took long by chance does not decide for the rest.
+    [ "$(GPUSIM_FAULTS=slowflush alike 400x256)" -eq 0 ]
+    grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -q '"recalled":1,'
     # It has changed before, and nothing with it.
     [ "$(alike 40x256 40x300 40x200 40x256)" -le 40 ]
     export GPUPROF_VERIFY=always

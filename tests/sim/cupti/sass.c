@@ -3,8 +3,10 @@
  * record is one metric at one instruction; records add up over launches until they are flushed.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cupti/cupti_sim.h"
 
@@ -317,6 +319,15 @@ cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *pPa
     return CUPTI_SUCCESS;
 }
 
+static void flush_slowly_once(void)
+{
+    static atomic_bool done;
+    const struct timespec long_time = {.tv_nsec = 300000000};
+
+    if (gpusim_cupti_fault("slowflush") && !atomic_exchange(&done, true))
+        (void)nanosleep(&long_time, NULL);
+}
+
 CUptiResult CUPTIAPI cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *pParams)
 {
     struct collection *c;
@@ -329,6 +340,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params
         return why;
     if (pParams->numOfPatchedInstructionRecords && !pParams->pMetricsData)
         return CUPTI_ERROR_INVALID_PARAMETER;
+    flush_slowly_once();
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < c->record_count && i < pParams->numOfPatchedInstructionRecords; i++) {
         CUpti_SassMetrics_Data *data = &pParams->pMetricsData[i];
