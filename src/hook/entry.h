@@ -29,4 +29,22 @@
     } while (0)
 #define GP_FORWARD_UNLESS_OURS(symbol, ...) GP_FORWARD(symbol, (__VA_ARGS__))
 
+/* A wrapper of a call that passes the gate, and what is done after it, before replays go on.
+ * `parameters` and `arguments` in parentheses; `after` may look at `result`. */
+#define GP_GATED(symbol, parameters, arguments, after) \
+    GP_EXPORT CUresult symbol parameters               \
+    {                                                  \
+        GP_FORWARD(symbol, arguments);                 \
+        gp_gate_share();                               \
+        CUresult result = gp_cuda.symbol arguments;    \
+        after;                                         \
+        gp_gate_unshare();                             \
+        return result;                                 \
+    }
+#define GP_IF_DONE(action)          \
+    do {                            \
+        if (result == CUDA_SUCCESS) \
+            action;                 \
+    } while (0)
+
 #endif

@@ -5,24 +5,8 @@
 #include "memory/buffers.h"
 
 #define GATE(base, version, suffix, symbol, parameters, arguments) \
-    GP_EXPORT CUresult symbol parameters                           \
-    {                                                              \
-        GP_FORWARD(symbol, arguments);                             \
-        gp_gate_share();                                           \
-        CUresult result = gp_cuda.symbol arguments;                \
-        gp_gate_unshare();                                         \
-        return result;                                             \
-    }
+    GP_GATED(symbol, parameters, arguments, (void)0)
 
 #define BARS(base, version, suffix, symbol, parameters, arguments, why) \
-    GP_EXPORT CUresult symbol parameters                                \
-    {                                                                   \
-        GP_FORWARD(symbol, arguments);                                  \
-        gp_gate_share();                                                \
-        CUresult result = gp_cuda.symbol arguments;                     \
-        if (result == CUDA_SUCCESS)                                     \
-            gp_memory_bar_replay(why);                                  \
-        gp_gate_unshare();                                              \
-        return result;                                                  \
-    }
+    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(gp_memory_bar_replay(why)))
 #include "cuda/functions.def"

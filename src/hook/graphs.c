@@ -6,18 +6,15 @@
 #include "launch/graph_launch.h"
 #include "memory/buffers.h"
 
+static void bar_if_allocating(const CUgraphNodeParams *node)
+{
+    if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        gp_memory_bar_replay("the program allocates memory in a graph");
+}
+
 /* An allocation's address means memory when the graph has run, whatever else is in the graph. */
-#define ADDS_NODE(symbol, parameters, arguments)                                        \
-    GP_EXPORT CUresult symbol parameters                                                \
-    {                                                                                   \
-        GP_FORWARD(symbol, arguments);                                                  \
-        gp_gate_share();                                                                \
-        CUresult result = gp_cuda.symbol arguments;                                     \
-        if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) \
-            gp_memory_bar_replay("the program allocates memory in a graph");            \
-        gp_gate_unshare();                                                              \
-        return result;                                                                  \
-    }
+#define ADDS_NODE(symbol, parameters, arguments) \
+    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(bar_if_allocating(nodeParams)))
 ADDS_NODE(cuGraphAddNode,
           (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
            size_t numDependencies, CUgraphNodeParams *nodeParams),
@@ -56,21 +53,6 @@ INSTANTIATES(cuGraphInstantiateWithParams_ptsz, WITH_PARAMS,
 
 /* A change in the executable graph is made in the clone as well. Behind the gate: a launch may be
  * going through the clone. */
-#define CHANGES(symbol, parameters, arguments, after) \
-    GP_EXPORT CUresult symbol parameters              \
-    {                                                 \
-        GP_FORWARD(symbol, arguments);                \
-        gp_gate_share();                              \
-        CUresult result = gp_cuda.symbol arguments;   \
-        after;                                        \
-        gp_gate_unshare();                            \
-        return result;                                \
-    }
-#define IF_DONE(action)             \
-    do {                            \
-        if (result == CUDA_SUCCESS) \
-            action;                 \
-    } while (0)
 #define CHANGE_CLONE(setter, ...)                                                                 \
     do {                                                                                          \
         CUgraphNode clone = result == CUDA_SUCCESS ? gp_graph_clone_of(hGraphExec, hNode) : NULL; \
@@ -79,31 +61,31 @@ INSTANTIATES(cuGraphInstantiateWithParams_ptsz, WITH_PARAMS,
                                   gp_cuda.setter ? gp_cuda.setter(clone, __VA_ARGS__)             \
                                                  : CUDA_ERROR_NOT_FOUND);                         \
     } while (0)
-CHANGES(cuGraphExecKernelNodeSetParams,
-        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
-        (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphKernelNodeSetParams, nodeParams))
-CHANGES(cuGraphExecKernelNodeSetParams_v2,
-        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams),
-        (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphKernelNodeSetParams_v2, nodeParams))
-CHANGES(cuGraphExecMemcpyNodeSetParams,
-        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D_v2 *copyParams,
-         CUcontext ctx),
-        (hGraphExec, hNode, copyParams, ctx), CHANGE_CLONE(cuGraphMemcpyNodeSetParams, copyParams))
-CHANGES(cuGraphExecMemsetNodeSetParams,
-        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS_v1 *memsetParams,
-         CUcontext ctx),
-        (hGraphExec, hNode, memsetParams, ctx),
-        CHANGE_CLONE(cuGraphMemsetNodeSetParams, memsetParams))
-CHANGES(cuGraphExecNodeSetParams,
-        (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams),
-        (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphNodeSetParams, nodeParams))
-CHANGES(cuGraphNodeSetEnabled, (CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled),
-        (hGraphExec, hNode, isEnabled),
-        IF_DONE(gp_graph_node_enabled(hGraphExec, hNode, isEnabled != 0)))
-CHANGES(cuGraphExecChildGraphNodeSetParams,
-        (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph),
-        (hGraphExec, hNode, childGraph),
-        IF_DONE(gp_graph_give_up(hGraphExec, GP_GRAPH_NOT_FOLLOWED)))
+GP_GATED(cuGraphExecKernelNodeSetParams,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
+         (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphKernelNodeSetParams, nodeParams))
+GP_GATED(cuGraphExecKernelNodeSetParams_v2,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams),
+         (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphKernelNodeSetParams_v2, nodeParams))
+GP_GATED(cuGraphExecMemcpyNodeSetParams,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D_v2 *copyParams,
+          CUcontext ctx),
+         (hGraphExec, hNode, copyParams, ctx), CHANGE_CLONE(cuGraphMemcpyNodeSetParams, copyParams))
+GP_GATED(cuGraphExecMemsetNodeSetParams,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS_v1 *memsetParams,
+          CUcontext ctx),
+         (hGraphExec, hNode, memsetParams, ctx),
+         CHANGE_CLONE(cuGraphMemsetNodeSetParams, memsetParams))
+GP_GATED(cuGraphExecNodeSetParams,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams),
+         (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphNodeSetParams, nodeParams))
+GP_GATED(cuGraphNodeSetEnabled, (CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled),
+         (hGraphExec, hNode, isEnabled),
+         GP_IF_DONE(gp_graph_node_enabled(hGraphExec, hNode, isEnabled != 0)))
+GP_GATED(cuGraphExecChildGraphNodeSetParams,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph),
+         (hGraphExec, hNode, childGraph),
+         GP_IF_DONE(gp_graph_give_up(hGraphExec, GP_GRAPH_NOT_FOLLOWED)))
 #define UPDATES(symbol, parameters, arguments)            \
     GP_EXPORT CUresult symbol parameters                  \
     {                                                     \

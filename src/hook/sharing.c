@@ -7,16 +7,7 @@
 
 /* What was had from elsewhere lies at `address`; `size` 0: the driver knows it. */
 #define IMPORTS(symbol, parameters, arguments, address, size, why) \
-    GP_EXPORT CUresult symbol parameters                           \
-    {                                                              \
-        GP_FORWARD(symbol, arguments);                             \
-        gp_gate_share();                                           \
-        CUresult result = gp_cuda.symbol arguments;                \
-        if (result == CUDA_SUCCESS)                                \
-            gp_buffer_add_foreign(address, size, why);             \
-        gp_gate_unshare();                                         \
-        return result;                                             \
-    }
+    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(gp_buffer_add_foreign(address, size, why)))
 IMPORTS(cuIpcOpenMemHandle, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
         (pdptr, handle, Flags), *pdptr, 0, GP_OF_ANOTHER_PROCESS)
 IMPORTS(cuIpcOpenMemHandle_v2, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
@@ -72,16 +63,7 @@ GP_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *han
 
 /* Entered before the other process can know of it. */
 #define EXPORTS(symbol, parameters, arguments, note) \
-    GP_EXPORT CUresult symbol parameters             \
-    {                                                \
-        GP_FORWARD(symbol, arguments);               \
-        gp_gate_share();                             \
-        CUresult result = gp_cuda.symbol arguments;  \
-        if (result == CUDA_SUCCESS)                  \
-            note;                                    \
-        gp_gate_unshare();                           \
-        return result;                               \
-    }
+    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(note))
 EXPORTS(cuIpcGetMemHandle, (CUipcMemHandle * pHandle, CUdeviceptr dptr), (pHandle, dptr),
         gp_buffer_shared(dptr))
 EXPORTS(cuMemPoolExportPointer, (CUmemPoolPtrExportData * shareData_out, CUdeviceptr ptr),
