@@ -123,7 +123,8 @@ gpu_names = $(gpu_src:tests/gpu/programs/%.cu=%)
 examples: $(example_names:%=$(O)/examples/%) $(example_names:%=$(O)/examples/%-shared)
 bench_src = $(wildcard tests/gpu/bench_programs/*.cu)
 bench_names = $(bench_src:tests/gpu/bench_programs/%.cu=%)
-gpu-programs: examples $(gpu_names:%=$(O)/tests/gpu/%) $(bench_names:%=$(O)/tests/gpu/bench/%)
+gpu-programs: examples $(gpu_names:%=$(O)/tests/gpu/%) $(bench_names:%=$(O)/tests/gpu/bench/%) \
+	$(O)/tests/gpu/libcupti_null.so
 
 $(O)/examples/%-shared: examples/%.cu $(wildcard examples/*.h)
 	$(call say,NVCC,$@)
@@ -141,6 +142,11 @@ $(O)/tests/gpu/%: tests/gpu/programs/%.cu $(wildcard examples/*.h tests/gpu/prog
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $<
+
+$(O)/tests/gpu/libcupti_null.so: tests/gpu/null_cupti.c | $(O)/compat/string
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -shared -o $@ $<
 
 $(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h tests/gpu/bench_programs/*.h)
 	$(call say,NVCC,$@)
