@@ -3,8 +3,8 @@
  *
  * A collection collects one set of counters for one launch after another in one context. Some
  * counters cannot be counted at once, so a launch is made of passes; each pass needs the kernel to
- * run once, from the same memory. The hardware's passes come first; one more runs instrumented
- * code, where counters want that.
+ * run once, from the same memory. There are those of the hardware, in their order, and before or
+ * after them, as the collector says, one that runs instrumented code, where counters want that.
  *
  * Reading what the hardware counted costs milliseconds, so it is done for many launches at once: a
  * launch has a ticket, and its counters are read when the collection has been settled.
@@ -60,13 +60,18 @@ struct gp_collector {
     /* True when a pass of instrumented code gives counters; its number is GP_INSTRUMENTED_PASS. */
     bool (*instruments)(const struct gp_collection *collection);
 
-    /* True when the launch, after its instrumented pass, has to make that once more: it was found
-     * to be like none before. */
-    bool (*instruments_again)(const struct gp_collection *collection, unsigned ticket);
+    /* Asked once before a launch's passes: true when its instrumented pass has to come first. */
+    bool (*instruments_first)(struct gp_collection *collection, unsigned ticket,
+                              const struct gp_run *run);
 
-    /* True when the launch needs no instrumented pass: after its hardware passes, it is presumed to
-     * be like others of its kind. */
-    bool (*presumes)(struct gp_collection *collection, unsigned ticket, const struct gp_run *run);
+    /* Asked once after the hardware's passes: true when the launch has to make an instrumented pass
+     * now. It is false also where the launch is presumed to be like others of its kind. */
+    bool (*instruments_last)(struct gp_collection *collection, unsigned ticket,
+                             const struct gp_run *run);
+
+    /* True when the launch, after that, has to make it once more: it was found to be like none
+     * before. */
+    bool (*instruments_again)(const struct gp_collection *collection, unsigned ticket);
 
     /* True when its instrumented counters are those of a launch that was found, or presumed, to be
      * alike. */
@@ -80,8 +85,8 @@ struct gp_collector {
     bool (*full)(const struct gp_collection *collection);
 
     /* Around one run of the kernel. The hardware's passes come in order from 0; a launch may leave
-     * out any number of the last ones. False with the reason in *why; then the launch's further
-     * passes of that kind must not begin. */
+     * out any number of the last ones. False with the reason in *why; then the launch's
+     * further passes of that kind must not begin. */
     bool (*begin)(struct gp_collection *collection, unsigned ticket, unsigned pass,
                   const struct gp_run *run, const char **why);
     bool (*end)(struct gp_collection *collection, unsigned ticket, unsigned pass,

@@ -145,7 +145,8 @@ static bool events_instrument(const struct gp_collection *c)
     return false;
 }
 
-static bool events_presume(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
+static bool events_instrument_early_or_late(struct gp_collection *c, unsigned ticket,
+                                            const struct gp_run *run)
 {
     (void)c, (void)ticket, (void)run;
     return false;
@@ -310,7 +311,8 @@ const struct gp_collector gp_event_collector = {
     .open = events_open,
     .hardware_passes = events_passes,
     .instruments = events_instrument,
-    .presumes = events_presume,
+    .instruments_first = events_instrument_early_or_late,
+    .instruments_last = events_instrument_early_or_late,
     .instruments_again = events_instrument_again,
     .recalled = events_instrument_again, /* neither ever happens */
     .no_hardware = events_no_hardware,

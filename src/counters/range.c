@@ -1,8 +1,10 @@
 /* Counters of GPUs of compute capability 7.0 and later, by CUPTI's Range Profiler.
  *
  * The hardware's counters are collected in a session that stays armed from launch to launch.
- * Counters of instrumented code cost more: their pass stops that session and starts it again. So
- * such a pass is made for launches that are new. Whether a launch is new the SASS metrics tell,
+ * Counters of instrumented code cost more: for their pass that session is stopped, and started
+ * again for the next launch. So such a pass is made for launches that are new, and one launch after
+ * another that are take the passes in turn from front and from back, so that the session is stopped
+ * once for two. Whether a launch is new the SASS metrics tell,
  * which work beside the armed session: a launch that is, instruction for instruction, as one that
  * was measured has its counters (counters/recall.h), and what the hardware counts of it has to
  * agree. Where all launches of a kind have been alike, that alone has to tell of the next ones.
@@ -18,10 +20,10 @@
 #include <string.h>
 #include <time.h>
 
-/* Launches whose counters wait to be read. Each costs the first start of a session 0.6 ms (with
- * instrumented counters 3 ms); few of them stop and start it often, which costs 15 ms. */
-#define HARDWARE_TICKETS 128
-#define MIXED_TICKETS 64
+/* Launches whose counters wait to be read. Each costs the first start of a session some 0.6 ms, and
+ * each pass of instrumented code 0.1 ms; with few of them the session is stopped and started often,
+ * which takes 30 ms. */
+#define MOST_TICKETS 128
 
 /* Guesses until a kernel has been seen: how many times slower instrumented code is that tells
  * launches apart, and that of the Range Profiler. */
@@ -31,9 +33,11 @@
 #define WORTH_TELLING 2
 /* What is left of a cost that was seen, each time that a launch is not told apart because of it. */
 #define FADES 0.97
-/* Guesses of what such a pass costs beside the kernel, in milliseconds. */
+/* Guesses of what such a pass costs beside the kernel, in milliseconds, and of what it costs to go
+ * on to the Range Profiler's and back from there. */
 #define SASS_PASS_MS 0.3
-#define RANGE_PASS_MS 20.0
+#define RANGE_PASS_MS 1.0
+#define TURN_MS 20.0
 
 /* Seconds until counters that were busy are asked for again, doubled each time. */
 #define FIRST_RETRY 10.0
@@ -53,12 +57,19 @@ static const char *const witness_names[] = {
 
 #define NO_SESSION "the session with the GPU's counters has ended"
 
+/* Who makes the instrumented pass: the Range Profiler, or the SASS metrics. */
+enum way { UNDECIDED, BY_RANGE, BY_SASS };
+
 struct ticket {
     unsigned hardware_passes;          /* made */
     bool only_pass;                    /* there will be no other, so it is to be read by itself */
-    bool in_session;                   /* by the session that is open now */
-    bool by_range, by_sass;            /* the instrumented pass was made, and how */
-    bool is_new;                       /* its instrumented counters are still to be measured */
+    bool in_session;                   /* by the session that is open now, and not read yet */
+    bool goes_first;                   /* its instrumented pass comes before the hardware's */
+    enum way preferred;                /* for the instrumented pass */
+    enum way current;                  /* of the instrumented pass that has begun */
+    bool by_range, by_sass;            /* such a pass was made */
+    bool range_read;                   /* what the Range Profiler's counted is there */
+    bool is_new;                       /* its instrumented counters were, or are to be, measured */
     bool recalled;                     /* they are those of another launch */
     bool presumed;                     /* to be like it: its instructions were not counted */
     struct gp_launch_kind kind;        /* known beforehand */
@@ -94,9 +105,10 @@ struct gp_collection {
     size_t witnesses[ALL_WITNESSES]; /* the places of the first so many */
     size_t witness_count;
 
-    struct ticket tickets[HARDWARE_TICKETS];
+    struct ticket tickets[MOST_TICKETS];
     unsigned tickets_given;
     double sass_pass_ms, range_pass_ms; /* what an instrumented pass costs at the least */
+    double turn_ms, return_ms;          /* to go on to the Range Profiler's, and back */
 
     double *values;      /* tickets x width */
     const char **absent; /* the same */
@@ -168,8 +180,8 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
     c->names = calloc(c->width, sizeof(*c->names));
     c->places = calloc(c->width, sizeof(*c->places));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
-    c->values = calloc(c->width * HARDWARE_TICKETS, sizeof(*c->values));
-    c->absent = calloc(c->width * HARDWARE_TICKETS, sizeof(*c->absent));
+    c->values = calloc(c->width * MOST_TICKETS, sizeof(*c->values));
+    c->absent = calloc(c->width * MOST_TICKETS, sizeof(*c->absent));
     if (!c->counters || !c->unavailable || !c->instrumented || !c->names || !c->places ||
         !c->sass_unavailable || !c->values || !c->absent) {
         range_close(c, false);
@@ -246,7 +258,8 @@ static bool sort_names(struct gp_collection *c, const char *const *names, const 
 
 static unsigned tickets_of(const struct gp_collection *c)
 {
-    return c->mixed ? MIXED_TICKETS : HARDWARE_TICKETS;
+    unsigned ranges = c->session ? gp_range_session_ranges(c->session) : MOST_TICKETS;
+    return ranges < MOST_TICKETS ? ranges : MOST_TICKETS;
 }
 
 /* The hardware's session could not be had, or has failed. Counters that are busy become free some
@@ -269,7 +282,7 @@ static bool open_session(struct gp_collection *c, const char **why)
         gp_range_config_free(&config);
         return false;
     }
-    c->session = gp_range_session_open(c->context, &config, tickets_of(c), why);
+    c->session = gp_range_session_open(c->context, &config, MOST_TICKETS, why);
     return c->session != NULL;
 }
 
@@ -451,9 +464,10 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i])) /* what an earlier session has counted stays */
             c->values[ticket * c->width + c->places[i]] = values[i];
+    t->range_read = t->range_read || (c->mixed && t->by_range);
     if (t->recalled && whole)
         compare_witnesses(c, ticket);
-    if (t->is_new && t->by_range)
+    if (t->is_new && t->by_sass && t->range_read && whole)
         learn_launch(c, ticket);
 }
 
@@ -484,6 +498,8 @@ static void range_settle(struct gp_collection *c, bool context_alive)
 static void range_reset(struct gp_collection *c)
 {
     c->tickets_given = 0;
+    if (c->session)
+        gp_range_session_reuse_ranges(c->session);
 }
 
 /* ---- the hardware's passes ------------------------------------------------------------------- */
@@ -519,15 +535,28 @@ static const char *range_no_hardware(const struct gp_collection *c)
     return c->hardware_used ? c->no_session : NULL;
 }
 
+/* The quickest is taken for what it costs. */
+static void learn_least(double *least_ms, double took_ms)
+{
+    if (*least_ms <= 0 || took_ms < *least_ms)
+        *least_ms = took_ms;
+}
+
 static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const char **why)
 {
+    double before = 1e3 * now_seconds();
+    bool turns = !gp_range_session_stands_in(c->session, pass);
+    if (gp_range_session_is_past(c->session, pass) && !read_session(c, why))
+        return false;
     c->tickets[ticket].in_session = true;
-    if (gp_range_session_push(c->session, ticket, pass, why)) {
-        c->retry_after = 0;
-        return true;
+    if (!gp_range_session_push(c->session, ticket, pass, why)) {
+        lose_session(c, *why);
+        return false;
     }
-    lose_session(c, *why);
-    return false;
+    if (turns)
+        learn_least(pass == 0 ? &c->return_ms : &c->turn_ms, 1e3 * now_seconds() - before);
+    c->retry_after = 0;
+    return true;
 }
 
 static bool pop(struct gp_collection *c, const char **why)
@@ -551,17 +580,23 @@ static void note_kind(struct ticket *t, const struct gp_run *run)
     gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
 }
 
+static double or_guess(double learned, double guess)
+{
+    return learned > 0 ? learned : guess;
+}
+
 /* Milliseconds that instrumenting the run is expected to take, either way. */
 static double expect_sass(const struct gp_collection *c, const struct gp_run *run)
 {
-    return (c->sass_pass_ms > 0 ? c->sass_pass_ms : SASS_PASS_MS) +
-           run->native_ms * (run->cost->sass > 0 ? run->cost->sass : SASS_SLOWDOWN);
+    return or_guess(c->sass_pass_ms, SASS_PASS_MS) +
+           run->native_ms * or_guess(run->cost->sass, SASS_SLOWDOWN);
 }
 
 static double expect_range(const struct gp_collection *c, const struct gp_run *run)
 {
-    return (c->range_pass_ms > 0 ? c->range_pass_ms : RANGE_PASS_MS) +
-           run->native_ms * (run->cost->range > 0 ? run->cost->range : RANGE_SLOWDOWN);
+    return or_guess(c->turn_ms, TURN_MS) + or_guess(c->return_ms, TURN_MS) +
+           or_guess(c->range_pass_ms, RANGE_PASS_MS) +
+           run->native_ms * or_guess(run->cost->range, RANGE_SLOWDOWN);
 }
 
 static bool is_worth_telling(struct gp_collection *c, const struct gp_run *run)
@@ -574,15 +609,28 @@ static bool is_worth_telling(struct gp_collection *c, const struct gp_run *run)
     return false;
 }
 
-/* True when the Range Profiler is to instrument the run at once. */
-static bool prefers_range(struct gp_collection *c, const struct ticket *t, const struct gp_run *run)
+static bool has_ranges(const struct gp_collection *c)
 {
-    if (!c->session || c->no_session)
-        return false;
-    if (!c->sass || !c->tells || t->is_new || run->only_pass || run->always)
-        return true;
-    /* To be told may spare other launches a pass as well. */
-    return !gp_recall_looks(c->recall, &t->kind) || !is_worth_telling(c, run);
+    return c->session && !c->no_session;
+}
+
+/* True when nothing can tell of the run whether it is new, or nothing is to. */
+static bool cannot_be_told(const struct gp_collection *c, const struct gp_run *run)
+{
+    return !c->sass || !c->tells || run->only_pass || run->always;
+}
+
+/* Who is to make the run's first instrumented pass. Once for each launch. */
+static enum way decide(struct gp_collection *c, struct ticket *t, const struct gp_run *run)
+{
+    if (t->preferred == UNDECIDED) {
+        /* To be told may spare other launches a pass as well. */
+        bool tell =
+            !has_ranges(c) || (!cannot_be_told(c, run) && gp_recall_looks(c->recall, &t->kind) &&
+                               is_worth_telling(c, run));
+        t->preferred = tell ? BY_SASS : BY_RANGE;
+    }
+    return t->preferred;
 }
 
 static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
@@ -590,17 +638,18 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
 {
     struct ticket *t = &c->tickets[ticket];
     note_kind(t, run);
-    bool by_range = prefers_range(c, t, run);
-    if (!by_range && (!c->sass || c->tells != !c->no_session)) {
+    bool to_measure = t->goes_first || t->is_new || decide(c, t, run) == BY_RANGE;
+    t->current = has_ranges(c) && to_measure && !t->by_range ? BY_RANGE : BY_SASS;
+    if (t->current == BY_RANGE) {
+        bool begun = push(c, ticket, gp_range_session_hardware_passes(c->session), why);
+        t->started_ms = 1e3 * now_seconds();
+        return begun;
+    }
+    if (!c->sass || c->tells != !c->no_session) {
         *why = c->no_session ? c->no_session : "counters are being set up anew";
         return false;
     }
     t->started_ms = 1e3 * now_seconds();
-    if (by_range) {
-        t->by_range = true;
-        return push(c, ticket, gp_range_session_hardware_passes(c->session), why);
-    }
-    t->by_sass = true;
     return gp_sass_session_begin(c->sass, c->context, why);
 }
 
@@ -608,15 +657,31 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
  * value between what is known and what was seen now, so that one odd launch does not decide. */
 static void learn(double *pass_ms, double *cost, double took_ms, double native_ms)
 {
-    if (*pass_ms <= 0 || took_ms < *pass_ms)
-        *pass_ms = took_ms;
+    learn_least(pass_ms, took_ms);
     double seen = (took_ms - *pass_ms) / native_ms;
     *cost = *cost > 0 ? (*cost + seen) / 2 : seen;
 }
 
+/* Where the session stands in the pass of instrumented code, and the launch has to make that in any
+ * case. That of an unknown kind has, and is told of afterwards. */
+static bool range_instruments_first(struct gp_collection *c, unsigned ticket,
+                                    const struct gp_run *run)
+{
+    struct ticket *t = &c->tickets[ticket];
+    if (!c->mixed || !has_ranges(c) ||
+        !gp_range_session_stands_in(c->session, gp_range_session_hardware_passes(c->session)))
+        return false;
+    note_kind(t, run);
+    if (!cannot_be_told(c, run) && !gp_recall_expects_new(c->recall, &t->kind))
+        return false;
+    decide(c, t, run);
+    t->goes_first = true;
+    return true;
+}
+
 static bool range_instruments_again(const struct gp_collection *c, unsigned ticket)
 {
-    return c->tickets[ticket].is_new && c->session && !c->no_session;
+    return c->tickets[ticket].is_new && !c->tickets[ticket].by_range && has_ranges(c);
 }
 
 static void take_row(struct gp_collection *c, unsigned ticket, const double *row)
@@ -626,18 +691,40 @@ static void take_row(struct gp_collection *c, unsigned ticket, const double *row
         c->values[ticket * c->width + c->places[c->hardware_used + i]] = row[i];
 }
 
+/* The instrumented counters of a launch that was just like this one, measured and told of but not
+ * learned, as what the hardware counted of it was not read yet; NULL where there is none. */
+static const double *find_twin(struct gp_collection *c, unsigned ticket, double *row)
+{
+    const struct ticket *t = &c->tickets[ticket];
+    for (unsigned i = 0; i < ticket; i++) {
+        const struct ticket *twin = &c->tickets[i];
+        if (!twin->is_new || !twin->by_sass || !twin->range_read ||
+            memcmp(&twin->fingerprint, &t->fingerprint, sizeof(t->fingerprint)) != 0 ||
+            gp_recall_distrusts(c->recall, &t->fingerprint))
+            continue;
+        make_row(c, i, row);
+        return row;
+    }
+    return NULL;
+}
+
 /* Looks for the counters among launches that were measured. */
 static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
+    double twins[c->used + ALL_WITNESSES];
+    bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
     const double *row = gp_recall_values(c->recall, &t->fingerprint);
-    t->is_new = !row;
-    gp_recall_looked(c->recall, &t->kind, t->is_new);
-    if (row)
+    if (!row && !is_known && !t->by_range)
+        row = find_twin(c, ticket, twins);
+    gp_recall_looked(c->recall, &t->kind, !row);
+    t->is_new = t->by_range || !row;
+    if (!t->is_new)
         take_row(c, ticket, row);
 }
 
-static bool range_presumes(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
+/* After its hardware passes the launch is presumed to be like others of its kind. */
+static bool presume(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
 {
     struct ticket *t = &c->tickets[ticket];
     bool can_be_confirmed = c->sass && c->tells && c->witness_count == ALL_WITNESSES &&
@@ -652,6 +739,15 @@ static bool range_presumes(struct gp_collection *c, unsigned ticket, const struc
     t->presumed = true;
     take_row(c, ticket, row);
     return true;
+}
+
+static bool range_instruments_last(struct gp_collection *c, unsigned ticket,
+                                   const struct gp_run *run)
+{
+    struct ticket *t = &c->tickets[ticket];
+    if (t->goes_first) /* it was measured, and is told of so that others can be like it */
+        return t->by_range && t->preferred == BY_SASS && !c->no_session;
+    return range_instruments(c) && !presume(c, ticket, run);
 }
 
 static bool range_recalled(const struct gp_collection *c, unsigned ticket)
@@ -686,21 +782,18 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
                              const char **why)
 {
     struct ticket *t = &c->tickets[ticket];
+    bool by_range = t->current == BY_RANGE;
     *why = "its launch was refused";
-    bool ok = t->by_range ? pop(c, why) && !run->refused : end_sass(c, ticket, run, why);
-    /* Before the hardware counts again the session must be stopped anyway. */
-    if (ok && t->by_range && c->hardware_used)
-        ok = read_session(c, why);
+    bool ok = by_range ? pop(c, why) && !run->refused : end_sass(c, ticket, run, why);
+    if (!ok)
+        return false;
+    *(by_range ? &t->by_range : &t->by_sass) = true;
     double took = 1e3 * now_seconds() - t->started_ms;
-    if (!ok) {
-        t->by_range = t->by_sass = false;
-    } else if (run->native_ms > 0) {
-        if (t->by_range)
-            learn(&c->range_pass_ms, &run->cost->range, took, run->native_ms);
-        else
-            learn(&c->sass_pass_ms, &run->cost->sass, took, run->native_ms);
-    }
-    return ok;
+    if (run->native_ms > 0 && by_range)
+        learn(&c->range_pass_ms, &run->cost->range, took, run->native_ms);
+    else if (run->native_ms > 0)
+        learn(&c->sass_pass_ms, &run->cost->sass, took, run->native_ms);
+    return true;
 }
 
 static bool range_begin(struct gp_collection *c, unsigned ticket, unsigned pass,
@@ -731,14 +824,15 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
                            const char *not_run)
 {
     const char *nothing = "the GPU counted nothing to divide by";
-    if (t->in_session && (t->by_range || t->presumed || !c->instrumented[place]))
+    bool unread = !c->instrumented[place] || t->presumed || (t->by_range && !t->range_read);
+    if (t->in_session && unread)
         return "the process ended before it was read";
     if (c->instrumented[place]) {
         if (t->is_new && !t->by_range)
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
-        if (t->by_range)
-            return t->hardware_lost ? t->hardware_lost : nothing;
-        return t->by_sass ? nothing : not_run;
+        if (t->by_range && !t->range_read && t->hardware_lost)
+            return t->hardware_lost;
+        return t->by_range || t->by_sass ? nothing : not_run;
     }
     if (t->hardware_lost)
         return t->hardware_lost;
@@ -772,7 +866,8 @@ const struct gp_collector gp_range_collector = {
     .hardware_passes = range_hardware_passes,
     .instruments = range_instruments,
     .instruments_again = range_instruments_again,
-    .presumes = range_presumes,
+    .instruments_first = range_instruments_first,
+    .instruments_last = range_instruments_last,
     .recalled = range_recalled,
     .no_hardware = range_no_hardware,
     .ticket = range_ticket,

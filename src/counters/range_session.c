@@ -4,15 +4,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* An image has some hundred thousand bytes for each range with the default counters. It is emptied
+ * at some GB/s, and the pass of instrumented code costs more the more ranges there may be. */
+#define MOST_IMAGE_BYTES (64ul << 20)
+#define LEAST_RANGES 8u
+
 struct gp_range_session {
     CUpti_RangeProfiler_Object *profiler;
     struct gp_range_config config;
     unsigned ranges;
-    uint8_t *data; /* CUPTI's counter data image */
+    uint8_t *data; /* CUPTI's counter data image: one for many starts and stops, as all are added */
     size_t data_size;
+    bool used_up; /* it is to be emptied before it takes more */
     bool started;
-    bool counting;    /* the image holds ranges that were not read yet */
     unsigned pass;    /* that is started, or that the next start makes */
+    bool counting;    /* some range was pushed and not read yet */
+    bool *is_pushed;  /* by range: it is one of them */
     double *values;   /* ranges x counters */
     bool *has_values; /* by range */
 };
@@ -29,11 +36,8 @@ static bool enable(struct gp_range_session *s, CUcontext context, const char **w
     return true;
 }
 
-/* Without counters there is nothing to make room for: the session is open for its own sake. */
-static bool make_data_image(struct gp_range_session *s, const char **why)
+static bool ask_image_size(struct gp_range_session *s, const char **why)
 {
-    if (!s->config.count)
-        return true;
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize, p);
     p.pRangeProfilerObject = s->profiler;
     p.pMetricNames = s->config.names;
@@ -43,11 +47,28 @@ static bool make_data_image(struct gp_range_session *s, const char **why)
     if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataSize, &p, why))
         return false;
     s->data_size = p.counterDataSize;
+    return true;
+}
+
+/* Without counters there is nothing to make room for: the session is open for its own sake. */
+static bool make_data_image(struct gp_range_session *s, const char **why)
+{
+    if (!s->config.count)
+        return true;
+    if (!ask_image_size(s, why))
+        return false;
+    while (s->data_size > MOST_IMAGE_BYTES && s->ranges > LEAST_RANGES) {
+        s->ranges /= 2;
+        if (!ask_image_size(s, why))
+            return false;
+    }
+    s->used_up = true;
     s->data = calloc(1, s->data_size);
+    s->is_pushed = calloc(s->ranges, sizeof(*s->is_pushed));
     s->values = calloc(s->ranges * s->config.count, sizeof(*s->values));
     s->has_values = calloc(s->ranges, sizeof(*s->has_values));
     *why = "memory ran out";
-    return s->data && s->values && s->has_values;
+    return s->data && s->is_pushed && s->values && s->has_values;
 }
 
 struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
@@ -78,9 +99,15 @@ void gp_range_session_close(struct gp_range_session *s, bool context_alive)
     }
     gp_range_config_free(&s->config);
     free(s->data);
+    free(s->is_pushed);
     free(s->values);
     free(s->has_values);
     free(s);
+}
+
+unsigned gp_range_session_ranges(const struct gp_range_session *s)
+{
+    return s->ranges;
 }
 
 unsigned gp_range_session_hardware_passes(const struct gp_range_session *s)
@@ -115,9 +142,12 @@ static bool empty_image(struct gp_range_session *s, const char **why)
 
 static bool start(struct gp_range_session *s, const char **why)
 {
-    /* The first pass of a batch; whatever the configuration says, CUPTI goes on where it is. */
-    if (s->pass == 0 && !empty_image(s, why))
-        return false;
+    /* Not between two passes: whatever the configuration says, CUPTI goes on where it is. */
+    if (s->used_up && s->pass == 0) {
+        if (!empty_image(s, why))
+            return false;
+        s->used_up = false;
+    }
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_Start, p);
     p.pRangeProfilerObject = s->profiler;
     s->started = !GP_CUPTI_FAILED(cuptiRangeProfilerStart, &p, why);
@@ -137,7 +167,7 @@ static bool range_at(const struct gp_range_session *s, size_t place, unsigned *r
            sscanf(p.rangeName, "%u", range) == 1 && *range < s->ranges;
 }
 
-/* Takes the values of all ranges out of the image. */
+/* Takes the values of the ranges that were pushed since the last time out of the image. */
 static bool decode(struct gp_range_session *s, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, p);
@@ -151,9 +181,11 @@ static bool decode(struct gp_range_session *s, const char **why)
         return false;
     for (size_t place = 0; place < info.numTotalRanges; place++) {
         unsigned range;
-        if (range_at(s, place, &range))
-            s->has_values[range] = gp_range_config_evaluate(
-                &s->config, s->data, s->data_size, place, &s->values[range * s->config.count], why);
+        if (!range_at(s, place, &range) || !s->is_pushed[range])
+            continue;
+        s->is_pushed[range] = false;
+        s->has_values[range] = gp_range_config_evaluate(&s->config, s->data, s->data_size, place,
+                                                        &s->values[range * s->config.count], why);
     }
     s->counting = false;
     return true;
@@ -174,10 +206,20 @@ static bool stop(struct gp_range_session *s, const char **why)
 /* Has the wanted pass started. Passes on the way there are submitted empty. */
 static bool advance(struct gp_range_session *s, unsigned pass, const char **why)
 {
-    while (!s->started || s->pass != pass)
+    while (!s->started || s->pass != pass || s->used_up)
         if (s->started ? !stop(s, why) : !start(s, why))
             return false;
     return true;
+}
+
+bool gp_range_session_stands_in(const struct gp_range_session *s, unsigned pass)
+{
+    return s->started && s->pass == pass;
+}
+
+bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass)
+{
+    return s->pass > pass;
 }
 
 bool gp_range_session_start(struct gp_range_session *s, const char **why)
@@ -189,14 +231,14 @@ bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned 
                            const char **why)
 {
     *why = "the counters have no such pass";
-    if (pass >= s->config.passes || !advance(s, pass, why))
+    if (pass >= s->config.passes || range >= s->ranges || !advance(s, pass, why))
         return false;
     char name[16];
     snprintf(name, sizeof(name), "%u", range);
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, p);
     p.pRangeProfilerObject = s->profiler;
     p.pRangeName = name;
-    s->counting = true;
+    s->counting = s->is_pushed[range] = true;
     return !GP_CUPTI_FAILED(cuptiRangeProfilerPushRange, &p, why);
 }
 
@@ -224,4 +266,9 @@ void gp_range_session_forget_values(struct gp_range_session *s)
 {
     for (unsigned range = 0; s->has_values && range < s->ranges; range++)
         s->has_values[range] = false;
+}
+
+void gp_range_session_reuse_ranges(struct gp_range_session *s)
+{
+    s->used_up = s->config.count > 0;
 }

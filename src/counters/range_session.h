@@ -4,7 +4,8 @@
  * is done for many ranges at once.
  *
  * The counters take one or several passes. In each a range is pushed again under its number; going
- * on to another pass stops the session and starts it again. */
+ * on to another pass stops the session and starts it again, and past the last one what was counted
+ * can be read. A range may be in the last pass of one round and in the first ones of the next. */
 #ifndef GPUPROF_COUNTERS_RANGE_SESSION_H
 #define GPUPROF_COUNTERS_RANGE_SESSION_H
 
@@ -12,13 +13,23 @@
 
 struct gp_range_session;
 
-/* A session for ranges numbered 0 to ranges - 1. The configuration becomes the session's, also when
- * that fails: NULL with the reason in *why. Nothing is started yet. */
+/* A session for ranges numbered from 0, `ranges` of them or, where that would take too much memory,
+ * fewer. The configuration becomes the session's, also when that fails: NULL with the reason in
+ * *why. Nothing is started yet. */
 struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
                                                unsigned ranges, const char **why);
 void gp_range_session_close(struct gp_range_session *s, bool context_alive);
 
+unsigned gp_range_session_ranges(const struct gp_range_session *s);
+
 unsigned gp_range_session_hardware_passes(const struct gp_range_session *s);
+
+/* True when a push into that pass needs no stop and no start. */
+bool gp_range_session_stands_in(const struct gp_range_session *s, unsigned pass);
+
+/* True when a push into that pass begins a new round. What was counted before has to be read first:
+ * settle, and take the values. */
+bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass);
 
 /* Takes the GPU's counters now, not at the first push. */
 bool gp_range_session_start(struct gp_range_session *s, const char **why);
@@ -36,5 +47,8 @@ bool gp_range_session_settle(struct gp_range_session *s, const char **why);
  * not made; NULL where the range was not settled. Valid until forgotten. */
 const double *gp_range_session_values(const struct gp_range_session *s, unsigned range);
 void gp_range_session_forget_values(struct gp_range_session *s);
+
+/* All ranges have been read: their numbers are given out again. Settled. */
+void gp_range_session_reuse_ranges(struct gp_range_session *s);
 
 #endif

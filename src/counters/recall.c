@@ -252,6 +252,12 @@ bool gp_recall_looks(struct gp_recall *r, const struct gp_launch_kind *kind)
     return !k || k->new_in_a_row < MOST_NEW || ++k->not_looked_at % SPOT_CHECK == 0;
 }
 
+bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    const struct kind *k = find_kind(r, kind);
+    return !k || k->new_in_a_row >= MOST_NEW || gp_recall_distrusts(r, &kind->shape);
+}
+
 void gp_recall_looked(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new)
 {
     struct kind *k = find_or_make_kind(r, kind);

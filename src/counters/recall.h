@@ -63,6 +63,9 @@ bool gp_recall_distrusts(const struct gp_recall *r, const struct gp_fingerprint 
  * kernel is not distrusted, and the last ones of the kind were not all new. Asked once for each
  * launch: of those it is false for, one in 16 is looked at all the same. */
 bool gp_recall_looks(struct gp_recall *r, const struct gp_launch_kind *kind);
+/* True when a launch of that kind will be like none that was measured, as far as can be told: there
+ * was none of the kind, or the last ones were all new. */
+bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind);
 /* They were looked at; is_new: there was none like it. */
 void gp_recall_looked(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new);
 

@@ -341,22 +341,35 @@ static bool wrote_only_what_was_saved(struct measurement *m)
     return false;
 }
 
-/* The program's own run, then a replay for each pass. */
-static CUresult measure_by_replay(struct measurement *m)
+/* False where the context is of no more use, or a kernel that was let go still runs in it. */
+static bool can_go_on(const struct measurement *m)
 {
-    struct gp_context *c = m->context;
-    bool ended;
-    CUresult result = own_run(m, &ended);
-    ended = ended && wrote_only_what_was_saved(m);
-    unsigned passes = ended ? c->collector->hardware_passes(c->collection) : 0;
+    return !m->context->dead && !m->context->busy;
+}
+
+/* A replay for each pass. */
+static void replay_passes(struct measurement *m)
+{
+    struct gp_collection *collection = m->context->collection;
+    const struct gp_collector *collector = m->context->collector;
+    if (collector->instruments_first(collection, m->ticket, &m->run))
+        replay_pass(m, GP_INSTRUMENTED_PASS);
+    unsigned passes = can_go_on(m) ? collector->hardware_passes(collection) : 0;
     for (unsigned pass = 0; pass < passes && replay_pass(m, pass); pass++)
         ;
-    if (ended && !c->dead && !c->busy && c->collector->instruments(c->collection) &&
-        !c->collector->presumes(c->collection, m->ticket, &m->run) &&
-        replay_pass(m, GP_INSTRUMENTED_PASS) &&
-        c->collector->instruments_again(c->collection, m->ticket))
+    if (can_go_on(m) && collector->instruments_last(collection, m->ticket, &m->run) &&
+        replay_pass(m, GP_INSTRUMENTED_PASS) && collector->instruments_again(collection, m->ticket))
         replay_pass(m, GP_INSTRUMENTED_PASS);
-    if (m->undone && !c->dead)
+}
+
+/* The program's own run, then the replays. */
+static CUresult measure_by_replay(struct measurement *m)
+{
+    bool ended;
+    CUresult result = own_run(m, &ended);
+    if (ended && wrote_only_what_was_saved(m))
+        replay_passes(m);
+    if (m->undone && !m->context->dead)
         repair(m);
     return result;
 }

@@ -196,18 +196,18 @@ shared() {
 
 # enabled: how often the range profiler was opened.
 enabled() {
-    grep -c . "$GPUSIM_ENABLED" || true
+    grep -c enable "$GPUSIM_PROFILER" || true
 }
 
 @test "modules whose kernels were not counted come and go while counting goes on" {
-    export GPUSIM_ENABLED=$BATS_TEST_TMPDIR/enabled
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
     same_with_and_without "$programs/turns_linked" modules
     [ "$(measured scale_in_place)" -eq 10 ]
     [ "$(enabled)" -eq 1 ]
 }
 
 @test "modules and libraries whose kernels were counted come and go" {
-    export GPUSIM_ENABLED=$BATS_TEST_TMPDIR/enabled
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
     same_with_and_without "$programs/turns_linked" modules_launched
     [ "$(measured scale_in_place)" -eq 20 ]
     [ "$(enabled)" -eq 10 ]

@@ -339,6 +339,42 @@ one_line() {
     ! grep -q '"recalled":1,' "$profile"
 }
 
+# profiler WHAT: how often the Range Profiler did that.
+profiler() {
+    grep -c "^$1\$" "$GPUSIM_PROFILER" || true
+}
+
+@test "launches that are new take the passes in turn from front and back, and count the same" {
+    kernels=(vector_add read_offset write_offset structs_aos structs_soa one_lane predicated
+        sum_neighbours flops_float flops_double flops_half transpose_shared)
+    counted() { grep '"type":"launch"' "$profile" | sed 's/.*"counters":\({[^}]*}\).*/\1/; s/"[^"]*time_duration[^,}]*//'; }
+    for kernel in "${kernels[@]}"; do
+        profiled "$programs/snippets_linked" "$kernel"
+        counted
+    done >"$BATS_TEST_TMPDIR/one_by_one"
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    profiled "$programs/snippets_linked" "${kernels[@]}"
+    counted >"$BATS_TEST_TMPDIR/in_turn"
+    diff "$BATS_TEST_TMPDIR/one_by_one" "$BATS_TEST_TMPDIR/in_turn"
+    launches=$(wc -l <"$BATS_TEST_TMPDIR/in_turn")
+    [ "$launches" -eq 12 ]
+    # Once for two of them, and once for what the last one left to be read.
+    [ "$(profiler "start 0")" -eq $((launches / 2 + 1)) ]
+    [ "$(profiler "start 1")" -eq $((launches / 2 + 1)) ]
+    [ "$(profiler "empty 0")" -eq 1 ]
+}
+
+@test "a kernel that is launched again before its first launch was read is told to be like that" {
+    # After the first kernel the session stands in the pass of instrumented code, which the second
+    # one's first launch makes first; what the hardware counts of that is not read until the end.
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/snippets_linked" vector_add in_place
+    [ "$(measured scale_in_place)" -eq 3 ]
+    [ "$(grep '"kernel":"scale_in_place"' "$profile" | grep '"type":"launch"' | grep -c '"recalled":1,')" -eq 2 ]
+    [ "$(profiler "start 0")" -eq 2 ]
+    [ "$(profiler "start 1")" -eq 2 ]
+}
+
 @test "counters in use elsewhere: one line, and what instrumented code counts" {
     GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked" vector_add flops_float
     [ "$(grep -c "^gpuprof: " "$log")" -eq 1 ]

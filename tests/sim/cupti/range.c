@@ -132,14 +132,14 @@ static void launched(void *self, const struct gpusim_result *result)
 
 /* ---- the object ---- */
 
-/* For tests: how often that was asked for. */
-static void note_enabled(void)
+/* For tests: how often that was asked for, and of which pass. */
+static void note(const char *what, uint32_t pass)
 {
-    const char *path = getenv("GPUSIM_ENABLED");
+    const char *path = getenv("GPUSIM_PROFILER");
     FILE *file = path ? fopen(path, "a") : NULL;
 
     if (file) {
-        (void)fputs("enabled\n", file);
+        (void)fprintf(file, "%s %u\n", what, pass);
         (void)fclose(file);
     }
 }
@@ -175,7 +175,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     objects = o;
     pthread_mutex_unlock(&lock);
     pParams->pRangeProfilerObject = o;
-    note_enabled();
+    note("enable", 0);
     return CUPTI_SUCCESS;
 }
 
@@ -254,6 +254,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerCounterDataImageInitialize(
     o = pParams->pRangeProfilerObject;
     if (!o->bases || pParams->counterDataSize < gpusim_data_bytes(o->base_count, o->max_ranges))
         return CUPTI_ERROR_UNKNOWN;
+    note("empty", o->pass);
     memset(pParams->pCounterData, 0, pParams->counterDataSize);
     data = (struct gpusim_data_image *)(void *)pParams->pCounterData;
     data->magic = GPUSIM_DATA_MAGIC;
@@ -333,6 +334,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     o->depth = 0;
     o->overflowed = false;
     pthread_mutex_unlock(&lock);
+    note("start", o->pass);
     /* Each kernel a range of its own: then kernels do not overlap. */
     o->watcher.serialize = o->mode == CUPTI_AutoRange;
     o->watcher.idle = o->mode == CUPTI_UserRange;
