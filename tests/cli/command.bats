@@ -8,7 +8,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
     unset GPUPROF_METRICS_PATH GPUPROF_METRICS GPUPROF_KERNELS GPUPROF_OUTPUT GPUPROF_LOG
-    unset GPUPROF_SAMPLE GPUPROF_REPLAY
+    unset GPUPROF_SAMPLE GPUPROF_REPLAY GPUPROF_CUPTI
 }
 
 @test "--version tells the version" {
@@ -75,6 +75,22 @@ setup() {
     export FOLDER=/tmp
     run "$gpuprof" -o '%q{FOLDER}/x' sh -c 'echo "$GPUPROF_OUTPUT"'
     [ "$output" = "%q{FOLDER}/x" ]
+}
+
+@test "so does a relative name in the environment" {
+    names='$GPUPROF_OUTPUT;$GPUPROF_LOG;$GPUPROF_CUPTI;$GPUPROF_METRICS_PATH'
+    export GPUPROF_OUTPUT=p_%p GPUPROF_LOG=/tmp/log GPUPROF_CUPTI=lib/libcupti.so
+    export GPUPROF_METRICS_PATH=mine:/yours::../theirs
+    run "$gpuprof" sh -c "echo \"$names\""
+    [ "$output" = "$PWD/p_%p;/tmp/log;$PWD/lib/libcupti.so;$PWD/mine:/yours::$PWD/../theirs" ]
+    # The dynamic linker looks for a library without a folder; an empty name is none.
+    export GPUPROF_OUTPUT= GPUPROF_CUPTI=libcupti.so.13 GPUPROF_METRICS_PATH=
+    run "$gpuprof" sh -c "echo \"$names\""
+    [ "$output" = ";/tmp/log;libcupti.so.13;" ]
+    # In a list of folders a colon cannot be part of a name.
+    mkdir a:b && cd a:b
+    GPUPROF_METRICS_PATH=mine:/yours run "$gpuprof" sh -c 'echo "$GPUPROF_METRICS_PATH"'
+    [ "$output" = "mine:/yours" ]
 }
 
 @test "the library is preloaded before what was preloaded" {

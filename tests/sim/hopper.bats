@@ -235,6 +235,17 @@ END
     [ "$(measured)" -eq 1 ]
 }
 
+@test "the command's relative names hold for a program that changes its folder" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p mine
+    printf '[twice]\nformula = 2 * duration\n' >mine/my.ini
+    GPUPROF_METRICS_PATH=mine GPUPROF_LOG=log GPUPROF_OUTPUT=profile.jsonl \
+        "$GPUPROF_BUILD/gpuprof" --metrics twice bash -c "cd /; exec '$programs/snippets_linked' vector_add"
+    grep -q "^ *twice " "$log"
+    [ "$(measured)" -eq 1 ]
+}
+
 # ---- what a kernel reaches ------------------------------------------------------------------------
 
 # saved: the bytes saved for each launch, each number once.
