@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/pattern.h"
+#include "base/place.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -26,12 +27,7 @@ int cli_check_file(const char *option, const char *pattern)
         answer = -1;
     } else if (answer != 0 && errno == ENOENT) {
         struct gp_text folder = {0};
-        const char *slash = strrchr(path.data, '/');
-        if (!slash)
-            gp_text_add(&folder, ".");
-        else
-            gp_text_add_bytes(&folder, path.data,
-                              slash == path.data ? 1 : (size_t)(slash - path.data));
+        gp_add_folder_of(path.data, &folder);
         answer = access(gp_text_string(&folder), W_OK | X_OK);
         gp_text_free(&folder);
     }
@@ -39,6 +35,22 @@ int cli_check_file(const char *option, const char *pattern)
         gp_say("%s: %s: %s", option, path.data, strerror(errno));
     gp_text_free(&path);
     return answer;
+}
+
+int cli_check_apart(const char *log_name, const char *log, const char *output_name,
+                    const char *output)
+{
+    char why[256];
+    struct gp_text log_path = {0}, output_path = {0};
+    /* What is wrong with a pattern is told elsewhere. */
+    int same = gp_pattern_expand(log, &log_path, why, sizeof(why)) == 0 &&
+               gp_pattern_expand(output, &output_path, why, sizeof(why)) == 0 &&
+               gp_is_same_file(gp_text_string(&log_path), gp_text_string(&output_path));
+    if (same)
+        gp_say("%s: %s: %s names the same file", log_name, log_path.data, output_name);
+    gp_text_free(&log_path);
+    gp_text_free(&output_path);
+    return same ? -1 : 0;
 }
 
 /* ---- relative names ---- */

@@ -95,6 +95,17 @@ static int check_replay(const char *mode)
     return -1;
 }
 
+/* Where only the environment says so, the library does. */
+static int check_log_apart(const char *const *values)
+{
+    const char *log = values[LOG] ? values[LOG] : getenv(variables[LOG]);
+    const char *output = values[OUTPUT] ? values[OUTPUT] : getenv(variables[OUTPUT]);
+    if (!log || !output || (!values[LOG] && !values[OUTPUT]))
+        return 0;
+    return cli_check_apart(values[LOG] ? "--log" : variables[LOG], log,
+                           values[OUTPUT] ? "--output" : variables[OUTPUT], output);
+}
+
 static int check_options(const char *const *values)
 {
     if (values[METRICS] && check_metrics(values[METRICS]) != 0)
@@ -109,7 +120,7 @@ static int check_options(const char *const *values)
         return -1;
     if (values[LOG] && cli_check_file("--log", values[LOG]) != 0)
         return -1;
-    return 0;
+    return check_log_apart(values);
 }
 
 static int pass_options(const char *const *values)

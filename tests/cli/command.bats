@@ -157,6 +157,39 @@ setup() {
     [ "$status" -eq 2 ]
 }
 
+@test "log and profile in one file: told before the program starts, however the file is spelled" {
+    one_file() { # expected, arguments...
+        local expected=$1
+        shift
+        run "$gpuprof" "$@" touch started
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: $expected" ]
+        [ ! -e started ]
+    }
+    mkdir -p folder/deep
+    ln -s folder/deep short
+    ln -s ../x folder/to_x # nothing is there yet
+    ln -s "$PWD/folder/to_x" far
+    for log in x ./x "$PWD/x" folder/../x short/../../x folder/to_x far 'x%q{EMPTY}'; do
+        EMPTY= one_file "--log: ${log%%%*}: --output names the same file" --log "$log" -o x
+    done
+    one_file "--log: $$.%: --output names the same file" --log "$$.%%" -o "$$.%%"
+    GPUPROF_LOG=y one_file "GPUPROF_LOG: y: --output names the same file" -o ./y
+    GPUPROF_OUTPUT=y one_file "--log: ./y: GPUPROF_OUTPUT names the same file" --log ./y
+    echo here >x
+    ln x same
+    one_file "--log: same: --output names the same file" --log same -o far
+    [ "$(cat x)" = here ]
+    for log in y folder/x short/x log_%p /dev/null; do
+        "$gpuprof" --log "$log" -o x true
+    done
+    "$gpuprof" --log /dev/null -o /dev/null true
+    ln -s loop loop
+    run "$gpuprof" --log loop -o loop true
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --output: loop: Too many levels of symbolic links" ]
+}
+
 @test "a statically linked program runs, with a warning" {
     command -v cc >/dev/null || skip "no compiler"
     echo 'int main(void){return 7;}' >s.c

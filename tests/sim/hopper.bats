@@ -204,6 +204,22 @@ said() {
     [[ $output == *"GPUPROF_OUTPUT=/nowhere/at/all"* ]]
 }
 
+@test "a log that is the profile is one line, and messages go to standard error" {
+    ln -s profile.jsonl "$BATS_TEST_TMPDIR/other"
+    for name in "$profile" "$BATS_TEST_TMPDIR/./profile.jsonl" "$BATS_TEST_TMPDIR/other"; do
+        rm -f "$profile"
+        for turn in new there; do
+            GPUPROF_LOG=$name GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
+                "$programs/snippets_linked" vector_add 2>"$log"
+            line="gpuprof: GPUPROF_LOG=$name: GPUPROF_OUTPUT names the same file; messages go to standard error"
+            [ "$(head -1 "$log")" = "$line" ]
+            grep -q OVERVIEW "$log"
+            [ "$(grep -vc '^{' "$profile")" -eq 0 ]
+            [ "$(measured)" -eq 1 ]
+        done
+    done
+}
+
 @test "a log or a profile in the program's own output leaves that whole" {
     cat >"$BATS_TEST_TMPDIR/twice" <<END
 echo before
