@@ -119,6 +119,14 @@ load common
     [ "$(metric tensor_work tensor_utilization)" != 0.0000 ]
 }
 
+@test "a kernel that asks nothing of L1 has no hit rate there" {
+    GPUPROF_METRICS=tex_cache_hit_rate profiled "$programs/snippets_linked" nothing vector_add
+    is noop tex_cache_hit_rate absent
+    is vector_add tex_cache_hit_rate "0.00 %"
+    "$GPUPROF_BUILD/gpuprof" report --metrics tex_cache_hit_rate "$profile" |
+        grep -q "tex_cache_hit_rate .*absent: does not apply: l1tex__t_sectors.sum is 0"
+}
+
 # ---- what the user asks for ----------------------------------------------------------------------
 
 @test "the report says that the GPU is simulated" {
