@@ -1,7 +1,7 @@
 #include "cli/cli.h"
+#include "cli/paths.h"
 
 #include "base/log.h"
-#include "base/pattern.h"
 #include "base/sample.h"
 #include "metrics/metrics.h"
 
@@ -95,37 +95,15 @@ static int check_replay(const char *mode)
     return -1;
 }
 
-/* Whether the file can be written, without touching it. The process id stays what it is now: the
- * program takes this process's place. */
-static int check_file(const char *option, const char *pattern)
+/* Where only the environment says so, the library does. */
+static int check_log_apart(const char *const *values)
 {
-    char why[256] = "a file name is missing";
-    struct gp_text path = {0};
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 || path.length == 0) {
-        gp_say("%s: %s", option, why);
-        gp_text_free(&path);
-        return -1;
-    }
-    struct stat about;
-    int answer = access(path.data, W_OK);
-    if (answer == 0 && stat(path.data, &about) == 0 && S_ISDIR(about.st_mode)) {
-        errno = EISDIR;
-        answer = -1;
-    } else if (answer != 0 && errno == ENOENT) {
-        struct gp_text folder = {0};
-        const char *slash = strrchr(path.data, '/');
-        if (!slash)
-            gp_text_add(&folder, ".");
-        else
-            gp_text_add_bytes(&folder, path.data,
-                              slash == path.data ? 1 : (size_t)(slash - path.data));
-        answer = access(gp_text_string(&folder), W_OK | X_OK);
-        gp_text_free(&folder);
-    }
-    if (answer != 0)
-        gp_say("%s: %s: %s", option, path.data, strerror(errno));
-    gp_text_free(&path);
-    return answer;
+    const char *log = values[LOG] ? values[LOG] : getenv(variables[LOG]);
+    const char *output = values[OUTPUT] ? values[OUTPUT] : getenv(variables[OUTPUT]);
+    if (!log || !output || (!values[LOG] && !values[OUTPUT]))
+        return 0;
+    return cli_check_apart(values[LOG] ? "--log" : variables[LOG], log,
+                           values[OUTPUT] ? "--output" : variables[OUTPUT], output);
 }
 
 static int check_options(const char *const *values)
@@ -138,41 +116,19 @@ static int check_options(const char *const *values)
         return -1;
     if (values[REPLAY] && check_replay(values[REPLAY]) != 0)
         return -1;
-    if (values[OUTPUT] && check_file("--output", values[OUTPUT]) != 0)
+    if (values[OUTPUT] && cli_check_file("--output", values[OUTPUT]) != 0)
         return -1;
-    if (values[LOG] && check_file("--log", values[LOG]) != 0)
+    if (values[LOG] && cli_check_file("--log", values[LOG]) != 0)
         return -1;
-    return 0;
+    return check_log_apart(values);
 }
 
-/* The library opens files when the program first uses CUDA, and by then the program may have
- * changed its folder: a relative name begins where gpuprof was started. */
-static void add_from_here(const char *pattern, struct gp_text *out)
+static int pass_options(const char *const *values)
 {
-    char why[256];
-    struct gp_text path = {0};
-    int relative =
-        gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 && *gp_text_string(&path) != '/';
-    char *here = relative ? getcwd(NULL, 0) : NULL;
-    for (const char *p = here; p && *p; p++)
-        gp_text_addf(out, *p == '%' ? "%%%%" : "%c", *p);
-    if (here)
-        gp_text_add(out, "/");
-    gp_text_add(out, pattern);
-    free(here);
-    gp_text_free(&path);
-}
-
-static int pass_option(int option, const char *value)
-{
-    struct gp_text text = {0};
-    if (option == OUTPUT || option == LOG)
-        add_from_here(value, &text);
-    else
-        gp_text_add(&text, value);
-    int answer = text.failed ? -1 : setenv(variables[option], gp_text_string(&text), 1);
-    gp_text_free(&text);
-    return answer;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (values[i] && setenv(variables[i], values[i], 1) != 0)
+            return -1;
+    return cli_fix_paths();
 }
 
 /* ---- the library ---- */
@@ -298,11 +254,9 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
     }
     if (check_options(values) != 0)
         return CLI_USAGE;
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (values[i] && pass_option(i, values[i]) != 0) {
-            gp_say("out of memory");
-            return CLI_FAILED;
-        }
+    if (pass_options(values) != 0) {
+        gp_say("out of memory");
+        return CLI_FAILED;
     }
     if (preload() != 0)
         return CLI_FAILED;

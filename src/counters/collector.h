@@ -122,6 +122,9 @@ extern const struct gp_collector gp_event_collector;
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
 
+/* True for counters of instrumented code. */
+bool gp_counter_is_instrumented(const char *name);
+
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
  * that; whoever has timed the kernel alone knows better. */
 #define GP_DURATION_COUNTER "gpu__time_duration.sum"

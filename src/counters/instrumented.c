@@ -156,7 +156,6 @@ struct base_metric {
 
 struct gp_instrumented {
     struct counter *counters;
-    size_t counter_count;
     struct base_metric *bases;
     const char **names; /* of the bases */
     size_t base_count;
@@ -229,7 +228,6 @@ struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t co
     struct gp_instrumented *c = calloc(1, sizeof(*c));
     if (!c)
         return NULL;
-    c->counter_count = count;
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->bases = calloc(count + BASES, sizeof(*c->bases));
     c->names = calloc(count + BASES, sizeof(*c->names));

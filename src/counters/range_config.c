@@ -1,5 +1,7 @@
 #include "counters/range_config.h"
 
+#include "counters/collector.h"
+
 #include <stdlib.h>
 #include <string.h>
 

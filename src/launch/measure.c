@@ -7,6 +7,7 @@
 #include "memory/modules.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 static double now_ms(void)
@@ -408,18 +409,37 @@ static CUresult measure_once(struct measurement *m)
                            c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS);
 }
 
+/* Whether the time is wanted, which we take ourselves, and whether another counter of the hardware
+ * is that can be had. */
+static void find_wanted(const struct measurement *m, bool *time, bool *hardware)
+{
+    static const char waits[] = "its turn has not come";
+    const struct gp_context *c = m->context;
+    const struct gp_counter *counters = c->collector->read(c->collection, m->ticket, waits);
+    *time = *hardware = false;
+    for (size_t i = 0; i < c->collector->count(c->collection); i++) {
+        if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
+            *time = true;
+        else if (counters[i].absent == waits && !gp_counter_is_instrumented(counters[i].name))
+            *hardware = true;
+    }
+}
+
 /* Without replays successive launches of a kernel take turns: one is timed, the next ones run once
- * in each pass. */
+ * in each pass. There is no turn in which nothing would be collected. */
 static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
     m->run.only_pass = true;
-    unsigned hardware = c->collector->hardware_passes(c->collection);
-    bool instruments = c->collector->instruments(c->collection), ended;
-    unsigned which = (unsigned)(turn % (1 + hardware + instruments));
-    if (which == 0 || !gp_kernel_has_ended(m->kernel))
+    bool timed, by_hardware, ended;
+    find_wanted(m, &timed, &by_hardware);
+    unsigned hardware = by_hardware ? c->collector->hardware_passes(c->collection) : 0;
+    unsigned turns = timed + hardware + c->collector->instruments(c->collection);
+    unsigned which = turns ? (unsigned)(turn % turns) : 0;
+    if (turns == 0 || (timed && which == 0) || !gp_kernel_has_ended(m->kernel))
         return own_run(m, &ended);
-    return own_run_in_pass(m, which <= hardware ? which - 1 : GP_INSTRUMENTED_PASS);
+    unsigned pass = which - timed;
+    return own_run_in_pass(m, pass < hardware ? pass : GP_INSTRUMENTED_PASS);
 }
 
 static void record(const struct measurement *m, uint64_t index, double started_ms)

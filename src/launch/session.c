@@ -4,6 +4,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/pattern.h"
+#include "base/place.h"
 #include "base/process.h"
 #include "base/sample.h"
 #include "base/text.h"
@@ -20,6 +21,7 @@
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -197,21 +199,41 @@ void gp_session_note_launch(const struct gp_launch *launch)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
+/* The report inside the profile would make that unreadable. */
+static bool is_profile(const char *log)
+{
+    const char *pattern = getenv("GPUPROF_OUTPUT");
+    struct gp_text path = {0};
+    char why[256];
+    bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 &&
+                gp_is_same_file(log, gp_text_string(&path));
+    gp_text_free(&path);
+    return same;
+}
+
+/* Says why not where it cannot be done. */
+static bool open_log_file(const char *path, char *why, size_t why_size)
+{
+    int error = 0;
+    if (is_profile(path))
+        snprintf(why, why_size, "GPUPROF_OUTPUT names the same file");
+    else if ((error = gp_log_open(path)))
+        snprintf(why, why_size, "cannot open %s: %s", path, strerror(error));
+    else
+        return true;
+    return false;
+}
+
 static void open_log(void)
 {
     const char *pattern = getenv("GPUPROF_LOG");
     if (!pattern || !*pattern)
         return;
     struct gp_text path = {0};
-    char why[256];
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0) {
+    char why[512];
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 ||
+        !open_log_file(gp_text_string(&path), why, sizeof(why)))
         gp_say("GPUPROF_LOG=%s: %s; messages go to standard error", pattern, why);
-    } else {
-        int error = gp_log_open(gp_text_string(&path));
-        if (error)
-            gp_say("GPUPROF_LOG=%s: cannot open %s: %s; messages go to standard error", pattern,
-                   gp_text_string(&path), strerror(error));
-    }
     gp_text_free(&path);
 }
 

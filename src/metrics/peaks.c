@@ -4,16 +4,21 @@
 
 /* Results per clock cycle and SM of add, multiply and multiply-add, from the table "Throughput of
  * Native Arithmetic Instructions" of NVIDIA's CUDA C++ Programming Guide (older capabilities: its
- * editions for CUDA 8 to 11). 0: the guide gives none. */
+ * editions for CUDA 8 to 11; 12.1: that of the Best Practices Guide for CUDA 13.4, to which it has
+ * moved). Others are not in it. 8.7: the cores per SM in the Programming Guide's description of
+ * 8.x. 10.3, 11.0: the cores per SM in NVIDIA's CUDA samples (helper_cuda.h), and the ratio of
+ * single to double precision, 64, in the Programming Guide's "Compute Capabilities". 0: none of
+ * these says. */
 static const struct {
     int major, minor;
     int half, single, dbl;
 } lanes[] = {
-    {3, 0, 0, 192, 8},    {3, 2, 0, 192, 8},     {3, 5, 0, 192, 64},   {3, 7, 0, 192, 64},
-    {5, 0, 0, 128, 4},    {5, 2, 0, 128, 4},     {5, 3, 256, 128, 4},  {6, 0, 128, 64, 32},
-    {6, 1, 2, 128, 4},    {6, 2, 256, 128, 4},   {7, 0, 128, 64, 32},  {7, 2, 128, 64, 32},
-    {7, 5, 128, 64, 2},   {8, 0, 256, 64, 32},   {8, 6, 128, 128, 2},  {8, 9, 128, 128, 2},
-    {9, 0, 256, 128, 64}, {10, 0, 256, 128, 64}, {12, 0, 128, 128, 2},
+    {3, 0, 0, 192, 8},   {3, 2, 0, 192, 8},    {3, 5, 0, 192, 64},    {3, 7, 0, 192, 64},
+    {5, 0, 0, 128, 4},   {5, 2, 0, 128, 4},    {5, 3, 256, 128, 4},   {6, 0, 128, 64, 32},
+    {6, 1, 2, 128, 4},   {6, 2, 256, 128, 4},  {7, 0, 128, 64, 32},   {7, 2, 128, 64, 32},
+    {7, 5, 128, 64, 2},  {8, 0, 256, 64, 32},  {8, 6, 128, 128, 2},   {8, 7, 0, 128, 2},
+    {8, 9, 128, 128, 2}, {9, 0, 256, 128, 64}, {10, 0, 256, 128, 64}, {10, 3, 0, 128, 2},
+    {11, 0, 0, 128, 2},  {12, 0, 128, 128, 2}, {12, 1, 128, 128, 2},
 };
 
 /* Returns 0 where the table has nothing. Double precision follows from the driver's own ratio where

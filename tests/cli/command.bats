@@ -8,7 +8,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
     unset GPUPROF_METRICS_PATH GPUPROF_METRICS GPUPROF_KERNELS GPUPROF_OUTPUT GPUPROF_LOG
-    unset GPUPROF_SAMPLE GPUPROF_REPLAY
+    unset GPUPROF_SAMPLE GPUPROF_REPLAY GPUPROF_CUPTI
 }
 
 @test "--version tells the version" {
@@ -77,6 +77,22 @@ setup() {
     [ "$output" = "%q{FOLDER}/x" ]
 }
 
+@test "so does a relative name in the environment" {
+    names='$GPUPROF_OUTPUT;$GPUPROF_LOG;$GPUPROF_CUPTI;$GPUPROF_METRICS_PATH'
+    export GPUPROF_OUTPUT=p_%p GPUPROF_LOG=/tmp/log GPUPROF_CUPTI=lib/libcupti.so
+    export GPUPROF_METRICS_PATH=mine:/yours::../theirs
+    run "$gpuprof" sh -c "echo \"$names\""
+    [ "$output" = "$PWD/p_%p;/tmp/log;$PWD/lib/libcupti.so;$PWD/mine:/yours::$PWD/../theirs" ]
+    # The dynamic linker looks for a library without a folder; an empty name is none.
+    export GPUPROF_OUTPUT= GPUPROF_CUPTI=libcupti.so.13 GPUPROF_METRICS_PATH=
+    run "$gpuprof" sh -c "echo \"$names\""
+    [ "$output" = ";/tmp/log;libcupti.so.13;" ]
+    # In a list of folders a colon cannot be part of a name.
+    mkdir a:b && cd a:b
+    GPUPROF_METRICS_PATH=mine:/yours run "$gpuprof" sh -c 'echo "$GPUPROF_METRICS_PATH"'
+    [ "$output" = "mine:/yours" ]
+}
+
 @test "the library is preloaded before what was preloaded" {
     run env LD_PRELOAD= "$gpuprof" sh -c 'echo $LD_PRELOAD'
     [ "$output" = "$(realpath "$GPUPROF_BUILD")/libgpuprof.so" ]
@@ -139,6 +155,39 @@ setup() {
     [ "$output" = "gpuprof: a value is missing after '--metrics' ('gpuprof help run' lists the options)" ]
     run "$gpuprof" run
     [ "$status" -eq 2 ]
+}
+
+@test "log and profile in one file: told before the program starts, however the file is spelled" {
+    one_file() { # expected, arguments...
+        local expected=$1
+        shift
+        run "$gpuprof" "$@" touch started
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: $expected" ]
+        [ ! -e started ]
+    }
+    mkdir -p folder/deep
+    ln -s folder/deep short
+    ln -s ../x folder/to_x # nothing is there yet
+    ln -s "$PWD/folder/to_x" far
+    for log in x ./x "$PWD/x" folder/../x short/../../x folder/to_x far 'x%q{EMPTY}'; do
+        EMPTY= one_file "--log: ${log%%%*}: --output names the same file" --log "$log" -o x
+    done
+    one_file "--log: $$.%: --output names the same file" --log "$$.%%" -o "$$.%%"
+    GPUPROF_LOG=y one_file "GPUPROF_LOG: y: --output names the same file" -o ./y
+    GPUPROF_OUTPUT=y one_file "--log: ./y: GPUPROF_OUTPUT names the same file" --log ./y
+    echo here >x
+    ln x same
+    one_file "--log: same: --output names the same file" --log same -o far
+    [ "$(cat x)" = here ]
+    for log in y folder/x short/x log_%p /dev/null; do
+        "$gpuprof" --log "$log" -o x true
+    done
+    "$gpuprof" --log /dev/null -o /dev/null true
+    ln -s loop loop
+    run "$gpuprof" --log loop -o loop true
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --output: loop: Too many levels of symbolic links" ]
 }
 
 @test "a statically linked program runs, with a warning" {

@@ -119,6 +119,14 @@ load common
     [ "$(metric tensor_work tensor_utilization)" != 0.0000 ]
 }
 
+@test "a kernel that asks nothing of L1 has no hit rate there" {
+    GPUPROF_METRICS=tex_cache_hit_rate profiled "$programs/snippets_linked" nothing vector_add
+    is noop tex_cache_hit_rate absent
+    is vector_add tex_cache_hit_rate "0.00 %"
+    "$GPUPROF_BUILD/gpuprof" report --metrics tex_cache_hit_rate "$profile" |
+        grep -q "tex_cache_hit_rate .*absent: does not apply: l1tex__t_sectors.sum is 0"
+}
+
 # ---- what the user asks for ----------------------------------------------------------------------
 
 @test "the report says that the GPU is simulated" {
@@ -204,6 +212,22 @@ said() {
     [[ $output == *"GPUPROF_OUTPUT=/nowhere/at/all"* ]]
 }
 
+@test "a log that is the profile is one line, and messages go to standard error" {
+    ln -s profile.jsonl "$BATS_TEST_TMPDIR/other"
+    for name in "$profile" "$BATS_TEST_TMPDIR/./profile.jsonl" "$BATS_TEST_TMPDIR/other"; do
+        rm -f "$profile"
+        for turn in new there; do
+            GPUPROF_LOG=$name GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
+                "$programs/snippets_linked" vector_add 2>"$log"
+            line="gpuprof: GPUPROF_LOG=$name: GPUPROF_OUTPUT names the same file; messages go to standard error"
+            [ "$(head -1 "$log")" = "$line" ]
+            grep -q OVERVIEW "$log"
+            [ "$(grep -vc '^{' "$profile")" -eq 0 ]
+            [ "$(measured)" -eq 1 ]
+        done
+    done
+}
+
 @test "a log or a profile in the program's own output leaves that whole" {
     cat >"$BATS_TEST_TMPDIR/twice" <<END
 echo before
@@ -232,6 +256,17 @@ END
     run "$GPUPROF_BUILD/gpuprof" --metrics duration -o "$profile" "$programs/snippets_linked" vector_add
     [ "$status" -eq 0 ]
     [[ $output == *"vector_add: "* ]]
+    [ "$(measured)" -eq 1 ]
+}
+
+@test "the command's relative names hold for a program that changes its folder" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p mine
+    printf '[twice]\nformula = 2 * duration\n' >mine/my.ini
+    GPUPROF_METRICS_PATH=mine GPUPROF_LOG=log GPUPROF_OUTPUT=profile.jsonl \
+        "$GPUPROF_BUILD/gpuprof" --metrics twice bash -c "cd /; exec '$programs/snippets_linked' vector_add"
+    grep -q "^ *twice " "$log"
     [ "$(measured)" -eq 1 ]
 }
 

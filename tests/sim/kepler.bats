@@ -24,6 +24,12 @@ kepler() {
     grep -q '"event_counters":1' "$profile"
 }
 
+@test "without replay no turn goes by in which nothing is collected" {
+    # The first launch only shows that the kernel ends: events are its time as well.
+    GPUPROF_METRICS=inst_executed GPUPROF_REPLAY=off kepler --launches 6 in_place
+    [ "$(grep -c '"event__inst_executed":[0-9]' "$profile")" -eq 5 ]
+}
+
 @test "these very programs notice when a restore does nothing" {
     export GPUSIM_CHIP=kepler
     for snippet in in_place globals managed_global atomics; do

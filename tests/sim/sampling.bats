@@ -142,3 +142,25 @@ END
     [ "$(grep -c '"smsp__inst_executed.sum":[0-9]' "$profile")" -eq 2 ]
     [ "$(grep -c 'nothing to divide by' "$profile")" -eq 0 ]
 }
+
+@test "without replay no turn goes by in which nothing is collected" {
+    # collects METRICS TIMED HARDWARE INSTRUMENTED: of 9 launches so many have each kind of counter.
+    collects() {
+        GPUPROF_METRICS=$1 GPUPROF_REPLAY=off profiled "$programs/snippets_linked" --launches 9 in_place
+        [ "$(grep -c '"gpu__time_duration.sum":[0-9]' "$profile")" -eq "$2" ]
+        [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile")" -eq "$3" ]
+        [ "$(grep -c '"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum":[0-9]' "$profile")" -eq "$4" ]
+    }
+    collects duration 9 0 0
+    collects duration,flop_count_sp 5 0 4
+    collects duration,dram_read_bytes 5 4 0
+    collects duration,dram_read_bytes,flop_count_sp 3 3 3
+    # The first launch only shows that the kernel ends.
+    collects dram_read_bytes 0 8 0
+    collects flop_count_sp 0 0 8
+    collects dram_read_bytes,flop_count_sp 0 4 4
+    # A counter that this chip does not have takes no turn.
+    mkdir -p "$BATS_TEST_TMPDIR/gpuprof"
+    printf '[none]\nformula = no__such_counter.sum\n' >"$BATS_TEST_TMPDIR/gpuprof/none.ini"
+    collects duration,none 9 0 0
+}

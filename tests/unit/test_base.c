@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/pattern.h"
+#include "base/place.h"
 #include "base/process.h"
 #include "base/sample.h"
 #include "base/text.h"
@@ -136,6 +137,37 @@ static void files_are_opened_high_up(void **state)
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     close(fd);
     assert_int_equal(gp_open_high("/nonexistent/x", O_WRONLY), -1);
+}
+
+static void one_file_is_known_by_all_its_names(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gpuprof-test-place-XXXXXX", here[4096];
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(symlink("new", "link"), 0);
+    assert_int_equal(symlink("link", "links"), 0);
+    assert_int_equal(symlink("loop", "loop"), 0);
+    /* First while it is not there, then when it is. */
+    for (int there = 0; there < 2; there++) {
+        assert_true(gp_is_same_file("new", "./new"));
+        assert_true(gp_is_same_file("new", "links"));
+        assert_false(gp_is_same_file("new", "other"));
+        assert_false(gp_is_same_file("new", "/tmp/new"));
+        assert_false(gp_is_same_file("new", "."));
+        assert_false(gp_is_same_file("new", "new/new"));
+        close(open("new", O_WRONLY | O_CREAT, 0666));
+    }
+    assert_false(gp_is_same_file("loop", "loop"));
+    assert_false(gp_is_same_file("none/new", "none/new"));
+    assert_false(gp_is_same_file("/dev/null", "/dev/null"));
+    unlink("new");
+    unlink("link");
+    unlink("links");
+    unlink("loop");
+    assert_int_equal(chdir(here), 0);
+    rmdir(folder);
 }
 
 static void text_grows(void **state)
@@ -372,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_went_away_does_not_kill),
         cmocka_unit_test(a_limit_on_file_size_does_not_kill),
         cmocka_unit_test(files_are_opened_high_up),
+        cmocka_unit_test(one_file_is_known_by_all_its_names),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(a_text_that_failed_keeps_what_it_had),
         cmocka_unit_test(patterns_are_filled_in),

@@ -177,6 +177,32 @@ static void half_precision_peaks(void **state)
     assert_string_equal(why, "the half precision peak of compute capability 3.7 is not known");
 }
 
+/* Results per clock cycle and SM, 0 where no source says. */
+static int lanes_of(int major, int minor, enum gp_precision precision)
+{
+    char why[256] = "";
+    double value = 0;
+    const struct gp_device device = {
+        .cc_major = major, .cc_minor = minor, .sm_count = 1, .clock_khz = 1};
+    int known = gp_peak_flops(&device, precision, &value, why, sizeof(why)) == 0;
+    if (!known)
+        assert_non_null(strstr(why, "is not known"));
+    return known ? (int)(value / 2e3) : 0;
+}
+
+static void peaks_of_chips_after_the_first_of_their_kind(void **state)
+{
+    (void)state;
+    static const int expected[][5] = {
+        {8, 7, 0, 128, 2}, {10, 3, 0, 128, 2}, {11, 0, 0, 128, 2}, {12, 1, 128, 128, 2}};
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        const int *e = expected[i];
+        assert_int_equal(lanes_of(e[0], e[1], GP_HALF), e[2]);
+        assert_int_equal(lanes_of(e[0], e[1], GP_SINGLE), e[3]);
+        assert_int_equal(lanes_of(e[0], e[1], GP_DOUBLE), e[4]);
+    }
+}
+
 static void peaks_that_are_not_known_are_absent(void **state)
 {
     (void)state;
@@ -207,6 +233,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_absent),
         cmocka_unit_test(peaks_of_devices),
         cmocka_unit_test(half_precision_peaks),
+        cmocka_unit_test(peaks_of_chips_after_the_first_of_their_kind),
         cmocka_unit_test(peaks_that_are_not_known_are_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

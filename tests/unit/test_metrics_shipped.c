@@ -10,6 +10,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -164,6 +165,56 @@ static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
     gp_metrics_close(m);
 }
 
+/* Shares of the time that a kernel took, which is never 0. */
+static bool is_share_of_time(const char *name)
+{
+    static const char *const names[] = {"achieved_occupancy", "sm_efficiency",
+                                        "tensor_utilization"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* CUPTI's ratios are 0 then, and a complement would be 100 %. */
+static void no_ratio_has_a_value_where_nothing_was_counted(void **state)
+{
+    (void)state;
+    static const struct gp_device devices[] = {
+        {.cc_major = 3, .cc_minor = 5, .event_counters = 1, .warp_size = 32},
+        {.cc_major = 6, .cc_minor = 1, .event_counters = 1, .warp_size = 32},
+        {.cc_major = 7, .cc_minor = 5},
+        {.cc_major = 9},
+        {.cc_major = 12},
+    };
+    struct gp_metrics *m = shipped();
+    struct gp_text problems = {0};
+    assert_int_equal(gp_metrics_select(m, "all", &problems), 0);
+    for (size_t d = 0; d < sizeof(devices) / sizeof(devices[0]); d++) {
+        const char **names;
+        size_t count;
+        assert_int_equal(gp_metrics_counters(m, &devices[d], &names, &count), 0);
+        struct gp_counter *counters = calloc(count, sizeof(*counters));
+        assert_non_null(counters);
+        for (size_t i = 0; i < count; i++)
+            counters[i].name = names[i];
+        const struct gp_launch launch = {.counter_count = count, .counters = counters};
+        for (size_t i = 0; i < gp_metrics_count(m); i++) {
+            const struct gp_metric *metric = gp_metrics_at(m, i);
+            double value;
+            char why[GP_WHY_SIZE];
+            bool is_ratio = strcmp(metric->unit, "%") == 0 || strcmp(metric->unit, "ratio") == 0;
+            if (is_ratio && !is_share_of_time(metric->name) &&
+                gp_metric_evaluate(metric, &devices[d], &launch, &value, why, sizeof(why)) == 0)
+                fail_msg("%s is %g on compute capability %d.%d", metric->name, value,
+                         devices[d].cc_major, devices[d].cc_minor);
+        }
+        free(counters);
+        free(names);
+    }
+    gp_metrics_close(m);
+}
+
 /* ---- against CUPTI's host library ---- */
 
 static CUptiResult (*host_initialize)(CUpti_Profiler_Host_Initialize_Params *);
@@ -315,6 +366,7 @@ int main(void)
         cmocka_unit_test(the_papers_metrics_are_in_the_default_set),
         cmocka_unit_test(formulas_give_what_the_definitions_say),
         cmocka_unit_test(a_kernel_without_branches_has_no_branch_efficiency),
+        cmocka_unit_test(no_ratio_has_a_value_where_nothing_was_counted),
         cmocka_unit_test(cupti_knows_every_counter),
         cmocka_unit_test(the_default_set_takes_few_passes),
     };

@@ -643,6 +643,13 @@ static inline void snippet_tensor(struct work *w)
     compute(w, "tensor_work", 4);
 }
 
+/* A kernel that touches no memory. */
+static inline void snippet_nothing(struct work *w)
+{
+    launch(w, "noop", 4, 1, 64, 1, 0, NULL, NULL);
+    printf("nothing: done\n");
+}
+
 /* Four streams, each with its own copies and kernel, and an event that a fifth waits for. */
 static inline void snippet_streams(struct work *w)
 {
@@ -885,6 +892,7 @@ static const struct snippet snippets[] = {
     {"predicated", snippet_predicated, false},
     {"one_lane", snippet_one_lane, false},
     {"tensor", snippet_tensor, false},
+    {"nothing", snippet_nothing, false},
     {"streams", snippet_streams, false},
     {"graph", snippet_graph, false},
     {"library", snippet_library, false},

@@ -1,0 +1,16 @@
+/* Where a file is, or would be made. Owns nothing; calls base/text. */
+#ifndef GPUPROF_BASE_PLACE_H
+#define GPUPROF_BASE_PLACE_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+
+/* Adds the folder that a file name begins with, "." where it has none. */
+void gp_add_folder_of(const char *path, struct gp_text *out);
+
+/* True where writing to both names would be writing to one file, whether it is there already or has
+ * yet to be made, by whatever spelling or link. Never so of a device (/dev/null, a terminal). */
+bool gp_is_same_file(const char *a, const char *b);
+
+#endif

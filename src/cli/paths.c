@@ -1,0 +1,124 @@
+#include "cli/paths.h"
+
+#include "base/log.h"
+#include "base/pattern.h"
+#include "base/place.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int cli_check_file(const char *option, const char *pattern)
+{
+    char why[256] = "a file name is missing";
+    struct gp_text path = {0};
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 || path.length == 0) {
+        gp_say("%s: %s", option, why);
+        gp_text_free(&path);
+        return -1;
+    }
+    struct stat about;
+    int answer = access(path.data, W_OK);
+    if (answer == 0 && stat(path.data, &about) == 0 && S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        answer = -1;
+    } else if (answer != 0 && errno == ENOENT) {
+        struct gp_text folder = {0};
+        gp_add_folder_of(path.data, &folder);
+        answer = access(gp_text_string(&folder), W_OK | X_OK);
+        gp_text_free(&folder);
+    }
+    if (answer != 0)
+        gp_say("%s: %s: %s", option, path.data, strerror(errno));
+    gp_text_free(&path);
+    return answer;
+}
+
+int cli_check_apart(const char *log_name, const char *log, const char *output_name,
+                    const char *output)
+{
+    char why[256];
+    struct gp_text log_path = {0}, output_path = {0};
+    /* What is wrong with a pattern is told elsewhere. */
+    int same = gp_pattern_expand(log, &log_path, why, sizeof(why)) == 0 &&
+               gp_pattern_expand(output, &output_path, why, sizeof(why)) == 0 &&
+               gp_is_same_file(gp_text_string(&log_path), gp_text_string(&output_path));
+    if (same)
+        gp_say("%s: %s: %s names the same file", log_name, log_path.data, output_name);
+    gp_text_free(&log_path);
+    gp_text_free(&output_path);
+    return same ? -1 : 0;
+}
+
+/* ---- relative names ---- */
+
+/* What a pattern begins with may come from a variable. */
+static int is_relative(const char *pattern)
+{
+    char why[256];
+    struct gp_text path = {0};
+    int relative = gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 && path.length > 0 &&
+                   path.data[0] != '/';
+    gp_text_free(&path);
+    return relative;
+}
+
+static void add_file_pattern(const char *pattern, const char *here, struct gp_text *out)
+{
+    int relative = is_relative(pattern);
+    for (const char *p = here; relative && *p; p++)
+        gp_text_addf(out, *p == '%' ? "%%%%" : "%c", *p);
+    gp_text_addf(out, "%s%s", relative ? "/" : "", pattern);
+}
+
+/* A name without a slash is looked for by the dynamic linker. */
+static void add_library(const char *name, const char *here, struct gp_text *out)
+{
+    if (*name != '/' && strchr(name, '/'))
+        gp_text_addf(out, "%s/", here);
+    gp_text_add(out, name);
+}
+
+/* With a colon in its name this folder cannot stand in the list, which then stays as it is. */
+static void add_folders(const char *list, const char *here, struct gp_text *out)
+{
+    for (const char *p = list; *p;) {
+        size_t length = strcspn(p, ":");
+        if (length > 0 && *p != '/' && !strchr(here, ':'))
+            gp_text_addf(out, "%s/", here);
+        length += p[length] == ':';
+        gp_text_add_bytes(out, p, length);
+        p += length;
+    }
+}
+
+static const struct {
+    const char *variable;
+    void (*add)(const char *value, const char *here, struct gp_text *out);
+} paths[] = {
+    {"GPUPROF_OUTPUT", add_file_pattern},
+    {"GPUPROF_LOG", add_file_pattern},
+    {"GPUPROF_CUPTI", add_library},
+    {"GPUPROF_METRICS_PATH", add_folders},
+};
+
+int cli_fix_paths(void)
+{
+    char *here = getcwd(NULL, 0);
+    int answer = 0;
+    for (size_t i = 0; here && i < sizeof(paths) / sizeof(paths[0]); i++) {
+        const char *value = getenv(paths[i].variable);
+        struct gp_text text = {0};
+        if (!value || !*value)
+            continue;
+        paths[i].add(value, here, &text);
+        if (text.failed || setenv(paths[i].variable, gp_text_string(&text), 1) != 0)
+            answer = -1;
+        gp_text_free(&text);
+    }
+    free(here);
+    return answer;
+}
