@@ -12,6 +12,8 @@
  * Where the hardware's counters cannot be had, the SASS metrics give what they can. */
 #include "counters/collector.h"
 
+#include "counters/counter_list.h"
+#include "counters/instrumenting_cost.h"
 #include "counters/range_session.h"
 #include "counters/sass_session.h"
 
@@ -25,36 +27,9 @@
  * which takes 30 ms. */
 #define MOST_TICKETS 96
 
-/* Guesses until a kernel has been seen: how many times slower instrumented code is that tells
- * launches apart, and that of the Range Profiler. */
-#define SASS_SLOWDOWN 15.0
-#define RANGE_SLOWDOWN 25.0
-/* So many times what the Range Profiler's pass costs may be spent on telling. */
-#define WORTH_TELLING 2
-/* What is left of a cost that was seen, each time that a launch is not told apart because of it. */
-#define FADES 0.97
-/* Guesses of what such a pass costs beside the kernel, in milliseconds, and of what it costs to go
- * on to the Range Profiler's and back from there. */
-#define SASS_PASS_MS 0.3
-#define RANGE_PASS_MS 1.0
-#define TURN_MS 20.0
-
 /* Seconds until counters that were busy are asked for again, doubled each time. */
 #define FIRST_RETRY 10.0
 #define LAST_RETRY 300.0
-
-/* Counters of the hardware that count what instrumented code does: a launch whose instrumented
- * counters are those of another has to agree with it here. The first three are enough where its
- * instructions have been counted one by one. All take one pass, with the counters of the shipped
- * metrics, on chips of compute capability 8.0, 8.9, 9.0 and 10.0. Sectors are those of all accesses
- * there are: to count those of global loads and of global stores apart was seen to make a start of
- * the session 15 ms longer. Wavefronts are not among them: those that the hardware counts were seen
- * to differ by percents between two runs. */
-static const char *const witness_names[] = {
-    "smsp__inst_executed.sum", "smsp__thread_inst_executed.sum",
-    "smsp__thread_inst_executed_pred_on.sum", "l1tex__t_sectors.sum"};
-#define ALL_WITNESSES (sizeof(witness_names) / sizeof(witness_names[0]))
-#define LEAST_WITNESSES 3
 
 #define NO_SESSION "the session with the GPU's counters has ended"
 
@@ -83,15 +58,8 @@ struct gp_collection {
     CUcontext context;
     struct gp_device device;
 
-    struct gp_counter *counters; /* what read answers: `count` of them, in the order of open */
-    const char **unavailable;    /* why this chip cannot count one, NULL if it can */
-    bool *instrumented;
-    size_t count;
-
-    const char **names; /* those that are counted: `used` of them, the hardware's first */
-    size_t *places; /* where each stands in a row of values: as among `counters`, or behind those
-                       where it only bears witness */
-    size_t used, hardware_used, width;
+    struct gp_counter_list list;
+    struct gp_counter *counters; /* what read answers: as many as were named, in that order */
 
     struct gp_range_session *session;
     const char *no_session;       /* why there is none */
@@ -100,16 +68,13 @@ struct gp_collection {
 
     struct gp_sass_session *sass;
     const char *no_sass;
-    bool tells;                      /* it tells launches apart; else it counts */
-    const char **sass_unavailable;   /* by name, where it counts: why it does not */
-    struct gp_recall *recall;        /* of instrumented counters, where it tells */
-    size_t witnesses[ALL_WITNESSES]; /* the places of the first so many */
-    size_t witness_count;
+    bool tells;                    /* it tells launches apart; else it counts */
+    const char **sass_unavailable; /* by name, where it counts: why it does not */
+    struct gp_recall *recall;      /* of instrumented counters, where it tells */
 
     struct ticket tickets[MOST_TICKETS];
     unsigned tickets_given;
-    double sass_pass_ms, range_pass_ms; /* what an instrumented pass costs at the least */
-    double turn_ms, return_ms;          /* to go on to the Range Profiler's, and back */
+    struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
     const char **absent; /* the same */
@@ -156,11 +121,8 @@ static void range_close(struct gp_collection *c, bool context_alive)
 {
     gp_sass_session_close(c->sass);
     gp_range_session_close(c->session, context_alive);
+    gp_counter_list_free(&c->list);
     free(c->counters);
-    free(c->unavailable);
-    free(c->instrumented);
-    free(c->names);
-    free(c->places);
     free(c->sass_unavailable);
     gp_recall_free(c->recall);
     free(c->values);
@@ -168,93 +130,14 @@ static void range_close(struct gp_collection *c, bool context_alive)
     free(c);
 }
 
-static struct gp_collection *allocate(const char *const *names, size_t count)
+static bool allocate(struct gp_collection *c)
 {
-    struct gp_collection *c = calloc(1, sizeof(*c));
-    if (!c)
-        return NULL;
-    c->count = count;
-    c->width = count + ALL_WITNESSES;
+    size_t count = c->list.count, width = c->list.width;
     c->counters = calloc(count + 1, sizeof(*c->counters));
-    c->unavailable = calloc(count + 1, sizeof(*c->unavailable));
-    c->instrumented = calloc(count + 1, sizeof(*c->instrumented));
-    c->names = calloc(c->width, sizeof(*c->names));
-    c->places = calloc(c->width, sizeof(*c->places));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
-    c->values = calloc(c->width * MOST_TICKETS, sizeof(*c->values));
-    c->absent = calloc(c->width * MOST_TICKETS, sizeof(*c->absent));
-    if (!c->counters || !c->unavailable || !c->instrumented || !c->names || !c->places ||
-        !c->sass_unavailable || !c->values || !c->absent) {
-        range_close(c, false);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        c->counters[i].name = names[i];
-        c->instrumented[i] = gp_counter_is_instrumented(names[i]);
-    }
-    return c;
-}
-
-static bool wants_instrumented(const struct gp_collection *c)
-{
-    for (size_t i = 0; i < c->count; i++)
-        if (c->instrumented[i] && !c->unavailable[i])
-            return true;
-    return false;
-}
-
-/* How many passes the hardware's counters take, 0 where they cannot be counted. */
-static unsigned passes_of(struct gp_collection *c, size_t count)
-{
-    const char *why;
-    struct gp_range_config config;
-    bool made = gp_range_config_make(&config, c->device.chip, c->names, count, count, &why);
-    unsigned passes = made ? config.hardware_passes : 0;
-    gp_range_config_free(&config);
-    return passes;
-}
-
-static bool is_listed(const struct gp_collection *c, const char *name)
-{
-    for (size_t i = 0; i < c->used; i++)
-        if (strcmp(c->names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* Has the first `count` witnesses counted as well, where that takes no further pass. */
-static bool add_witnesses(struct gp_collection *c, size_t count)
-{
-    size_t before = c->used;
-    for (size_t w = 0; w < count; w++)
-        if (!is_listed(c, witness_names[w])) {
-            c->names[c->used] = witness_names[w];
-            c->places[c->used++] = c->count + w;
-        }
-    if (c->used == before || passes_of(c, c->used) == passes_of(c, before))
-        return true;
-    c->used = before;
-    return false;
-}
-
-/* Lists the counters the chip has, the hardware's first. */
-static bool sort_names(struct gp_collection *c, const char *const *names, const char **why)
-{
-    if (!gp_range_config_try(c->device.chip, names, c->count, c->unavailable, why))
-        return false;
-    for (int instrumented = 0; instrumented < 2; instrumented++) {
-        for (size_t i = 0; i < c->count; i++)
-            if (!c->unavailable[i] && c->instrumented[i] == instrumented) {
-                c->names[c->used] = names[i];
-                c->places[c->used++] = i;
-            }
-        if (instrumented)
-            continue;
-        if (c->used && wants_instrumented(c) && !add_witnesses(c, ALL_WITNESSES))
-            add_witnesses(c, LEAST_WITNESSES);
-        c->hardware_used = c->used;
-    }
-    return true;
+    c->values = calloc(width * MOST_TICKETS, sizeof(*c->values));
+    c->absent = calloc(width * MOST_TICKETS, sizeof(*c->absent));
+    return c->counters && c->sass_unavailable && c->values && c->absent;
 }
 
 static unsigned tickets_of(const struct gp_collection *c)
@@ -278,8 +161,9 @@ static void lose_session(struct gp_collection *c, const char *why)
 static bool open_session(struct gp_collection *c, const char **why)
 {
     struct gp_range_config config;
-    size_t count = c->mixed ? c->used : c->hardware_used;
-    if (!gp_range_config_make(&config, c->device.chip, c->names, count, c->hardware_used, why)) {
+    size_t count = c->mixed ? c->list.used : c->list.hardware_used;
+    if (!gp_range_config_make(&config, c->device.chip, c->list.names, count, c->list.hardware_used,
+                              why)) {
         gp_range_config_free(&config);
         return false;
     }
@@ -287,37 +171,23 @@ static bool open_session(struct gp_collection *c, const char **why)
     return c->session != NULL;
 }
 
-static size_t instrumented_count(const struct gp_collection *c)
-{
-    return c->used - c->hardware_used;
-}
-
-static void find_witnesses(struct gp_collection *c)
-{
-    for (size_t w = 0; w < ALL_WITNESSES; w++)
-        for (size_t i = 0; i < c->hardware_used; i++)
-            if (strcmp(c->names[i], witness_names[w]) == 0 && c->witness_count == w)
-                c->witnesses[c->witness_count++] = c->places[i];
-}
-
 /* Beside a session with the hardware's counters the SASS metrics tell launches apart; without one
  * they count. */
 static void open_sass(struct gp_collection *c)
 {
-    size_t count = instrumented_count(c);
+    size_t count = c->list.instrumented;
     if (!count)
         return;
     c->tells = !c->no_session;
     if (!c->tells) {
-        c->sass = gp_sass_session_count(&c->device, c->names + c->hardware_used, count,
+        c->sass = gp_sass_session_count(&c->device, c->list.names + c->list.hardware_used, count,
                                         c->sass_unavailable, &c->no_sass);
         return;
     }
-    find_witnesses(c);
     c->no_sass = "nothing bears witness that launches are alike";
-    if (c->witness_count < LEAST_WITNESSES)
+    if (c->list.witness_count < GP_LEAST_WITNESSES)
         return;
-    c->recall = gp_recall_new(count + c->witness_count);
+    c->recall = gp_recall_new(count + c->list.witness_count);
     c->sass = c->recall ? gp_sass_session_tell(&c->device, &c->no_sass) : NULL;
 }
 
@@ -332,17 +202,24 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     *why = "CUPTI does not name this GPU's chip";
     if (!device->chip[0])
         return NULL;
-    struct gp_collection *c = allocate(names, count);
+    struct gp_collection *c = calloc(1, sizeof(*c));
     *why = "memory ran out";
     if (!c)
         return NULL;
     c->context = context;
     c->device = *device;
-    if (!sort_names(c, names, why)) {
+    if (!gp_counter_list_make(&c->list, c->device.chip, names, count, why)) {
         range_close(c, true);
         return NULL;
     }
-    c->mixed = c->hardware_used < c->used;
+    *why = "memory ran out";
+    if (!allocate(c)) {
+        range_close(c, true);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        c->counters[i].name = names[i];
+    c->mixed = c->list.hardware_used < c->list.used;
     if (!open_session(c, why)) {
         range_close(c, true);
         return NULL;
@@ -358,16 +235,16 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
 
 static size_t range_count(const struct gp_collection *c)
 {
-    return c->count;
+    return c->list.count;
 }
 
 static unsigned range_ticket(struct gp_collection *c)
 {
     unsigned ticket = c->tickets_given++;
     c->tickets[ticket] = (struct ticket){0};
-    for (size_t i = 0; i < c->width; i++) {
-        c->values[ticket * c->width + i] = NAN;
-        c->absent[ticket * c->width + i] = NULL;
+    for (size_t i = 0; i < c->list.width; i++) {
+        c->values[ticket * c->list.width + i] = NAN;
+        c->absent[ticket * c->list.width + i] = NULL;
     }
     return ticket;
 }
@@ -380,21 +257,21 @@ static bool range_full(const struct gp_collection *c)
 /* The instrumented counters of a ticket and the hardware's that bear witness, in one row. */
 static void make_row(const struct gp_collection *c, unsigned ticket, double *row)
 {
-    const double *values = &c->values[ticket * c->width];
-    for (size_t i = 0; i < instrumented_count(c); i++)
-        *row++ = values[c->places[c->hardware_used + i]];
-    for (size_t w = 0; w < c->witness_count; w++)
-        *row++ = values[c->witnesses[w]];
+    const double *values = &c->values[ticket * c->list.width];
+    for (size_t i = 0; i < c->list.instrumented; i++)
+        *row++ = values[c->list.places[c->list.hardware_used + i]];
+    for (size_t w = 0; w < c->list.witness_count; w++)
+        *row++ = values[c->list.witnesses[w]];
 }
 
 static void learn_launch(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
-    double row[c->used + ALL_WITNESSES];
+    double row[c->list.used + GP_ALL_WITNESSES];
     make_row(c, ticket, row);
     t->is_new = false;
-    for (size_t w = 0; w < c->witness_count; w++)
-        if (isnan(row[instrumented_count(c) + w]))
+    for (size_t w = 0; w < c->list.witness_count; w++)
+        if (isnan(row[c->list.instrumented + w]))
             return; /* no launch could agree with it */
     gp_recall_learn(c->recall, &t->fingerprint, row);
     gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
@@ -406,7 +283,8 @@ static bool agrees(const struct gp_collection *c, unsigned ticket, const double 
 {
     bool agree = row != NULL;
     for (size_t w = 0; agree && w < count; w++)
-        agree = c->values[ticket * c->width + c->witnesses[w]] == row[instrumented_count(c) + w];
+        agree = c->values[ticket * c->list.width + c->list.witnesses[w]] ==
+                row[c->list.instrumented + w];
     return agree;
 }
 
@@ -414,9 +292,9 @@ static bool agrees(const struct gp_collection *c, unsigned ticket, const double 
  * them. */
 static void unrecall(struct gp_collection *c, unsigned ticket, const char *why)
 {
-    for (size_t i = c->hardware_used; i < c->used; i++) {
-        c->values[ticket * c->width + c->places[i]] = NAN;
-        c->absent[ticket * c->width + c->places[i]] = why;
+    for (size_t i = c->list.hardware_used; i < c->list.used; i++) {
+        c->values[ticket * c->list.width + c->list.places[i]] = NAN;
+        c->absent[ticket * c->list.width + c->list.places[i]] = why;
     }
 }
 
@@ -428,8 +306,8 @@ static void compare_witnesses(struct gp_collection *c, unsigned ticket)
     const double *row = gp_recall_look(c->recall, &t->fingerprint);
     if (!row && !t->presumed)
         return; /* forgotten: there is nothing to compare with */
-    bool all = agrees(c, ticket, row, c->witness_count);
-    bool agree = t->presumed ? all : agrees(c, ticket, row, LEAST_WITNESSES);
+    bool all = agrees(c, ticket, row, c->list.witness_count);
+    bool agree = t->presumed ? all : agrees(c, ticket, row, GP_LEAST_WITNESSES);
     if (t->presumed)
         gp_recall_presumed(c->recall, &t->kind, all);
     else
@@ -460,11 +338,11 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     /* Of a launch that broke off between passes the hardware's counters mean nothing. */
     bool whole = t->only_pass ? t->hardware_passes > 0
                               : t->hardware_passes == gp_range_session_hardware_passes(c->session);
-    size_t first = whole ? 0 : c->hardware_used;
-    size_t end = c->mixed && t->by_range ? c->used : c->hardware_used;
+    size_t first = whole ? 0 : c->list.hardware_used;
+    size_t end = c->mixed && t->by_range ? c->list.used : c->list.hardware_used;
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i])) /* what an earlier session has counted stays */
-            c->values[ticket * c->width + c->places[i]] = values[i];
+            c->values[ticket * c->list.width + c->list.places[i]] = values[i];
     t->range_read = t->range_read || (c->mixed && t->by_range);
     if (t->recalled && whole)
         compare_witnesses(c, ticket);
@@ -533,14 +411,7 @@ static unsigned range_hardware_passes(struct gp_collection *c)
 
 static const char *range_no_hardware(const struct gp_collection *c)
 {
-    return c->hardware_used ? c->no_session : NULL;
-}
-
-/* The quickest is taken for what it costs. */
-static void learn_least(double *least_ms, double took_ms)
-{
-    if (*least_ms <= 0 || took_ms < *least_ms)
-        *least_ms = took_ms;
+    return c->list.hardware_used ? c->no_session : NULL;
 }
 
 static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const char **why)
@@ -555,7 +426,7 @@ static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const 
         return false;
     }
     if (turns)
-        learn_least(pass == 0 ? &c->return_ms : &c->turn_ms, 1e3 * now_seconds() - before);
+        gp_learn_turn(&c->cost, pass > 0, 1e3 * now_seconds() - before);
     c->retry_after = 0;
     return true;
 }
@@ -573,41 +444,12 @@ static bool pop(struct gp_collection *c, const char **why)
 static bool range_instruments(const struct gp_collection *c)
 {
     bool has_session = c->session && !c->no_session;
-    return c->used > c->hardware_used && (has_session || (c->sass && !c->tells));
+    return c->list.used > c->list.hardware_used && (has_session || (c->sass && !c->tells));
 }
 
 static void note_kind(struct ticket *t, const struct gp_run *run)
 {
     gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
-}
-
-static double or_guess(double learned, double guess)
-{
-    return learned > 0 ? learned : guess;
-}
-
-/* Milliseconds that instrumenting the run is expected to take, either way. */
-static double expect_sass(const struct gp_collection *c, const struct gp_run *run)
-{
-    return or_guess(c->sass_pass_ms, SASS_PASS_MS) +
-           run->native_ms * or_guess(run->cost->sass, SASS_SLOWDOWN);
-}
-
-static double expect_range(const struct gp_collection *c, const struct gp_run *run)
-{
-    return or_guess(c->turn_ms, TURN_MS) + or_guess(c->return_ms, TURN_MS) +
-           or_guess(c->range_pass_ms, RANGE_PASS_MS) +
-           run->native_ms * or_guess(run->cost->range, RANGE_SLOWDOWN);
-}
-
-static bool is_worth_telling(struct gp_collection *c, const struct gp_run *run)
-{
-    if (expect_sass(c, run) <= WORTH_TELLING * expect_range(c, run))
-        return true;
-    /* Where it was a pass that took long by chance, or the machine was busy, the next try shows. */
-    c->sass_pass_ms *= FADES;
-    run->cost->sass *= FADES;
-    return false;
 }
 
 static bool has_ranges(const struct gp_collection *c)
@@ -628,7 +470,7 @@ static enum way decide(struct gp_collection *c, struct ticket *t, const struct g
         /* To be told may spare other launches a pass as well. */
         bool tell =
             !has_ranges(c) || (!cannot_be_told(c, run) && gp_recall_looks(c->recall, &t->kind) &&
-                               is_worth_telling(c, run));
+                               gp_is_worth_telling(&c->cost, run));
         t->preferred = tell ? BY_SASS : BY_RANGE;
     }
     return t->preferred;
@@ -652,15 +494,6 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
     }
     t->started_ms = 1e3 * now_seconds();
     return gp_sass_session_begin(c->sass, c->context, why);
-}
-
-/* The quickest pass is taken for what all cost beside the kernel. The kernel's own cost becomes a
- * value between what is known and what was seen now, so that one odd launch does not decide. */
-static void learn(double *pass_ms, double *cost, double took_ms, double native_ms)
-{
-    learn_least(pass_ms, took_ms);
-    double seen = (took_ms - *pass_ms) / native_ms;
-    *cost = *cost > 0 ? (*cost + seen) / 2 : seen;
 }
 
 /* Where the session stands in the pass of instrumented code, and the launch has to make that in any
@@ -688,8 +521,8 @@ static bool range_instruments_again(const struct gp_collection *c, unsigned tick
 static void take_row(struct gp_collection *c, unsigned ticket, const double *row)
 {
     c->tickets[ticket].recalled = true;
-    for (size_t i = 0; i < instrumented_count(c); i++)
-        c->values[ticket * c->width + c->places[c->hardware_used + i]] = row[i];
+    for (size_t i = 0; i < c->list.instrumented; i++)
+        c->values[ticket * c->list.width + c->list.places[c->list.hardware_used + i]] = row[i];
 }
 
 /* The instrumented counters of a launch that was just like this one, measured and told of but not
@@ -713,7 +546,7 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
 static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
-    double twins[c->used + ALL_WITNESSES];
+    double twins[c->list.used + GP_ALL_WITNESSES];
     bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
     const double *row = gp_recall_values(c->recall, &t->fingerprint);
     if (!row && !is_known && !t->by_range)
@@ -728,7 +561,7 @@ static void recall(struct gp_collection *c, unsigned ticket)
 static bool presume(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
 {
     struct ticket *t = &c->tickets[ticket];
-    bool can_be_confirmed = c->sass && c->tells && c->witness_count == ALL_WITNESSES &&
+    bool can_be_confirmed = c->sass && c->tells && c->list.witness_count == GP_ALL_WITNESSES &&
                             !c->no_session && t->in_session &&
                             t->hardware_passes == gp_range_session_hardware_passes(c->session);
     if (!can_be_confirmed || run->always || !run->parameters)
@@ -759,7 +592,7 @@ static bool range_recalled(const struct gp_collection *c, unsigned ticket)
 static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
                      const char **why)
 {
-    size_t first = c->hardware_used, instrumented = c->used - first;
+    size_t first = c->list.hardware_used, instrumented = c->list.used - first;
     double *values = calloc(instrumented + 1, sizeof(*values));
     const char **absent = calloc(instrumented + 1, sizeof(*absent));
     *why = "memory ran out";
@@ -769,8 +602,8 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
                             values, absent, &c->tickets[ticket].fingerprint, why);
     for (size_t i = 0; ok && !c->tells && i < instrumented; i++) {
         const char *why_not = c->sass_unavailable[i] ? c->sass_unavailable[i] : absent[i];
-        c->values[ticket * c->width + c->places[first + i]] = why_not ? NAN : values[i];
-        c->absent[ticket * c->width + c->places[first + i]] = why_not;
+        c->values[ticket * c->list.width + c->list.places[first + i]] = why_not ? NAN : values[i];
+        c->absent[ticket * c->list.width + c->list.places[first + i]] = why_not;
     }
     free(values);
     free(absent);
@@ -790,10 +623,7 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
         return false;
     *(by_range ? &t->by_range : &t->by_sass) = true;
     double took = 1e3 * now_seconds() - t->started_ms;
-    if (run->native_ms > 0 && by_range)
-        learn(&c->range_pass_ms, &run->cost->range, took, run->native_ms);
-    else if (run->native_ms > 0)
-        learn(&c->sass_pass_ms, &run->cost->sass, took, run->native_ms);
+    gp_learn_pass(&c->cost, by_range, run, took);
     return true;
 }
 
@@ -825,10 +655,10 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
                            const char *not_run)
 {
     const char *nothing = "the GPU counted nothing to divide by";
-    bool unread = !c->instrumented[place] || t->presumed || (t->by_range && !t->range_read);
+    bool unread = !c->list.is_instrumented[place] || t->presumed || (t->by_range && !t->range_read);
     if (t->in_session && unread)
         return "the process ended before it was read";
-    if (c->instrumented[place]) {
+    if (c->list.is_instrumented[place]) {
         if (t->is_new && !t->by_range)
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
         if (t->by_range && !t->range_read && t->hardware_lost)
@@ -847,16 +677,16 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
                                            const char *not_run)
 {
     const struct ticket *t = &c->tickets[ticket];
-    for (size_t i = 0; i < c->count; i++) {
-        double value = c->values[ticket * c->width + i];
-        const char *absent = c->absent[ticket * c->width + i];
+    for (size_t i = 0; i < c->list.count; i++) {
+        double value = c->values[ticket * c->list.width + i];
+        const char *absent = c->absent[ticket * c->list.width + i];
         if (t->presumed && t->in_session) /* it may not be so */
             value = NAN;
         c->counters[i].value = value;
-        c->counters[i].absent = c->unavailable[i] ? c->unavailable[i]
-                                : absent          ? absent
-                                : isfinite(value) ? NULL
-                                                  : missing(c, t, i, not_run);
+        c->counters[i].absent = c->list.unavailable[i] ? c->list.unavailable[i]
+                                : absent               ? absent
+                                : isfinite(value)      ? NULL
+                                                       : missing(c, t, i, not_run);
     }
     return c->counters;
 }

@@ -1,0 +1,36 @@
+/* Which counters are counted on a chip, and in which order: those that were asked for and exist,
+ * the hardware's before those of instrumented code, and among the hardware's some that bear witness
+ * that launches are alike. Owns the lists. Calls CUPTI's host library, by counters/range_config.h.
+ */
+#ifndef GPUPROF_COUNTERS_COUNTER_LIST_H
+#define GPUPROF_COUNTERS_COUNTER_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How many bear witness at the most, and how many are enough where the instructions of a launch
+ * were counted one by one. */
+#define GP_ALL_WITNESSES 4
+#define GP_LEAST_WITNESSES 3
+
+struct gp_counter_list {
+    size_t count;             /* that were asked for */
+    const char **unavailable; /* by counter: why this chip cannot count it, NULL if it can */
+    bool *is_instrumented;    /* by counter */
+
+    const char **names; /* those that are counted: `used` of them, the hardware's first */
+    size_t *places;     /* where each stands in a row of `width` values: as among those asked for,
+                           or behind those where it only bears witness */
+    size_t used, hardware_used, instrumented, width;
+
+    size_t witnesses[GP_ALL_WITNESSES]; /* their places, of the first so many */
+    size_t witness_count;
+};
+
+/* For `count` counters by name (strings that outlive the list). False with the reason in *why; the
+ * list is to be freed all the same. */
+bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const char *const *names,
+                          size_t count, const char **why);
+void gp_counter_list_free(struct gp_counter_list *list);
+
+#endif

@@ -1,0 +1,68 @@
+#include "counters/instrumenting_cost.h"
+
+/* Guesses until a kernel has been seen: how many times slower instrumented code is that tells
+ * launches apart, and that of the Range Profiler. */
+#define SASS_SLOWDOWN 15.0
+#define RANGE_SLOWDOWN 25.0
+/* So many times what the Range Profiler's pass costs may be spent on telling. */
+#define WORTH_TELLING 2
+/* What is left of a cost that was seen, each time that a launch is not told apart because of it. */
+#define FADES 0.97
+/* Guesses of what such a pass costs beside the kernel, in milliseconds, and of what it costs to go
+ * on to the Range Profiler's and back from there. */
+#define SASS_PASS_MS 0.3
+#define RANGE_PASS_MS 1.0
+#define TURN_MS 20.0
+
+static double or_guess(double learned, double guess)
+{
+    return learned > 0 ? learned : guess;
+}
+
+/* Milliseconds that instrumenting the run is expected to take, either way. */
+static double expect_sass(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
+{
+    return or_guess(cost->sass_ms, SASS_PASS_MS) +
+           run->native_ms * or_guess(run->cost->sass, SASS_SLOWDOWN);
+}
+
+static double expect_range(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
+{
+    return or_guess(cost->turn_ms, TURN_MS) + or_guess(cost->return_ms, TURN_MS) +
+           or_guess(cost->range_ms, RANGE_PASS_MS) +
+           run->native_ms * or_guess(run->cost->range, RANGE_SLOWDOWN);
+}
+
+bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run)
+{
+    if (expect_sass(cost, run) <= WORTH_TELLING * expect_range(cost, run))
+        return true;
+    cost->sass_ms *= FADES;
+    run->cost->sass *= FADES;
+    return false;
+}
+
+static void learn_least(double *least_ms, double took_ms)
+{
+    if (*least_ms <= 0 || took_ms < *least_ms)
+        *least_ms = took_ms;
+}
+
+/* The kernel's own cost becomes a value between what is known and what was seen now, so that one
+ * odd launch does not decide. */
+void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,
+                   double took_ms)
+{
+    double *pass_ms = by_range ? &cost->range_ms : &cost->sass_ms;
+    double *slowdown = by_range ? &run->cost->range : &run->cost->sass;
+    if (run->native_ms <= 0)
+        return;
+    learn_least(pass_ms, took_ms);
+    double seen = (took_ms - *pass_ms) / run->native_ms;
+    *slowdown = *slowdown > 0 ? (*slowdown + seen) / 2 : seen;
+}
+
+void gp_learn_turn(struct gp_instrumenting_cost *cost, bool there, double took_ms)
+{
+    learn_least(there ? &cost->turn_ms : &cost->return_ms, took_ms);
+}
