@@ -21,8 +21,9 @@ struct gpusim_watcher {
     /* Called where the launch ran, with the counts of that launch; they are gone afterwards. */
     void (*launched)(void *self, const struct gpusim_result *result);
     void *self;
-    bool serialize; /* a launch call returns only when the launch has ended */
-    bool idle;      /* for now it does not want to see; changed while nothing runs */
+    bool serialize;   /* a launch call returns only when the launch has ended */
+    bool idle;        /* for now it does not want to see; changed while nothing runs */
+    bool instruments; /* it changes the code of kernels */
     struct gpusim_watcher *next;
 };
 

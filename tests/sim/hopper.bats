@@ -410,6 +410,25 @@ profiler() {
     [ "$(profiler "start 1")" -eq 2 ]
 }
 
+@test "new launches whose instrumented code is refused have what the hardware counts" {
+    export GPUSIM_FAULTS=refusedcode
+    same_with_and_without "$programs/snippets_linked" vector_add in_place one_lane
+    launches=$(grep -c '"type":"launch"' "$profile")
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq "$launches" ]
+    [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 0 ]
+}
+
+@test "where CUPTI's image for the ranges gets too big there are fewer" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/alike_linked" 100x256
+    [ "$(measured)" -eq 100 ]
+    [ "$(profiler "empty 0")" -eq 2 ]
+    rm "$GPUSIM_PROFILER"
+    GPUSIM_FAULTS=bigimage same_with_and_without "$programs/alike_linked" 100x256
+    [ "$(measured)" -eq 100 ]
+    [ "$(profiler "empty 0")" -eq 3 ]
+}
+
 @test "counters in use elsewhere: one line, and what instrumented code counts" {
     GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked" vector_add flops_float
     [ "$(grep -c "^gpuprof: " "$log")" -eq 1 ]

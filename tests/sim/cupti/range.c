@@ -239,6 +239,8 @@ cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Para
     o->base_count = count;
     o->max_ranges = (uint32_t)pParams->maxNumOfRanges;
     pParams->counterDataSize = gpusim_data_bytes(count, o->max_ranges);
+    if (gpusim_driver() && gpusim_driver()->fault("bigimage"))
+        pParams->counterDataSize += (size_t)o->max_ranges << 20;
     return CUPTI_SUCCESS;
 }
 
@@ -304,6 +306,16 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
 
 /* ---- sessions ---- */
 
+/* Does the present pass count instrumented code? */
+static bool instruments(const CUpti_RangeProfiler_Object *o)
+{
+    for (uint32_t i = 0; i < o->config->count; i++)
+        if (o->config->counters[i].pass == o->pass &&
+            gpusim_metric_is_instrumented(o->config->counters[i].base))
+            return true;
+    return false;
+}
+
 CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *pParams)
 {
     CUpti_RangeProfiler_Object *o;
@@ -338,6 +350,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     /* Each kernel a range of its own: then kernels do not overlap. */
     o->watcher.serialize = o->mode == CUPTI_AutoRange;
     o->watcher.idle = o->mode == CUPTI_UserRange;
+    o->watcher.instruments = instruments(o);
     if (!gpusim_driver()->watch(o->context, &o->watcher)) {
         gpusim_counters_give_back(o->context, o->device);
         o->started = false;

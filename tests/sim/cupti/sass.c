@@ -275,7 +275,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *pPar
     if (!c)
         return why;
     c->context = pParams->ctx ? pParams->ctx : gpusim_driver()->current();
-    c->watcher = (struct gpusim_watcher){.launched = launched, .self = c};
+    c->watcher = (struct gpusim_watcher){.launched = launched, .self = c, .instruments = true};
     c->record_count = 0;
     if (!gpusim_driver()->watch(c->context, &c->watcher))
         return CUPTI_ERROR_INVALID_CONTEXT;

@@ -9,10 +9,10 @@
 
 #define L2_WAYS 16
 
-static bool is_watched(CUcontext context)
+static bool is_watched(CUcontext context, bool instrumented)
 {
     for (const struct gpusim_watcher *w = context->watchers; w; w = w->next)
-        if (!w->idle)
+        if (!w->idle && (w->instruments || !instrumented))
             return true;
     return false;
 }
@@ -39,7 +39,8 @@ CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *laun
         return CUDA_ERROR_INVALID_VALUE;
     if ((threads + GPUSIM_WARP - 1) / GPUSIM_WARP * per_warp > 65536)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (is_watched(context) && !f->code->whole && gpusim_fault("refused"))
+    if (!f->code->whole && ((gpusim_fault("refused") && is_watched(context, false)) ||
+                            (gpusim_fault("refusedcode") && is_watched(context, true))))
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     return CUDA_SUCCESS;
 }
@@ -125,7 +126,7 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->broken_restore = gpusim_fault("badrestore");
 
     pthread_mutex_lock(&gpusim_lock);
-    watched = is_watched(context) && !f->code->whole;
+    watched = is_watched(context, false) && !f->code->whole;
     if (watched)
         f->watched = context->watches + 1;
     pthread_mutex_unlock(&gpusim_lock);
