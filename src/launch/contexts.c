@@ -116,16 +116,17 @@ static void close_collection(struct gp_context *c, bool alive)
     c->collection = NULL;
 }
 
-/* True when nothing runs any more in the contexts that have collected. Where a stream is being
- * captured our own wait would invalidate that; then it is left to CUPTI to wait, or, at the end of
- * the process, the collection as it is. */
-static bool close_collections(bool at_end)
+/* True when nothing runs any more in the contexts that have collected, on a device or (ALL) any.
+ * Where a stream is being captured our own wait would invalidate that; then it is left to CUPTI to
+ * wait, or, at the end of the process, the collection as it is. */
+#define ALL (-1)
+static bool close_collections(int device, bool at_end)
 {
     bool all_at_rest = true;
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (!c->collection)
+        if (!c->collection || (device != ALL && c->device.ordinal != device))
             continue;
         bool alive = push(c), captured = gp_captures_are_in(c->handle);
         bool at_rest = alive && (captured ? !at_end && !is_held_up(c) : comes_to_rest(c));
@@ -139,13 +140,13 @@ static bool close_collections(bool at_end)
 
 void gp_contexts_close_collections(void)
 {
-    close_collections(false);
+    close_collections(ALL, false);
 }
 
 void gp_contexts_end(void)
 {
     /* CUPTI may wait for a kernel that the program leaves behind. */
-    if (close_collections(true))
+    if (close_collections(ALL, true))
         gp_collectors_end();
 }
 
@@ -156,7 +157,7 @@ bool gp_context_collects(struct gp_context *c, const char **why)
         end_pass(c);
         return true;
     }
-    gp_contexts_close_collections();
+    close_collections(c->device.ordinal, false);
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)
         gp_session_record_device(&c->device);

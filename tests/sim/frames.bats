@@ -110,11 +110,10 @@ load common
 }
 
 @test "the launch that is let go is the last there is room for" {
-    for launches in 63 127; do
-        GPUPROF_METRICS=${metrics:-} GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" \
-            $(printf 'scale %.0s' $(seq $launches)) host scale scale
-        [ "$(measured scale_in_place)" -eq $((launches + 2)) ]
-        metrics=duration,inst_executed # without counters of instrumented code there is room for more
+    for metrics in "" duration,inst_executed; do
+        GPUPROF_METRICS=$metrics GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" \
+            $(printf 'scale %.0s' {1..95}) host scale scale
+        [ "$(measured scale_in_place)" -eq 97 ]
     done
 }
 
@@ -262,12 +261,20 @@ enabled() {
     done
 }
 
+@test "two devices in turn are counted side by side" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/turns_linked" devices
+    [ "$(measured scale_in_place)" -eq 100 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    [ "$(enabled)" -eq 2 ]
+}
+
 @test "a kernel is let go when there is no room for another unread launch" {
     # Reading does not happen while it waits, and the next launch comes first.
-    many=$(yes scale | head -63)
+    many=$(yes scale | head -95)
     GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $many stream $many
-    [ "$(grep -c '"type":"launch"' "$profile")" -eq 127 ]
-    [ "$(measured scale_in_place)" -eq 126 ]
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 191 ]
+    [ "$(measured scale_in_place)" -eq 190 ]
     [ "$(measured wait_for_flag)" -eq 0 ]
 }
 

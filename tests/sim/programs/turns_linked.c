@@ -286,7 +286,7 @@ static void freed(const void *image, size_t size)
     end("freed", &numbers);
 }
 
-static void contexts(const void *image)
+static void contexts(const void *image, bool on_devices)
 {
     enum { CONTEXTS = 2 };
     struct numbers numbers[CONTEXTS];
@@ -295,7 +295,7 @@ static void contexts(const void *image)
     CUfunction f[CONTEXTS];
 
     for (int i = 0; i < CONTEXTS; i++) {
-        MUST(cuCtxCreate_v2(&context[i], 0, 0));
+        MUST(cuCtxCreate_v2(&context[i], 0, on_devices ? i : 0));
         f[i] = load(&module[i], image);
         begin(&numbers[i]);
         MUST(cuCtxPopCurrent(&popped));
@@ -354,7 +354,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "handles") == 0)
             handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
-            contexts(image);
+            contexts(image, false);
+        else if (strcmp(argv[i], "devices") == 0)
+            contexts(image, true);
         else if (strcmp(argv[i], "alone") == 0)
             alone(image);
         else if (strcmp(argv[i], "registered") == 0)
