@@ -269,6 +269,18 @@ enabled() {
     [ "$(enabled)" -eq 2 ]
 }
 
+@test "a hundred contexts come and go" {
+    for chip in hopper kepler; do
+        GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" mortal
+        [ "$(measured scale_in_place)" -eq 200 ]
+        ! grep -q "^gpuprof: " "$log" || false
+    done
+    # Event groups of a context that a kernel broke are left to CUPTI.
+    GPUSIM_CHIP=kepler same_with_and_without "$programs/turns_linked" mortal_failing
+    [ "$(measured scale_in_place)" -eq 200 ]
+    ! grep -q "^gpuprof: not measuring" "$log" || false
+}
+
 @test "a kernel is let go when there is no room for another unread launch" {
     # Reading does not happen while it waits, and the next launch comes first.
     many=$(yes scale | head -95)

@@ -29,12 +29,16 @@ struct group {
     void *user_data;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct group *groups;
-static struct {
+/* Of a context; stays when that goes, as the driver's own knowledge of it does. */
+struct mode {
+    struct mode *next;
     CUcontext context;
     CUpti_EventCollectionMode mode;
-} modes[64];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct group *groups;
+static struct mode *modes;
 
 /* Does the driver's chip count by events at all? */
 static CUptiResult available(void)
@@ -109,9 +113,36 @@ static CUptiResult answer_text(size_t *size, void *out, const char *text)
 
 /* ---- what there is ---- */
 
+/* The lock is held. */
+static struct mode *find_mode(CUcontext context)
+{
+    struct mode *m = modes;
+
+    while (m && m->context != context)
+        m = m->next;
+    return m;
+}
+
+/* The same, made where there is none; NULL when memory ran out. */
+static struct mode *need_mode(CUcontext context)
+{
+    struct mode *m = find_mode(context);
+
+    if (m)
+        return m;
+    m = calloc(1, sizeof(*m));
+    if (!m)
+        return NULL;
+    m->context = context;
+    m->next = modes;
+    modes = m;
+    return m;
+}
+
 CUptiResult CUPTIAPI cuptiSetEventCollectionMode(CUcontext context, CUpti_EventCollectionMode mode)
 {
     CUptiResult result = available();
+    struct mode *m;
     int device;
 
     if (result != CUPTI_SUCCESS)
@@ -122,24 +153,21 @@ CUptiResult CUPTIAPI cuptiSetEventCollectionMode(CUcontext context, CUpti_EventC
         mode != CUPTI_EVENT_COLLECTION_MODE_KERNEL)
         return CUPTI_ERROR_INVALID_PARAMETER;
     pthread_mutex_lock(&lock);
-    result = CUPTI_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-        if (modes[i].context == context || !modes[i].context) {
-            modes[i].context = context;
-            modes[i].mode = mode;
-            result = CUPTI_SUCCESS;
-            break;
-        }
+    m = need_mode(context);
+    if (m)
+        m->mode = mode;
     pthread_mutex_unlock(&lock);
-    return result;
+    return m ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
 }
 
 static CUpti_EventCollectionMode mode_of(CUcontext context)
 {
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-        if (modes[i].context == context)
-            return modes[i].mode;
-    return CUPTI_EVENT_COLLECTION_MODE_KERNEL;
+    struct mode *m;
+
+    pthread_mutex_lock(&lock);
+    m = find_mode(context);
+    pthread_mutex_unlock(&lock);
+    return m ? m->mode : CUPTI_EVENT_COLLECTION_MODE_KERNEL;
 }
 
 CUptiResult CUPTIAPI cuptiDeviceGetEventDomainAttribute(CUdevice device,

@@ -1,6 +1,8 @@
 #include "driver/image.h"
 
 #include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MACHINE_CUDA 190
@@ -207,4 +209,27 @@ size_t gpusim_image_bytes(const void *image, const void **start)
     if (memcmp(image, ELFMAG, SELFMAG) == 0 && open_elf(image, &elf))
         return elf_bytes(&elf);
     return 0;
+}
+
+void *gpusim_image_from_file(const char *path, CUresult *result)
+{
+    FILE *file = fopen(path, "rb");
+    char *bytes = NULL;
+    long size = -1;
+
+    *result = CUDA_ERROR_FILE_NOT_FOUND;
+    if (!file)
+        return NULL;
+    if (fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size > 0 && fseek(file, 0, SEEK_SET) == 0)
+        bytes = calloc(1, (size_t)size + 64); /* a short file must not be read past its end */
+    if (bytes && fread(bytes, 1, (size_t)size, file) == (size_t)size)
+        *result = CUDA_SUCCESS;
+    (void)fclose(file);
+    if (*result != CUDA_SUCCESS) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
 }

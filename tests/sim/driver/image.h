@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "driver/driver.h"
+
 struct gpusim_image_function {
     const char *name; /* inside the image */
     unsigned registers, shared, local;
@@ -39,5 +41,8 @@ enum gpusim_image_kind gpusim_image_walk(const void *image,
 
 /* How long the image is by its own account, and where it begins (a wrapper only points to it). */
 size_t gpusim_image_bytes(const void *image, const void **start);
+
+/* The content of a file, to be freed; NULL and why not. */
+void *gpusim_image_from_file(const char *path, CUresult *result);
 
 #endif

@@ -42,6 +42,12 @@ struct CUkern_st {
     char *name;
 };
 
+/* For these the caller holds the lock. */
+CUresult gpusim_module_load(CUcontext context, const void *image, CUmodule *module);
+bool gpusim_module_unload(CUcontext context, CUmodule module); /* false: it is not the context's */
+CUfunction gpusim_module_function(CUmodule module, const char *name);
+struct gpusim_variable *gpusim_module_variable(CUmodule module, const char *name);
+
 /* The function behind a handle of either kind, in the current context; NULL and why not. */
 CUfunction gpusim_function_of(CUfunction handle, CUcontext context, CUresult *why);
 

@@ -313,6 +313,35 @@ static void contexts(const void *image, bool on_devices)
     }
 }
 
+/* Contexts come and go, more of them than a table of a fixed size would hold; in each a kernel
+ * runs, and where `failing` another one breaks the context. */
+static void mortal(const void *image, bool failing)
+{
+    enum { CONTEXTS = 100 };
+
+    for (int i = 0; i < CONTEXTS; i++) {
+        struct numbers numbers;
+        CUcontext context;
+        CUmodule module;
+        CUfunction f;
+
+        MUST(cuCtxCreate_v2(&context, 0, 0));
+        f = load(&module, image);
+        begin(&numbers);
+        advance(&numbers, f);
+        advance(&numbers, f);
+        check("mortal", &numbers);
+        if (failing) {
+            MUST(cuModuleGetFunction(&f, module, "trap"));
+            MUST(cuLaunchKernel(f, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+            if (cuCtxSynchronize() == CUDA_SUCCESS)
+                exit(3);
+        }
+        MUST(cuCtxDestroy(context));
+    }
+    printf("mortal: %d contexts\n", CONTEXTS);
+}
+
 /* A context that nothing runs in goes between the launch of a module's kernel and its unloading. */
 static void beside(const void *image)
 {
@@ -367,6 +396,10 @@ int main(int argc, char **argv)
             captured(image, true);
         else if (strcmp(argv[i], "freed") == 0)
             freed(image, size);
+        else if (strcmp(argv[i], "mortal") == 0)
+            mortal(image, false);
+        else if (strcmp(argv[i], "mortal_failing") == 0)
+            mortal(image, true);
         else if (strcmp(argv[i], "beside") == 0)
             beside(image);
         else
