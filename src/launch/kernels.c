@@ -205,19 +205,25 @@ static struct unselected *place_of(CUfunction handle)
     return &remembered[(bits >> 4 ^ bits >> 8 ^ bits >> 12) % REMEMBERED];
 }
 
+bool gp_kernel_is_left_out(CUfunction handle)
+{
+    const struct unselected *place = place_of(handle);
+    return place->handle == handle &&
+           place->forgotten == atomic_load_explicit(&times_forgotten, memory_order_acquire);
+}
+
 enum gp_interest gp_kernel_interest(CUfunction handle)
 {
-    unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
-    struct unselected *place = place_of(handle);
-    if (place->handle == handle && place->forgotten == now)
+    if (gp_kernel_is_left_out(handle))
         return GP_NOT_SELECTED;
+    unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
     const struct gp_kernel *k = lock_and_find(handle);
     enum gp_interest interest = !k || !k->selected ? GP_NOT_SELECTED
                                 : atomic_load_explicit(&k->refused, memory_order_relaxed)
                                     ? GP_REFUSED
                                     : GP_WANTED;
     if (k && interest == GP_NOT_SELECTED)
-        *place = (struct unselected){.handle = handle, .forgotten = now};
+        *place_of(handle) = (struct unselected){.handle = handle, .forgotten = now};
     pthread_rwlock_unlock(&lock);
     return interest;
 }
