@@ -41,6 +41,7 @@ static struct gp_thread *make(void)
     if (!t)
         return NULL;
     atomic_init(&t->inside, 0);
+    atomic_init(&t->launches, 0);
     atomic_init(&t->taken, true);
     t->next = gp_threads();
     while (!atomic_compare_exchange_weak(&threads, &t->next, t))

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 struct gp_thread {
-    atomic_int inside; /* the gate's */
+    atomic_int inside;     /* the gate's */
+    atomic_ulong launches; /* of kernels, that were not measured; goes on where it is reused */
     atomic_bool taken;
     struct gp_thread *next;
 } __attribute__((aligned(64))); /* a cache line of its own */
