@@ -40,8 +40,10 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 static struct gp_kernel *kernels;
 
 /* Some functions that the user has not selected, so that their launches cost next to nothing. What
- * a thread knows holds until kernels are forgotten: then a handle may become another function's. */
-#define REMEMBERED 8
+ * a thread knows holds until kernels are forgotten: then a handle may become another function's. A
+ * program may launch dozens in turn; but the room is taken from every thread's stack. */
+#define REMEMBERED_BITS 6
+#define REMEMBERED (1 << REMEMBERED_BITS)
 struct unselected {
     CUfunction handle;
     unsigned long forgotten;
@@ -201,8 +203,8 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
 
 static struct unselected *place_of(CUfunction handle)
 {
-    uintptr_t bits = (uintptr_t)handle;
-    return &remembered[(bits >> 4 ^ bits >> 8 ^ bits >> 12) % REMEMBERED];
+    uint64_t hash = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
+    return &remembered[hash >> (64 - REMEMBERED_BITS)];
 }
 
 bool gp_kernel_is_left_out(CUfunction handle)
