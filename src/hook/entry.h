@@ -14,9 +14,10 @@
 
 #define GP_EXPORT __attribute__((visibility("default")))
 
-/* The real function of that name, NULL where the driver has none or is not loaded. Our exports make
- * optional functions look present; calling one then answers CUDA_ERROR_NOT_FOUND. */
-#define GP_REAL(symbol) (gp_driver_find() ? gp_cuda.symbol : NULL)
+/* The real function of that name, NULL where the driver has none or is not loaded; once found it is
+ * not asked for again. Our exports make optional functions look present; calling one then answers
+ * CUDA_ERROR_NOT_FOUND. */
+#define GP_REAL(symbol) (gp_cuda.symbol || gp_driver_find() ? gp_cuda.symbol : NULL)
 
 /* First lines of a wrapper: forwards calls that are not the program's. `arguments` in parentheses.
  */

@@ -5,7 +5,14 @@
 #include "memory/buffers.h"
 
 #define GATE(base, version, suffix, symbol, parameters, arguments) \
-    GP_GATED(symbol, parameters, arguments, (void)0)
+    GP_EXPORT CUresult symbol parameters                           \
+    {                                                              \
+        GP_FORWARD(symbol, arguments);                             \
+        gp_gate_pass();                                            \
+        CUresult result = gp_cuda.symbol arguments;                \
+        gp_gate_passed();                                          \
+        return result;                                             \
+    }
 
 #define BARS(base, version, suffix, symbol, parameters, arguments, why) \
     GP_GATED(symbol, parameters, arguments, GP_IF_DONE(gp_memory_bar_replay(why)))

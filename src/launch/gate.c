@@ -1,52 +1,239 @@
 #include "launch/gate.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <time.h>
+#include "base/futex.h"
+#include "launch/threads.h"
 
-/* Writers first: a program whose threads copy all the time would else never be measured. */
-static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Calls pass all the time, and the gate is closed for measurements only. So to pass it costs two
+ * stores into memory of the thread's own (launch/threads.h), and who closes it does the work.
+ *
+ * Who passes stores that it is inside and then loads `closing`; who closes stores that and then
+ * loads what all threads have stored. One of the two has to see the other, for which both need a
+ * full barrier between their store and their load. membarrier has every thread of the process that
+ * is running execute one, and a thread that is not running went through one when it stopped: what a
+ * thread stored before it is seen after membarrier, and what a thread loads behind it is what was
+ * stored before membarrier. So who passes has only to keep the compiler from reordering. The same
+ * holds for leaving: a thread that leaves sees `closing`, and wakes who waits, or is seen to have
+ * left. Where there is no membarrier both sides are sequentially consistent.
+ *
+ * Who closes has loaded what the others stored (with release) when they left, and who passes has
+ * loaded what was stored when the gate was opened: `closing`, or that it is let in. So what was
+ * done on one side happens before what is done on the other, also for tools that know C11 atomics
+ * and nothing of membarrier. */
+
+/* `inside` of a thread that waits to be let in. Else it is how many of its calls are passing, one
+ * in the other where a signal's handler or a tool in the driver's callback makes them. */
+#define WAITING (-1)
+
+/* Threads that have no struct gp_thread, as memory ran out; how many of them are inside. */
+static atomic_int nameless;
+static __thread int nameless_calls __attribute__((tls_model("initial-exec")));
+static __thread int nameless_cancel_state __attribute__((tls_model("initial-exec")));
+
+static atomic_bool closing; /* somebody has closed the gate, or waits until it is */
+static bool has_membarrier; /* known before anyone passes or closes the gate */
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static atomic_int times_left; /* how often a thread has left while somebody waited for that */
 /* Launches to be measured queue here, however long: only the wait for calls that pass the gate,
  * which may themselves wait for the GPU, is bounded. */
 static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
 
-/* A thread that is cancelled at the gate would leave it as it is for ever. */
+/* A thread that is cancelled while it has the gate closed would leave it so for ever. */
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));
+
+static bool membarrier(int command)
+{
+    int saved_errno = errno;
+    bool done = syscall(SYS_membarrier, command, 0, 0) == 0;
+    errno = saved_errno;
+    return done;
+}
+
+/* Some emulators answer every call with success, and do nothing. */
+static void prepare(void)
+{
+    has_membarrier = !membarrier(-1) && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+static struct gp_thread *enter(void)
+{
+    pthread_once(&prepared, prepare);
+    return gp_thread_enter();
+}
+
+/* To be called by who has left; cheap while nobody waits for that. */
+static void tell_closer(void)
+{
+    if (!atomic_load(&closing))
+        return;
+    atomic_fetch_add(&times_left, 1);
+    gp_futex_wake(&times_left);
+}
+
+/* ---- passing --------------------------------------------------------------------------------- */
+
+/* What the thread loads next is loaded after this is there to be seen, see above. */
+static void set_inside(struct gp_thread *t, int calls)
+{
+    if (!has_membarrier) {
+        atomic_store(&t->inside, calls);
+        return;
+    }
+    atomic_store_explicit(&t->inside, calls, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* The gate is closed, or somebody waits for that. Who opens it lets in those that wait: one that
+ * closes it time and again would else be quicker than they are. */
+static void wait_for_turn(struct gp_thread *t)
+{
+    do {
+        atomic_store(&t->inside, WAITING);
+        tell_closer();
+        while (atomic_load(&closing) && atomic_load(&t->inside) == WAITING)
+            gp_futex_wait(&t->inside, WAITING, NULL);
+    } while (atomic_exchange(&t->inside, 1) <= 0 && atomic_load(&closing));
+}
+
+/* Goes in while nobody closes the gate, or has it closed. If the thread were cancelled inside it
+ * would be counted for ever. */
+static void pass_nameless(void)
+{
+    if (nameless_calls++ > 0)
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &nameless_cancel_state);
+    pthread_mutex_lock(&queue);
+    atomic_fetch_add(&nameless, 1);
+    pthread_mutex_unlock(&queue);
+}
+
+static void passed_nameless(void)
+{
+    if (--nameless_calls > 0)
+        return;
+    atomic_fetch_sub(&nameless, 1);
+    tell_closer();
+    pthread_setcancelstate(nameless_cancel_state, NULL);
+}
+
+void gp_gate_pass(void)
+{
+    struct gp_thread *t = gp_thread_own;
+    if (!t && (nameless_calls > 0 || !(t = enter()))) {
+        pass_nameless();
+        return;
+    }
+    int calls = atomic_load_explicit(&t->inside, memory_order_relaxed);
+    set_inside(t, calls > 0 ? calls + 1 : 1);
+    if (calls <= 0 && atomic_load(&closing))
+        wait_for_turn(t);
+}
+
+void gp_gate_passed(void)
+{
+    struct gp_thread *t = gp_thread_own;
+    if (!t) {
+        passed_nameless();
+        return;
+    }
+    set_inside(t, atomic_load_explicit(&t->inside, memory_order_relaxed) - 1);
+    tell_closer();
+}
+
+void gp_gate_abandon(struct gp_thread *t)
+{
+    atomic_store(&t->inside, 0);
+    tell_closer();
+}
 
 void gp_gate_share(void)
 {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    pthread_rwlock_rdlock(&gate);
+    gp_gate_pass();
 }
 
 void gp_gate_unshare(void)
 {
-    pthread_rwlock_unlock(&gate);
+    gp_gate_passed();
     pthread_setcancelstate(cancel_state, NULL);
 }
+
+/* ---- closing --------------------------------------------------------------------------------- */
 
 static struct timespec from_now(double seconds)
 {
     struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     long ns = t.tv_nsec + (long)(1e9 * (seconds - (double)(time_t)seconds));
     t.tv_sec += (time_t)seconds + ns / 1000000000;
     t.tv_nsec = ns % 1000000000;
     return t;
 }
 
+static bool is_anyone_inside(void)
+{
+    const struct gp_thread *t = gp_threads();
+    while (t && atomic_load(&t->inside) <= 0)
+        t = t->next;
+    return t || atomic_load(&nameless) > 0;
+}
+
+static bool wait_for_leaving(const struct timespec *until)
+{
+    for (bool in_time = true;;) {
+        int before = atomic_load(&times_left);
+        if (!is_anyone_inside())
+            return true;
+        if (!in_time)
+            return false;
+        in_time = gp_futex_wait(&times_left, before, until);
+    }
+}
+
+static void let_in(void)
+{
+    atomic_store(&closing, false);
+    for (struct gp_thread *t = gp_threads(); t; t = t->next) {
+        int waiting = WAITING;
+        if (atomic_compare_exchange_strong(&t->inside, &waiting, 1))
+            gp_futex_wake(&t->inside);
+    }
+}
+
+/* In the middle of a call of its own a thread would wait for itself. */
+static bool is_inside(void)
+{
+    return gp_thread_own ? atomic_load(&gp_thread_own->inside) > 0 : nameless_calls > 0;
+}
+
 bool gp_gate_queue(double seconds)
 {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pthread_once(&prepared, prepare);
     pthread_mutex_lock(&queue);
+    if (is_inside())
+        return false;
     const struct timespec until = from_now(seconds);
-    return pthread_rwlock_timedwrlock(&gate, &until) == 0;
+    atomic_store(&closing, true);
+    bool closed = (!has_membarrier || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) &&
+                  wait_for_leaving(&until);
+    if (!closed)
+        let_in();
+    return closed;
 }
 
 void gp_gate_leave(bool closed)
 {
     if (closed)
-        pthread_rwlock_unlock(&gate);
+        let_in();
     pthread_mutex_unlock(&queue);
     pthread_setcancelstate(cancel_state, NULL);
 }

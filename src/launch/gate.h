@@ -1,5 +1,5 @@
 /* The gate that keeps the program's other threads from touching GPU memory while a launch is saved,
- * replayed and restored: work passes it shared, a replay closes it. Owns the lock; calls nothing.
+ * replayed and restored: work passes it shared, a replay closes it. Owns the lock; calls base/.
  *
  * The lock is held across driver calls only, never across a call into the program. The gate is not
  * closed across one that may wait for the GPU without a limit: what it waits for may need a call
@@ -9,9 +9,19 @@
 
 #include <stdbool.h>
 
-/* Around a call that submits work or frees memory. The thread must not hold the gate already. */
+/* Around a call that submits work or frees memory. The thread must not hold the gate already. One
+ * that is to be cancelled is so afterwards: what is noted of the call is noted. */
 void gp_gate_share(void);
 void gp_gate_unshare(void);
+
+/* The same around a driver call of which nothing is noted, as cheap as can be: the thread may be
+ * cancelled or end in it, as without us. */
+void gp_gate_pass(void);
+void gp_gate_passed(void);
+
+/* A thread has ended, or was cancelled, wherever it was: it has left. */
+struct gp_thread;
+void gp_gate_abandon(struct gp_thread *thread);
 
 /* Closes the gate, waiting for calls that are passing it; they may wait for the GPU, which may wait
  * for us, so the wait ends after some seconds with false. */

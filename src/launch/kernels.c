@@ -40,8 +40,10 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 static struct gp_kernel *kernels;
 
 /* Some functions that the user has not selected, so that their launches cost next to nothing. What
- * a thread knows holds until kernels are forgotten: then a handle may become another function's. */
-#define REMEMBERED 8
+ * a thread knows holds until kernels are forgotten: then a handle may become another function's. A
+ * program may launch dozens in turn; but the room is taken from every thread's stack. */
+#define REMEMBERED_BITS 6
+#define REMEMBERED (1 << REMEMBERED_BITS)
 struct unselected {
     CUfunction handle;
     unsigned long forgotten;
@@ -201,23 +203,29 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
 
 static struct unselected *place_of(CUfunction handle)
 {
-    uintptr_t bits = (uintptr_t)handle;
-    return &remembered[(bits >> 4 ^ bits >> 8 ^ bits >> 12) % REMEMBERED];
+    uint64_t hash = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
+    return &remembered[hash >> (64 - REMEMBERED_BITS)];
+}
+
+bool gp_kernel_is_left_out(CUfunction handle)
+{
+    const struct unselected *place = place_of(handle);
+    return place->handle == handle &&
+           place->forgotten == atomic_load_explicit(&times_forgotten, memory_order_acquire);
 }
 
 enum gp_interest gp_kernel_interest(CUfunction handle)
 {
-    unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
-    struct unselected *place = place_of(handle);
-    if (place->handle == handle && place->forgotten == now)
+    if (gp_kernel_is_left_out(handle))
         return GP_NOT_SELECTED;
+    unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
     const struct gp_kernel *k = lock_and_find(handle);
     enum gp_interest interest = !k || !k->selected ? GP_NOT_SELECTED
                                 : atomic_load_explicit(&k->refused, memory_order_relaxed)
                                     ? GP_REFUSED
                                     : GP_WANTED;
     if (k && interest == GP_NOT_SELECTED)
-        *place = (struct unselected){.handle = handle, .forgotten = now};
+        *place_of(handle) = (struct unselected){.handle = handle, .forgotten = now};
     pthread_rwlock_unlock(&lock);
     return interest;
 }

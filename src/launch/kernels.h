@@ -17,6 +17,10 @@ struct gp_kernel;
 enum gp_interest { GP_NOT_SELECTED, GP_REFUSED, GP_WANTED };
 enum gp_interest gp_kernel_interest(CUfunction function);
 
+/* True where the calling thread has learned before that the user has not selected the function: no
+ * more is to be asked. Takes no lock. */
+bool gp_kernel_is_left_out(CUfunction function);
+
 /* The function behind a handle that is being launched; NULL when memory ran out. Valid while the
  * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);

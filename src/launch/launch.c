@@ -219,8 +219,7 @@ static bool is_ready(struct gp_context *c)
 
 /* Makes the launch, and measures it; false where that cannot be done now, and nothing was launched.
  * The gate is closed. True in *held_up where a wait ran out. */
-static bool launch_alone(const struct gp_call *call, uint64_t index, uint64_t turn, bool *held_up,
-                         CUresult *result)
+static bool launch_alone(const struct gp_call *call, uint64_t turn, bool *held_up, CUresult *result)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
     struct gp_context *context = kernel ? context_of(call->stream) : NULL;
@@ -229,7 +228,7 @@ static bool launch_alone(const struct gp_call *call, uint64_t index, uint64_t tu
         return false;
     bool ready = is_ready(context);
     if (ready) {
-        *result = gp_measure(call, kernel, context, index, turn);
+        *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
         end_at_exit();
     }
     *held_up = context->busy;
@@ -257,24 +256,34 @@ static bool close_gate(void)
     return false;
 }
 
+/* Lets a kernel through that is not measured. Where few are selected that is most launches: no more
+ * is done than has to be. */
+static CUresult pass(const struct gp_call *call)
+{
+    gp_gate_pass();
+    gp_session_count_launch();
+    CUresult result = run_or_make_room(call);
+    gp_gate_passed();
+    return result;
+}
+
 CUresult gp_launch(const struct gp_call *call)
 {
-    uint64_t index = gp_session_next_launch();
-    if (!gp_session_measures())
-        return gp_launch_plainly(call);
+    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
+        return pass(call);
     int saved_errno = errno;
     gp_own_work_begins();
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
     uint64_t turn;
     if (is_to_be_measured(call, &turn) && close_gate()) {
-        launched = launch_alone(call, index, turn, &held_up, &result);
+        launched = launch_alone(call, turn, &held_up, &result);
         gp_gate_open();
     }
     /* Never with the gate closed: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that passes the gate. */
     if (!launched)
-        result = gp_launch_plainly(call);
+        result = pass(call);
     gp_own_work_ends();
     errno = saved_errno;
     return result;
@@ -300,11 +309,11 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
 CUresult gp_launch_in_series(const struct gp_call *call, bool measured, uint64_t turn,
                              bool *held_up)
 {
-    uint64_t index = gp_session_next_launch();
     CUresult result;
     *held_up = false;
-    if (measured && gp_session_measures() && launch_alone(call, index, turn, held_up, &result))
+    if (measured && gp_session_measures() && launch_alone(call, turn, held_up, &result))
         return result;
+    gp_session_count_launch();
     return run_or_make_room(call);
 }
 

@@ -11,6 +11,7 @@
 #include "cuda/driver.h"
 #include "launch/sampling.h"
 #include "launch/tallies.h"
+#include "launch/threads.h"
 #include "memory/budget.h"
 #include "profile/writer.h"
 #include "report/summary.h"
@@ -35,8 +36,8 @@ enum state { IDLE, STARTING, MEASURING, PASSIVE };
 
 static struct {
     atomic_int state;
-    atomic_int pid; /* of the process that started the session; a forked child is another */
-    atomic_ulong launches;
+    atomic_int pid;        /* of the process that started the session; a forked child is another */
+    atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
     double timeout;              /* seconds */
     struct gp_settings settings; /* what readers of the profile must know */
@@ -166,9 +167,24 @@ const struct gp_metrics *gp_session_metrics(void)
     return session.metrics;
 }
 
+void gp_session_count_launch(void)
+{
+    struct gp_thread *own = gp_thread_own;
+    if (!own) {
+        atomic_fetch_add(&session.launches, 1);
+        return;
+    }
+    /* Nobody else writes it. */
+    unsigned long before = atomic_load_explicit(&own->launches, memory_order_relaxed);
+    atomic_store_explicit(&own->launches, before + 1, memory_order_relaxed);
+}
+
 uint64_t gp_session_next_launch(void)
 {
-    return atomic_fetch_add(&session.launches, 1);
+    uint64_t before = atomic_fetch_add(&session.launches, 1);
+    for (const struct gp_thread *t = gp_threads(); t; t = t->next)
+        before += atomic_load_explicit(&t->launches, memory_order_relaxed);
+    return before;
 }
 
 void gp_session_record_device(const struct gp_device *device)

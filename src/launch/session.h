@@ -63,7 +63,9 @@ void gp_session_record_launch(const struct gp_launch *launch);
 /* Writes what is known of a launch that will be recorded later, in case the process ends before. */
 void gp_session_note_launch(const struct gp_launch *launch);
 
-/* The number of the launch that is being made now. */
+/* Counts a launch that is not measured; while it passes the gate or has it closed. */
+void gp_session_count_launch(void);
+/* Counts one that is measured, and is its number among all. The gate is closed. */
 uint64_t gp_session_next_launch(void);
 
 #endif

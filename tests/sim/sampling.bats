@@ -39,6 +39,16 @@ indices() {
     "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q "35 launches, 5 measured"
 }
 
+@test "launches that are not selected are numbered all the same" {
+    export GPUPROF_KERNELS='^vector'
+    same_with_and_without "$programs/snippets_linked" --launches 5 in_place vector_add
+    [ "$(indices vector_add)" = 5 ]
+    [ "$(indices scale_in_place)" = "" ]
+    export GPUPROF_KERNELS='^scale' GPUPROF_SAMPLE=every:2
+    same_with_and_without "$programs/snippets_linked" --launches 5 vector_add in_place
+    [ "$(indices scale_in_place)" = "1 3 5" ]
+}
+
 @test "each kernel by itself, the same program in every way of launching" {
     export GPUPROF_SAMPLE=first:1
     for program in snippets_linked snippets_dlopen snippets_getproc; do

@@ -1,11 +1,8 @@
-/* hook/table: which wrapper stands in for which function; launch/gate: who waits for whom. */
+/* hook/table: which wrapper stands in for which function. */
 #include "hook/table.h"
-#include "launch/gate.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,49 +97,6 @@ static void every_wrapper_is_another_function(void **state)
 #include "cuda/functions.def"
 }
 
-/* ---- gate ------------------------------------------------------------------------------------ */
-
-static atomic_int passing, closed;
-static atomic_bool overlapped;
-
-static void *pass_often(void *unused)
-{
-    for (int i = 0; i < 2000; i++) {
-        gp_gate_share();
-        atomic_fetch_add(&passing, 1);
-        if (atomic_load(&closed))
-            atomic_store(&overlapped, true);
-        atomic_fetch_sub(&passing, 1);
-        gp_gate_unshare();
-    }
-    return unused;
-}
-
-static void *close_often(void *unused)
-{
-    for (int i = 0; i < 200; i++) {
-        if (!gp_gate_close(GP_GATE_SECONDS))
-            continue;
-        if (atomic_fetch_add(&closed, 1) || atomic_load(&passing))
-            atomic_store(&overlapped, true);
-        atomic_fetch_sub(&closed, 1);
-        gp_gate_open();
-    }
-    return unused;
-}
-
-static void a_closed_gate_is_passed_by_nobody(void **state)
-{
-    (void)state;
-    pthread_t threads[6];
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, i < 4 ? pass_often : close_often, NULL),
-                         0);
-    for (int i = 0; i < 6; i++)
-        pthread_join(threads[i], NULL);
-    assert_false(atomic_load(&overlapped));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,7 +106,6 @@ int main(void)
         cmocka_unit_test(what_is_not_ours_stays_as_it_is),
         cmocka_unit_test(a_driver_without_the_function_gets_no_stand_in),
         cmocka_unit_test(every_wrapper_is_another_function),
-        cmocka_unit_test(a_closed_gate_is_passed_by_nobody),
     };
     return cmocka_run_group_tests(tests, pretend_driver, NULL);
 }
