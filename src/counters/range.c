@@ -310,8 +310,8 @@ static void compare_witnesses(struct gp_collection *c, unsigned ticket)
     bool agree = t->presumed ? all : agrees(c, ticket, row, GP_LEAST_WITNESSES);
     if (t->presumed)
         gp_recall_presumed(c->recall, &t->kind, all);
-    else if (!all)
-        gp_recall_found(c->recall, &t->kind, &t->fingerprint, false);
+    else
+        gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
     if (!agree && !t->presumed)
         gp_recall_distrust(c->recall, &t->fingerprint);
     if (!agree)
@@ -553,11 +553,8 @@ static void recall(struct gp_collection *c, unsigned ticket)
         row = find_twin(c, ticket, twins);
     gp_recall_looked(c->recall, &t->kind, !row);
     t->is_new = t->by_range || !row;
-    if (t->is_new)
-        return;
-    take_row(c, ticket, row);
-    /* Others are presumed to be like it from now on: what the hardware counts confirms each. */
-    gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
+    if (!t->is_new)
+        take_row(c, ticket, row);
 }
 
 /* After its hardware passes the launch is presumed to be like others of its kind. */

@@ -69,8 +69,8 @@ bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kin
 /* They were looked at; is_new: there was none like it. */
 void gp_recall_looked(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new);
 
-/* The fingerprint of a launch of that kind was found to be f; or it was, and what the hardware
- * counted of it was not that of its like (not confirmed). */
+/* The fingerprint of a launch of that kind was found to be f; whether the hardware's counters were
+ * those of its like. */
 void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
                      const struct gp_fingerprint *f, bool confirmed);
 
