@@ -105,11 +105,11 @@ static void context_died(struct measurement *m, CUresult error)
 static void let_go(struct measurement *m, double seconds)
 {
     static struct gp_once once;
-    gp_say_limited(
-        &once, MOST_LET_GO,
-        "%s did not end within %g s by itself: it waits for the host or for other work, and is not "
-        "measured",
-        gp_kernel_name(m->kernel), seconds);
+    gp_say_limited(&once, MOST_LET_GO,
+                   "%s did not end within %.3g s by itself: it waits for the host or for other "
+                   "work, and is not "
+                   "measured",
+                   gp_kernel_name(m->kernel), seconds);
     gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
     m->context->busy = true;
     m->broken_off = gp_kernel_refused(m->kernel);
@@ -248,11 +248,21 @@ static void let_go_in_pass(struct measurement *m, unsigned pass, double seconds)
     let_go(m, seconds);
 }
 
+/* How long a kernel may take in a pass, in seconds. Where its own run was timed that says how long
+ * instrumented code may; the pass may be the first in which it turns out to wait for the host. */
+static double patience_in(const struct measurement *m, unsigned pass)
+{
+    double seconds = HARDWARE_PATIENCE * gp_session_timeout();
+    if (pass != GP_INSTRUMENTED_PASS)
+        return seconds;
+    return m->run.native_ms > 0 ? seconds + 1e-3 * INSTRUMENTED_PATIENCE * m->run.native_ms
+                                : INSTRUMENTED_PATIENCE * gp_session_timeout();
+}
+
 /* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was let go. */
 static CUresult wait_in_pass(struct measurement *m, unsigned pass)
 {
-    double seconds = gp_session_timeout() *
-                     (pass == GP_INSTRUMENTED_PASS ? INSTRUMENTED_PATIENCE : HARDWARE_PATIENCE);
+    double seconds = patience_in(m, pass);
     CUresult outcome = record_event(m->call, m->context->event);
     if (outcome == CUDA_SUCCESS)
         outcome = gp_wait_for_event(m->context->event, seconds);

@@ -91,6 +91,14 @@ load common
     done
 }
 
+@test "a kernel that is found to wait in its first pass, which is of instrumented code, is let go soon" {
+    # After another new kernel the session stands in that pass.
+    for before in "" scale; do
+        GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" $before answered
+        grep -q "did not end within 0.* s by itself" "$log"
+    done
+}
+
 @test "a kernel that was let go is so when it is loaded again" {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host again host scale
     [ "$(grep -c "did not end within" "$log")" -eq 1 ]

@@ -6,9 +6,12 @@
  * there before the kernel. In the case "copied" a thread waits for the kernel in a copy while
  * others are launched. In the case "queued" more is launched behind it than the driver takes, and
  * in the case "destroyed" its context is destroyed, until a thread sets the flag by a copy
- * elsewhere. In the case "scale" it is a kernel that waits for nothing.
+ * elsewhere. In the case "answered" a thread sets the flag once and takes it back when the kernel
+ * has seen it, and again when it is known how long the launch took. In the case "scale" it is a
+ * kernel that waits for nothing.
  */
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "programs/snippets.h"
@@ -255,6 +258,47 @@ static void destroyed(struct work *w)
     MUST(w->gpu->DevicePrimaryCtxRelease(0));
 }
 
+/* The flag, and what the kernel has seen. */
+static void *answer_once(void *argument)
+{
+    uint32_t *words = argument;
+
+    (void)usleep(50000);
+    __atomic_store_n(&words[0], 7u, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&words[1], __ATOMIC_ACQUIRE) == 0)
+        ;
+    __atomic_store_n(&words[0], 0u, __ATOMIC_RELEASE);
+    __atomic_store_n(&words[1], 0u, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Run again by gpuprof the kernel waits, and finds all memory as it was. */
+static void answered(struct work *w, CUstream stream)
+{
+    CUdeviceptr flag, seen, much = allocate(w, 64 << 20); /* so that it takes time to find that */
+    void *params[] = {&flag, &seen}, *memory;
+    struct timespec before, after;
+    pthread_t thread;
+
+    MUST(w->gpu->MemsetD32(much, 1, 16 << 20));
+    MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
+    MUST(w->gpu->MemHostAlloc(&memory, 8, CU_MEMHOSTALLOC_DEVICEMAP));
+    memset(memory, 0, 8);
+    MUST(w->gpu->MemHostGetDevicePointer(&flag, memory, 0));
+    seen = flag + 4;
+    if (pthread_create(&thread, NULL, answer_once, memory) != 0)
+        exit(2);
+    (void)clock_gettime(CLOCK_MONOTONIC, &before);
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    (void)clock_gettime(CLOCK_MONOTONIC, &after);
+    if (pthread_join(thread, NULL) != 0)
+        exit(2);
+    __atomic_store_n((uint32_t *)memory, 9u, __ATOMIC_RELEASE);
+    MUST(w->gpu->StreamSynchronize(stream));
+    printf("answered%s\n", after.tv_sec - before.tv_sec > 5 ? ", late" : "");
+    MUST(w->gpu->MemFreeHost(memory));
+}
+
 static void left(struct work *w, CUstream stream)
 {
     (void)launch_waiting(w, stream, 0);
@@ -281,6 +325,8 @@ int main(int argc, char **argv)
             scale(&w, stream);
         else if (strcmp(argv[i], "copied") == 0)
             copied(&w, stream);
+        else if (strcmp(argv[i], "answered") == 0)
+            answered(&w, stream);
         else if (strcmp(argv[i], "queued") == 0)
             queued(&w, stream);
         else if (strcmp(argv[i], "destroyed") == 0)
