@@ -104,6 +104,10 @@ struct gp_collector {
     const struct gp_counter *(*read)(struct gp_collection *collection, unsigned ticket,
                                      const char *not_run);
 
+    /* True when nothing more of a launch will become readable: it may be recorded before the others
+     * are. */
+    bool (*is_read)(const struct gp_collection *collection, unsigned ticket);
+
     /* All launches have been read: their tickets are given out again. */
     void (*reset)(struct gp_collection *collection);
 

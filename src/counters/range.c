@@ -691,6 +691,11 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
     return c->counters;
 }
 
+static bool range_is_read(const struct gp_collection *c, unsigned ticket)
+{
+    return !c->tickets[ticket].in_session;
+}
+
 const struct gp_collector gp_range_collector = {
     .suits = range_suits,
     .open = range_open,
@@ -708,6 +713,7 @@ const struct gp_collector gp_range_collector = {
     .count = range_count,
     .settle = range_settle,
     .read = range_read,
+    .is_read = range_is_read,
     .reset = range_reset,
     .close = range_close,
 };

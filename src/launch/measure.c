@@ -544,6 +544,6 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     if (!c->busy && gp_pending_is_due(c->pending, c->collector, c->collection))
         gp_pending_settle(&c->pending, c->collector, c->collection, !c->dead);
     else if (measured)
-        gp_pending_note_last(c->pending, c->collector, c->collection);
+        gp_pending_note(&c->pending, c->collector, c->collection);
     return result;
 }

@@ -17,6 +17,7 @@ struct gp_pending {
     const char *not_run;
     double duration_ns;
     double since; /* seconds */
+    bool noted;   /* early */
     struct gp_pending *prev, *next;
 };
 
@@ -81,11 +82,28 @@ static void read_and(void (*take)(const struct gp_launch *), struct gp_pending *
     free(counters);
 }
 
-void gp_pending_note_last(struct gp_pending *list, const struct gp_collector *collector,
-                          struct gp_collection *collection)
+static void record(struct gp_pending **list, struct gp_pending *p,
+                   const struct gp_collector *collector, struct gp_collection *collection)
 {
-    if (list)
-        read_and(gp_session_note_launch, list->prev, collector, collection);
+    read_and(gp_session_record_launch, p, collector, collection);
+    DL_DELETE(*list, p);
+    free(p->kernel);
+    free(p);
+}
+
+void gp_pending_note(struct gp_pending **list, const struct gp_collector *collector,
+                     struct gp_collection *collection)
+{
+    struct gp_pending *p, *next;
+    DL_FOREACH_SAFE(*list, p, next)
+    {
+        if (collector->is_read(collection, p->ticket)) {
+            record(list, p, collector, collection);
+        } else if (!p->noted) {
+            read_and(gp_session_note_launch, p, collector, collection);
+            p->noted = true;
+        }
+    }
 }
 
 void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,
@@ -94,11 +112,6 @@ void gp_pending_settle(struct gp_pending **list, const struct gp_collector *coll
     struct gp_pending *p, *next;
     collector->settle(collection, context_alive);
     DL_FOREACH_SAFE(*list, p, next)
-    {
-        read_and(gp_session_record_launch, p, collector, collection);
-        DL_DELETE(*list, p);
-        free(p->kernel);
-        free(p);
-    }
+    record(list, p, collector, collection);
     collector->reset(collection);
 }

@@ -19,10 +19,10 @@ void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_l
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
                        const struct gp_collection *collection);
 
-/* Writes down what is known of the launch added last, in case the process ends before it is read.
- */
-void gp_pending_note_last(struct gp_pending *list, const struct gp_collector *collector,
-                          struct gp_collection *collection);
+/* Records those that were read already, as the session went from one pass to the next, and writes
+ * down what is known of the others, in case the process ends before they are read. */
+void gp_pending_note(struct gp_pending **list, const struct gp_collector *collector,
+                     struct gp_collection *collection);
 
 /* Reads and records all. With the context gone what the hardware counted is lost. */
 void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,

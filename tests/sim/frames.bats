@@ -18,6 +18,17 @@ load common
     done
 }
 
+@test "what was read before a program is killed is in the profile" {
+    # Each of these kernels is new: going on to the passes of one reads those before it.
+    same_with_and_without "$programs/exits_linked" kill vector_add one_lane flops_float
+    [ "$(measured)" -eq 6 ]
+    for kernel in vector_add one_lane flops_float; do
+        launch=$(grep "\"kernel\":\"$kernel\"" "$profile")
+        [[ $launch == *'"dram__bytes_read.sum":'[0-9]* ]]
+        [[ $launch == *'"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum":'[0-9]* ]]
+    done
+}
+
 @test "a child made before the driver is used is profiled, too" {
     same_with_and_without "$programs/fork_dlopen" before
     export GPUPROF_OUTPUT

@@ -1,7 +1,7 @@
 /*
- * exits_linked HOW: work on the GPU, then an end of one kind: return, exit, _exit, quick_exit,
- * abort, kill; handler: an exit handler of the program that still calls the driver; signal: a
- * signal's handler that calls exit while a kernel runs.
+ * exits_linked HOW [SNIPPET...]: work on the GPU, then an end of one kind: return, exit, _exit,
+ * quick_exit, abort, kill; handler: an exit handler of the program that still calls the driver;
+ * signal: a signal's handler that calls exit while a kernel runs.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -47,6 +47,8 @@ int main(int argc, char **argv)
     if (strcmp(how, "handler") == 0 && atexit(still_calling) != 0)
         return 2;
     snippets_open(&w);
+    for (int i = 2; i < argc; i++)
+        run_snippet(&w, argv[i]);
     run_snippet(&w, "in_place");
     (void)fflush(stdout);
     if (strcmp(how, "exit") == 0)
