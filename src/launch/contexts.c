@@ -12,6 +12,8 @@
 /* Other GPUs are not waited for longer, in seconds: what they do is the program's business. */
 #define PEERS_TIMEOUT 0.01
 #define MOST_PEERS 64
+/* Seconds for an event to happen in a context where nothing runs: asked at every launch. */
+#define OTHERS_TIMEOUT 0.001
 
 static struct gp_context *contexts;
 
@@ -162,6 +164,22 @@ bool gp_context_collects(struct gp_context *c, const char **why)
     if (c->collection)
         gp_session_record_device(&c->device);
     return c->collection != NULL;
+}
+
+void gp_contexts_read_others(const struct gp_context *context)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        /* CUPTI waits for the context: where something runs, or a kernel was let go, not now. Older
+         * drivers can only be waited for without a limit. */
+        if (c == context || !c->pending || c->busy || !gp_cuda.cuCtxRecordEvent ||
+            !gp_pending_is_due(c->pending, c->collector, c->collection) || !push(c))
+            continue;
+        if (gp_wait_for_context(c->handle, c->event, OTHERS_TIMEOUT) == CUDA_SUCCESS)
+            gp_pending_settle(&c->pending, c->collector, c->collection, true);
+        pop();
+    }
 }
 
 static void destroy_events(struct gp_context *c)

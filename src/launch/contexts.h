@@ -43,6 +43,10 @@ struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char *
  * can write it, or nobody who can has anything to do. */
 const char *gp_context_disturbed(const struct gp_context *context);
 
+/* Reads what has waited for long enough in all other contexts that are at rest: their own next
+ * launch may be far. */
+void gp_contexts_read_others(const struct gp_context *context);
+
 /* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded. */
 void gp_contexts_end(void);
 

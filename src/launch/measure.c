@@ -545,5 +545,6 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
         gp_pending_settle(&c->pending, c->collector, c->collection, !c->dead);
     else if (measured)
         gp_pending_note(&c->pending, c->collector, c->collection);
+    gp_contexts_read_others(c);
     return result;
 }

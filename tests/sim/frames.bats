@@ -288,6 +288,12 @@ enabled() {
     [ "$(enabled)" -eq 2 ]
 }
 
+@test "launches on a device that is not used any more are read while another one is" {
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/turns_linked" left_alone
+    [ "$(measured scale_in_place)" -eq 6 ]
+    [ "$(grep '"device":0' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 3 ]
+}
+
 @test "a hundred contexts come and go" {
     for chip in hopper kepler; do
         GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" mortal

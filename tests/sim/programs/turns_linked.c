@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -313,6 +314,29 @@ static void contexts(const void *image, bool on_devices)
     }
 }
 
+/* One device is used first, another one for longer than a launch waits to be read, until the
+ * program is killed. */
+static void left_alone(const void *image)
+{
+    CUcontext context;
+    CUmodule module;
+    CUfunction f;
+
+    for (int device = 0; device < 2; device++) {
+        struct numbers numbers;
+        MUST(cuCtxCreate_v2(&context, 0, device));
+        f = load(&module, image);
+        begin(&numbers);
+        for (int i = 0; i < 3; i++) {
+            advance(&numbers, f);
+            (void)usleep(device * 600000);
+        }
+        end("left alone", &numbers);
+    }
+    (void)fflush(stdout);
+    (void)raise(SIGKILL);
+}
+
 /* Contexts come and go, more of them than a table of a fixed size would hold; in each a kernel
  * runs, and where `failing` another one breaks the context. */
 static void mortal(const void *image, bool failing)
@@ -396,6 +420,8 @@ int main(int argc, char **argv)
             captured(image, true);
         else if (strcmp(argv[i], "freed") == 0)
             freed(image, size);
+        else if (strcmp(argv[i], "left_alone") == 0)
+            left_alone(image);
         else if (strcmp(argv[i], "mortal") == 0)
             mortal(image, false);
         else if (strcmp(argv[i], "mortal_failing") == 0)
