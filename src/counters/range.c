@@ -417,7 +417,11 @@ static const char *range_no_hardware(const struct gp_collection *c)
 static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const char **why)
 {
     double before = 1e3 * now_seconds();
-    bool turns = !gp_range_session_stands_in(c->session, pass);
+    /* A start alone, after all was read, is no turn; nor is a step among the hardware's passes. */
+    unsigned instrumented = gp_range_session_hardware_passes(c->session);
+    bool back = pass < instrumented && gp_range_session_stands_in(c->session, instrumented);
+    bool there = pass == instrumented && pass > 0 &&
+                 gp_range_session_stands_in(c->session, instrumented - 1);
     if (gp_range_session_is_past(c->session, pass) && !read_session(c, why))
         return false;
     c->tickets[ticket].in_session = true;
@@ -425,8 +429,8 @@ static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const 
         lose_session(c, *why);
         return false;
     }
-    if (turns)
-        gp_learn_turn(&c->cost, pass > 0, 1e3 * now_seconds() - before);
+    if (there || back)
+        gp_learn_turn(&c->cost, there, 1e3 * now_seconds() - before);
     c->retry_after = 0;
     return true;
 }
@@ -579,8 +583,10 @@ static bool range_instruments_last(struct gp_collection *c, unsigned ticket,
                                    const struct gp_run *run)
 {
     struct ticket *t = &c->tickets[ticket];
-    if (t->goes_first) /* it was measured, and is told of so that others can be like it */
-        return t->by_range && t->preferred == BY_SASS && !c->no_session;
+    if (t->by_range) /* it was measured, and is told of so that others can be like it */
+        return t->preferred == BY_SASS && has_ranges(c);
+    if (t->goes_first && has_ranges(c))
+        return false; /* it was refused */
     return range_instruments(c) && !presume(c, ticket, run);
 }
 
