@@ -77,6 +77,10 @@ struct gp_collector {
      * alike. */
     bool (*recalled)(const struct gp_collection *collection, unsigned ticket);
 
+    /* True when a counter of the hardware is wanted that this GPU has, apart from the kernel's
+     * duration. */
+    bool (*wants_hardware)(const struct gp_collection *collection);
+
     /* Why the hardware counts nothing at present although it was asked to; NULL when it counts. */
     const char *(*no_hardware)(const struct gp_collection *collection);
 
@@ -125,9 +129,6 @@ extern const struct gp_collector gp_event_collector;
 
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
-
-/* True for counters of instrumented code. */
-bool gp_counter_is_instrumented(const char *name);
 
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
  * that; whoever has timed the kernel alone knows better. */

@@ -1,6 +1,5 @@
 #include "counters/counter_list.h"
 
-#include "counters/collector.h"
 #include "counters/range_config.h"
 
 #include <stdlib.h>

@@ -159,6 +159,14 @@ static bool events_instrument_again(const struct gp_collection *c, unsigned tick
     return false;
 }
 
+static bool events_want_hardware(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (!c->unavailable[i] && strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
+            return true;
+    return false;
+}
+
 static const char *events_no_hardware(const struct gp_collection *c)
 {
     return c->no_hardware;
@@ -321,6 +329,7 @@ const struct gp_collector gp_event_collector = {
     .instruments_last = events_instrument_early_or_late,
     .instruments_again = events_instrument_again,
     .recalled = events_instrument_again, /* neither ever happens */
+    .wants_hardware = events_want_hardware,
     .no_hardware = events_no_hardware,
     .ticket = events_ticket,
     .full = events_full,

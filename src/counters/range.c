@@ -4,10 +4,10 @@
  * Counters of instrumented code cost more: for their pass that session is stopped, and started
  * again for the next launch. So such a pass is made for launches that are new, and one launch after
  * another that are take the passes in turn from front and from back, so that the session is stopped
- * once for two. Whether a launch is new the SASS metrics tell,
- * which work beside the armed session: a launch that is, instruction for instruction, as one that
- * was measured has its counters (counters/recall.h), and what the hardware counts of it has to
- * agree. Where all launches of a kind have been alike, that alone has to tell of the next ones.
+ * once for two. Whether a launch is new the SASS metrics tell, which work beside the armed session:
+ * a launch that is, instruction for instruction, as one that was measured has its counters
+ * (counters/recall.h), and what the hardware counts of it has to agree. Where all launches of a
+ * kind have been alike, that alone has to tell of the next ones.
  *
  * Where the hardware's counters cannot be had, the SASS metrics give what they can. */
 #include "counters/collector.h"
@@ -44,9 +44,10 @@ struct ticket {
     enum way preferred;                /* for the instrumented pass */
     enum way current;                  /* of the instrumented pass that has begun */
     bool by_range, by_sass;            /* such a pass was made */
-    bool range_read;                   /* what the Range Profiler's counted is there */
+    bool range_read;                   /* what the Range Profiler counted is there */
     bool is_new;                       /* its instrumented counters were, or are to be, measured */
     bool recalled;                     /* they are those of another launch */
+    bool of_twin;                      /* which was not learned yet */
     bool presumed;                     /* to be like it: its instructions were not counted */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or presumed */
@@ -241,7 +242,7 @@ static size_t range_count(const struct gp_collection *c)
 static unsigned range_ticket(struct gp_collection *c)
 {
     unsigned ticket = c->tickets_given++;
-    c->tickets[ticket] = (struct ticket){0};
+    c->tickets[ticket] = (struct ticket){.hardware_lost = c->no_session};
     for (size_t i = 0; i < c->list.width; i++) {
         c->values[ticket * c->list.width + i] = NAN;
         c->absent[ticket * c->list.width + i] = NULL;
@@ -304,7 +305,7 @@ static void compare_witnesses(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
     const double *row = gp_recall_look(c->recall, &t->fingerprint);
-    if (!row && !t->presumed)
+    if (!row && !t->presumed && !t->of_twin)
         return; /* forgotten: there is nothing to compare with */
     bool all = agrees(c, ticket, row, c->list.witness_count);
     bool agree = t->presumed ? all : agrees(c, ticket, row, GP_LEAST_WITNESSES);
@@ -312,10 +313,17 @@ static void compare_witnesses(struct gp_collection *c, unsigned ticket)
         gp_recall_presumed(c->recall, &t->kind, all);
     else
         gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
-    if (!agree && !t->presumed)
+    if (!agree && !t->presumed && row)
         gp_recall_distrust(c->recall, &t->fingerprint);
     if (!agree)
         unrecall(c, ticket, "it was taken for a launch of another kind, and not measured");
+}
+
+/* Of a launch that broke off between passes the hardware's counters mean nothing. */
+static bool is_whole(const struct gp_collection *c, const struct ticket *t)
+{
+    return t->only_pass ? t->hardware_passes > 0
+                        : t->hardware_passes == gp_range_session_hardware_passes(c->session);
 }
 
 /* Copies what the session has of a ticket: everything counted in it, and marks it as read. */
@@ -335,9 +343,7 @@ static void take_values(struct gp_collection *c, unsigned ticket)
         }
         return;
     }
-    /* Of a launch that broke off between passes the hardware's counters mean nothing. */
-    bool whole = t->only_pass ? t->hardware_passes > 0
-                              : t->hardware_passes == gp_range_session_hardware_passes(c->session);
+    bool whole = is_whole(c, t);
     size_t first = whole ? 0 : c->list.hardware_used;
     size_t end = c->mixed && t->by_range ? c->list.used : c->list.hardware_used;
     for (size_t i = first; i < end; i++)
@@ -409,6 +415,15 @@ static unsigned range_hardware_passes(struct gp_collection *c)
     return has_session(c) ? gp_range_session_hardware_passes(c->session) : 0;
 }
 
+static bool range_wants_hardware(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->list.count; i++)
+        if (!c->list.is_instrumented[i] && !c->list.unavailable[i] &&
+            strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
+            return true;
+    return false;
+}
+
 static const char *range_no_hardware(const struct gp_collection *c)
 {
     return c->list.hardware_used ? c->no_session : NULL;
@@ -445,20 +460,19 @@ static bool pop(struct gp_collection *c, const char **why)
 
 /* ---- the instrumented pass ------------------------------------------------------------------- */
 
+static bool has_ranges(const struct gp_collection *c)
+{
+    return c->session && !c->no_session;
+}
+
 static bool range_instruments(const struct gp_collection *c)
 {
-    bool has_session = c->session && !c->no_session;
-    return c->list.used > c->list.hardware_used && (has_session || (c->sass && !c->tells));
+    return c->list.instrumented > 0 && (has_ranges(c) || (c->sass && !c->tells));
 }
 
 static void note_kind(struct ticket *t, const struct gp_run *run)
 {
     gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
-}
-
-static bool has_ranges(const struct gp_collection *c)
-{
-    return c->session && !c->no_session;
 }
 
 /* True when nothing can tell of the run whether it is new, or nothing is to. */
@@ -536,7 +550,7 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
     const struct ticket *t = &c->tickets[ticket];
     for (unsigned i = 0; i < ticket; i++) {
         const struct ticket *twin = &c->tickets[i];
-        if (!twin->is_new || !twin->by_sass || !twin->range_read ||
+        if (!twin->is_new || !twin->by_sass || !twin->range_read || !is_whole(c, twin) ||
             memcmp(&twin->fingerprint, &t->fingerprint, sizeof(t->fingerprint)) != 0 ||
             gp_recall_distrusts(c->recall, &t->fingerprint))
             continue;
@@ -550,11 +564,14 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
 static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
-    double twins[c->list.used + GP_ALL_WITNESSES];
+    double twin[c->list.used + GP_ALL_WITNESSES];
+    /* Of a launch that is known there may be no values all the same: it is to be measured again. */
     bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
     const double *row = gp_recall_values(c->recall, &t->fingerprint);
-    if (!row && !is_known && !t->by_range)
-        row = find_twin(c, ticket, twins);
+    if (!row && !is_known && !t->by_range) {
+        row = find_twin(c, ticket, twin);
+        t->of_twin = row != NULL;
+    }
     gp_recall_looked(c->recall, &t->kind, !row);
     t->is_new = t->by_range || !row;
     if (!t->is_new)
@@ -627,9 +644,11 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
     bool ok = by_range ? pop(c, why) && !run->refused : end_sass(c, ticket, run, why);
     if (!ok)
         return false;
-    *(by_range ? &t->by_range : &t->by_sass) = true;
-    double took = 1e3 * now_seconds() - t->started_ms;
-    gp_learn_pass(&c->cost, by_range, run, took);
+    if (by_range)
+        t->by_range = true;
+    else
+        t->by_sass = true;
+    gp_learn_pass(&c->cost, by_range, run, 1e3 * now_seconds() - t->started_ms);
     return true;
 }
 
@@ -649,8 +668,10 @@ static bool range_end(struct gp_collection *c, unsigned ticket, unsigned pass,
         return end_instrumented(c, ticket, run, why);
     if (!pop(c, why))
         return false;
-    if (!run->refused)
+    if (!run->refused) {
         c->tickets[ticket].hardware_passes = pass + 1;
+        c->tickets[ticket].hardware_lost = NULL;
+    }
     return true;
 }
 
@@ -711,6 +732,7 @@ const struct gp_collector gp_range_collector = {
     .instruments_first = range_instruments_first,
     .instruments_last = range_instruments_last,
     .recalled = range_recalled,
+    .wants_hardware = range_wants_hardware,
     .no_hardware = range_no_hardware,
     .ticket = range_ticket,
     .full = range_full,

@@ -7,7 +7,7 @@
 /* An image has some hundred thousand bytes for each range with the default counters. It is emptied
  * at some GB/s, and the pass of instrumented code costs more the more ranges there may be. */
 #define MOST_IMAGE_BYTES (64ul << 20)
-#define LEAST_RANGES 8u
+#define LEAST_RANGES 6u
 
 struct gp_range_session {
     CUpti_RangeProfiler_Object *profiler;

@@ -118,10 +118,11 @@ static void close_collection(struct gp_context *c, bool alive)
     c->collection = NULL;
 }
 
+#define ALL (-1) /* devices */
+
 /* True when nothing runs any more in the contexts that have collected, on a device or (ALL) any.
  * Where a stream is being captured our own wait would invalidate that; then it is left to CUPTI to
  * wait, or, at the end of the process, the collection as it is. */
-#define ALL (-1)
 static bool close_collections(int device, bool at_end)
 {
     bool all_at_rest = true;

@@ -419,20 +419,15 @@ static CUresult measure_once(struct measurement *m)
                            c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS);
 }
 
-/* Whether the time is wanted, which we take ourselves, and whether another counter of the hardware
- * is that can be had. */
-static void find_wanted(const struct measurement *m, bool *time, bool *hardware)
+/* Whether the kernel's duration is among the counters, which we take ourselves. */
+static bool wants_time(const struct measurement *m)
 {
-    static const char waits[] = "its turn has not come";
     const struct gp_context *c = m->context;
-    const struct gp_counter *counters = c->collector->read(c->collection, m->ticket, waits);
-    *time = *hardware = false;
-    for (size_t i = 0; i < c->collector->count(c->collection); i++) {
+    const struct gp_counter *counters = c->collector->read(c->collection, m->ticket, NULL);
+    for (size_t i = 0; i < c->collector->count(c->collection); i++)
         if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
-            *time = true;
-        else if (counters[i].absent == waits && !gp_counter_is_instrumented(counters[i].name))
-            *hardware = true;
-    }
+            return true;
+    return false;
 }
 
 /* Without replays successive launches of a kernel take turns: one is timed, the next ones run once
@@ -441,9 +436,10 @@ static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
     m->run.only_pass = true;
-    bool timed, by_hardware, ended;
-    find_wanted(m, &timed, &by_hardware);
-    unsigned hardware = by_hardware ? c->collector->hardware_passes(c->collection) : 0;
+    bool timed = wants_time(m), ended;
+    unsigned hardware = c->collector->wants_hardware(c->collection)
+                            ? c->collector->hardware_passes(c->collection)
+                            : 0;
     unsigned turns = timed + hardware + c->collector->instruments(c->collection);
     unsigned which = turns ? (unsigned)(turn % turns) : 0;
     if (turns == 0 || (timed && which == 0) || !gp_kernel_has_ended(m->kernel))
