@@ -25,7 +25,7 @@
 /* Launches whose counters wait to be read. Each costs the first start of a session some 0.6 ms, and
  * each pass of instrumented code 0.1 ms; with few of them the session is stopped and started often,
  * which takes 30 ms. */
-#define MOST_TICKETS 96
+#define MOST_TICKETS 64
 
 /* Seconds until counters that were busy are asked for again, doubled each time. */
 #define FIRST_RETRY 10.0

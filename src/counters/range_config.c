@@ -2,6 +2,7 @@
 
 #include "counters/collector.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ static bool make(struct gp_range_config *c, const char *chip, size_t count, unsi
 bool gp_range_config_make(struct gp_range_config *c, const char *chip, const char **names,
                           size_t count, size_t hardware, const char **why)
 {
-    *c = (struct gp_range_config){.names = names, .count = count};
+    *c = (struct gp_range_config){.names = names, .count = count, .hardware = hardware};
     /* The hardware's passes are those that its counters need alone. */
     if (hardware && !make(c, chip, hardware, &c->hardware_passes, why))
         return false;
@@ -125,15 +126,19 @@ void gp_range_config_free(struct gp_range_config *c)
 }
 
 bool gp_range_config_evaluate(const struct gp_range_config *c, const uint8_t *data,
-                              size_t data_size, size_t range, double *values, const char **why)
+                              size_t data_size, size_t range, bool hardware, bool instrumented,
+                              double *values, const char **why)
 {
+    size_t first = hardware ? 0 : c->hardware, end = instrumented ? c->count : c->hardware;
+    for (size_t i = 0; i < c->count; i++)
+        values[i] = NAN;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, p);
     p.pHostObject = c->host;
     p.pCounterDataImage = data;
     p.counterDataImageSize = data_size;
     p.rangeIndex = range;
-    p.ppMetricNames = c->names;
-    p.numMetrics = c->count;
-    p.pMetricValues = values;
-    return !GP_CUPTI_FAILED(cuptiProfilerHostEvaluateToGpuValues, &p, why);
+    p.ppMetricNames = c->names + first;
+    p.numMetrics = end - first;
+    p.pMetricValues = values + first;
+    return first == end || !GP_CUPTI_FAILED(cuptiProfilerHostEvaluateToGpuValues, &p, why);
 }

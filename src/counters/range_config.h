@@ -9,8 +9,8 @@ struct gp_range_config {
     CUpti_Profiler_Host_Object *host;
     uint8_t *image;
     size_t image_size;
-    const char **names; /* belong to the caller of make */
-    size_t count;
+    const char **names;               /* belong to the caller of make */
+    size_t count, hardware;           /* the first so many are the hardware's */
     unsigned passes, hardware_passes; /* those of instrumented code come last */
 };
 
@@ -31,9 +31,11 @@ bool gp_range_config_make(struct gp_range_config *config, const char *chip, cons
                           size_t count, size_t hardware, const char **why);
 void gp_range_config_free(struct gp_range_config *config);
 
-/* The counters of one range of a counter data image: `count` values, NAN for what was not counted.
- */
+/* The counters of one range of a counter data image, those of the hardware, of instrumented code or
+ * both: `count` values, NAN for what was not counted or not asked for. To evaluate one counter
+ * takes microseconds. */
 bool gp_range_config_evaluate(const struct gp_range_config *config, const uint8_t *data,
-                              size_t data_size, size_t range, double *values, const char **why);
+                              size_t data_size, size_t range, bool hardware, bool instrumented,
+                              double *values, const char **why);
 
 #endif

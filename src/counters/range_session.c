@@ -17,9 +17,11 @@ struct gp_range_session {
     size_t data_size;
     bool used_up; /* it is to be emptied before it takes more */
     bool started;
-    unsigned pass;    /* that is started, or that the next start makes */
-    bool counting;    /* some range was pushed and not read yet */
-    bool *is_pushed;  /* by range: it is one of them */
+    unsigned pass; /* that is started, or that the next start makes */
+    bool counting; /* some range was pushed and not read yet */
+    struct pushed {
+        bool hardware, instrumented;
+    } * pushed;       /* by range: in which passes since it was read */
     double *values;   /* ranges x counters */
     bool *has_values; /* by range */
 };
@@ -64,11 +66,11 @@ static bool make_data_image(struct gp_range_session *s, const char **why)
     }
     s->used_up = true;
     s->data = calloc(1, s->data_size);
-    s->is_pushed = calloc(s->ranges, sizeof(*s->is_pushed));
+    s->pushed = calloc(s->ranges, sizeof(*s->pushed));
     s->values = calloc(s->ranges * s->config.count, sizeof(*s->values));
     s->has_values = calloc(s->ranges, sizeof(*s->has_values));
     *why = "memory ran out";
-    return s->data && s->is_pushed && s->values && s->has_values;
+    return s->data && s->pushed && s->values && s->has_values;
 }
 
 struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
@@ -99,7 +101,7 @@ void gp_range_session_close(struct gp_range_session *s, bool context_alive)
     }
     gp_range_config_free(&s->config);
     free(s->data);
-    free(s->is_pushed);
+    free(s->pushed);
     free(s->values);
     free(s->has_values);
     free(s);
@@ -181,11 +183,14 @@ static bool decode(struct gp_range_session *s, const char **why)
         return false;
     for (size_t place = 0; place < info.numTotalRanges; place++) {
         unsigned range;
-        if (!range_at(s, place, &range) || !s->is_pushed[range])
+        if (!range_at(s, place, &range))
             continue;
-        s->is_pushed[range] = false;
-        s->has_values[range] = gp_range_config_evaluate(&s->config, s->data, s->data_size, place,
-                                                        &s->values[range * s->config.count], why);
+        struct pushed pushed = s->pushed[range];
+        s->pushed[range] = (struct pushed){0};
+        if (pushed.hardware || pushed.instrumented)
+            s->has_values[range] = gp_range_config_evaluate(
+                &s->config, s->data, s->data_size, place, pushed.hardware, pushed.instrumented,
+                &s->values[range * s->config.count], why);
     }
     s->counting = false;
     return true;
@@ -238,7 +243,11 @@ bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned 
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, p);
     p.pRangeProfilerObject = s->profiler;
     p.pRangeName = name;
-    s->counting = s->is_pushed[range] = true;
+    s->counting = true;
+    if (pass < s->config.hardware_passes)
+        s->pushed[range].hardware = true;
+    else
+        s->pushed[range].instrumented = true;
     return !GP_CUPTI_FAILED(cuptiRangeProfilerPushRange, &p, why);
 }
 

@@ -131,8 +131,8 @@ load common
 @test "the launch that is let go is the last there is room for" {
     for metrics in "" duration,inst_executed; do
         GPUPROF_METRICS=$metrics GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" \
-            $(printf 'scale %.0s' {1..95}) host scale scale
-        [ "$(measured scale_in_place)" -eq 97 ]
+            $(printf 'scale %.0s' {1..63}) host scale scale
+        [ "$(measured scale_in_place)" -eq 65 ]
     done
 }
 
@@ -308,10 +308,10 @@ enabled() {
 
 @test "a kernel is let go when there is no room for another unread launch" {
     # Reading does not happen while it waits, and the next launch comes first.
-    many=$(yes scale | head -95)
+    many=$(yes scale | head -63)
     GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $many stream $many
-    [ "$(grep -c '"type":"launch"' "$profile")" -eq 191 ]
-    [ "$(measured scale_in_place)" -eq 190 ]
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 127 ]
+    [ "$(measured scale_in_place)" -eq 126 ]
     [ "$(measured wait_for_flag)" -eq 0 ]
 }
 

@@ -426,7 +426,7 @@ profiler() {
     rm "$GPUSIM_PROFILER"
     GPUSIM_FAULTS=bigimage same_with_and_without "$programs/alike_linked" 100x256
     [ "$(measured)" -eq 100 ]
-    [ "$(profiler "empty 0")" -eq 3 ]
+    [ "$(profiler "empty 0")" -eq 4 ]
 }
 
 @test "counters in use elsewhere: one line, and what instrumented code counts" {
