@@ -103,10 +103,11 @@ load common
 }
 
 @test "a kernel that is found to wait in its first pass, which is of instrumented code, is let go soon" {
-    # After another new kernel the session stands in that pass.
+    # After another new kernel the session stands in that pass. A hundred times as long would be late;
+    # how long the kernel takes by itself counts, too.
     for before in "" scale; do
-        GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" $before answered
-        grep -q "did not end within 0.* s by itself" "$log"
+        GPUPROF_TIMEOUT=0.6 same_with_and_without "$programs/waiting_dlopen" $before answered
+        grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }
 
