@@ -175,7 +175,8 @@ sim_programs = $(patsubst tests/sim/programs/%.c,$(O)/sim/programs/%,$(wildcard 
 sim_tests = $(patsubst tests/sim/%.c,$(O)/sim/%,$(wildcard tests/sim/test_*.c))
 # What `make demo` needs of it.
 sim-demo: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(O)/sim/programs/snippets_linked
-sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_tests)
+sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_tests) \
+	$(O)/tests/gpu/libcupti_null.so
 
 $(O)/obj/sim/%.o: tests/sim/%.c | $(O)/compat/string
 	$(call say,CC,$<)

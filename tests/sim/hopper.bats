@@ -429,6 +429,14 @@ profiler() {
     [ "$(profiler "empty 0")" -eq 4 ]
 }
 
+@test "a CUPTI that counts nothing: launches are replayed, and their counters are absent" {
+    GPUPROF_CUPTI=$GPUPROF_BUILD/tests/gpu/libcupti_null.so GPUPROF_VERIFY=always \
+        same_with_and_without "$programs/snippets_linked" in_place globals atomics
+    launches=$(grep -c '"type":"launch"' "$profile")
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":3,')" -eq "$launches" ]
+    [ "$(grep -c '"[a-z]*__[a-z_]*\.[a-z_]*":[0-9]' <(sed 's/"gpu__time_duration.sum":[0-9.]*//' "$profile"))" -eq 0 ]
+}
+
 @test "counters in use elsewhere: one line, and what instrumented code counts" {
     GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked" vector_add flops_float
     [ "$(grep -c "^gpuprof: " "$log")" -eq 1 ]
