@@ -1,6 +1,7 @@
 #include "base/futex.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -16,9 +17,19 @@ bool gp_futex_wait(atomic_int *word, int value, const struct timespec *until)
     return in_time;
 }
 
-void gp_futex_wake(atomic_int *word)
+static void wake(atomic_int *word, int most)
 {
     int saved_errno = errno;
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
     errno = saved_errno;
+}
+
+void gp_futex_wake(atomic_int *word)
+{
+    wake(word, 1);
+}
+
+void gp_futex_wake_all(atomic_int *word)
+{
+    wake(word, INT_MAX);
 }

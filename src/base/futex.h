@@ -12,7 +12,8 @@
  * `until` by CLOCK_MONOTONIC; NULL: however long. */
 bool gp_futex_wait(atomic_int *word, int value, const struct timespec *until);
 
-/* Wakes one that sleeps there. */
+/* Wakes one that sleeps there, or all. */
 void gp_futex_wake(atomic_int *word);
+void gp_futex_wake_all(atomic_int *word);
 
 #endif

@@ -82,9 +82,11 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
     GP_EXPORT CUresult symbol(type handle)                          \
     {                                                               \
         GP_FORWARD_UNLESS_OURS(symbol, handle);                     \
+        gp_own_work_begins();                                       \
         bool closed = gp_launch_forget_kernels(handle, is_library); \
         gp_module_unloading(handle);                                \
         gp_gate_leave(closed);                                      \
+        gp_own_work_ends();                                         \
         gp_gate_share();                                            \
         CUresult result = gp_cuda.symbol(handle);                   \
         gp_gate_unshare();                                          \
@@ -104,9 +106,11 @@ static void forget_context(CUcontext context)
     GP_EXPORT CUresult symbol(CUcontext ctx)          \
     {                                                 \
         GP_FORWARD_UNLESS_OURS(symbol, ctx);          \
+        gp_own_work_begins();                         \
         bool closed = gp_gate_queue(GP_GATE_SECONDS); \
         gp_launch_leave_context(ctx);                 \
         gp_gate_leave(closed);                        \
+        gp_own_work_ends();                           \
         gp_gate_share();                              \
         gp_memory_context_going(ctx);                 \
         CUresult result = gp_cuda.symbol(ctx);        \
@@ -151,9 +155,11 @@ static bool is_last(CUdevice dev, bool reset)
         GP_FORWARD_UNLESS_OURS(symbol, dev);                                                       \
         if (!is_last(dev, reset))                                                                  \
             return gp_cuda.symbol(dev);                                                            \
+        gp_own_work_begins();                                                                      \
         bool closed = gp_gate_queue(GP_GATE_SECONDS);                                              \
         CUcontext primary = gp_launch_leave_primary(dev);                                          \
         gp_gate_leave(closed);                                                                     \
+        gp_own_work_ends();                                                                        \
         gp_gate_share();                                                                           \
         gp_memory_context_going(primary);                                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \

@@ -1,5 +1,6 @@
 #include "launch/gate.h"
 
+#include "base/cancel.h"
 #include "base/futex.h"
 #include "launch/threads.h"
 
@@ -29,14 +30,12 @@
  * done on one side happens before what is done on the other, also for tools that know C11 atomics
  * and nothing of membarrier. */
 
-/* `inside` of a thread that waits to be let in. Else it is how many of its calls are passing, one
- * in the other where a signal's handler or a tool in the driver's callback makes them. */
+/* `inside` of a thread that waits to be let in; else 0 or 1. */
 #define WAITING (-1)
 
 /* Threads that have no struct gp_thread, as memory ran out; how many of them are inside. */
 static atomic_int nameless;
 static __thread int nameless_calls __attribute__((tls_model("initial-exec")));
-static __thread int nameless_cancel_state __attribute__((tls_model("initial-exec")));
 
 static atomic_bool closing; /* somebody has closed the gate, or waits until it is */
 static bool has_membarrier; /* known before anyone passes or closes the gate */
@@ -44,10 +43,7 @@ static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static atomic_int times_left; /* how often a thread has left while somebody waited for that */
 /* Launches to be measured queue here, however long: only the wait for calls that pass the gate,
  * which may themselves wait for the GPU, is bounded. */
-static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
-
-/* A thread that is cancelled while it has the gate closed would leave it so for ever. */
-static __thread int cancel_state __attribute__((tls_model("initial-exec")));
+static atomic_int next_ticket, serving; /* first come, first served: a mutex is not fair */
 
 static bool membarrier(int command)
 {
@@ -61,6 +57,20 @@ static bool membarrier(int command)
 static void prepare(void)
 {
     has_membarrier = !membarrier(-1) && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+/* Nobody is cancelled, or ends, in the queue. */
+static void lock_queue(void)
+{
+    int mine = atomic_fetch_add(&next_ticket, 1);
+    for (int now; (now = atomic_load(&serving)) != mine;)
+        gp_futex_wait(&serving, now, NULL);
+}
+
+static void unlock_queue(void)
+{
+    atomic_fetch_add(&serving, 1);
+    gp_futex_wake_all(&serving);
 }
 
 static struct gp_thread *enter(void)
@@ -81,15 +91,23 @@ static void tell_closer(void)
 /* ---- passing --------------------------------------------------------------------------------- */
 
 /* What the thread loads next is loaded after this is there to be seen, see above. */
-static void set_inside(struct gp_thread *t, int calls)
+static void set_inside(struct gp_thread *t, int inside)
 {
     if (!has_membarrier) {
-        atomic_store(&t->inside, calls);
+        atomic_store(&t->inside, inside);
         return;
     }
-    atomic_store_explicit(&t->inside, calls, memory_order_release);
+    atomic_store_explicit(&t->inside, inside, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
 }
+
+/* Seen by the thread's own signal handlers, in order. */
+#define set_own(member, value)                                      \
+    do {                                                            \
+        atomic_signal_fence(memory_order_seq_cst);                  \
+        atomic_store_explicit(member, value, memory_order_relaxed); \
+        atomic_signal_fence(memory_order_seq_cst);                  \
+    } while (0)
 
 /* The gate is closed, or somebody waits for that. Who opens it lets in those that wait: one that
  * closes it time and again would else be quicker than they are. */
@@ -97,6 +115,7 @@ static void wait_for_turn(struct gp_thread *t)
 {
     do {
         atomic_store(&t->inside, WAITING);
+        set_own(&t->admitted, false);
         tell_closer();
         while (atomic_load(&closing) && atomic_load(&t->inside) == WAITING)
             gp_futex_wait(&t->inside, WAITING, NULL);
@@ -109,10 +128,10 @@ static void pass_nameless(void)
 {
     if (nameless_calls++ > 0)
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &nameless_cancel_state);
-    pthread_mutex_lock(&queue);
+    gp_cancel_hold();
+    lock_queue();
     atomic_fetch_add(&nameless, 1);
-    pthread_mutex_unlock(&queue);
+    unlock_queue();
 }
 
 static void passed_nameless(void)
@@ -121,7 +140,16 @@ static void passed_nameless(void)
         return;
     atomic_fetch_sub(&nameless, 1);
     tell_closer();
-    pthread_setcancelstate(nameless_cancel_state, NULL);
+    gp_cancel_release();
+}
+
+/* Calls may lie in one another: a signal's handler makes them, or a tool in the driver's callback. A
+ * handler may come before the call that it interrupts has looked whether the gate is closed; then
+ * it looks for both, and as long as calls are left nobody leaves. */
+static bool is_admitted(const struct gp_thread *t)
+{
+    return atomic_load_explicit(&t->admitted, memory_order_relaxed) &&
+           atomic_load_explicit(&t->inside, memory_order_relaxed) > 0;
 }
 
 void gp_gate_pass(void)
@@ -131,10 +159,14 @@ void gp_gate_pass(void)
         pass_nameless();
         return;
     }
-    int calls = atomic_load_explicit(&t->inside, memory_order_relaxed);
-    set_inside(t, calls > 0 ? calls + 1 : 1);
-    if (calls <= 0 && atomic_load(&closing))
+    int calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
+    set_own(&t->calls, calls + 1);
+    if (calls > 0 && is_admitted(t))
+        return;
+    set_inside(t, 1);
+    if (atomic_load(&closing))
         wait_for_turn(t);
+    set_own(&t->admitted, true);
 }
 
 void gp_gate_passed(void)
@@ -144,26 +176,33 @@ void gp_gate_passed(void)
         passed_nameless();
         return;
     }
-    set_inside(t, atomic_load_explicit(&t->inside, memory_order_relaxed) - 1);
+    int calls = atomic_load_explicit(&t->calls, memory_order_relaxed) - 1;
+    set_own(&t->calls, calls);
+    if (calls > 0)
+        return;
+    set_own(&t->admitted, false);
+    set_inside(t, 0);
     tell_closer();
 }
 
 void gp_gate_abandon(struct gp_thread *t)
 {
+    set_own(&t->calls, 0);
+    set_own(&t->admitted, false);
     atomic_store(&t->inside, 0);
     tell_closer();
 }
 
 void gp_gate_share(void)
 {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    gp_cancel_hold();
     gp_gate_pass();
 }
 
 void gp_gate_unshare(void)
 {
     gp_gate_passed();
-    pthread_setcancelstate(cancel_state, NULL);
+    gp_cancel_release();
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */
@@ -211,19 +250,27 @@ static void let_in(void)
 /* In the middle of a call of its own a thread would wait for itself. */
 static bool is_inside(void)
 {
-    return gp_thread_own ? atomic_load(&gp_thread_own->inside) > 0 : nameless_calls > 0;
+    return gp_thread_own ? atomic_load(&gp_thread_own->calls) > 0 : nameless_calls > 0;
+}
+
+/* A process that was restored from a checkpoint may have to register again. */
+static bool have_all_pass_a_barrier(void)
+{
+    return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+           (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+            membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
 }
 
 bool gp_gate_queue(double seconds)
 {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    gp_cancel_hold();
     pthread_once(&prepared, prepare);
-    pthread_mutex_lock(&queue);
+    lock_queue();
     if (is_inside())
         return false;
     const struct timespec until = from_now(seconds);
     atomic_store(&closing, true);
-    bool closed = (!has_membarrier || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) &&
+    bool closed = (!has_membarrier || have_all_pass_a_barrier()) &&
                   wait_for_leaving(&until);
     if (!closed)
         let_in();
@@ -234,8 +281,8 @@ void gp_gate_leave(bool closed)
 {
     if (closed)
         let_in();
-    pthread_mutex_unlock(&queue);
-    pthread_setcancelstate(cancel_state, NULL);
+    unlock_queue();
+    gp_cancel_release();
 }
 
 bool gp_gate_close(double seconds)

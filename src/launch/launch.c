@@ -57,8 +57,10 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
 static bool close_between_captures(const void *module, bool is_library)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
-    for (unsigned naps = 0;; naps++) {
-        bool closed = gp_gate_queue(GP_GATE_SECONDS);
+    bool stuck = false;
+    for (unsigned naps = 0;; naps += stuck ? 1 + (unsigned)(1e3 * STUCK_SECONDS) : 1) {
+        bool closed = gp_gate_queue(stuck ? STUCK_SECONDS : GP_GATE_SECONDS);
+        stuck = !closed;
         if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own() ||
             !gp_kernels_collected(module, is_library))
             return closed;
@@ -100,8 +102,8 @@ CUcontext gp_launch_leave_primary(CUdevice device)
         gp_graphs_forget_context(primary);
         gp_lanes_leave(primary);
         gp_context_leave(primary);
-        gp_kernels_forget(NULL, false);
     }
+    gp_kernels_forget(NULL, false);
     gp_own_work_ends();
     return primary;
 }

@@ -1,5 +1,6 @@
 #include "launch/session.h"
 
+#include "base/cancel.h"
 #include "base/demangle.h"
 #include "base/environment.h"
 #include "base/log.h"
@@ -56,18 +57,17 @@ static struct {
 static __thread int own_work __attribute__((tls_model("initial-exec")));
 /* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
  * program's next cancellation point, not at one of ours. */
-static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 
 void gp_own_work_begins(void)
 {
-    if (own_work++ == 0)
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    gp_cancel_hold();
+    own_work++;
 }
 
 void gp_own_work_ends(void)
 {
-    if (--own_work == 0)
-        pthread_setcancelstate(cancel_state, NULL);
+    own_work--;
+    gp_cancel_release();
 }
 
 bool gp_at_own_work(void)

@@ -41,6 +41,8 @@ static struct gp_thread *make(void)
     if (!t)
         return NULL;
     atomic_init(&t->inside, 0);
+    atomic_init(&t->calls, 0);
+    atomic_init(&t->admitted, false);
     atomic_init(&t->launches, 0);
     atomic_init(&t->taken, true);
     t->next = gp_threads();

@@ -8,7 +8,9 @@
 #include <stdbool.h>
 
 struct gp_thread {
-    atomic_int inside;     /* the gate's */
+    atomic_int inside;     /* the gate's, as are the two below: only the thread itself uses those */
+    atomic_int calls;      /* that are passing, or about to */
+    atomic_bool admitted;  /* while `inside` says so too */
     atomic_ulong launches; /* of kernels, that were not measured; goes on where it is reused */
     atomic_bool taken;
     struct gp_thread *next;
