@@ -143,8 +143,8 @@ static void passed_nameless(void)
     gp_cancel_release();
 }
 
-/* Calls may lie in one another: a signal's handler makes them, or a tool in the driver's callback. A
- * handler may come before the call that it interrupts has looked whether the gate is closed; then
+/* Calls may lie in one another: a signal's handler makes them, or a tool in the driver's callback.
+ * A handler may come before the call that it interrupts has looked whether the gate is closed; then
  * it looks for both, and as long as calls are left nobody leaves. */
 static bool is_admitted(const struct gp_thread *t)
 {
@@ -270,8 +270,7 @@ bool gp_gate_queue(double seconds)
         return false;
     const struct timespec until = from_now(seconds);
     atomic_store(&closing, true);
-    bool closed = (!has_membarrier || have_all_pass_a_barrier()) &&
-                  wait_for_leaving(&until);
+    bool closed = (!has_membarrier || have_all_pass_a_barrier()) && wait_for_leaving(&until);
     if (!closed)
         let_in();
     return closed;

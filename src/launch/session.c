@@ -55,9 +55,9 @@ static struct {
 
 /* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
 static __thread int own_work __attribute__((tls_model("initial-exec")));
+
 /* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
  * program's next cancellation point, not at one of ours. */
-
 void gp_own_work_begins(void)
 {
     gp_cancel_hold();

@@ -12,7 +12,7 @@ load common
 }
 
 @test "every way to end a process, and a profile of every launch up to then" {
-    for how in return exit _exit quick_exit abort kill handler signal; do
+    for how in return exit _exit quick_exit abort kill handler signal destroying; do
         same_with_and_without "$programs/exits_linked" $how
         [ "$(measured)" -gt 0 ] || { echo "$how left no launch"; false; }
     done

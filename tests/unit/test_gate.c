@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -338,6 +339,49 @@ static void who_waits_goes_in_between_two_closings(void **state)
 }
 
 /* A signal's handler calls the driver, or a tool in a callback of the driver's. */
+struct turn {
+    atomic_int thread; /* its number, once it is about to queue */
+    atomic_bool had;
+};
+
+static void *close_in_turn(void *argument)
+{
+    struct turn *turn = argument;
+    atomic_store(&turn->thread, (int)syscall(SYS_gettid));
+    assert_true(gp_gate_close(LONG));
+    atomic_store(&turn->had, true);
+    gp_gate_open();
+    return NULL;
+}
+
+static bool sleeps(int thread)
+{
+    char path[64], line[256] = "", state = 0;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    if (fgets(line, sizeof(line), file) && strrchr(line, ')'))
+        state = strrchr(line, ')')[2];
+    fclose(file);
+    return state == 'S';
+}
+
+/* Else who closes it again and again would be quicker than one that was woken. */
+static void who_waits_to_close_comes_before_those_that_come_later(void **state)
+{
+    (void)state;
+    struct turn turn = {0};
+    assert_true(gp_gate_close(LONG));
+    pthread_t thread = start(close_in_turn, &turn);
+    while (!atomic_load(&turn.thread) || !sleeps(atomic_load(&turn.thread)))
+        nap();
+    gp_gate_open();
+    assert_true(gp_gate_close(LONG));
+    assert_true(atomic_load(&turn.had));
+    gp_gate_open();
+    join(thread);
+}
+
 static void who_is_inside_passes_and_does_not_wait_for_itself(void **state)
 {
     (void)state;
@@ -600,6 +644,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_closed_gate_is_passed_when_it_is_open_again),
         cmocka_unit_test(who_closes_comes_before_those_that_come_later),
         cmocka_unit_test(who_waits_goes_in_between_two_closings),
+        cmocka_unit_test(who_waits_to_close_comes_before_those_that_come_later),
         cmocka_unit_test(who_is_inside_passes_and_does_not_wait_for_itself),
         cmocka_unit_test(who_is_cancelled_inside_has_left),
         cmocka_unit_test(who_ends_inside_has_left),

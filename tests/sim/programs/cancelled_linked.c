@@ -57,6 +57,16 @@ static void *launch_many(void *unused)
     return unused;
 }
 
+static void *unload(void *unused)
+{
+    MUST(cuCtxSetCurrent(context));
+    (void)pthread_cancel(pthread_self());
+    MUST(cuModuleUnload(module));
+    carried_out++;
+    pthread_testcancel();
+    return unused;
+}
+
 static void run(void *(*body)(void *))
 {
     pthread_t thread;
@@ -93,5 +103,6 @@ int main(void)
             return 1;
         }
     printf("the last is %g\n", (double)seen[N - 1]);
+    run(unload);
     return 0;
 }

@@ -1,8 +1,10 @@
 /*
  * exits_linked HOW [SNIPPET...]: work on the GPU, then an end of one kind: return, exit, _exit,
  * quick_exit, abort, kill; handler: an exit handler of the program that still calls the driver;
- * signal: a signal's handler that calls exit while a kernel runs.
+ * signal: a handler of a signal that calls exit while a kernel runs; destroying: while a context is
+ * destroyed and another thread waits in a copy.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include "programs/snippets.h"
 
 static struct gpu gpu;
+static CUcontext context;
 
 static void still_calling(void)
 {
@@ -35,6 +38,38 @@ static void leave_while_it_runs(struct work *w)
     (void)ualarm(300000, 0);
     launch(w, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
     MUST(gpu.CtxSynchronize());
+}
+
+static void *read_later(void *address)
+{
+    uint32_t read;
+
+    (void)cuCtxSetCurrent(context);
+    (void)cuMemcpyDtoH(&read, *(CUdeviceptr *)address, sizeof(read));
+    return address;
+}
+
+/* A copy of another thread waits for a kernel while this one destroys a context. */
+static void leave_while_it_destroys(struct work *w)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    void *params[] = {&flag, &seen};
+    CUcontext other;
+    pthread_t thread;
+
+    MUST(cuCtxGetCurrent(&context));
+    MUST(cuCtxCreate_v2(&other, 0, 0));
+    MUST(cuCtxSetCurrent(context));
+    MUST(gpu.MemsetD32(flag, 0, 1));
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
+    if (pthread_create(&thread, NULL, read_later, &seen) != 0)
+        exit(2);
+    (void)usleep(100000); /* until it waits */
+    (void)signal(SIGALRM, leave);
+    (void)ualarm(300000, 0);
+    MUST(cuCtxDestroy(other));
+    for (;;)
+        (void)pause();
 }
 
 int main(int argc, char **argv)
@@ -63,5 +98,7 @@ int main(int argc, char **argv)
         (void)raise(SIGKILL);
     if (strcmp(how, "signal") == 0)
         leave_while_it_runs(&w);
+    if (strcmp(how, "destroying") == 0)
+        leave_while_it_destroys(&w);
     return 0;
 }
