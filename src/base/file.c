@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include "base/cancel.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -70,8 +72,7 @@ int gp_write_all(int fd, const char *bytes, size_t length)
     /* Both signals are sent to the writing thread. They are held back during the write and, when
      * this write brought one up, taken out of the queue: the program must not notice. */
     sigset_t fatal, before, pending;
-    int cancel_state; /* nor is a thread to be cancelled here, where it would not be without us */
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    gp_cancel_hold(); /* nor is a thread to be cancelled here, where it would not be without us */
     sigemptyset(&fatal);
     sigaddset(&fatal, SIGPIPE);
     sigaddset(&fatal, SIGXFSZ);
@@ -91,6 +92,6 @@ int gp_write_all(int fd, const char *bytes, size_t length)
     }
     if (blocked)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_setcancelstate(cancel_state, NULL);
+    gp_cancel_release();
     return error;
 }

@@ -1,5 +1,6 @@
 #include "launch/threads.h"
 
+#include "base/cancel.h"
 #include "launch/gate.h"
 
 #include <errno.h>
@@ -68,10 +69,10 @@ static struct gp_thread *take(void)
 
 struct gp_thread *gp_thread_enter(void)
 {
-    int cancel_state, saved_errno = errno;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int saved_errno = errno;
+    gp_cancel_hold();
     gp_thread_own = take();
-    pthread_setcancelstate(cancel_state, NULL);
+    gp_cancel_release();
     errno = saved_errno;
     return gp_thread_own;
 }

@@ -1,5 +1,6 @@
 #include "memory/snapshot.h"
 
+#include "base/cancel.h"
 #include "cuda/patience.h"
 #include "memory/arena.h"
 #include "memory/arrays.h"
@@ -125,9 +126,8 @@ static bool comes_to_rest(struct gp_snapshot *s)
 bool gp_snapshot_release_memory(bool captures)
 {
     bool released = false;
-    int cancel_state; /* a thread that is cancelled while it waits would keep the lock */
     struct gp_snapshot *s;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    gp_cancel_hold(); /* a thread that is cancelled while it waits would keep the lock */
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)
     {
@@ -144,7 +144,7 @@ bool gp_snapshot_release_memory(bool captures)
         gp_cuda.cuCtxPopCurrent_v2(&popped);
     }
     pthread_mutex_unlock(&lock);
-    pthread_setcancelstate(cancel_state, NULL);
+    gp_cancel_release();
     return released;
 }
 

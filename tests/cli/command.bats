@@ -129,15 +129,17 @@ setup() {
     [ "$status" -eq 126 ]
 }
 
+# wrong EXPECTED OPTIONS...: that one line, exit status 2, and the program is not started.
+wrong() {
+    local expected=$1
+    shift
+    run "$gpuprof" "$@" touch started
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: $expected" ]
+    [ ! -e started ]
+}
+
 @test "a mistake is told before the program starts" {
-    wrong() { # expected, arguments...
-        local expected=$1
-        shift
-        run "$gpuprof" "$@" touch started
-        [ "$status" -eq 2 ]
-        [ "$output" = "gpuprof: $expected" ]
-        [ ! -e started ]
-    }
     wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
     wrong "--kernels: '(' is no extended regular expression: Unmatched ( or \\(" --kernels '('
     wrong "--sample: 'frist:3' is no rule; say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000" --sample frist:3
@@ -158,27 +160,19 @@ setup() {
 }
 
 @test "log and profile in one file: told before the program starts, however the file is spelled" {
-    one_file() { # expected, arguments...
-        local expected=$1
-        shift
-        run "$gpuprof" "$@" touch started
-        [ "$status" -eq 2 ]
-        [ "$output" = "gpuprof: $expected" ]
-        [ ! -e started ]
-    }
     mkdir -p folder/deep
     ln -s folder/deep short
     ln -s ../x folder/to_x # nothing is there yet
     ln -s "$PWD/folder/to_x" far
     for log in x ./x "$PWD/x" folder/../x short/../../x folder/to_x far 'x%q{EMPTY}'; do
-        EMPTY= one_file "--log: ${log%%%*}: --output names the same file" --log "$log" -o x
+        EMPTY= wrong "--log: ${log%%%*}: --output names the same file" --log "$log" -o x
     done
-    one_file "--log: $$.%: --output names the same file" --log "$$.%%" -o "$$.%%"
-    GPUPROF_LOG=y one_file "GPUPROF_LOG: y: --output names the same file" -o ./y
-    GPUPROF_OUTPUT=y one_file "--log: ./y: GPUPROF_OUTPUT names the same file" --log ./y
+    wrong "--log: $$.%: --output names the same file" --log "$$.%%" -o "$$.%%"
+    GPUPROF_LOG=y wrong "GPUPROF_LOG: y: --output names the same file" -o ./y
+    GPUPROF_OUTPUT=y wrong "--log: ./y: GPUPROF_OUTPUT names the same file" --log ./y
     echo here >x
     ln x same
-    one_file "--log: same: --output names the same file" --log same -o far
+    wrong "--log: same: --output names the same file" --log same -o far
     [ "$(cat x)" = here ]
     for log in y folder/x short/x log_%p /dev/null; do
         "$gpuprof" --log "$log" -o x true
