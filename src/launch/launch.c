@@ -13,7 +13,6 @@
 #include "launch/session.h"
 #include "memory/buffers.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -71,7 +70,6 @@ static bool close_between_captures(const void *module, bool is_library)
 
 bool gp_launch_forget_kernels(const void *module, bool is_library)
 {
-    int saved_errno = errno;
     gp_own_work_begins();
     bool closed = close_between_captures(module, is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
@@ -80,7 +78,6 @@ bool gp_launch_forget_kernels(const void *module, bool is_library)
     if (gp_kernels_forget(module, is_library))
         gp_contexts_close_collections();
     gp_own_work_ends();
-    errno = saved_errno;
     return closed;
 }
 
@@ -273,7 +270,6 @@ CUresult gp_launch(const struct gp_call *call)
 {
     if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
         return pass(call);
-    int saved_errno = errno;
     gp_own_work_begins();
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
@@ -287,7 +283,6 @@ CUresult gp_launch(const struct gp_call *call)
     if (!launched)
         result = pass(call);
     gp_own_work_ends();
-    errno = saved_errno;
     return result;
 }
 
