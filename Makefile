@@ -49,7 +49,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: sim-demo all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: sim-demo all test test-gpu mutants gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -211,6 +211,11 @@ test:
 	@tools/setup test
 	@tools/run-tests $(O)
 
+# Breaks copies of the source on purpose: tests have to notice. MUTANTS picks some by name.
+mutants:
+	@tools/setup test
+	@tests/mutants/run $(MUTANTS)
+
 test-gpu:
 	@tests/gpu/run $(O)
 
@@ -255,6 +260,7 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
+	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)
