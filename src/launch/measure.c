@@ -170,6 +170,7 @@ static void read_clock(struct measurement *m)
 static CUresult own_run(struct measurement *m, bool *ended)
 {
     *ended = false;
+    gp_kernel_load(m->kernel, m->context->handle);
     bool timed = start_clock(m);
     CUresult result = m->call->run(m->call);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
