@@ -41,6 +41,10 @@ struct gp_run {
     struct gp_pass_cost *cost; /* of this kernel */
     gp_find_code *find_code;
     void *find_code_data;
+    /* Called just before the kernel runs in a pass of the hardware: what is dirty in the L2 would
+     * be written back in that pass. */
+    void (*empty_caches)(void *data);
+    void *empty_caches_data;
 };
 
 struct gp_collector {
