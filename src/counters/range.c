@@ -101,9 +101,9 @@ void gp_collector_describe(struct gp_device *device)
         strncat(device->chip, p.pChipName, sizeof(device->chip) - 1);
 }
 
-void gp_collectors_leave(CUcontext context)
+void gp_collectors_leave(CUcontext context, bool at_rest)
 {
-    gp_sass_sessions_leave(context);
+    gp_sass_sessions_leave(context, at_rest);
 }
 
 void gp_collectors_end(void)
