@@ -64,7 +64,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall \
+.PHONY: all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb \
 	format lint clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -133,7 +133,7 @@ $(core): $(core_obj)
 $(library): $(hook_obj) $(core)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -shared -o $@ $(hook_obj) $(core) $(static_libs) $(system_libs) \
-		-Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
+		-Wl,-soname,libgpuprof.so -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
 
 $(command): $(cli_obj) $(core)
@@ -270,6 +270,11 @@ install: all
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)'
 	install -m 755 $(command) '$(DESTDIR)$(BINDIR)/gpuprof'
 	install -m 644 $(library) '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
+# A Debian package, in $(O)/deb.
+deb:
+	@tools/setup package
+	@tools/make-deb $(O) $(CUDA)
+
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
 
@@ -290,6 +295,7 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install, uninstall  into PREFIX (/usr/local)'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
+	@echo 'deb        a Debian package'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each'
 
