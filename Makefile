@@ -64,7 +64,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb \
+.PHONY: all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb tarball \
 	format lint clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -275,6 +275,11 @@ deb:
 	@tools/setup package
 	@tools/make-deb $(O) $(CUDA)
 
+# A tarball for every distribution, in $(O)/tarball. Root alone can make one.
+tarball:
+	@tools/setup package
+	@tools/make-tarball $(O) $(CUDA)
+
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
 
@@ -295,7 +300,7 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install, uninstall  into PREFIX (/usr/local)'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
-	@echo 'deb        a Debian package'
+	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each'
 
