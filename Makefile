@@ -34,11 +34,11 @@ cov_flags = $(if $(COVERAGE),--coverage -fprofile-update=atomic -O0)
 CFLAGS ?= -O2 -g
 all_cflags = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
 	-iquote src -iquote include -isystem $(O)/compat $(pkg_cflags) $(cuda_includes) $(san_flags) $(own_cflags)
-# inih, jansson and the others are linked statically: a guest brings its own dishes. An archive lies where
-# pkg-config says, or the compiler looks; where there is none the shared library has to do.
+# inih, jansson and the others are linked statically: a guest brings its own dishes. An archive lies in
+# LIBRARY_PATH, where pkg-config says, or where the compiler looks; if nowhere the shared library has to do.
 pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
 PKG_CONFIG ?= pkg-config
-archive = $(firstword $(wildcard $(addsuffix /$(2),$(call pkg_config,--variable=libdir $(1)))) \
+archive = $(firstword $(wildcard $(addsuffix /$(2),$(subst :, ,$(LIBRARY_PATH)) $(call pkg_config,--variable=libdir $(1)))) \
 	$(filter /%,$(shell $(CC) -print-file-name=$(2))))
 link_with = $(or $(call archive,$(1),lib$(2).a),$(call pkg_config,--libs $(1)),-l$(2))
 static_libs = $(eval static_libs := $(call link_with,jansson,jansson) $(call link_with,inih,inih) \

@@ -11,6 +11,7 @@ setup() {
     grep -q "^gpuprof $version\(, not released yet\|, [0-9-]*\)$" <(head -1 NEWS)
     grep -qx "version: $version" CITATION.cff
     grep -q "^gpuprof ($version) " <(head -1 debian/changelog)
+    grep -qx "{% set version = \"$version\" %}" packaging/conda/meta.yaml
 }
 
 @test "the licence is the same text in the Debian package" {
