@@ -290,7 +290,7 @@ lint:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 
 clean:
-	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz
+	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64
 
 help:
 	@sed -n '3,12s/^# \{0,1\}//p' Makefile
