@@ -502,8 +502,8 @@ plain_count() {
 
 # Code that the driver loads at a kernel's first launch takes 30 ms here, and the kernel far less.
 @test "no launch's time holds the loading of its code" {
-    for missing in "" ,nodriverfunction=cuFuncLoad; do
-        GPUSIM_FAULTS=lazyload$missing same_with_and_without "$programs/snippets_linked" in_place
+    for fault in lazyload lazyload=always; do
+        GPUSIM_FAULTS=$fault same_with_and_without "$programs/snippets_linked" in_place
         times=$(grep -o '"gpu__time_duration.sum":[0-9.]*' "$profile" | cut -d: -f2)
         [ -n "$times" ]
         for ns in $times; do [ "${ns%.*}" -lt 20000000 ]; done
