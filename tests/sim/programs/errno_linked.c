@@ -51,6 +51,7 @@ static void use(CUcontext context, const void *image)
     CALL(1, cuStreamEndCapture(stream, &graph));
     CALL(1, cuGraphInstantiateWithFlags(&exec, graph, 0));
     CALL(5, cuGraphLaunch(exec, stream));
+    CALL(1, cuStreamSynchronize(stream));
     CALL(1, cuMemcpyDtoH(numbers, x, sizeof(numbers)));
     CALL(1, cuGraphExecDestroy(exec));
     CALL(1, cuGraphDestroy(graph));
