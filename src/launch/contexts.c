@@ -1,11 +1,12 @@
 #include "launch/contexts.h"
 
 #include "cuda/cupti.h"
-#include "cuda/patience.h"
 #include "launch/captures.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 #include "memory/sharing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -79,9 +80,11 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
-/* A kernel was let go in it and has not ended. */
+/* A kernel was let go in it, or is known not to end by itself, and has not ended. */
 static bool is_held_up(const struct gp_context *c)
 {
+    if (gp_unending_runs(c->handle))
+        return true;
     return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
 }
 
@@ -90,7 +93,7 @@ static bool comes_to_rest(struct gp_context *c)
 {
     if (is_held_up(c))
         return false;
-    return gp_wait_for_context(c->handle, c->event, gp_session_timeout()) == CUDA_SUCCESS;
+    return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL) == CUDA_SUCCESS;
 }
 
 /* Ends the pass of a kernel that was let go in it and has ended now. What it counted, of a kernel
@@ -174,10 +177,11 @@ void gp_contexts_read_others(const struct gp_context *context)
     {
         /* CUPTI waits for the context: where something runs, or a kernel was let go, not now. Older
          * drivers can only be waited for without a limit. */
-        if (c == context || !c->pending || c->busy || !gp_cuda.cuCtxRecordEvent ||
+        if (c == context || !c->pending || is_held_up(c) || !gp_cuda.cuCtxRecordEvent ||
             !gp_pending_is_due(c->pending, c->collector, c->collection) || !push(c))
             continue;
-        if (gp_wait_for_context(c->handle, c->event, OTHERS_TIMEOUT) == CUDA_SUCCESS)
+        double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
+        if (gp_wait_for_rest(c->handle, c->event, most, NULL) == CUDA_SUCCESS)
             gp_pending_settle(&c->pending, c->collector, c->collection, true);
         pop();
     }
@@ -256,7 +260,8 @@ static bool is_at_rest(CUcontext handle)
     if (!gp_cuda.cuCtxRecordEvent || gp_cuda.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
         return false;
     if (gp_cuda.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
-        at_rest = gp_wait_for_context(handle, event, PEERS_TIMEOUT) == CUDA_SUCCESS;
+        double most = fmin(PEERS_TIMEOUT, gp_wait_limit());
+        at_rest = gp_wait_for_rest(handle, event, most, NULL) == CUDA_SUCCESS;
         gp_cuda.cuEventDestroy_v2(event);
     }
     pop();
@@ -281,6 +286,7 @@ void gp_context_leave(CUcontext handle)
     DL_DELETE(contexts, c);
     bool alive = push(c), at_rest = alive && comes_to_rest(c);
     close_collection(c, at_rest);
+    gp_unending_forget(handle, at_rest);
     gp_snapshot_close(c->snapshot, at_rest);
     if (at_rest) {
         gp_collectors_leave(handle);

@@ -23,6 +23,7 @@ struct gp_context {
     CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
     float empty_ms;                   /* least time seen between two of these; 0: none yet */
     bool busy;    /* a wait for the context ran out: until `event` happens nothing is measured */
+    bool wary;    /* the last wait for it that was long was in vain */
     bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
     unsigned pass, pass_ticket;
     bool dead; /* a kernel failed: nothing works in it any more */

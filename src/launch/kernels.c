@@ -29,7 +29,9 @@ struct gp_kernel {
     bool ended, collected;
     bool with_host;              /* that is the rule */
     unsigned host_changes;       /* launches in a row in which host memory changed */
+    double longest;              /* seconds that a launch took which has ended by itself */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
+    bool unending;               /* that is why */
     struct gp_pass_cost cost;
     struct gp_parameter_layout layout;
     struct gp_trust trust;
@@ -142,6 +144,7 @@ static struct gp_kernel *make(CUfunction handle)
     k->home = ask_home(handle);
     k->runs_once = gp_module_runs_once(k->home);
     k->refused = remembered_reason(k->name);
+    k->unending = k->refused != NULL;
     if (k->selected && communicates(k->name)) {
         static struct gp_once once;
         k->refused = "it communicates with other GPUs or processes";
@@ -215,16 +218,20 @@ bool gp_kernel_is_left_out(CUfunction handle)
            place->forgotten == atomic_load_explicit(&times_forgotten, memory_order_acquire);
 }
 
+static enum gp_interest interest_in(const struct gp_kernel *selected)
+{
+    if (!atomic_load_explicit(&selected->refused, memory_order_acquire))
+        return GP_WANTED;
+    return selected->unending ? GP_UNENDING : GP_REFUSED;
+}
+
 enum gp_interest gp_kernel_interest(CUfunction handle)
 {
     if (gp_kernel_is_left_out(handle))
         return GP_NOT_SELECTED;
     unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
     const struct gp_kernel *k = lock_and_find(handle);
-    enum gp_interest interest = !k || !k->selected ? GP_NOT_SELECTED
-                                : atomic_load_explicit(&k->refused, memory_order_relaxed)
-                                    ? GP_REFUSED
-                                    : GP_WANTED;
+    enum gp_interest interest = k && k->selected ? interest_in(k) : GP_NOT_SELECTED;
     if (k && interest == GP_NOT_SELECTED)
         *place_of(handle) = (struct unselected){.handle = handle, .forgotten = now};
     pthread_rwlock_unlock(&lock);
@@ -251,6 +258,7 @@ const char *gp_kernel_refused(const struct gp_kernel *kernel)
 
 void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
 {
+    kernel->unending = true;
     kernel->refused = why;
     pthread_rwlock_wrlock(&lock);
     remember(kernel->name, why);
@@ -267,8 +275,10 @@ bool gp_kernel_has_ended(const struct gp_kernel *kernel)
     return kernel->ended;
 }
 
-void gp_kernel_ended(struct gp_kernel *kernel)
+void gp_kernel_ended(struct gp_kernel *kernel, double seconds)
 {
+    if (seconds > kernel->longest)
+        kernel->longest = seconds;
     /* What works together with the host may end only as long as nobody holds the host up. */
     kernel->ended = !kernel->with_host;
 }
@@ -285,6 +295,11 @@ void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
         return;
     /* Where the driver refuses, it loads the code at the launch. */
     gp_cuda.cuFuncLoad(function);
+}
+
+double gp_kernel_longest(const struct gp_kernel *kernel)
+{
+    return kernel->longest;
 }
 
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel)

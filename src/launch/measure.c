@@ -1,8 +1,8 @@
 #include "launch/measure.h"
 
 #include "base/log.h"
-#include "cuda/patience.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
 
@@ -19,9 +19,10 @@ static double now_ms(void)
 
 /* Kernels that were let go and named. */
 #define MOST_LET_GO 8
-/* Times longer than for a kernel by itself that one is waited for in a pass. */
-#define HARDWARE_PATIENCE 2
-#define INSTRUMENTED_PATIENCE 100
+/* Times longer than it took that a kernel is waited for when it runs again, and in instrumented
+ * code. */
+#define REPLAY_FACTOR 2
+#define INSTRUMENTED_FACTOR 100
 
 /* ---- one measurement ------------------------------------------------------------------------- */
 
@@ -37,6 +38,8 @@ struct measurement {
     bool undone;                  /* what the kernel did: one more run has to follow */
     bool is_back;                 /* all memory is as before the launch */
     unsigned runs;                /* of the kernel */
+    double seconds;               /* the program's own run took, as the host saw it; 0: not known */
+    bool ended_alone;             /* a replay has ended, with nothing else under way */
     uint64_t restored_bytes;
 };
 
@@ -107,8 +110,8 @@ static void let_go(struct measurement *m, double seconds)
     static struct gp_once once;
     gp_say_limited(&once, MOST_LET_GO,
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
-                   "work, and is not "
-                   "measured",
+                   "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
+                   "gives it more time",
                    gp_kernel_name(m->kernel), seconds);
     gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
     m->context->busy = true;
@@ -119,6 +122,15 @@ static CUresult record_event(const struct gp_call *call, CUevent event)
 {
     return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
                                    : gp_cuda.cuEventRecord(event, call->stream);
+}
+
+/* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
+ * not ended by then. */
+static CUresult wait_for_kernel(const struct measurement *m, double seconds, double *waited)
+{
+    CUresult outcome = record_event(m->call, m->context->event);
+    return outcome == CUDA_SUCCESS ? gp_wait_within_limit(m->context->event, seconds, waited)
+                                   : outcome;
 }
 
 /* Two starts are enough once the least time between two is known. A host that is busy may hold up
@@ -184,21 +196,38 @@ static CUresult own_run(struct measurement *m, bool *ended)
     }
     if (result != CUDA_SUCCESS)
         return result;
-    CUresult outcome = record_event(m->call, m->context->event);
-    if (outcome == CUDA_SUCCESS)
-        outcome = gp_wait_for_event(m->context->event, gp_session_timeout());
+    double seconds = gp_wait_limit();
+    CUresult outcome = wait_for_kernel(m, seconds, &m->seconds);
     if (outcome == CUDA_ERROR_NOT_READY) {
-        let_go(m, gp_session_timeout());
+        let_go(m, seconds);
     } else if (outcome != CUDA_SUCCESS) {
         context_died(m, outcome);
     } else {
         *ended = !m->broken_off;
         m->runs++;
-        gp_kernel_ended(m->kernel);
+        gp_kernel_ended(m->kernel, m->seconds);
         if (timed)
             read_clock(m);
     }
     return result;
+}
+
+/* How long the kernel took when it was the program's own: this launch, or else the longest. */
+static double own_seconds(const struct measurement *m)
+{
+    return m->seconds > 0 ? m->seconds : gp_kernel_longest(m->kernel);
+}
+
+/* How long, in seconds, a replay may take without instrumented code. */
+static double replay_limit(const struct measurement *m)
+{
+    return fmax(gp_wait_limit(), REPLAY_FACTOR * own_seconds(m));
+}
+
+/* And one of instrumented code, where it is known that the kernel ends. */
+static double instrumented_limit(const struct measurement *m)
+{
+    return fmax(gp_wait_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
 }
 
 /* Runs the kernel once more, plainly: memory has been put back and no run has followed, or one that
@@ -217,10 +246,8 @@ static void repair(struct measurement *m)
         gp_session_give_up("a replay could not be undone");
         return;
     }
-    double seconds = HARDWARE_PATIENCE * gp_session_timeout();
-    CUresult outcome = record_event(m->call, m->context->event);
-    if (outcome == CUDA_SUCCESS)
-        outcome = gp_wait_for_event(m->context->event, seconds);
+    double seconds = replay_limit(m);
+    CUresult outcome = wait_for_kernel(m, seconds, NULL);
     if (outcome == CUDA_ERROR_NOT_READY)
         let_go(m, seconds);
     else if (outcome != CUDA_SUCCESS)
@@ -249,24 +276,11 @@ static void let_go_in_pass(struct measurement *m, unsigned pass, double seconds)
     let_go(m, seconds);
 }
 
-/* How long a kernel may take in a pass, in seconds. Where its own run was timed that says how long
- * instrumented code may; the pass may be the first in which it turns out to wait for the host. */
-static double patience_in(const struct measurement *m, unsigned pass)
-{
-    double seconds = HARDWARE_PATIENCE * gp_session_timeout();
-    if (pass != GP_INSTRUMENTED_PASS)
-        return seconds;
-    return m->run.native_ms > 0 ? seconds + 1e-3 * INSTRUMENTED_PATIENCE * m->run.native_ms
-                                : INSTRUMENTED_PATIENCE * gp_session_timeout();
-}
-
 /* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was let go. */
 static CUresult wait_in_pass(struct measurement *m, unsigned pass)
 {
-    double seconds = patience_in(m, pass);
-    CUresult outcome = record_event(m->call, m->context->event);
-    if (outcome == CUDA_SUCCESS)
-        outcome = gp_wait_for_event(m->context->event, seconds);
+    double seconds = pass == GP_INSTRUMENTED_PASS ? instrumented_limit(m) : replay_limit(m);
+    CUresult outcome = wait_for_kernel(m, seconds, NULL);
     if (outcome == CUDA_ERROR_NOT_READY)
         let_go_in_pass(m, pass, seconds);
     return outcome;
@@ -297,6 +311,7 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
         return false;
     m->runs++;
     m->undone = false;
+    m->ended_alone = true;
     return ended;
 }
 
@@ -319,12 +334,42 @@ static bool rewind_memory(struct measurement *m)
     return true;
 }
 
+/* True where it shows only in a replay whether the kernel ends by itself, and instrumented code may
+ * take so long that it is to be known before. */
+static bool is_to_be_rehearsed(const struct measurement *m, unsigned pass)
+{
+    return pass == GP_INSTRUMENTED_PASS && !m->ended_alone &&
+           instrumented_limit(m) > gp_wait_limit();
+}
+
+/* A replay that counts nothing. False where the kernel does not end, or has failed. */
+static bool rehearse(struct measurement *m)
+{
+    double seconds = replay_limit(m);
+    CUresult result = m->call->run(m->call);
+    if (result != CUDA_SUCCESS) {
+        m->broken_off = gp_cuda_error(result);
+        return false;
+    }
+    m->is_back = m->undone = false;
+    CUresult outcome = wait_for_kernel(m, seconds, NULL);
+    if (outcome == CUDA_ERROR_NOT_READY)
+        let_go(m, seconds);
+    else if (outcome != CUDA_SUCCESS)
+        context_died(m, outcome);
+    m->runs += outcome == CUDA_SUCCESS;
+    m->ended_alone = outcome == CUDA_SUCCESS;
+    return m->ended_alone;
+}
+
 /* One pass from the memory the program's own run started from. False where no more passes of that
  * kind can be made. Our own kernels run before the pass begins: a pass counts every kernel there
  * is. */
 static bool replay_pass(struct measurement *m, unsigned pass)
 {
     if (!rewind_memory(m))
+        return false;
+    if (is_to_be_rehearsed(m, pass) && (!rehearse(m) || !rewind_memory(m)))
         return false;
     if (pass == 0)
         flush_caches(m);

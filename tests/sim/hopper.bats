@@ -193,7 +193,7 @@ said() {
     done
     for wrong in 0 -1 soon 5s nan inf 3601; do
         GPUPROF_TIMEOUT=$wrong profiled "$programs/snippets_linked" vector_add
-        said "GPUPROF_TIMEOUT=$wrong: not a number of seconds, more than 0 and at most 3600; it is 5"
+        said "GPUPROF_TIMEOUT=$wrong: not a number of seconds, more than 0 and at most 3600; it is 1"
         [ "$(measured)" -eq 1 ]
     done
 }
