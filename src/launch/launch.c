@@ -27,7 +27,7 @@
 #define STUCK_LAUNCH_SECONDS 0.0001
 /* And for other work in its context, where the last wait for such was in vain; a wait in which that
  * ends and which was not too short to tell makes good for it. */
-#define WARY_SECONDS 0.005
+#define WARY_SECONDS 0.01
 #define TELLING_SECONDS 0.0005
 /* A kernel that has ended before is measured where the next wait may last so much longer; one of
  * which nothing is known, where that is a small part of what the first one may last at least. */

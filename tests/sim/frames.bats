@@ -102,25 +102,25 @@ load common
     done
 }
 
-# takes_ms COMMAND...: how many milliseconds it runs.
-takes_ms() {
+# timed COMMAND...: leaves in ms how many milliseconds it runs.
+timed() {
     local before
     before=$(date +%s%N)
-    "$@" >"$BATS_TEST_TMPDIR/takes.out"
-    echo $((($(date +%s%N) - before) / 1000000))
+    "$@"
+    ms=$((($(date +%s%N) - before) / 1000000))
 }
 
 @test "launches that wait for the program hold it up for two seconds in all, and others are measured" {
     for case in value event function host consumer "value event function host consumer"; do
         # shellcheck disable=SC2086
-        ms=$(takes_ms same_with_and_without "$programs/blocked_linked" $case)
+        timed same_with_and_without "$programs/blocked_linked" $case
         [ "$ms" -lt 3500 ] || { echo "$case: $ms ms"; false; }
         # shellcheck disable=SC2086
         set -- $case
-        [ "$(measured scale_in_place)" -ge $((3 * $#)) ]
+        [ "$(measured scale_in_place)" -ge $((2 * $#)) ]
     done
     # What the user says is the longest of these waits.
-    ms=$(GPUPROF_TIMEOUT=0.1 takes_ms same_with_and_without "$programs/blocked_linked" value consumer)
+    GPUPROF_TIMEOUT=0.1 timed same_with_and_without "$programs/blocked_linked" value consumer
     [ "$ms" -lt 1500 ] || { echo "$ms ms"; false; }
 }
 
@@ -128,8 +128,12 @@ takes_ms() {
     # After another new kernel the session stands in that pass. A hundred times as long would be late;
     # how long the kernel takes by itself counts, too.
     for before in "" scale; do
-        ms=$(GPUPROF_TIMEOUT=0.6 takes_ms same_with_and_without "$programs/waiting_dlopen" $before answered)
+        GPUPROF_TIMEOUT=0.6 timed same_with_and_without "$programs/waiting_dlopen" $before answered
         [ "$ms" -lt 3500 ] || { echo "$ms ms"; false; }
+        grep -q "did not end within [0-9.]* s by itself" "$log"
+        # It took long by itself: instrumented code may take a hundred times that, once it is known to end.
+        GPUPROF_TIMEOUT=0.6 timed same_with_and_without "$programs/waiting_dlopen" $before answered_late
+        [ "$ms" -lt 5000 ] || { echo "$ms ms"; false; }
         grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }
