@@ -43,8 +43,9 @@ struct measurement {
     uint64_t restored_bytes;
 };
 
-static void flush_caches(struct measurement *m)
+static void empty_caches(void *measurement)
 {
+    struct measurement *m = measurement;
     const char *why;
     struct gp_snapshot *snapshot =
         gp_session_flushes_caches() ? gp_context_snapshot(m->context, &why) : NULL;
@@ -371,8 +372,6 @@ static bool replay_pass(struct measurement *m, unsigned pass)
         return false;
     if (is_to_be_rehearsed(m, pass) && (!rehearse(m) || !rewind_memory(m)))
         return false;
-    if (pass == 0)
-        flush_caches(m);
     if (!begin_pass(m, pass))
         return false;
     CUresult result;
@@ -436,8 +435,6 @@ static CUresult measure_by_replay(struct measurement *m)
 static CUresult own_run_in_pass(struct measurement *m, unsigned pass)
 {
     bool ended;
-    if (pass == 0)
-        flush_caches(m);
     if (!begin_pass(m, pass))
         return own_run(m, &ended);
     CUresult result;
@@ -562,8 +559,10 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
                 .always = call->cooperative || gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,
-                .find_code_data = kernel},
+                .find_code_data = kernel,
+                .empty_caches = empty_caches},
     };
+    m.run.empty_caches_data = &m;
     bool ended, counts = c->collector->hardware_passes(c->collection) > 0 ||
                          c->collector->instruments(c->collection);
     /* What was let go before kept the last ones from being read. */
