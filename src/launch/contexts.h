@@ -22,9 +22,10 @@ struct gp_context {
     CUevent event;                    /* after a launch: for waiting, and its end */
     CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
     float empty_ms;                   /* least time seen between two of these; 0: none yet */
-    bool busy;    /* a wait for the context ran out: until `event` happens nothing is measured */
-    bool wary;    /* the last wait for it that was long was in vain */
-    bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
+    bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
+    uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
+    bool wary;             /* the last wait for it that was long was in vain */
+    bool in_pass;          /* whose kernel was let go: the pass is ended once the context is idle */
     unsigned pass, pass_ticket;
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;

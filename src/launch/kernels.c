@@ -27,7 +27,6 @@ struct gp_kernel {
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
     bool ended, collected;
-    bool with_host;              /* that is the rule */
     unsigned host_changes;       /* launches in a row in which host memory changed */
     double longest;              /* seconds that a launch took which has ended by itself */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
@@ -265,11 +264,6 @@ void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
     pthread_rwlock_unlock(&lock);
 }
 
-bool gp_kernel_works_with_host(const struct gp_kernel *kernel)
-{
-    return kernel->with_host;
-}
-
 bool gp_kernel_has_ended(const struct gp_kernel *kernel)
 {
     return kernel->ended;
@@ -279,8 +273,7 @@ void gp_kernel_ended(struct gp_kernel *kernel, double seconds)
 {
     if (seconds > kernel->longest)
         kernel->longest = seconds;
-    /* What works together with the host may end only as long as nobody holds the host up. */
-    kernel->ended = !kernel->with_host;
+    kernel->ended = true;
 }
 
 void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
@@ -327,10 +320,8 @@ struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel)
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
 {
     kernel->host_changes = changed ? kernel->host_changes + 1 : 0;
-    if (kernel->host_changes == HOST_CHANGES_RULE) {
+    if (kernel->host_changes == HOST_CHANGES_RULE)
         kernel->runs_once = "page-locked host memory changes while it runs";
-        kernel->with_host = true;
-    }
 }
 
 struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel)

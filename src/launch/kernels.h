@@ -60,9 +60,8 @@ bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, 
 struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel);
 
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
- * be replayed. A kernel of which that is the rule works with the host, and is left alone. */
+ * be replayed. A kernel of which that is the rule runs once from then on. */
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
-bool gp_kernel_works_with_host(const struct gp_kernel *kernel);
 
 /* What counting the kernel was seen to cost; learned by the collector. */
 struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);

@@ -23,6 +23,10 @@ static double now_ms(void)
  * code. */
 #define REPLAY_FACTOR 2
 #define INSTRUMENTED_FACTOR 100
+/* Launches of one kernel and configuration that take turns by themselves; afterwards, launches one
+ * after the other that take the same. */
+#define TURNS_BY_ITSELF 12
+#define SAME_TURNS 32
 
 /* ---- one measurement ------------------------------------------------------------------------- */
 
@@ -38,6 +42,7 @@ struct measurement {
     bool undone;                  /* what the kernel did: one more run has to follow */
     bool is_back;                 /* all memory is as before the launch */
     unsigned runs;                /* of the kernel */
+    bool in_turn;                 /* counted in part, the rest in other launches */
     double seconds;               /* the program's own run took, as the host saw it; 0: not known */
     bool ended_alone;             /* a replay has ended, with nothing else under way */
     uint64_t restored_bytes;
@@ -445,23 +450,6 @@ static CUresult own_run_in_pass(struct measurement *m, unsigned pass)
     return own_run(m, &ended);
 }
 
-/* Where the kernel cannot run again its own run is the first pass, and the only one. */
-static CUresult measure_once(struct measurement *m)
-{
-    struct gp_context *c = m->context;
-    bool ended;
-    if (gp_kernel_works_with_host(m->kernel))
-        return own_run(m, &ended);
-    if (!gp_kernel_has_ended(m->kernel)) {
-        /* Whether it ends at all is not known yet. */
-        m->broken_off = "it cannot be replayed, and a kernel's first launch is then not measured";
-        return own_run(m, &ended);
-    }
-    m->run.only_pass = true;
-    return own_run_in_pass(m,
-                           c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS);
-}
-
 /* Whether the kernel's duration is among the counters, which we take ourselves. */
 static bool wants_time(const struct measurement *m)
 {
@@ -473,18 +461,27 @@ static bool wants_time(const struct measurement *m)
     return false;
 }
 
-/* Without replays successive launches of a kernel take turns: one is timed, the next ones run once
- * in each pass. There is no turn in which nothing would be collected. */
+/* Which turn it is. To go from the hardware's pass to instrumented code and back takes tens of
+ * milliseconds. So once launches of one kernel and configuration have taken each turn some times,
+ * all such launches take the same turn for a while. */
+static uint64_t turn_of(struct gp_context *c, uint64_t launch)
+{
+    return launch < TURNS_BY_ITSELF ? launch : c->common_turns++ / SAME_TURNS;
+}
+
+/* Where nothing is replayed, or the launch cannot be, successive launches of a kernel take turns:
+ * one is timed, the next ones run once in each pass. There is no turn in which nothing would be
+ * collected. */
 static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
-    m->run.only_pass = true;
+    m->in_turn = m->run.only_pass = true;
     bool timed = wants_time(m), ended;
     unsigned hardware = c->collector->wants_hardware(c->collection)
                             ? c->collector->hardware_passes(c->collection)
                             : 0;
     unsigned turns = timed + hardware + c->collector->instruments(c->collection);
-    unsigned which = turns ? (unsigned)(turn % turns) : 0;
+    unsigned which = turns ? (unsigned)(turn_of(c, turn) % turns) : 0;
     if (turns == 0 || (timed && which == 0) || !gp_kernel_has_ended(m->kernel))
         return own_run(m, &ended);
     unsigned pass = which - timed;
@@ -510,11 +507,12 @@ static void record(const struct measurement *m, uint64_t index, double started_m
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);
-    const char *not_run = launch.skipped         ? launch.skipped
-                          : gp_session_replays() ? "no counter of the selection exists here"
-                                                 : GP_COUNTED_ELSEWHERE;
+    const char *not_run = m->broken_off    ? m->broken_off
+                          : m->in_turn     ? GP_COUNTED_ELSEWHERE
+                          : launch.skipped ? launch.skipped
+                                           : "no counter of the selection exists here";
     double duration_ns = rint(1e6 * m->run.native_ms);
-    if (!gp_session_replays() && duration_ns == 0)
+    if (m->in_turn && duration_ns == 0)
         duration_ns = GP_DURATION_ELSEWHERE;
     launch.overhead_ms = now_ms() - started_ms;
     gp_pending_add(&c->pending, m->ticket, &launch, not_run, duration_ns);
@@ -571,10 +569,9 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     m.ticket = c->collector->ticket(c->collection);
     if (counts && gp_session_replays())
         save(&m);
-    CUresult result = !counts                 ? own_run(&m, &ended)
-                      : m.snapshot            ? measure_by_replay(&m)
-                      : !gp_session_replays() ? measure_in_turn(&m, turn)
-                                              : measure_once(&m);
+    CUresult result = !counts      ? own_run(&m, &ended)
+                      : m.snapshot ? measure_by_replay(&m)
+                                   : measure_in_turn(&m, turn);
     say_without_hardware(c);
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     if (measured)
