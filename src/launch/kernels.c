@@ -31,6 +31,7 @@ struct gp_kernel {
     double longest;              /* seconds that a launch took which has ended by itself */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
     bool unending;               /* that is why */
+    enum { NOT_ASKED, NEVER, MAYBE } launches_graphs;
     struct gp_pass_cost cost;
     struct gp_parameter_layout layout;
     struct gp_trust trust;
@@ -298,6 +299,17 @@ double gp_kernel_longest(const struct gp_kernel *kernel)
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel)
 {
     return kernel->runs_once;
+}
+
+bool gp_kernel_may_launch_graphs(CUfunction function)
+{
+    pthread_rwlock_wrlock(&lock);
+    struct gp_kernel *k = find(function);
+    if (k && k->launches_graphs == NOT_ASKED)
+        k->launches_graphs = gp_module_may_call(k->home, "cudaGraphLaunch") ? MAYBE : NEVER;
+    bool may = !k || k->launches_graphs == MAYBE;
+    pthread_rwlock_unlock(&lock);
+    return may;
 }
 
 const void *gp_kernel_home(const struct gp_kernel *kernel)

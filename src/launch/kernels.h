@@ -49,6 +49,10 @@ void gp_kernel_load(struct gp_kernel *kernel, CUcontext context);
  * it may. */
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
 
+/* True when kernels of its module can launch graphs from the device, as far as is known. From any
+ * thread. */
+bool gp_kernel_may_launch_graphs(CUfunction function);
+
 /* The module or library that the kernel is of; NULL where the driver does not tell. */
 const void *gp_kernel_home(const struct gp_kernel *kernel);
 

@@ -1,6 +1,7 @@
 #include "launch/measure.h"
 
 #include "base/log.h"
+#include "launch/graphs.h"
 #include "launch/session.h"
 #include "launch/waits.h"
 #include "memory/buffers.h"
@@ -80,6 +81,9 @@ static void save(struct measurement *m)
 {
     gp_modules_resolve(m->context->handle);
     m->not_replayed = gp_kernel_runs_once(m->kernel);
+    if (!m->not_replayed && gp_graphs_launch_from_device() &&
+        gp_kernel_may_launch_graphs(m->call->function))
+        m->not_replayed = "the kernel's module launches graphs from the device";
     if (!m->not_replayed)
         m->not_replayed = gp_memory_replay_barred();
     if (!m->not_replayed)

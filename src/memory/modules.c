@@ -360,3 +360,21 @@ const char *gp_module_runs_once(const void *handle)
     pthread_mutex_unlock(&lock);
     return known ? own : any;
 }
+
+bool gp_module_may_call(const void *handle, const char *function)
+{
+    const struct module *m;
+    bool known = false, may = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        known = known || m->handle == handle;
+    }
+    DL_FOREACH(modules, m)
+    {
+        if (!known || m->handle == handle)
+            may = may || gp_code_may_call(m->code, function, m->cc);
+    }
+    pthread_mutex_unlock(&lock);
+    return may;
+}
