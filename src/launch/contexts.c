@@ -1,5 +1,6 @@
 #include "launch/contexts.h"
 
+#include "base/log.h"
 #include "cuda/cupti.h"
 #include "launch/captures.h"
 #include "launch/session.h"
@@ -57,12 +58,12 @@ static bool counter_names(const struct gp_device *device, const char ***list, si
     return gp_metrics_counters(gp_session_metrics(), device, list, count) == 0;
 }
 
-static struct gp_context *find(CUcontext handle)
+static struct gp_context *find(CUcontext handle, bool green)
 {
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (c->handle == handle)
+        if (c->handle == handle && c->green == green)
             return c;
     }
     return NULL;
@@ -132,7 +133,7 @@ static bool close_collections(int device, bool at_end)
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (!c->collection || (device != ALL && c->device.ordinal != device))
+        if (!c->collection || (device != ALL && (c->green || c->device.ordinal != device)))
             continue;
         bool alive = push(c), captured = gp_captures_are_in(c->handle);
         bool at_rest = alive && (captured ? !at_end && !is_held_up(c) : comes_to_rest(c));
@@ -156,6 +157,19 @@ void gp_contexts_end(void)
         gp_collectors_end();
 }
 
+static bool only_times(struct gp_context *c, const char **why)
+{
+    static struct gp_once once;
+    c->collector = &gp_timing_collector;
+    c->collection = gp_timing_open(&c->device, counter_names, GP_GREEN_REASON, why);
+    if (!c->collection)
+        return false;
+    gp_say_limited(&once, 1,
+                   "launches in green contexts are only timed: CUPTI counts nothing there");
+    gp_session_record_device(&c->device);
+    return true;
+}
+
 /* The counters of a device serve one context at a time: the others' collections are closed. */
 bool gp_context_collects(struct gp_context *c, const char **why)
 {
@@ -163,6 +177,8 @@ bool gp_context_collects(struct gp_context *c, const char **why)
         end_pass(c);
         return true;
     }
+    if (c->green)
+        return only_times(c, why);
     close_collections(c->device.ordinal, false);
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)
@@ -214,9 +230,9 @@ static bool make_events(struct gp_context *c)
     return made;
 }
 
-struct gp_context *gp_context_enter(CUcontext handle, const char **why)
+struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **why)
 {
-    struct gp_context *c = find(handle);
+    struct gp_context *c = find(handle, green);
     if (c) {
         *why = NULL;
         return c->dead ? NULL : c;
@@ -230,6 +246,7 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
     if (!c)
         return NULL;
     c->handle = handle;
+    c->green = green;
     *why = "no event can be made to wait for";
     if (!make_events(c)) {
         free(c);
@@ -278,9 +295,9 @@ const char *gp_context_disturbed(const struct gp_context *c)
     return at_rest ? NULL : "another GPU that can write its memory is at work";
 }
 
-void gp_context_leave(CUcontext handle)
+static void leave(CUcontext handle, bool green)
 {
-    struct gp_context *c = find(handle);
+    struct gp_context *c = find(handle, green);
     if (!c)
         return;
     DL_DELETE(contexts, c);
@@ -294,6 +311,12 @@ void gp_context_leave(CUcontext handle)
     if (alive)
         pop();
     free(c);
+}
+
+void gp_context_leave(CUcontext handle)
+{
+    leave(handle, true);
+    leave(handle, false);
 }
 
 CUcontext gp_context_primary(CUdevice device)

@@ -1,4 +1,5 @@
 #include "launch/graph_launch.h"
+#include "cuda/green.h"
 #include "launch/captures.h"
 
 #include "launch/graphs.h"
@@ -401,6 +402,10 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
     enum gp_graph_reason why;
     CUresult result = CUDA_SUCCESS;
     bool wanted = gp_graph_is_wanted(exec, &why);
+    if (wanted && gp_stream_is_green(stream)) {
+        wanted = false;
+        why = GP_GRAPH_GREEN;
+    }
     if (!wanted || !launch_by_nodes(&w, &result)) {
         w.unending = why == GP_GRAPH_WAITS;
         result = gp_launch_plainly(&w.call);

@@ -1,6 +1,7 @@
 #include "launch/launch.h"
 
 #include "base/log.h"
+#include "cuda/green.h"
 #include "launch/captures.h"
 #include "launch/contexts.h"
 #include "launch/gate.h"
@@ -227,10 +228,11 @@ static struct gp_context *context_of(CUstream stream)
 {
     CUcontext current = NULL;
     const char *why = NULL;
+    bool green = gp_stream_is_green(stream);
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
-        !is_in_context(stream, current))
+        (!green && !is_in_context(stream, current)))
         return NULL;
-    struct gp_context *context = gp_context_enter(current, &why);
+    struct gp_context *context = gp_context_enter(current, green, &why);
     if (!context && why)
         gp_session_give_up(why);
     return context;

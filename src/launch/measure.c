@@ -206,6 +206,9 @@ static CUresult own_run(struct measurement *m, bool *ended)
     }
     if (result != CUDA_SUCCESS)
         return result;
+    /* Its events may be of no use in the stream, where another context is current. */
+    if (m->context->green && !timed)
+        return result;
     double seconds = gp_wait_limit();
     CUresult outcome = wait_for_kernel(m, seconds, &m->seconds);
     if (outcome == CUDA_ERROR_NOT_READY) {
@@ -571,7 +574,9 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     if (c->collector->full(c->collection))
         gp_pending_settle(&c->pending, c->collector, c->collection, true);
     m.ticket = c->collector->ticket(c->collection);
-    if (counts && gp_session_replays())
+    if (c->green)
+        m.not_replayed = GP_GREEN_REASON;
+    else if (counts && gp_session_replays())
         save(&m);
     CUresult result = !counts      ? own_run(&m, &ended)
                       : m.snapshot ? measure_by_replay(&m)

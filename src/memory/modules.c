@@ -1,6 +1,7 @@
 #include "memory/modules.h"
 
 #include "base/log.h"
+#include "cuda/green.h"
 #include "memory/buffers.h"
 #include "memory/image.h"
 
@@ -64,8 +65,7 @@ static void add_name(const char *name, size_t length, void *data)
 static int current_cc(CUcontext *current)
 {
     CUdevice device = 0;
-    *current = NULL;
-    gp_cuda.cuCtxGetCurrent(current);
+    *current = gp_owning_context();
     if (!*current || gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         device = 0; /* a library loads without a context; most machines have GPUs of one kind */
     return 10 * gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +

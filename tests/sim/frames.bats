@@ -84,6 +84,20 @@ load common
     [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 3 ]
 }
 
+@test "launches in a green context are timed, and all others measured" {
+    same_with_and_without "$programs/green_linked"
+    green='"skipped":"it runs in a green context, where CUPTI counts nothing"'
+    [ "$(grep -c "$green" "$profile")" -eq 28 ]
+    # A time too short for the clock is none.
+    [ "$(grep "$green" "$profile" | grep -c '"counters":{"gpu__time_duration.sum":[0-9.]*}')" -gt 14 ]
+    [ "$(grep "$green" "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 0 ]
+    # The primary context's, while the green one is there and afterwards.
+    [ "$(grep '"type":"launch"' "$profile" | grep -v "$green" | grep '"dram__bytes_read' | grep -c '__sass_')" -eq 20 ]
+    [ "$(wc -l < <(grep '^gpuprof: ' "$log"))" -eq 1 ]
+    grep -q "launches in green contexts are only timed" "$log"
+    GPUPROF_REPLAY=off same_with_and_without "$programs/green_linked"
+}
+
 # absent: the metrics that the report has no value of.
 absent() {
     "$GPUPROF_BUILD/gpuprof" report "$profile" | awk '/^DETAILS/ { details = 1 } details && $2 == "absent:" { print $1 }'
