@@ -3,6 +3,7 @@
 #include "base/cancel.h"
 #include "base/demangle.h"
 #include "base/environment.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/pattern.h"
 #include "base/place.h"
@@ -234,7 +235,7 @@ static bool open_log_file(const char *path, char *why, size_t why_size)
     if (is_profile(path))
         snprintf(why, why_size, "GPUPROF_OUTPUT names the same file");
     else if ((error = gp_log_open(path)))
-        snprintf(why, why_size, "cannot open %s: %s", path, strerror(error));
+        snprintf(why, why_size, "cannot open %s: %s", path, gp_open_error(error));
     else
         return true;
     return false;
@@ -385,6 +386,19 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(session.writer, count);
 }
 
+static void write_report(const struct gp_text *report)
+{
+    struct gp_text rest = {0};
+    const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
+    if (profile)
+        gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report %s' prints all of it",
+                     profile);
+    else
+        gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
+    gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
+    gp_text_free(&rest);
+}
+
 /* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
  * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
@@ -408,7 +422,7 @@ static void report_at_exit(void)
         gp_table_report(session.summary, &options, &text);
         if (text.failed)
             gp_say("out of memory: the report is not complete");
-        gp_log_text(gp_text_string(&text), text.length);
+        write_report(&text);
         gp_text_free(&text);
     }
     pthread_mutex_unlock(&session.records);

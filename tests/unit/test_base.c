@@ -46,7 +46,7 @@ static void messages_go_to_the_log_file_and_leave_errno_alone(void **state)
     assert_int_equal(gp_log_open(path), 0);
     errno = EDOM;
     gp_say("%d kernels", 3);
-    gp_log_text("as it is\n", 9);
+    gp_log_report("as it is\n", 9, "");
     assert_int_equal(errno, EDOM);
     assert_string_equal(read_all(path), "gpuprof: 3 kernels\nas it is\n");
     unlink(path);
