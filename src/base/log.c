@@ -1,7 +1,9 @@
 #include "base/log.h"
 
+#include "base/cancel.h"
 #include "base/file.h"
 #include "base/output.h"
+#include "base/stack.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -81,19 +83,37 @@ static void write_out(const char *bytes, size_t length, int *wait)
         write_to(&standard_error, bytes, length, wait);
 }
 
-static void say(const char *fmt, va_list args, const char *end)
+struct message {
+    const char *fmt, *end;
+    va_list args;
+};
+
+static void write_message(void *argument)
 {
     static const char prefix[] = "gpuprof: ";
-    int saved = errno;
+    struct message *m = argument;
     char line[LONGEST_MESSAGE];
     size_t used = sizeof(prefix) - 1;
-    size_t room = sizeof(line) - used - strlen(end);
+    size_t room = sizeof(line) - used - strlen(m->end);
     memcpy(line, prefix, used);
-    int n = vsnprintf(line + used, room, fmt, args);
+    int n = vsnprintf(line + used, room, m->fmt, m->args);
     if (n > 0)
         used += (size_t)n < room ? (size_t)n : room - 1;
-    memcpy(line + used, end, strlen(end));
-    write_out(line, used + strlen(end), &wait_ms);
+    memcpy(line + used, m->end, strlen(m->end));
+    write_out(line, used + strlen(m->end), &wait_ms);
+}
+
+/* Hooks say things, too: the line is put together on a stack that has room for it. */
+static void say(const char *fmt, va_list args, const char *end)
+{
+    struct message m = {.fmt = fmt, .end = end};
+    int saved = errno;
+    va_copy(m.args, args);
+    gp_cancel_hold();
+    if (!gp_stack_run(GP_STACK_ENOUGH, write_message, &m))
+        write_message(&m);
+    gp_cancel_release();
+    va_end(m.args);
     errno = saved;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/paths.h"
 
 #include "base/log.h"
+#include "base/regex.h"
 #include "base/sample.h"
 #include "metrics/metrics.h"
 
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const struct cli_option options[OPTION_COUNT] = {
          "metrics to measure, with commas between them; 'default', 'all' ('gpuprof metrics' "
          "lists them)"},
     [KERNELS] = {"kernels", 'k', "REGEX",
-                 "measure only kernels whose name matches this extended regular expression"},
+                 "measure only kernels whose name matches this regular expression (Perl's syntax)"},
     [SAMPLE] = {"sample", 0, "RULE",
                 "measure only some launches of each kernel and launch configuration: the first N "
                 "(first:N), one in M (every:M), or the first N and one in M of the later ones "
@@ -66,16 +66,13 @@ static int check_metrics(const char *list)
 
 static int check_kernels(const char *pattern)
 {
-    regex_t regex;
-    int error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
-    if (error == 0) {
-        regfree(&regex);
-        return 0;
-    }
     char why[256];
-    regerror(error, &regex, why, sizeof(why));
-    gp_say("--kernels: '%s' is no extended regular expression: %s", pattern, why);
-    return -1;
+    struct gp_regex *regex = gp_regex_new(pattern, why, sizeof(why));
+    if (!regex)
+        gp_say("--kernels: '%.100s%s' is no regular expression: %s", pattern,
+               strlen(pattern) > 100 ? "..." : "", why);
+    gp_regex_free(regex);
+    return regex ? 0 : -1;
 }
 
 static int check_sample(const char *rule)

@@ -84,25 +84,33 @@ static bool shut_between_captures(const void *module, bool is_library)
     }
 }
 
-void gp_launch_forget_module(const void *module, bool is_library)
+struct unloading {
+    const void *module;
+    bool is_library;
+};
+
+static void forget_module(void *unloading)
 {
-    int saved_errno = errno;
-    gp_own_work_begins();
-    bool closed = shut_between_captures(module, is_library);
+    const struct unloading *u = unloading;
+    bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must let go while the module is still there. A module none
      * of whose functions ran in a pass costs nothing. */
-    if (gp_kernels_forget(module, is_library))
+    if (gp_kernels_forget(u->module, u->is_library))
         gp_contexts_close_collections();
-    gp_module_unloading(module);
+    gp_module_unloading(u->module);
     gp_gate_leave(closed);
-    gp_own_work_ends();
-    errno = saved_errno;
 }
 
-/* Lined up. NULL: one that we never saw. */
-static void leave_context(CUcontext context)
+void gp_launch_forget_module(const void *module, bool is_library)
 {
+    gp_at_work(forget_module, &(struct unloading){module, is_library});
+}
+
+/* NULL: one that we never saw. */
+static void leave_context(void *context)
+{
+    gp_gate_line_up();
     bool closed = gp_context_is_known(context) && shut_gate();
     if (context) {
         gp_graphs_forget_context(context);
@@ -115,19 +123,15 @@ static void leave_context(CUcontext context)
 
 void gp_launch_leave_context(CUcontext context)
 {
-    gp_own_work_begins();
-    gp_gate_line_up();
-    leave_context(context);
-    gp_own_work_ends();
+    gp_at_work(leave_context, context);
 }
 
 CUcontext gp_launch_leave_primary(CUdevice device)
 {
     gp_own_work_begins();
     CUcontext primary = gp_context_primary(device);
-    gp_gate_line_up();
-    leave_context(primary);
     gp_own_work_ends();
+    gp_at_work(leave_context, primary);
     return primary;
 }
 
@@ -187,6 +191,15 @@ static bool is_idle(struct gp_context *c)
 /* CUPTI's own exit handlers, which came with it, must not find us measuring, and what was counted
  * is read before they run. Launches that the program makes while it exits go through as they are.
  */
+static void end_collecting(void *unused)
+{
+    (void)unused;
+    gp_gate_line_up();
+    bool collected = gp_contexts_collect(), closed = collected && shut_gate();
+    gp_contexts_end(closed || !collected);
+    gp_gate_leave(closed);
+}
+
 static void end(void)
 {
     static atomic_bool ended;
@@ -194,14 +207,8 @@ static void end(void)
         return; /* a child: the GPU, the gate and what was counted are its parent's */
     gp_session_stop();
     /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
-    if (gp_at_own_work() || atomic_exchange(&ended, true))
-        return;
-    gp_own_work_begins();
-    gp_gate_line_up();
-    bool collected = gp_contexts_collect(), closed = collected && shut_gate();
-    gp_contexts_end(closed || !collected);
-    gp_gate_leave(closed);
-    gp_own_work_ends();
+    if (!gp_at_own_work() && !atomic_exchange(&ended, true))
+        gp_at_work(end_collecting, NULL);
 }
 
 /* Registered twice, as handlers that are registered later run earlier: after CUPTI has been loaded,
@@ -292,12 +299,8 @@ static CUresult pass(const struct gp_call *call)
     return result;
 }
 
-CUresult gp_launch(const struct gp_call *call)
+static CUresult launch(const struct gp_call *call)
 {
-    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
-        return pass(call);
-    int saved_errno = errno;
-    gp_own_work_begins();
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
     uint64_t turn;
@@ -309,9 +312,27 @@ CUresult gp_launch(const struct gp_call *call)
      * ended, and that may wait for a call that passes the gate. */
     if (!launched)
         result = pass(call);
-    gp_own_work_ends();
-    errno = saved_errno;
     return result;
+}
+
+struct launching {
+    const struct gp_call *call;
+    CUresult result;
+};
+
+static void launch_at_work(void *launching)
+{
+    struct launching *l = launching;
+    l->result = launch(l->call);
+}
+
+CUresult gp_launch(const struct gp_call *call)
+{
+    struct launching l = {.call = call};
+    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
+        return pass(call);
+    gp_at_work(launch_at_work, &l);
+    return l.result;
 }
 
 /* ---- launches that stand for one of the program's -------------------------------------------- */

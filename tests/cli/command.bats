@@ -141,7 +141,7 @@ wrong() {
 
 @test "a mistake is told before the program starts" {
     wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
-    wrong "--kernels: '(' is no extended regular expression: Unmatched ( or \\(" --kernels '('
+    wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" --kernels '('
     wrong "--sample: 'frist:3' is no rule; say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000" --sample frist:3
     wrong "--replay: 'never' is neither on nor off" --replay=never
     wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"

@@ -1,8 +1,8 @@
 /*
  * held_linked CASE...: modules are unloaded, contexts destroyed and the process ends while another
- * thread waits, in a copy, for a kernel that ends only when the flag is set, which nobody does. In the
- * case "launched" kernels have been launched, of another module. Says how long the calls took together
- * if that is more than two seconds.
+ * thread waits, in a copy, for a kernel that ends only when the flag is set, which nobody does. In
+ * the case "launched" kernels have been launched, of another module. Says how long the calls took
+ * together if that is more than two seconds.
  */
 #include <pthread.h>
 #include <time.h>
