@@ -1,6 +1,7 @@
 #include "base/demangle.h"
 
 #include "base/cancel.h"
+#include "base/escape.h"
 #include "base/stack.h"
 #include "base/text.h"
 
@@ -52,12 +53,23 @@ static size_t stack_for(size_t length)
     return bytes < GP_STACK_ENOUGH ? GP_STACK_ENOUGH : bytes;
 }
 
+static char *printable(const char *name, size_t length)
+{
+    struct gp_text text = {0};
+    if (gp_is_printable(name, length))
+        return strndup(name, length);
+    gp_text_add_escaped(&text, name, length);
+    if (text.failed)
+        gp_text_free(&text);
+    return text.data;
+}
+
 char *gp_demangle(const char *mangled, enum gp_name which)
 {
     int options = (which == GP_NAME_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_ANSI);
     struct demangling *d = calloc(1, sizeof(*d)); /* with room for registers: not on this stack */
     if (!d)
-        return strdup(mangled);
+        return NULL;
     d->mangled = mangled;
     d->options = options | DMGL_NO_RECURSE_LIMIT;
     gp_cancel_hold();
@@ -65,11 +77,9 @@ char *gp_demangle(const char *mangled, enum gp_name which)
     if (length <= LONGEST_NAME)
         gp_stack_run(stack_for(length), demangle, d);
     gp_cancel_release();
-    char *name = NULL;
-    if (d->done && d->text.length > 0)
-        name = d->text.data;
-    else
-        gp_text_free(&d->text);
+    bool done = d->done && d->text.length > 0;
+    char *name = done ? printable(d->text.data, d->text.length) : printable(mangled, length);
+    gp_text_free(&d->text);
     free(d);
-    return name ? name : strdup(mangled);
+    return name;
 }

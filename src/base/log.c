@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/cancel.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/output.h"
 #include "base/stack.h"
@@ -88,17 +89,32 @@ struct message {
     va_list args;
 };
 
+/* Returns how many bytes of `to`, which has room for so many, it took; what does not fit is cut. */
+static size_t escape(const char *text, size_t length, char *to, size_t room)
+{
+    size_t used = 0, written;
+    char escaped[GP_ESCAPED_BYTES];
+    for (size_t i = 0; i < length; used += written) {
+        i += gp_escape_one(text + i, length - i, escaped, &written);
+        if (written > room - used)
+            return used;
+        memcpy(to + used, escaped, written);
+    }
+    return used;
+}
+
 static void write_message(void *argument)
 {
     static const char prefix[] = "gpuprof: ";
     struct message *m = argument;
-    char line[LONGEST_MESSAGE];
+    char text[LONGEST_MESSAGE], line[LONGEST_MESSAGE];
     size_t used = sizeof(prefix) - 1;
-    size_t room = sizeof(line) - used - strlen(m->end);
+    size_t room = sizeof(line) - used - strlen(m->end) - 1;
     memcpy(line, prefix, used);
-    int n = vsnprintf(line + used, room, m->fmt, m->args);
+    int n = vsnprintf(text, sizeof(text), m->fmt, m->args);
     if (n > 0)
-        used += (size_t)n < room ? (size_t)n : room - 1;
+        used += escape(text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1, line + used,
+                       room);
     memcpy(line + used, m->end, strlen(m->end));
     write_out(line, used + strlen(m->end), &wait_ms);
 }

@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 
-/* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut. */
+/* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut;
+ * what would not show on a terminal, or end the line, is escaped. */
 void gp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A message that may come up at every launch: said `most` times, then never again; the last time

@@ -1,5 +1,6 @@
 /* base/: messages, growing text, patterns of file names, nearest names, demangling, samples. */
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
@@ -287,6 +288,54 @@ static void kernels_have_readable_names(void **state)
     is_demangled("", GP_NAME_FULL, "");
 }
 
+static void is_escaped(const char *text, const char *expected)
+{
+    struct gp_text out = {0};
+    gp_text_add_escaped(&out, text, strlen(text));
+    assert_string_equal(gp_text_string(&out), expected);
+    assert_int_equal(gp_is_printable(text, strlen(text)), strcmp(text, expected) == 0);
+    /* What is escaped once stays so. */
+    assert_true(gp_is_printable(out.data, out.length));
+    gp_text_free(&out);
+}
+
+static void what_does_not_show_is_escaped(void **state)
+{
+    (void)state;
+    is_escaped("void f<a::b>(int const*) [with \"x\"]", "void f<a::b>(int const*) [with \"x\"]");
+    is_escaped("M\xc3\xbcller \xe6\xa0\xb8 \xf0\x9f\x98\x80",
+               "M\xc3\xbcller \xe6\xa0\xb8 \xf0\x9f\x98\x80");
+    is_escaped("a\nb\tc\rd", "a\\nb\\tc\\rd");
+    is_escaped("\x1b[2J\x1b]0;title\a", "\\x1b[2J\\x1b]0;title\\x07");
+    is_escaped("del\x7f", "del\\x7f");
+    is_escaped("\xc2\x9b"
+               "2J",
+               "\\u{9b}2J"); /* the same in one character */
+    is_escaped("\x9b"
+               "2J\xff",
+               "\\x9b2J\\xff"); /* no UTF-8 */
+    is_escaped("\xe2\x80\xae"
+               "dcba",
+               "\\u{202e}dcba"); /* right to left */
+    is_escaped("cut \xe2\x80", "cut \\xe2\\x80");
+    is_escaped("\xc0\x9b \xed\xa0\x80", "\\xc0\\x9b \\xed\\xa0\\x80"); /* too long, half a pair */
+    is_escaped("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+}
+
+static void messages_are_one_line_that_shows(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-log-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(gp_log_open(path), 0);
+    gp_say("%s: no such file", "a\nb\x1b[2J");
+    assert_string_equal(read_all(path), "gpuprof: a\\nb\\x1b[2J: no such file\n");
+    unlink(path);
+    char *name = gp_demangle("f\x1b[2J\n", GP_NAME_FULL);
+    assert_string_equal(name, "f\\x1b[2J\\n");
+    free(name);
+}
+
 static void samples_are_read(void **state)
 {
     (void)state;
@@ -411,6 +460,8 @@ int main(void)
         cmocka_unit_test(wrong_patterns_are_explained),
         cmocka_unit_test(the_nearest_name_is_found),
         cmocka_unit_test(kernels_have_readable_names),
+        cmocka_unit_test(what_does_not_show_is_escaped),
+        cmocka_unit_test(messages_are_one_line_that_shows),
         cmocka_unit_test(samples_are_read),
         cmocka_unit_test(samples_take_what_they_say),
         cmocka_unit_test(children_are_other_processes),
