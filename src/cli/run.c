@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/paths.h"
+#include "cli/rights.h"
 
 #include "base/log.h"
 #include "base/regex.h"
@@ -195,16 +196,6 @@ static int find_program(const char *name, struct gp_text *path)
     return -1;
 }
 
-/* Where the program gets another's rights the dynamic linker takes no library from its caller. */
-static int gets_rights(const char *path)
-{
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return 0;
-    return ((about.st_mode & S_ISUID) && about.st_uid != getuid()) ||
-           ((about.st_mode & S_ISGID) && about.st_gid != getgid());
-}
-
 /* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
 static int is_static(const char *path)
 {
@@ -232,8 +223,10 @@ static void warn_of_program(const char *name)
 {
     struct gp_text path = {0};
     int found = find_program(name, &path) == 0;
-    if (found && gets_rights(gp_text_string(&path)))
-        gp_say("%s gets other rights than yours when it starts: it cannot be profiled", path.data);
+    const char *how = found ? cli_gets_rights(gp_text_string(&path)) : NULL;
+    if (how)
+        gp_say("%s gets other rights than yours when it starts, %s: it cannot be profiled",
+               path.data, how);
     else if (found && is_static(gp_text_string(&path)))
         gp_say("%s is linked statically: it cannot be profiled", path.data);
     gp_text_free(&path);
