@@ -21,7 +21,7 @@ CUDA := $(toolkit)
 NVCC := $(CUDA)/bin/nvcc
 cuda_includes := -isystem $(CUDA)/include $(if $(wildcard $(CUDA)/extras/CUPTI/include),-isystem $(CUDA)/extras/CUPTI/include)
 
-warnings = -Wall -Wextra -Werror
+warnings = -Wall -Wextra -Wvla -Werror
 san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 cov_flags = $(if $(COVERAGE),--coverage -fprofile-update=atomic -O0)
 CFLAGS ?= -O2 -g

@@ -96,8 +96,8 @@ static int check_replay(const char *mode)
 /* Where only the environment says so, the library does. */
 static int check_log_apart(const char *const *values)
 {
-    const char *log = values[LOG] ? values[LOG] : getenv(variables[LOG]);
-    const char *output = values[OUTPUT] ? values[OUTPUT] : getenv(variables[OUTPUT]);
+    const char *log = values[LOG] ? values[LOG] : secure_getenv(variables[LOG]);
+    const char *output = values[OUTPUT] ? values[OUTPUT] : secure_getenv(variables[OUTPUT]);
     if (!log || !output || (!values[LOG] && !values[OUTPUT]))
         return 0;
     return cli_check_apart(values[LOG] ? "--log" : variables[LOG], log,
@@ -164,7 +164,7 @@ static int preload(void)
 {
     struct gp_text value = {0};
     int answer = find_library(&value);
-    const char *before = getenv("LD_PRELOAD");
+    const char *before = secure_getenv("LD_PRELOAD");
     if (answer == 0 && before && *before)
         gp_text_addf(&value, ":%s", before);
     if (answer == 0 && (value.failed || setenv("LD_PRELOAD", value.data, 1) != 0)) {
@@ -184,7 +184,7 @@ static int find_program(const char *name, struct gp_text *path)
         gp_text_add(path, name);
         return access(gp_text_string(path), X_OK);
     }
-    const char *at = getenv("PATH");
+    const char *at = secure_getenv("PATH");
     for (at = at ? at : "/usr/bin:/bin"; *at;) {
         size_t length = strcspn(at, ":");
         gp_text_clear(path);

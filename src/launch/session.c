@@ -250,7 +250,7 @@ void gp_session_note_launch(const struct gp_launch *launch)
 /* The report inside the profile would make that unreadable. */
 static bool is_profile(const char *log)
 {
-    const char *pattern = getenv("GPUPROF_OUTPUT");
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     struct gp_text path = {0};
     char why[256];
     bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 &&
@@ -274,7 +274,7 @@ static bool open_log_file(const char *path, char *why, size_t why_size)
 
 static void open_log(void)
 {
-    const char *pattern = getenv("GPUPROF_LOG");
+    const char *pattern = secure_getenv("GPUPROF_LOG");
     if (!pattern || !*pattern)
         return;
     struct gp_text path = {0};
@@ -287,7 +287,7 @@ static void open_log(void)
 
 static void open_output(void)
 {
-    const char *pattern = getenv("GPUPROF_OUTPUT");
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     if (!pattern || !*pattern)
         return;
     struct gp_text path = {0};
@@ -302,7 +302,7 @@ static void open_output(void)
 
 static void read_cache_mode(void)
 {
-    const char *mode = getenv("GPUPROF_CACHE");
+    const char *mode = secure_getenv("GPUPROF_CACHE");
     session.flush_caches = true;
     if (!mode || !*mode || strcmp(mode, "flush") == 0)
         return;
@@ -314,7 +314,7 @@ static void read_cache_mode(void)
 
 static void read_verify_mode(void)
 {
-    const char *mode = getenv("GPUPROF_VERIFY");
+    const char *mode = secure_getenv("GPUPROF_VERIFY");
     if (!mode || !*mode || strcmp(mode, "learn") == 0)
         return;
     if (strcmp(mode, "always") == 0)
@@ -325,7 +325,7 @@ static void read_verify_mode(void)
 
 static void read_memory_limit(void)
 {
-    const char *size = getenv("GPUPROF_MEMORY");
+    const char *size = secure_getenv("GPUPROF_MEMORY");
     if (size && *size && !gp_budget_set(size))
         gp_say("GPUPROF_MEMORY=%s: not a size such as 512M or 4G, nor a share such as 10%%; it is "
                "10%%",
@@ -334,7 +334,7 @@ static void read_memory_limit(void)
 
 static void read_timeout(void)
 {
-    const char *text = getenv("GPUPROF_TIMEOUT");
+    const char *text = secure_getenv("GPUPROF_TIMEOUT");
     session.timeout = DEFAULT_TIMEOUT;
     if (!text || !*text)
         return;
@@ -354,7 +354,7 @@ static void read_timeout(void)
 
 static void read_sample(void)
 {
-    const char *text = getenv("GPUPROF_SAMPLE");
+    const char *text = secure_getenv("GPUPROF_SAMPLE");
     struct gp_sample sample = {0};
     if (!text || !*text)
         return;
@@ -368,7 +368,7 @@ static void read_sample(void)
 
 static void read_replay(void)
 {
-    const char *mode = getenv("GPUPROF_REPLAY");
+    const char *mode = secure_getenv("GPUPROF_REPLAY");
     if (!mode || !*mode || strcmp(mode, "on") == 0)
         return;
     if (strcmp(mode, "off") == 0)
@@ -379,7 +379,7 @@ static void read_replay(void)
 
 static void read_kernel_filter(void)
 {
-    const char *pattern = getenv("GPUPROF_KERNELS");
+    const char *pattern = secure_getenv("GPUPROF_KERNELS");
     if (!pattern || !*pattern)
         return;
     char why[256];
@@ -398,7 +398,7 @@ static bool open_metrics(void)
 {
     struct gp_text problems = {0};
     session.metrics = gp_metrics_open(&problems);
-    if (session.metrics && gp_metrics_select(session.metrics, getenv("GPUPROF_METRICS"), &problems))
+    if (session.metrics && gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (session.metrics)
         session.summary = gp_summary_new(session.metrics);
