@@ -398,7 +398,8 @@ static bool open_metrics(void)
 {
     struct gp_text problems = {0};
     session.metrics = gp_metrics_open(&problems);
-    if (session.metrics && gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
+    if (session.metrics &&
+        gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (session.metrics)
         session.summary = gp_summary_new(session.metrics);
