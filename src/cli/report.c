@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "base/escape.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
@@ -147,7 +148,8 @@ static int take_header(void *user, const struct gp_profile_header *header)
 {
     struct reporting *r = user;
     struct gp_text line = {0};
-    gp_text_addf(&line, "%s:", r->path);
+    gp_text_add_escaped(&line, r->path, strlen(r->path));
+    gp_text_add(&line, ":");
     for (size_t i = 0; i < header->argument_count; i++)
         gp_text_addf(&line, " %s", header->command[i]);
     gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,

@@ -1,7 +1,9 @@
 #include "cli/cli.h"
 #include "cli/paths.h"
+#include "cli/rights.h"
 
 #include "base/log.h"
+#include "base/regex.h"
 #include "base/sample.h"
 #include "metrics/metrics.h"
 
@@ -9,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static const struct cli_option options[OPTION_COUNT] = {
          "metrics to measure, with commas between them; 'default', 'all' ('gpuprof metrics' "
          "lists them)"},
     [KERNELS] = {"kernels", 'k', "REGEX",
-                 "measure only kernels whose name matches this extended regular expression"},
+                 "measure only kernels whose name matches this regular expression (Perl's syntax)"},
     [SAMPLE] = {"sample", 0, "RULE",
                 "measure only some launches of each kernel and launch configuration: the first N "
                 "(first:N), one in M (every:M), or the first N and one in M of the later ones "
@@ -66,16 +67,13 @@ static int check_metrics(const char *list)
 
 static int check_kernels(const char *pattern)
 {
-    regex_t regex;
-    int error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
-    if (error == 0) {
-        regfree(&regex);
-        return 0;
-    }
     char why[256];
-    regerror(error, &regex, why, sizeof(why));
-    gp_say("--kernels: '%s' is no extended regular expression: %s", pattern, why);
-    return -1;
+    struct gp_regex *regex = gp_regex_new(pattern, why, sizeof(why));
+    if (!regex)
+        gp_say("--kernels: '%.100s%s' is no regular expression: %s", pattern,
+               strlen(pattern) > 100 ? "..." : "", why);
+    gp_regex_free(regex);
+    return regex ? 0 : -1;
 }
 
 static int check_sample(const char *rule)
@@ -98,8 +96,8 @@ static int check_replay(const char *mode)
 /* Where only the environment says so, the library does. */
 static int check_log_apart(const char *const *values)
 {
-    const char *log = values[LOG] ? values[LOG] : getenv(variables[LOG]);
-    const char *output = values[OUTPUT] ? values[OUTPUT] : getenv(variables[OUTPUT]);
+    const char *log = values[LOG] ? values[LOG] : secure_getenv(variables[LOG]);
+    const char *output = values[OUTPUT] ? values[OUTPUT] : secure_getenv(variables[OUTPUT]);
     if (!log || !output || (!values[LOG] && !values[OUTPUT]))
         return 0;
     return cli_check_apart(values[LOG] ? "--log" : variables[LOG], log,
@@ -166,7 +164,7 @@ static int preload(void)
 {
     struct gp_text value = {0};
     int answer = find_library(&value);
-    const char *before = getenv("LD_PRELOAD");
+    const char *before = secure_getenv("LD_PRELOAD");
     if (answer == 0 && before && *before)
         gp_text_addf(&value, ":%s", before);
     if (answer == 0 && (value.failed || setenv("LD_PRELOAD", value.data, 1) != 0)) {
@@ -186,7 +184,7 @@ static int find_program(const char *name, struct gp_text *path)
         gp_text_add(path, name);
         return access(gp_text_string(path), X_OK);
     }
-    const char *at = getenv("PATH");
+    const char *at = secure_getenv("PATH");
     for (at = at ? at : "/usr/bin:/bin"; *at;) {
         size_t length = strcspn(at, ":");
         gp_text_clear(path);
@@ -196,16 +194,6 @@ static int find_program(const char *name, struct gp_text *path)
         at += length + (at[length] == ':');
     }
     return -1;
-}
-
-/* Where the program gets another's rights the dynamic linker takes no library from its caller. */
-static int gets_rights(const char *path)
-{
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return 0;
-    return ((about.st_mode & S_ISUID) && about.st_uid != getuid()) ||
-           ((about.st_mode & S_ISGID) && about.st_gid != getgid());
 }
 
 /* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
@@ -235,8 +223,10 @@ static void warn_of_program(const char *name)
 {
     struct gp_text path = {0};
     int found = find_program(name, &path) == 0;
-    if (found && gets_rights(gp_text_string(&path)))
-        gp_say("%s gets other rights than yours when it starts: it cannot be profiled", path.data);
+    const char *how = found ? cli_gets_rights(gp_text_string(&path)) : NULL;
+    if (how)
+        gp_say("%s gets other rights than yours when it starts, %s: it cannot be profiled",
+               path.data, how);
     else if (found && is_static(gp_text_string(&path)))
         gp_say("%s is linked statically: it cannot be profiled", path.data);
     gp_text_free(&path);

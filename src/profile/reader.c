@@ -1,6 +1,8 @@
 #include "profile/reader.h"
 
+#include "base/escape.h"
 #include "profile/fields.h"
+#include "profile/printable.h"
 #include "profile/writer.h"
 
 #include <errno.h>
@@ -273,6 +275,10 @@ static int read_line(struct reading *r, const char *text, size_t length)
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!object)
         return fail(r, "no JSON: %s", error.text);
+    if (!gp_make_printable(object)) {
+        json_decref(object);
+        return fail(r, "out of memory");
+    }
     static const struct {
         const char *type;
         int (*read)(struct reading *, const json_t *);
@@ -307,11 +313,13 @@ static int read_last_line(struct reading *r, const char *text, size_t length, st
     }
     if (!r->seen_header)
         return fail(r, "not a gpuprof profile");
-    if (notes)
+    if (notes) {
+        gp_text_add_escaped(notes, r->path, strlen(r->path));
         gp_text_addf(notes,
-                     "%s:%zu: the last line is incomplete and left out; the program was "
-                     "probably ended while writing it\n",
-                     r->path, r->line);
+                     ":%zu: the last line is incomplete and left out; the program was probably "
+                     "ended while writing it\n",
+                     r->line);
+    }
     return 0;
 }
 
