@@ -15,7 +15,6 @@
 #include "memory/buffers.h"
 #include "memory/modules.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>

@@ -132,6 +132,7 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->kernel = f->code;
     grid->grid = launch->grid;
     grid->block = launch->block;
+    grid->cooperative = launch->cooperative;
     grid->registers = f->registers;
     grid->shared_bytes = f->shared + launch->dynamic_shared;
     memcpy(grid->params, launch->params, sizeof(grid->params));
