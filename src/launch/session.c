@@ -411,6 +411,8 @@ static void report_at_exit(void)
         gp_log_text(gp_text_string(&text), text.length);
         gp_text_free(&text);
     }
+    if (session.writer)
+        gp_writer_finish(session.writer);
     pthread_mutex_unlock(&session.records);
 }
 
