@@ -190,8 +190,7 @@ static int report_file(struct gp_metrics *m, const char *path, const struct gp_t
 {
     struct gp_text notes = {0};
     char why[512] = "out of memory";
-    struct reporting r = {
-        .metrics = m, .summary = gp_summary_new(m), .out = out, .path = path};
+    struct reporting r = {.metrics = m, .summary = gp_summary_new(m), .out = out, .path = path};
     const struct gp_profile_visitor visitor = {.user = &r,
                                                .header = take_header,
                                                .device = take_device,

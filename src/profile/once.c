@@ -263,13 +263,11 @@ bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, 
                     size_t why_size)
 {
     const json_t *id = json_object_get(line, "id");
-    if (!json_is_integer(id) || json_integer_value(id) < 1 ||
-        json_integer_value(id) > GP_MOST_SAID)
+    if (!json_is_integer(id) || json_integer_value(id) < 1 || json_integer_value(id) > GP_MOST_SAID)
         return fail(why, why_size, "\"id\" must be a whole number from 1 to %d", GP_MOST_SAID);
     struct gp_definition d = {.kind = NOTHING};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(type, kinds[i].type) == 0 &&
-            !kinds[i].read(once, line, &d, why, why_size))
+        if (strcmp(type, kinds[i].type) == 0 && !kinds[i].read(once, line, &d, why, why_size))
             return false;
     struct gp_definition *to = place(once, (size_t)json_integer_value(id));
     if (!to) {

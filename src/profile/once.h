@@ -14,7 +14,7 @@
 #define GP_MOST_COLUMNS 32
 
 struct gp_once {
-    struct gp_strings strings; /* for ever: what is kept of launches points at them */
+    struct gp_strings strings;         /* for ever: what is kept of launches points at them */
     struct gp_definition *definitions; /* by number */
     size_t count, capacity;
     int columns[GP_MOST_COLUMNS];

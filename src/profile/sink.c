@@ -24,8 +24,7 @@ bool gp_sink_open(struct gp_sink *sink, int fd, bool compressed)
         return true;
     sink->compression = ZSTD_createCCtx();
     if (sink->compression &&
-        !ZSTD_isError(
-            ZSTD_CCtx_setParameter(sink->compression, ZSTD_c_compressionLevel, LEVEL)) &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(sink->compression, ZSTD_c_compressionLevel, LEVEL)) &&
         !ZSTD_isError(ZSTD_CCtx_setParameter(sink->compression, ZSTD_c_windowLog, WINDOW_LOG)))
         return true;
     gp_sink_free(sink);

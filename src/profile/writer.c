@@ -274,7 +274,8 @@ static unsigned say_shared_values(struct gp_writer *w, const struct gp_launch *l
     return say_once(w, "values");
 }
 
-static void add_column(struct gp_text *out, const struct gp_field *f, const struct gp_launch *launch)
+static void add_column(struct gp_text *out, const struct gp_field *f,
+                       const struct gp_launch *launch)
 {
     const char *at = (const char *)launch + f->offset;
     switch (f->kind) {

@@ -14,10 +14,10 @@ struct gp_writer;
 struct json_t;
 
 /* Opens (and empties) `path`, already expanded, and writes the header line. What is written to a
- * name that ends in ".zst" is compressed, each line so that it can be read at once. `command` ends in NULL;
- * NULL stands for this process's own command line. The settings are NULL where they are the usual
- * ones. Returns NULL with the reason in `why`; a file
- * that another process is writing at this moment is left alone and is such a reason. */
+ * name that ends in ".zst" is compressed, each line so that it can be read at once. `command` ends
+ * in NULL; NULL stands for this process's own command line. The settings are NULL where they are
+ * the usual ones. Returns NULL with the reason in `why`; a file that another process is writing at
+ * this moment is left alone and is such a reason. */
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
                                  const struct gp_settings *settings, char *why, size_t why_size);
 

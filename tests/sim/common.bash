@@ -64,5 +64,6 @@ is() {
 
 # launches [KERNEL]: how many launches of it the profile has, with counters.
 measured() {
+    settle_early
     grep '"type":"launch"' "$profile" | grep "\"kernel\":\"${1:-}" | grep -c '"counters":{"' || true
 }
