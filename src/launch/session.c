@@ -10,7 +10,9 @@
 #include "base/sample.h"
 #include "base/text.h"
 #include "cuda/driver.h"
+#include "launch/printing.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/tallies.h"
 #include "launch/threads.h"
 #include "memory/budget.h"
@@ -191,6 +193,7 @@ void gp_session_record_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_device(session.summary, device);
+    gp_printing_device(device);
     if (session.writer)
         gp_writer_device(session.writer, device);
     pthread_mutex_unlock(&session.records);
@@ -200,6 +203,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
+    gp_printing_launch(launch);
     if (session.writer)
         gp_writer_launch(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -347,20 +351,15 @@ static void read_replay(void)
 
 static void read_kernel_filter(void)
 {
-    const char *pattern = getenv("GPUPROF_KERNELS");
-    if (!pattern || !*pattern)
-        return;
-    int error = regcomp(&session.kernels, pattern, REG_EXTENDED | REG_NOSUB);
-    if (error) {
-        char why[128];
-        regerror(error, &session.kernels, why, sizeof(why));
-        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", pattern, why);
-        return;
-    }
-    session.selective = true;
-    session.kernel_pattern = strdup(pattern); /* the program may change its environment */
-    if (!session.kernel_pattern)
-        session.kernel_pattern = "...";
+    const char *text = getenv("GPUPROF_KERNELS");
+    struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
+    char why[256];
+    if (text && *text && !gp_kernel_filter_parse(text, &filter, why, sizeof(why)))
+        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", text, why);
+    gp_selection_read(&filter);
+    session.kernel_pattern = filter.name; /* the program may change its environment */
+    session.selective = filter.name && *filter.name &&
+                        regcomp(&session.kernels, filter.name, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
 static bool open_metrics(void)
@@ -385,6 +384,17 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(session.writer, count);
 }
 
+static void print_report(void)
+{
+    struct gp_text text = {0};
+    struct gp_table_options options = {.top = MOST_KERNELS};
+    gp_table_report(session.summary, &options, &text);
+    if (text.failed)
+        gp_say("out of memory: the report is not complete");
+    gp_log_text(gp_text_string(&text), text.length);
+    gp_text_free(&text);
+}
+
 /* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
  * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
@@ -403,17 +413,19 @@ static void report_at_exit(void)
         if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
-        struct gp_text text = {0};
-        struct gp_table_options options = {.top = MOST_KERNELS};
-        gp_table_report(session.summary, &options, &text);
-        if (text.failed)
-            gp_say("out of memory: the report is not complete");
-        gp_log_text(gp_text_string(&text), text.length);
-        gp_text_free(&text);
+        if (gp_printing_end(session.summary))
+            print_report();
     }
     if (session.writer)
         gp_writer_finish(session.writer);
     pthread_mutex_unlock(&session.records);
+}
+
+/* Where one process alone is to be measured, whether it is this one. */
+static bool is_target(void)
+{
+    const char *target = getenv("GPUPROF_PROCESS");
+    return !target || !*target || strtol(target, NULL, 10) == (long)getpid();
 }
 
 void gp_session_start(void)
@@ -433,6 +445,12 @@ void gp_session_start(void)
     int saved_errno = errno;
     gp_own_work_begins();
     gp_environment_find();
+    if (!is_target()) {
+        atomic_store_explicit(&session.state, PASSIVE, memory_order_release);
+        gp_own_work_ends();
+        errno = saved_errno;
+        return;
+    }
     open_log();
     bool opened = open_metrics();
     if (opened) {
@@ -446,6 +464,7 @@ void gp_session_start(void)
         read_memory_limit();
         read_timeout();
         read_kernel_filter();
+        gp_printing_start(session.metrics);
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");
