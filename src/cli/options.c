@@ -7,6 +7,7 @@
 #include "report/layout.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,12 +145,10 @@ static void add_option_help(const struct cli_option *option, struct gp_text *out
     size_t begin = out->length;
     gp_text_add(out, option->letter ? "  " : "      ");
     cli_add_option_names(option, out);
-    gp_text_add(out, " ");
-    if (out->length - begin > HELP_COLUMN) {
+    bool fits = out->length - begin < HELP_COLUMN;
+    if (!fits)
         gp_text_add(out, "\n");
-        begin = out->length;
-    }
-    gp_text_addf(out, "%*s", (int)(HELP_COLUMN - (out->length - begin)), "");
+    gp_text_addf(out, "%*s", (int)(fits ? HELP_COLUMN - (out->length - begin) : HELP_COLUMN), "");
     gp_wrap(out, HELP_COLUMN, option->help);
 }
 
