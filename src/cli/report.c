@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
+#include "report/copies.h"
 #include "report/layout.h"
 #include "report/merge.h"
 #include "report/table.h"
@@ -199,6 +200,7 @@ struct reporting {
     const struct gp_metrics *metrics;
     struct gp_filter *filter;
     struct gp_merge merge;
+    struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;
     struct gp_text *out;
     const char *path;
@@ -219,6 +221,12 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_summary_settings(r->summary, &header->settings);
     r->seen = 1;
     gp_merge_begin(&r->merge);
+    return 0;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    gp_copies_add(((struct reporting *)user)->copies, type, line);
     return 0;
 }
 
@@ -270,6 +278,7 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .other = take_other,
                                                .counter_name = own_name};
     bool ready = r.summary && r.filter;
     if (!ready) {
@@ -285,6 +294,7 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
     }
     if (r.seen) {
         gp_table_report(r.summary, table, out);
+        gp_copies_table(r.copies, out);
         gp_text_add(out, gp_text_string(&notes));
     }
     gp_filter_free(r.filter);

@@ -126,6 +126,14 @@ static bool check_aggregate(const char *mode)
     return false;
 }
 
+static bool check_copies(const char *mode)
+{
+    if (is_one_of(mode, "on", "off"))
+        return true;
+    gp_say("--copies: '%s' is neither on nor off", mode);
+    return false;
+}
+
 static bool check_target(const char *which)
 {
     if (is_one_of(which, "all", "application-only"))
@@ -233,6 +241,7 @@ static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
     [RUN_METRICS] = check_metrics,
     [RUN_EVENTS] = check_events,
     [RUN_AGGREGATE] = check_aggregate,
+    [RUN_COPIES] = check_copies,
     [RUN_KERNELS] = check_kernels,
     [RUN_KERNEL_ID] = check_kernel_id,
     [RUN_LAUNCH_SKIP] = check_skip,
@@ -387,7 +396,7 @@ bool run_pass(const char *const *values)
     const char *log = values[RUN_LOG] ? values[RUN_LOG] : values[RUN_QUIET] ? "/dev/null" : NULL;
     return pass_metrics(values) && pass_view(values) && pass_launches(values) &&
            pass_target(values[RUN_TARGET]) && set("GPUPROF_KERNELS", kernels) &&
-           set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
+           set("GPUPROF_COPIES", values[RUN_COPIES]) && set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&
            set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&

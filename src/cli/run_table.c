@@ -21,6 +21,11 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                        "for each multiprocessor",
                        WHAT, NULL, "--aggregate-mode", NULL, 0},
 
+    [RUN_COPIES] =
+        {"copies", 0, "on|off",
+         "on: time, calls, bytes and throughput of memory copies and fills as well (off)", WHAT,
+         NULL, NULL, NULL, 0},
+
     [RUN_KERNELS] = {"kernels", 'k', "FILTER",
                      "only kernels whose name, mangled or demangled, matches this extended regular "
                      "expression (also as regex:EXPRESSION), or "

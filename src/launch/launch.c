@@ -4,6 +4,7 @@
 #include "cuda/patience.h"
 #include "launch/captures.h"
 #include "launch/contexts.h"
+#include "launch/copies.h"
 #include "launch/gate.h"
 #include "launch/graphs.h"
 #include "launch/kernels.h"
@@ -88,6 +89,7 @@ bool gp_launch_forget_kernels(const void *module, bool is_library)
 void gp_launch_leave_context(CUcontext context)
 {
     gp_own_work_begins();
+    gp_copies_leave(context);
     gp_graphs_forget_context(context);
     gp_lanes_leave(context);
     gp_context_leave(context);
@@ -100,6 +102,7 @@ CUcontext gp_launch_leave_primary(CUdevice device)
     gp_own_work_begins();
     CUcontext primary = gp_context_primary(device);
     if (primary) {
+        gp_copies_leave(primary);
         gp_graphs_forget_context(primary);
         gp_lanes_leave(primary);
         gp_context_leave(primary);

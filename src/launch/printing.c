@@ -77,7 +77,7 @@ static void add_command(struct gp_text *out)
         out->data[--out->length] = '\0';
 }
 
-bool gp_printing_end(const struct gp_summary *summary)
+bool gp_printing_end(const struct gp_summary *summary, const struct gp_copies *copies)
 {
     const struct gp_view *view = &printing.view;
     if (printing.trace) {
@@ -88,7 +88,8 @@ bool gp_printing_end(const struct gp_summary *summary)
         struct gp_text command = {0}, out = {0};
         add_command(&command);
         const struct gp_nvprof_run run = {.pid = (long)getpid(),
-                                          .command = command.length > 0 ? command.data : NULL};
+                                          .command = command.length > 0 ? command.data : NULL,
+                                          .copies = copies};
         gp_nvprof_tables(summary, view, &run, &out);
         print(&out);
         gp_text_free(&out);

@@ -10,6 +10,7 @@
 #include "base/sample.h"
 #include "base/text.h"
 #include "cuda/driver.h"
+#include "launch/copies.h"
 #include "launch/printing.h"
 #include "launch/progress.h"
 #include "launch/sampling.h"
@@ -18,6 +19,7 @@
 #include "launch/threads.h"
 #include "memory/budget.h"
 #include "profile/writer.h"
+#include "report/copies.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -387,11 +389,14 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(session.writer, count);
 }
 
-static void print_report(void)
+/* `copies`: NULL, none were asked for. */
+static void print_report(const struct gp_copies *copies)
 {
     struct gp_text text = {0};
     struct gp_table_options options = {.top = MOST_KERNELS};
     gp_table_report(session.summary, &options, &text);
+    if (copies)
+        gp_copies_table(copies, &text);
     if (text.failed)
         gp_say("out of memory: the report is not complete");
     gp_log_text(gp_text_string(&text), text.length);
@@ -417,8 +422,12 @@ static void report_at_exit(void)
         if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
-        if (gp_printing_end(session.summary))
-            print_report();
+        struct gp_copies copies[GP_COPY_KINDS];
+        bool copied = gp_copies_read(copies);
+        if (copied && session.writer)
+            gp_copies_write(copies, session.writer);
+        if (gp_printing_end(session.summary, copied ? copies : NULL))
+            print_report(copied ? copies : NULL);
     }
     if (session.writer)
         gp_writer_finish(session.writer);
@@ -470,6 +479,7 @@ void gp_session_start(void)
         read_kernel_filter();
         gp_printing_start(session.metrics);
         gp_progress_start();
+        gp_copies_start();
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");
