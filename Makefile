@@ -21,14 +21,14 @@ CUDA := $(toolkit)
 NVCC := $(CUDA)/bin/nvcc
 cuda_includes := -isystem $(CUDA)/include $(if $(wildcard $(CUDA)/extras/CUPTI/include),-isystem $(CUDA)/extras/CUPTI/include)
 
-warnings = -Wall -Wextra -Werror
+warnings = -Wall -Wextra -Wvla -Werror
 san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 cov_flags = $(if $(COVERAGE),--coverage -fprofile-update=atomic -O0)
 CFLAGS ?= -O2 -g
 all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
 	-iquote src -iquote include -isystem $(O)/compat -isystem /usr/include/libiberty $(cuda_includes) $(san_flags)
 # inih, jansson and the others are linked statically: a guest brings its own dishes.
-static_libs = -l:libjansson.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
+static_libs = -l:libjansson.a -l:libpcre2-8.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
 system_libs = -lm -ldl -lpthread
 
 core_rooms = base profile metrics report

@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/report_views.h"
 
+#include "base/escape.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
@@ -49,7 +50,7 @@ static const struct cli_option options[OPTION_COUNT] = {
              "0: all (20)",
              WHAT, NULL, NULL, NULL, 0},
     [KERNELS] = {"kernels", 'k', "FILTER",
-                 "only kernels whose name matches this extended regular expression (also as "
+                 "only kernels whose name matches this regular expression (also as "
                  "regex:EXPRESSION, or ::NAME:INVOCATION)",
                  WHAT, "kernel-name", "--kernels", "-k, --kernel-name", 0},
     [DEVICES] = {"devices", 0, "LIST", "only launches on these GPUs, with commas between them",
@@ -211,7 +212,8 @@ static int take_header(void *user, const struct gp_profile_header *header)
 {
     struct reporting *r = user;
     struct gp_text line = {0};
-    gp_text_addf(&line, "%s:", r->path);
+    gp_text_add_escaped(&line, r->path, strlen(r->path));
+    gp_text_add(&line, ":");
     for (size_t i = 0; i < header->argument_count; i++)
         gp_text_addf(&line, " %s", header->command[i]);
     gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,

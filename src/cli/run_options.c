@@ -287,8 +287,8 @@ static bool check_pairs(const char *const *values)
 /* Where only the environment says so, the library does. */
 static bool check_log_apart(const char *const *values)
 {
-    const char *log = values[RUN_LOG] ? values[RUN_LOG] : getenv("GPUPROF_LOG");
-    const char *output = values[RUN_OUTPUT] ? values[RUN_OUTPUT] : getenv("GPUPROF_OUTPUT");
+    const char *log = values[RUN_LOG] ? values[RUN_LOG] : secure_getenv("GPUPROF_LOG");
+    const char *output = values[RUN_OUTPUT] ? values[RUN_OUTPUT] : secure_getenv("GPUPROF_OUTPUT");
     if (!log || !output || (!values[RUN_LOG] && !values[RUN_OUTPUT]))
         return true;
     return cli_check_apart(values[RUN_LOG] ? "--log" : "GPUPROF_LOG", log,
@@ -346,7 +346,7 @@ static bool pass_view(const char *const *values)
 static bool pass_metrics(const char *const *values)
 {
     struct gp_text list = {0};
-    const char *before = getenv("GPUPROF_METRICS");
+    const char *before = secure_getenv("GPUPROF_METRICS");
     bool times_only = values[RUN_TRACE] || values[RUN_CSV];
     if (values[RUN_METRICS])
         gp_text_add(&list, values[RUN_METRICS]);

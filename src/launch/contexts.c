@@ -146,11 +146,32 @@ void gp_contexts_close_collections(void)
     close_collections(ALL, false);
 }
 
-void gp_contexts_end(void)
+bool gp_contexts_collect(void)
 {
-    /* CUPTI may wait for a kernel that the program leaves behind. */
-    if (close_collections(ALL, true))
-        gp_collectors_end();
+    const struct gp_context *c = contexts;
+    while (c && !c->collection)
+        c = c->next;
+    return c;
+}
+
+bool gp_context_is_known(CUcontext handle)
+{
+    return find(handle) != NULL;
+}
+
+void gp_contexts_end(bool read)
+{
+    struct gp_context *c;
+    if (read) {
+        /* CUPTI may wait for a kernel that the program leaves behind. */
+        if (close_collections(ALL, true))
+            gp_collectors_end();
+        return;
+    }
+    DL_FOREACH(contexts, c)
+    {
+        close_collection(c, false);
+    }
 }
 
 /* The counters of a device serve one context at a time: the others' collections are closed. */

@@ -34,7 +34,7 @@ static struct {
 
 void gp_copies_start(void)
 {
-    const char *mode = getenv("GPUPROF_COPIES");
+    const char *mode = secure_getenv("GPUPROF_COPIES");
     if (!mode || !*mode || strcmp(mode, "off") == 0)
         return;
     if (strcmp(mode, "on") == 0)

@@ -20,7 +20,7 @@ static struct {
 
 void gp_printing_start(const struct gp_metrics *metrics)
 {
-    const char *words = getenv("GPUPROF_PRINT");
+    const char *words = secure_getenv("GPUPROF_PRINT");
     char why[256];
     if (!gp_view_parse(words, &printing.view, why, sizeof(why))) {
         gp_say("GPUPROF_PRINT=%s: %s; the report is printed", words, why);
@@ -40,7 +40,7 @@ static void print(struct gp_text *text)
     if (text->failed)
         gp_say("out of memory: what is printed is not complete");
     if (text->length > 0)
-        gp_log_text(text->data, text->length);
+        gp_log_report(text->data, text->length, "GPUPROF_LOG=FILE writes all of it there");
     gp_text_clear(text);
 }
 

@@ -314,6 +314,13 @@ saved() {
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 
+@test "what our own kernels answer is not believed when it cannot be" {
+    for fault in index count; do
+        GPUSIM_FAULTS=wronganswer=$fault same_with_and_without "$programs/reach_linked" table list interior
+        grep -q '"skipped":"what our own kernel found in its memory cannot be"' "$profile"
+    done
+}
+
 @test "a parameter that points to the host's ordinary memory" {
     same_with_and_without "$programs/reach_linked" pageable
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
