@@ -222,7 +222,7 @@ said() {
             line="gpuprof: GPUPROF_LOG=$name: GPUPROF_OUTPUT names the same file; messages go to standard error"
             [ "$(head -1 "$log")" = "$line" ]
             grep -q OVERVIEW "$log"
-            [ "$(grep -vc '^{' "$profile")" -eq 0 ]
+            [ "$(grep -vc '^[{[]' "$profile")" -eq 0 ]
             [ "$(measured)" -eq 1 ]
         done
     done
@@ -320,6 +320,13 @@ saved() {
     GPUSIM_FAULTS=noparameters same_with_and_without "$programs/reach_linked" unaligned hidden
     [ "$(saved)" = "1052584 " ]
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "what our own kernels answer is not believed when it cannot be" {
+    for fault in index count; do
+        GPUSIM_FAULTS=wronganswer=$fault same_with_and_without "$programs/reach_linked" table list interior
+        grep -q '"skipped":"what our own kernel found in its memory cannot be"' "$profile"
+    done
 }
 
 @test "a parameter that points to the host's ordinary memory" {
