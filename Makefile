@@ -39,7 +39,7 @@ hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -84,6 +84,14 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 	$(1) $(1) $(1) $(2) $(1) $(1) $(1)
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
+
+# The shipped rules for advice, likewise.
+rules = $(sort $(wildcard metrics/rules/*.ini))
+$(O)/obj/rules.txt: $(rules)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do printf '; file %s\n' "$$f"; cat "$$f"; done > $@
+$(O)/obj/rules.o: $(O)/obj/rules.txt
+	$(Q)$(call embed,gp_shipped_rules,$<) | $(CC) -x assembler -c - -o $@
 
 # Our own kernels, for every chip this toolkit knows, and PTX for those it does not.
 nvcc_arches = $(shell $(NVCC) --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*')
