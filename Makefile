@@ -31,7 +31,7 @@ all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warni
 static_libs = -l:libjansson.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
 system_libs = -lm -ldl -lpthread
 
-core_rooms = base profile metrics report
+core_rooms = base code profile metrics report
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
@@ -209,7 +209,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
 # What the code of its kernels counts is told by the library's own reader of code.
-code_obj = $(call objects,src/counters/instruction.c src/counters/instrumented.c)
+code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

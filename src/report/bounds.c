@@ -42,6 +42,7 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
     if (second >= 0) {
         b->next_title = s->rules->units[second].title;
         b->next_closeness = b->units[second];
+        b->next_utilization = b->next_closeness * s->rules->units[second].ceiling;
     }
     return known;
 }

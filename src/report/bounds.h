@@ -33,7 +33,7 @@ struct gp_bound {
     double utilization;     /* of that unit, 0 to 1 */
     const char *unit;       /* its title: also where the kernel is bound by latency */
     const char *next_title; /* the next busiest, NULL: none is known */
-    double next_closeness;
+    double next_closeness, next_utilization;
     bool at_roof;
     bool balanced;               /* the next is about as busy */
     double units[GP_MOST_UNITS]; /* closeness of each unit of the rules; NAN: not known */
