@@ -266,7 +266,7 @@ static void scattered_accesses_are_found_with_their_line(void **state)
     assert_string_equal(a->rule->name, "uncoalesced");
     assert_true(a->up_to);
     assert_true(a->gain > 0.8 && a->gain < 0.876);
-    assert_non_null(strstr(a->evidence, "88 % of the 32-byte sectors"));
+    assert_non_null(strstr(a->evidence, "87 % of the 32-byte sectors"));
     assert_string_equal(a->place, "at +0x10");
     forget(&f);
     gp_sources_free(sources);
