@@ -45,7 +45,7 @@ same_with_and_without() {
 
 # metric KERNEL NAME: the average of a metric, with its unit, as the report prints it.
 metric() {
-    "$GPUPROF_BUILD/gpuprof" report --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '
+    "$GPUPROF_BUILD/gpuprof" report --details --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '
         /^DETAILS/ { details = 1 }
         details && /^[^ ]/ { here = index($0, kernel) == 1 }
         here && $1 == name {
