@@ -12,8 +12,9 @@ static unsigned section_of(const struct gp_cubin *cubin, const char *function)
     const size_t prefix = strlen(TEXT);
     for (unsigned i = 1; i < cubin->count; i++) {
         const char *name = gp_cubin_section_name(cubin, i);
-        if (cubin->sections[i].sh_type == SHT_PROGBITS && strncmp(name, TEXT, prefix) == 0 &&
-            strcmp(name + prefix, function) == 0 && gp_cubin_holds(cubin, &cubin->sections[i]))
+        const Elf64_Shdr section = gp_cubin_section(cubin, i);
+        if (section.sh_type == SHT_PROGBITS && strncmp(name, TEXT, prefix) == 0 &&
+            strcmp(name + prefix, function) == 0 && gp_cubin_holds(cubin, &section))
             return i;
     }
     return 0;
@@ -22,11 +23,11 @@ static unsigned section_of(const struct gp_cubin *cubin, const char *function)
 static bool stays(const struct gp_cubin *cubin, unsigned section, unsigned text)
 {
     static const char *const kept[] = {".debug_line", ".rela.debug_line", ".debug_str"};
-    const Elf64_Shdr *s = &cubin->sections[section];
+    const Elf64_Shdr s = gp_cubin_section(cubin, section);
     const char *name = gp_cubin_section_name(cubin, section);
-    if (s->sh_type == SHT_NOBITS || !gp_cubin_holds(cubin, s))
+    if (s.sh_type == SHT_NOBITS || !gp_cubin_holds(cubin, &s))
         return false;
-    if (section == text || s->sh_type == SHT_STRTAB || s->sh_type == SHT_SYMTAB)
+    if (section == text || s.sh_type == SHT_STRTAB || s.sh_type == SHT_SYMTAB)
         return true;
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if (strcmp(name, kept[i]) == 0)
@@ -44,7 +45,7 @@ static size_t size_of(const struct gp_cubin *cubin, unsigned text)
     size_t size = align(sizeof(Elf64_Ehdr));
     for (unsigned i = 0; i < cubin->count; i++)
         if (stays(cubin, i, text))
-            size = align(size + cubin->sections[i].sh_size);
+            size = align(size + gp_cubin_section(cubin, i).sh_size);
     return size + cubin->count * sizeof(Elf64_Shdr);
 }
 
@@ -66,9 +67,9 @@ void *gp_cubin_slim(const struct gp_cubin *cubin, const char *function, size_t m
             sections[i].sh_offset = 0;
             continue;
         }
-        memcpy(slim + at, cubin->base + cubin->sections[i].sh_offset, cubin->sections[i].sh_size);
+        memcpy(slim + at, cubin->base + sections[i].sh_offset, sections[i].sh_size);
         sections[i].sh_offset = at;
-        at = align(at + cubin->sections[i].sh_size);
+        at = align(at + sections[i].sh_size);
     }
     header.e_shoff = at;
     header.e_phoff = 0;

@@ -1,7 +1,7 @@
 #include "counters/sass_session.h"
 
 #include "counters/instrumented.h"
-#include "counters/source_counts.h"
+#include "counters/code_counts.h"
 #include "cuda/cupti.h"
 
 #include <math.h>
@@ -190,11 +190,16 @@ static void unset(uint32_t device)
     configurations[device].context = NULL;
 }
 
-void gp_sass_sessions_leave(CUcontext context)
+void gp_sass_sessions_leave(CUcontext context, bool at_rest)
 {
-    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++)
-        if (configurations[device].context && configurations[device].context == context)
+    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++) {
+        if (!configurations[device].context || configurations[device].context != context)
+            continue;
+        /* Later it would be memory of a context that is gone. */
+        if (at_rest)
             unset(device);
+        configurations[device].context = NULL;
+    }
 }
 
 void gp_sass_sessions_end(void)
@@ -307,7 +312,7 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     const struct configuration *c = s->configuration;
     if (s->counters)
         gp_instrumented_begin(s->counters);
-    bool shows = gp_source_counts_begin(run, cc, kinds_of(c));
+    bool shows = gp_code_counts_begin(run, cc, kinds_of(c));
     for (size_t i = 0; i < count; i++) {
         const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
         const char *function = s->records[i].functionName ? s->records[i].functionName : "";
@@ -323,7 +328,7 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
         if (base == c->count)
             continue;
         if (shows && c->kinds[base] != GP_COUNT_KINDS)
-            gp_source_counts_add(function, s->records[i].pcOffset, c->kinds[base], value->value);
+            gp_code_counts_add(function, s->records[i].pcOffset, c->kinds[base], value->value);
         if (!s->counters)
             continue;
         if (gp_instrumented_needs_instruction(s->counters, base))

@@ -1,4 +1,4 @@
-#include "counters/source_counts.h"
+#include "counters/code_counts.h"
 
 #include "base/hash.h"
 #include "base/sha256.h"
@@ -97,7 +97,7 @@ static void find_cubin(struct kernel *k, const struct gp_run *run)
     all.seconds += now_seconds() - begun;
 }
 
-bool gp_source_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
+bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
 {
     struct kernel *k = all.current = find_kernel(run->kernel);
     all.last_name = NULL;
@@ -170,7 +170,7 @@ static bool grow(struct kernel *k)
     return true;
 }
 
-void gp_source_counts_add(const char *function_name, uint32_t offset, enum gp_count_kind kind,
+void gp_code_counts_add(const char *function_name, uint32_t offset, enum gp_count_kind kind,
                           uint64_t value)
 {
     struct kernel *k = all.current;
@@ -209,8 +209,8 @@ static void sort(struct kernel *k)
             (uint32_t)i + 1;
 }
 
-void gp_source_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
-                            void (*take)(void *user, const struct gp_source *source), void *user)
+void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
+                            void (*take)(void *user, const struct gp_code_counts *source), void *user)
 {
     struct kernel *k, *next;
     HASH_ITER(hh, all.kernels, k, next)
@@ -220,7 +220,7 @@ void gp_source_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin
         if (k->cubin)
             take_cubin(user, &cubin);
         sort(k);
-        const struct gp_source source = {.kernel = k->name,
+        const struct gp_code_counts source = {.kernel = k->name,
                                          .cc = k->cc,
                                          .launches = k->launches,
                                          .kinds = k->kinds,
