@@ -173,6 +173,13 @@ $(O)/unit/%: tests/unit/%.c $(hook_core) $(core)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
+# A cubin with line information, for the tests of line tables.
+$(O)/tests/lines.cubin: tests/lines/lines.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
+$(O)/unit/test_lines: $(O)/tests/lines.cubin
+
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
 	-iquote tests/sim -iquote src -isystem $(O)/compat $(cuda_includes)
