@@ -21,7 +21,8 @@ static const struct cli_option options[OPTION_COUNT] = {
         {"metrics", 'm', "LIST",
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
          "counters the profile holds ('default' for standard input or a pipe)"},
-    [DETAILS] = {"details", 0, NULL, "all metrics of each kernel behind the summary"},
+    [DETAILS] = {"details", 0, NULL,
+                 "all metrics of each kernel behind the summary, as with --metrics"},
     [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
     [PRINT] = {"print", 0, "VIEW",
                "what to print: summary; launches: JSON Lines, all that is known of a launch in one "
@@ -284,7 +285,7 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     if (first < 0)
         return status;
     struct gp_table_options table = {.top = 20};
-    table.details = values[DETAILS] != NULL;
+    table.details = values[DETAILS] || values[METRICS];
     if (values[TOP] && read_top(values[TOP], &table) != 0)
         return CLI_USAGE;
     if (first >= argc) {

@@ -290,11 +290,13 @@ static void read_cache_mode(void)
 
 static void read_report_mode(void)
 {
-    const char *mode = getenv("GPUPROF_REPORT");
-    if (!mode || !*mode || strcmp(mode, "summary") == 0)
+    const char *mode = getenv("GPUPROF_REPORT"), *metrics = getenv("GPUPROF_METRICS");
+    /* Who asks for metrics by name wants to see them. */
+    session.details = metrics && *metrics && strcmp(metrics, "default") != 0;
+    if (!mode || !*mode)
         return;
-    if (strcmp(mode, "details") == 0)
-        session.details = true;
+    if (strcmp(mode, "details") == 0 || strcmp(mode, "summary") == 0)
+        session.details = strcmp(mode, "details") == 0;
     else
         gp_say("GPUPROF_REPORT=%s: unknown; say summary (the default) or details", mode);
 }
