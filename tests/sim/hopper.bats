@@ -518,3 +518,31 @@ plain_count() {
     grep -q '"smsp__sass_inst_executed.sum": *[0-9]' "$profile"
     grep -q '"no__such_counter.sum": *"this GPU has no such counter"' "$profile"
 }
+
+# ---- single instructions --------------------------------------------------------------------------
+
+# counted KERNEL COLUMN: the sum over its instructions of all launches that were counted.
+counted() {
+    grep "\"type\":\"instructions\",\"kernel\":\"$1\"" "$profile" | grep -o '\[[0-9]*,[0-9]*,[0-9,]*\]' |
+        tr -d '[]' | awk -F, -v column="$2" '{ sum += $(column + 2) } END { print sum + 0 }'
+}
+
+@test "what instructions counted sums up to the metrics" {
+    profiled "$programs/snippets_linked" vector_add in_place
+    [ "$(counted vector_add 1)" -eq $(($(metric vector_add gld_transactions) + $(metric vector_add gst_transactions))) ]
+    launches=$(grep -o '"kernel":"scale_in_place","cc":90,"launches":[0-9]*' "$profile" | grep -o '[0-9]*$')
+    [ "$launches" -ge 1 ]
+    each=$(($(metric scale_in_place gld_transactions) + $(metric scale_in_place gst_transactions)))
+    [ "$(counted scale_in_place 1)" -eq $((launches * each)) ]
+}
+
+@test "the profile shows which instruction counted what, with its cubin once" {
+    profiled "$programs/snippets_linked" vector_add
+    [ "$(grep -c '"type":"cubin"' "$profile")" -eq 1 ]
+    run "$GPUPROF_BUILD/gpuprof" source "$profile" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"2048"*"vector_add+0x"*" LDG"* ]]
+    run "$GPUPROF_BUILD/gpuprof" source --sass "$profile" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"machine code, by "* ]]
+}
