@@ -34,7 +34,9 @@ system_libs = -lm -ldl -lpthread
 core_rooms = base profile metrics report
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
-hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
+# What a chip can count is asked by the command, never in the program's process.
+asked_src = src/counters/chip.c
+hook_src = $(filter-out $(asked_src),$(wildcard $(hook_rooms:%=src/%/*.c)))
 hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
@@ -108,9 +110,9 @@ $(library): $(hook_obj) $(core)
 		-Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
 
-$(command): $(cli_obj) $(core)
+$(command): $(cli_obj) $(hook_core) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
@@ -156,7 +158,7 @@ $(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h te
 # ---- tests -----------------------------------------------------------------------------------
 unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit: $(unit_names:%=$(O)/unit/%)
-$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj))
+$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,$(asked_src))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core)
