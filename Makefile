@@ -51,7 +51,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: sim-demo all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: sim-demo all test test-gpu gpu-programs demo bench install format lint reference clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -224,6 +224,10 @@ demo:
 bench:
 	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
 
+# What docs/metrics-reference.md says, from the definitions alone.
+reference: $(command)
+	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > docs/metrics-reference.md
+
 # Line coverage of src/ by all tests that need no GPU.
 coverage:
 	@tools/setup coverage
@@ -257,6 +261,6 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
-	@echo 'fuzz       every parser, SECONDS=60 each'
+	@echo 'fuzz       every parser, SECONDS=60 each  reference  docs/metrics-reference.md'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/counters.h"
 #include "cli/paths.h"
 
 #include "base/log.h"
@@ -16,13 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { METRICS, KERNELS, SAMPLE, REPLAY, OUTPUT, LOG, OPTION_COUNT };
+enum { METRICS, KERNELS, SAMPLE, REPLAY, OUTPUT, LOG, CHIP, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
         {"metrics", 'm', "LIST",
-         "metrics to measure, with commas between them; 'default', 'all' ('gpuprof metrics' "
-         "lists them)"},
+         "metrics to measure, with commas between them: names, sets, the GPU's own counters "
+         "(dram__bytes_read.sum, smsp__warps_issue_stalled_*); 'gpuprof metrics' lists them"},
     [KERNELS] = {"kernels", 'k', "REGEX",
                  "measure only kernels whose name matches this extended regular expression"},
     [SAMPLE] = {"sample", 0, "RULE",
@@ -38,6 +39,9 @@ static const struct cli_option options[OPTION_COUNT] = {
     [LOG] = {"log", 0, "FILE",
              "write the report and messages to this file instead of standard error; %p, %h, "
              "%q{NAME}, %% as above"},
+    [CHIP] = {"chip", 0, "NAME",
+              "the chip (GH100) for which the names of counters are checked and patterns (*) are "
+              "resolved; else that of this machine's GPU"},
 };
 
 /* What the library reads; the same order. */
@@ -48,12 +52,19 @@ static const char *const variables[OPTION_COUNT] = {
 
 /* ---- a wrong option is told before the program starts ---- */
 
-static int check_metrics(const char *list)
+/* Patterns of counters are replaced in *list by the counters; what it points at then lives for
+ * ever. */
+static int check_metrics(const char **given, const char *chip)
 {
+    static struct gp_text list_text;
     /* What is wrong with the user's own definitions is told by the library, once. */
     struct gp_text about_definitions = {0}, problems = {0};
     struct gp_metrics *m = gp_metrics_open(&about_definitions);
-    int answer = m ? gp_metrics_select(m, list, &problems) : 0;
+    int answer = m ? cli_resolve_metrics(*given, chip, &list_text, &problems) : 0;
+    if (m && answer == 0)
+        answer = gp_metrics_select(m, gp_text_string(&list_text), &problems);
+    if (answer == 0)
+        *given = gp_text_string(&list_text);
     if (answer != 0) {
         gp_say_lines("", gp_text_string(&about_definitions));
         gp_say_lines("--metrics: ", gp_text_string(&problems));
@@ -106,9 +117,11 @@ static int check_log_apart(const char *const *values)
                            values[OUTPUT] ? "--output" : variables[OUTPUT], output);
 }
 
-static int check_options(const char *const *values)
+static int check_options(const char **values)
 {
-    if (values[METRICS] && check_metrics(values[METRICS]) != 0)
+    if (values[CHIP] && cli_check_chip(values[CHIP]) != 0)
+        return -1;
+    if (values[METRICS] && check_metrics(&values[METRICS], values[CHIP]) != 0)
         return -1;
     if (values[KERNELS] && check_kernels(values[KERNELS]) != 0)
         return -1;
@@ -126,7 +139,7 @@ static int check_options(const char *const *values)
 static int pass_options(const char *const *values)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (values[i] && setenv(variables[i], values[i], 1) != 0)
+        if (variables[i] && values[i] && setenv(variables[i], values[i], 1) != 0)
             return -1;
     return cli_fix_paths();
 }
