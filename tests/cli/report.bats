@@ -227,8 +227,8 @@ END
                 [ "$status" -le 2 ] || { echo "$arguments: allocation $n: status $status"; cat out; false; }
             done
             # The last rounds need no more allocations than they get.
-            [ "$n" -gt 2400 ] && break
-            n=$((n + (n < 40 ? 1 : 37)))
+            [ "$n" -gt 5200 ] && break
+            n=$((n + (n < 40 ? 1 : n < 2400 ? 37 : 97)))
         done
     done
 }
