@@ -40,8 +40,9 @@ struct measurement {
     uint64_t restored_bytes;
 };
 
-static void flush_caches(struct measurement *m)
+static void empty_caches(void *measurement)
 {
+    struct measurement *m = measurement;
     const char *why;
     struct gp_snapshot *snapshot =
         gp_session_flushes_caches() ? gp_context_snapshot(m->context, &why) : NULL;
@@ -170,6 +171,7 @@ static void read_clock(struct measurement *m)
 static CUresult own_run(struct measurement *m, bool *ended)
 {
     *ended = false;
+    gp_kernel_load(m->kernel, m->context->handle);
     bool timed = start_clock(m);
     CUresult result = m->call->run(m->call);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
@@ -325,8 +327,6 @@ static bool replay_pass(struct measurement *m, unsigned pass)
 {
     if (!rewind_memory(m))
         return false;
-    if (pass == 0)
-        flush_caches(m);
     if (!begin_pass(m, pass))
         return false;
     CUresult result;
@@ -390,8 +390,6 @@ static CUresult measure_by_replay(struct measurement *m)
 static CUresult own_run_in_pass(struct measurement *m, unsigned pass)
 {
     bool ended;
-    if (pass == 0)
-        flush_caches(m);
     if (!begin_pass(m, pass))
         return own_run(m, &ended);
     CUresult result;
@@ -516,8 +514,10 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
                 .always = call->cooperative || gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,
-                .find_code_data = kernel},
+                .find_code_data = kernel,
+                .empty_caches = empty_caches},
     };
+    m.run.empty_caches_data = &m;
     bool ended, counts = c->collector->hardware_passes(c->collection) > 0 ||
                          c->collector->instruments(c->collection);
     /* What was let go before kept the last ones from being read. */
