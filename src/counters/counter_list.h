@@ -5,6 +5,8 @@
 #ifndef GPUPROF_COUNTERS_COUNTER_LIST_H
 #define GPUPROF_COUNTERS_COUNTER_LIST_H
 
+#include "counters/own.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,6 +24,10 @@ struct gp_counter_list {
     size_t *places;     /* where each stands in a row of `width` values: as among those asked for,
                            or behind those where it only bears witness */
     size_t used, hardware_used, instrumented, width;
+
+    /* Our own, which CUPTI does not have: made of what tells launches apart. */
+    enum gp_own_counter own[GP_OWN_COUNT];
+    size_t own_places[GP_OWN_COUNT], own_count;
 
     size_t witnesses[GP_ALL_WITNESSES]; /* their places, of the first so many */
     size_t witness_count;

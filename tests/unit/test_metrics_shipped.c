@@ -95,6 +95,15 @@ static void formulas_give_what_the_definitions_say(void **state)
         {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 6, NULL},
         {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 10, NULL},
         {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 30, NULL},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 5, NULL},
+        {"smsp__sass_inst_executed_op_tma.sum", 0, NULL},
+        {"gpuprof__sass_ops_tensor_src_fp16.sum", 4000, NULL},
+        {"gpuprof__sass_ops_tensor_src_bf16.sum", 600, NULL},
+        {"gpuprof__sass_ops_tensor_src_tf32.sum", 70, NULL},
+        {"gpuprof__sass_ops_tensor_src_fp64.sum", 8, NULL},
+        {"gpuprof__sass_ops_tensor_src_fp8.sum", 90000, NULL},
+        {"gpuprof__sass_ops_tensor_src_fp4.sum", 0, NULL},
+        {"gpuprof__sass_thread_bytes_mem_global_op_ld.sum", 3200, NULL},
         {"dram__bytes_read.sum", 3e6, NULL},
         {"dram__bytes_write.sum", 1e6, NULL},
         {"smsp__inst_executed.sum", 10, NULL},
@@ -111,11 +120,19 @@ static void formulas_give_what_the_definitions_say(void **state)
     has_value(m, &device, &launch, "flop_count_sp", 1000);
     has_value(m, &device, &launch, "flop_count_dp", 9);
     has_value(m, &device, &launch, "flop_count_hp", 21);
-    has_value(m, &device, &launch, "flops", 1030 / 2e-3);
-    has_value(m, &device, &launch, "flop_per_byte", 1030.0 / (40 * 32));
-    double lanes = 132 * 2 * 1.98e9;
-    has_value(m, &device, &launch, "flop_utilization",
-              (1000 / (lanes * 128) + 9 / (lanes * 64) + 21 / (lanes * 256)) / 2e-3);
+    has_value(m, &device, &launch, "flop_count_tensor", 94678);
+    has_value(m, &device, &launch, "flops_without_tensor", 1030 / 2e-3);
+    has_value(m, &device, &launch, "flops", (1030 + 94678) / 2e-3);
+    has_value(m, &device, &launch, "flop_per_byte", (1030 + 94678) / (45.0 * 32));
+    has_value(m, &device, &launch, "flop_per_dram_byte", (1030 + 94678) / 4e6);
+    double lanes = 132 * 2 * 1.98e9, cycles = 132 * 1.98e9;
+    double of_threads = (1000 / (lanes * 128) + 9 / (lanes * 64) + 21 / (lanes * 256)) / 2e-3;
+    double of_tensor = (4600 / (cycles * 4096) + 70 / (cycles * 2048) + 8 / (cycles * 256) +
+                        90000 / (cycles * 8192)) /
+                       2e-3;
+    has_value(m, &device, &launch, "flop_utilization_without_tensor", of_threads);
+    has_value(m, &device, &launch, "flop_utilization", of_threads + of_tensor);
+    has_value(m, &device, &launch, "gld_efficiency_nvprof", 1000);
     has_value(m, &device, &launch, "dram_utilization", 4e6 / 2e-3 / (2 * 752 * 3.201e9));
     has_value(m, &device, &launch, "gld_throughput", 320 / 2e-3);
     has_value(m, &device, &launch, "warp_execution_efficiency", 50);
