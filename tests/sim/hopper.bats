@@ -147,6 +147,406 @@ load common
     is matrix_add_column gld_efficiency_nvprof "12.50 %"
 }
 
+@test "a kernel that asks nothing of L1 has no hit rate there" {
+    GPUPROF_METRICS=tex_cache_hit_rate profiled "$programs/snippets_linked" nothing vector_add
+    is noop tex_cache_hit_rate absent
+    is vector_add tex_cache_hit_rate "0.00 %"
+    "$GPUPROF_BUILD/gpuprof" report --metrics tex_cache_hit_rate "$profile" |
+        grep -q "tex_cache_hit_rate .*absent: does not apply: l1tex__t_sectors.sum is 0"
+}
+
+# ---- what the user asks for ----------------------------------------------------------------------
+
+@test "the report says that the GPU is simulated" {
+    profiled "$programs/snippets_linked" vector_add
+    grep -q "Simulated GPU: these numbers are computed by a model, not measured." "$log"
+}
+
+@test "only the kernels asked for are measured" {
+    export GPUPROF_KERNELS='^vector'
+    same_with_and_without "$programs/snippets_linked" vector_add in_place
+    [ "$(measured vector_add)" -eq 1 ]
+    [ "$(measured scale_in_place)" -eq 0 ]
+}
+
+@test "only the metrics asked for are counted" {
+    export GPUPROF_METRICS=duration
+    profiled "$programs/snippets_linked" vector_add
+    grep -q gpu__time_duration "$profile"
+    [ "$(grep -c __sass_ "$profile")" -eq 0 ]
+}
+
+@test "a metric that needs no counter needs no pass" {
+    export GPUPROF_METRICS=theoretical_occupancy
+    profiled "$programs/snippets_linked" vector_add
+    grep -q '"passes":1,' "$profile"
+    is vector_add theoretical_occupancy 1.0000
+}
+
+@test "a bad setting is one line that says what is wrong, and the default holds" {
+    GPUPROF_KERNELS='[' GPUPROF_CACHE=warm GPUPROF_TIMEOUT=soon GPUPROF_VERIFY=never \
+        GPUPROF_MEMORY=lots GPUPROF_METRICS=gld_eficiency \
+        profiled "$programs/snippets_linked" vector_add
+    grep -q 'GPUPROF_KERNELS=\[' "$log"
+    grep -q 'GPUPROF_CACHE=warm' "$log"
+    grep -q 'GPUPROF_TIMEOUT=soon' "$log"
+    grep -q 'GPUPROF_VERIFY=never' "$log"
+    grep -q 'GPUPROF_MEMORY=lots' "$log"
+    grep -q 'gld_efficiency' "$log"
+    [ "$(measured)" -gt 0 ]
+}
+
+# said TEXT: one line of the log names the setting, and this is what it says.
+said() {
+    [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 1 ] && grep -q "^gpuprof: $1" "$log" || {
+        head -3 "$log"
+        false
+    }
+}
+
+@test "sizes, shares and times: what is meant is taken, anything else is one line" {
+    for right in 10% 100% 64K 4G 1048576; do
+        GPUPROF_MEMORY=$right profiled "$programs/snippets_linked" in_place
+        [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    done
+    # One byte is a size, too.
+    GPUPROF_MEMORY=1 same_with_and_without "$programs/snippets_linked" in_place
+    [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
+    grep -q '"skipped":"its memory ([0-9.]* [kMG]*B) is more than GPUPROF_MEMORY allows (1 bytes)' "$profile"
+    for wrong in 0 -1 -10% 0% 101% 10%% nonsense 4GB 1.5G 99999999999999999999 99999999999G; do
+        GPUPROF_MEMORY=$wrong profiled "$programs/snippets_linked" in_place
+        said "GPUPROF_MEMORY=$wrong: not a size such as 512M or 4G, nor a share such as 10%; it is 10%"
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    done
+    for wrong in 0 -1 soon 5s nan inf 3601; do
+        GPUPROF_TIMEOUT=$wrong profiled "$programs/snippets_linked" vector_add
+        said "GPUPROF_TIMEOUT=$wrong: not a number of seconds, more than 0 and at most 3600; it is 5"
+        [ "$(measured)" -eq 1 ]
+    done
+}
+
+@test "a selection that no kernel meets is one line" {
+    GPUPROF_KERNELS=no_such profiled "$programs/snippets_linked" vector_add in_place
+    said "GPUPROF_KERNELS=no_such: no kernel that was launched has such a name"
+    GPUPROF_KERNELS=vector profiled "$programs/snippets_linked" vector_add in_place
+    [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
+}
+
+@test "a profile that cannot be written is one line, and the program runs" {
+    run env GPUPROF_OUTPUT=/nowhere/at/all LD_PRELOAD="$preload" \
+        "$programs/snippets_linked" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"GPUPROF_OUTPUT=/nowhere/at/all"* ]]
+}
+
+@test "a log that is the profile is one line, and messages go to standard error" {
+    ln -s profile.jsonl "$BATS_TEST_TMPDIR/other"
+    for name in "$profile" "$BATS_TEST_TMPDIR/./profile.jsonl" "$BATS_TEST_TMPDIR/other"; do
+        rm -f "$profile"
+        for turn in new there; do
+            GPUPROF_LOG=$name GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
+                "$programs/snippets_linked" vector_add 2>"$log"
+            line="gpuprof: GPUPROF_LOG=$name: GPUPROF_OUTPUT names the same file; messages go to standard error"
+            [ "$(head -1 "$log")" = "$line" ]
+            grep -q OVERVIEW "$log"
+            [ "$(grep -vc '^{' "$profile")" -eq 0 ]
+            [ "$(measured)" -eq 1 ]
+        done
+    done
+}
+
+@test "a log or a profile in the program's own output leaves that whole" {
+    cat >"$BATS_TEST_TMPDIR/twice" <<END
+echo before
+LD_PRELOAD=$preload "$programs/snippets_linked" vector_add 2>"$log"
+echo after
+END
+    for setting in GPUPROF_LOG=/dev/stdout "GPUPROF_OUTPUT=$profile" "GPUPROF_LOG=$profile"; do
+        env $setting bash "$BATS_TEST_TMPDIR/twice" >"$profile"
+        [ "$(head -1 "$profile")" = before ]
+        [ "$(tail -1 "$profile")" = after ]
+        [ "$(grep -c '^vector_add: ' "$profile")" -eq 1 ]
+        [ "$(grep -c '^gpuprof 0\|^{"type":"header"' "$profile")" -eq 1 ]
+    done
+    # Standard error, as programs have it that append to one file.
+    echo before >"$log"
+    GPUPROF_LOG=/dev/stderr LD_PRELOAD=$preload "$programs/snippets_linked" vector_add 2>>"$log"
+    [ "$(head -1 "$log")" = before ]
+    [ "$(grep -c '^gpuprof 0' "$log")" -eq 1 ]
+    # Any other file is emptied.
+    GPUPROF_LOG=$log LD_PRELOAD=$preload "$programs/snippets_linked" vector_add
+    [ "$(grep -c before "$log")" -eq 0 ]
+}
+
+@test "the command does the same as LD_PRELOAD" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    run "$GPUPROF_BUILD/gpuprof" --metrics duration -o "$profile" "$programs/snippets_linked" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"vector_add: "* ]]
+    [ "$(measured)" -eq 1 ]
+}
+
+@test "the command's relative names hold for a program that changes its folder" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p mine
+    printf '[twice]\nformula = 2 * duration\n' >mine/my.ini
+    GPUPROF_METRICS_PATH=mine GPUPROF_LOG=log GPUPROF_OUTPUT=profile.jsonl \
+        "$GPUPROF_BUILD/gpuprof" --metrics twice bash -c "cd /; exec '$programs/snippets_linked' vector_add"
+    grep -q "^ *twice " "$log"
+    [ "$(measured)" -eq 1 ]
+}
+
+# ---- what a kernel reaches ------------------------------------------------------------------------
+
+# saved: the bytes saved for each launch, each number once.
+saved() {
+    grep -o '"saved_bytes":[0-9]*' "$profile" | cut -d: -f2 | sort -n -u | tr '\n' ' '
+}
+
+@test "only what a kernel reaches is saved, by whatever way it comes there" {
+    for case in unaligned:4008 interior:4008 table:721208 host_table:721208 list:152 variable:152 \
+        neighbours:4194312; do
+        same_with_and_without "$programs/reach_linked" "${case%:*}"
+        [ "$(saved)" = "${case#*:} " ] || { echo "$case: $(saved)"; false; }
+        [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+        [ "$(measured)" -ge 5 ]
+    done
+}
+
+@test "these programs notice, too, when a restore does nothing" {
+    for case in unaligned interior table host_table list variable neighbours; do
+        run env GPUSIM_FAULTS=badrestore GPUPROF_LOG="$log" \
+            LD_PRELOAD="$preload" "$programs/reach_linked" "$case"
+        [ "$status" -ne 0 ] || { echo "$case did not notice"; false; }
+    done
+}
+
+@test "a kernel that hides its pointer is found out, and then everything is saved for it" {
+    same_with_and_without "$programs/reach_linked" hidden
+    [ "$(grep -c '"skipped":"it wrote memory that its parameters do not lead to"' "$profile")" -eq 1 ]
+    [ "$(grep -c '"passes":[2345]' "$profile")" -eq 4 ]
+    [ "$(saved)" = "8 1052584 " ]
+}
+
+@test "one that begins to do so later is found out where every launch is verified" {
+    GPUPROF_VERIFY=always same_with_and_without "$programs/reach_linked" hidden_late
+    [ "$(grep -c '"skipped":"it wrote' "$profile")" -eq 1 ]
+    [ "$(grep -c '"passes":[34]' "$profile")" -eq 8 ]
+}
+
+@test "parameters that the driver does not tell lead everywhere" {
+    GPUSIM_FAULTS=noparameters same_with_and_without "$programs/reach_linked" unaligned hidden
+    [ "$(saved)" = "1052584 " ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "a parameter that points to the host's ordinary memory" {
+    same_with_and_without "$programs/reach_linked" pageable
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    GPUSIM_FAULTS=pageable same_with_and_without "$programs/reach_linked" pageable interior
+    [ "$(grep -c '"skipped":"a parameter points to host memory that is not page-locked"' "$profile")" -eq 4 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 5 ] # the first launch only shows that the kernel ends
+}
+
+@test "more memory than the user allows: one clear reason, and the launch runs once" {
+    GPUPROF_MEMORY=2K same_with_and_without "$programs/reach_linked" interior
+    [ "$(grep -c 'skipped":"its memory (4.5 kB) is more than GPUPROF_MEMORY allows (2.0 kB)' "$profile")" -ge 5 ]
+    grep -q "more than GPUPROF_MEMORY allows" "$log"
+    GPUPROF_MEMORY=1M same_with_and_without "$programs/reach_linked" interior
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "twenty thousand buffers, with launches between" {
+    same_with_and_without "$programs/reach_linked" many
+    [ "$(measured)" -eq 40 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+# ---- what can go wrong ---------------------------------------------------------------------------
+
+# one_line PATTERN: our log is this one line.
+one_line() {
+    [ "$(wc -l <"$log")" -eq 1 ] || { cat "$log"; false; }
+    grep -q "$1" "$log" || { cat "$log"; false; }
+}
+
+@test "launches that were all alike are presumed to be, and what they are not is not taken for them" {
+    # alike COUNTxELEMENTS...: each launch has the sectors of its elements; says how many have none, as
+    # they were presumed to be what they are not.
+    alike() {
+        same_with_and_without "$programs/alike_linked" "$@"
+        for part; do
+            for i in $(seq "${part%x*}"); do
+                elements=${part#*x}
+                echo $(((elements < 256 ? elements : 256) / 8)).0
+            done
+        done >"$profile.wanted"
+        grep '"type":"launch"' "$profile" |
+            sed 's/.*_pipe_lsu_mem_global_op_ld.sum":\("[^"]*"\|[0-9.]*\).*/\1/' >"$profile.found"
+        paste -d' ' "$profile.wanted" "$profile.found" |
+            awk '/another kind/ { lost++; next } $1 != $2 { print "line " NR ": " $0 >"/dev/stderr"; exit 1 }
+                 END { print lost + 0 }'
+    }
+    # Of the kernel's parameters the number of elements has not changed before.
+    [ "$(alike 100x256 30x200 60x256)" -eq 0 ]
+    grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -q '"recalled":1,'
+    # One pass that took long by chance does not decide for the rest.
+    [ "$(GPUSIM_FAULTS=slowflush alike 400x256)" -eq 0 ]
+    grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -q '"recalled":1,'
+    # It has changed before, and nothing with it.
+    [ "$(alike 40x256 40x300 40x200 40x256)" -le 40 ]
+    export GPUPROF_VERIFY=always
+    [ "$(alike 40x256 40x300 40x200 40x256)" -eq 0 ]
+    ! grep -q '"recalled":1,' "$profile"
+}
+
+# profiler WHAT: how often the Range Profiler did that.
+profiler() {
+    grep -c "^$1\$" "$GPUSIM_PROFILER" || true
+}
+
+@test "launches that are new take the passes in turn from front and back, and count the same" {
+    kernels=(vector_add read_offset write_offset structs_aos structs_soa one_lane predicated
+        sum_neighbours flops_float flops_double flops_half transpose_shared)
+    counted() { grep '"type":"launch"' "$profile" | sed 's/.*"counters":\({[^}]*}\).*/\1/; s/"[^"]*time_duration[^,}]*//'; }
+    for kernel in "${kernels[@]}"; do
+        profiled "$programs/snippets_linked" "$kernel"
+        counted
+    done >"$BATS_TEST_TMPDIR/one_by_one"
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    profiled "$programs/snippets_linked" "${kernels[@]}"
+    counted >"$BATS_TEST_TMPDIR/in_turn"
+    diff "$BATS_TEST_TMPDIR/one_by_one" "$BATS_TEST_TMPDIR/in_turn"
+    launches=$(wc -l <"$BATS_TEST_TMPDIR/in_turn")
+    [ "$launches" -eq 12 ]
+    # Once for two of them, and once for what the last one left to be read.
+    [ "$(profiler "start 0")" -eq $((launches / 2 + 1)) ]
+    [ "$(profiler "start 1")" -eq $((launches / 2 + 1)) ]
+    [ "$(profiler "empty 0")" -eq 1 ]
+}
+
+@test "a kernel that is launched again before its first launch was read is told to be like that" {
+    # After the first kernel the session stands in the pass of instrumented code, which the second
+    # one's first launch makes first; what the hardware counts of that is not read until the end.
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/snippets_linked" vector_add in_place
+    [ "$(measured scale_in_place)" -eq 3 ]
+    [ "$(grep '"kernel":"scale_in_place"' "$profile" | grep '"type":"launch"' | grep -c '"recalled":1,')" -eq 2 ]
+    [ "$(profiler "start 0")" -eq 2 ]
+    [ "$(profiler "start 1")" -eq 2 ]
+}
+
+@test "new launches whose instrumented code is refused have what the hardware counts" {
+    export GPUSIM_FAULTS=refusedcode
+    same_with_and_without "$programs/snippets_linked" vector_add in_place one_lane
+    launches=$(grep -c '"type":"launch"' "$profile")
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq "$launches" ]
+    [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 0 ]
+}
+
+@test "where CUPTI's image for the ranges gets too big there are fewer" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/alike_linked" 100x256
+    [ "$(measured)" -eq 100 ]
+    [ "$(profiler "empty 0")" -eq 2 ]
+    rm "$GPUSIM_PROFILER"
+    GPUSIM_FAULTS=bigimage same_with_and_without "$programs/alike_linked" 100x256
+    [ "$(measured)" -eq 100 ]
+    [ "$(profiler "empty 0")" -eq 4 ]
+}
+
+@test "a CUPTI that counts nothing: launches are replayed, and their counters are absent" {
+    GPUPROF_CUPTI=$GPUPROF_BUILD/tests/gpu/libcupti_null.so GPUPROF_VERIFY=always \
+        same_with_and_without "$programs/snippets_linked" in_place globals atomics
+    launches=$(grep -c '"type":"launch"' "$profile")
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":[34],')" -eq "$launches" ]
+    [ "$(grep -c '"[a-z]*__[a-z_]*\.[a-z_]*":[0-9]' <(sed 's/"gpu__time_duration.sum":[0-9.]*//' "$profile"))" -eq 0 ]
+}
+
+@test "counters in use elsewhere: one line, and what instrumented code counts" {
+    GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked" vector_add flops_float
+    [ "$(grep -c "^gpuprof: " "$log")" -eq 1 ]
+    grep -q "only what instrumented code counts is measured: the GPU's counters are in use" "$log"
+    is flops_float flop_count_sp "$(GPUSIM_FAULTS= plain_count flops_float flop_count_sp)"
+    is vector_add dram_read_bytes absent
+    # Not to be told without the Range Profiler, and not guessed.
+    is vector_add gld_efficiency absent
+}
+
+# plain_count KERNEL METRIC: its value where the counters are free.
+plain_count() {
+    (
+        profile=$BATS_TEST_TMPDIR/free.jsonl
+        profiled "$programs/snippets_linked" vector_add flops_float
+        metric "$1" "$2"
+    )
+}
+
+@test "no permission to count: one line, same program" {
+    GPUSIM_FAULTS=noprivileges same_with_and_without "$programs/snippets_linked"
+    one_line "no permission to read the GPU's counters"
+}
+
+@test "no CUPTI: one line, same program" {
+    GPUPROF_CUPTI=/nowhere same_with_and_without "$programs/snippets_linked"
+    one_line "GPUPROF_CUPTI"
+}
+
+@test "a CUPTI that is too old: one line, same program" {
+    GPUSIM_FAULTS=oldcupti same_with_and_without "$programs/snippets_linked"
+    one_line "not measuring"
+}
+
+@test "a chip that CUPTI does not know: one line, same program" {
+    GPUSIM_FAULTS=unsupportedchip same_with_and_without "$programs/snippets_linked"
+    one_line "not measuring"
+}
+
+@test "any allocation of ours may fail" {
+    for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        plain=0 ours=0
+        GPUSIM_FAULTS=alloc=$n "$programs/snippets_linked" in_place globals >/dev/null 2>&1 || plain=$?
+        GPUSIM_FAULTS=alloc=$n profiled "$programs/snippets_linked" in_place globals || ours=$?
+        # What fails without us may be ours with us; then the program must come out right.
+        [ "$ours" -eq 0 ] || [ "$plain" -ne 0 ] || { echo "allocation $n"; false; }
+    done
+}
+
+@test "no room for a copy: hardware counters only, with the reason" {
+    GPUSIM_FAULTS=alloc=3+ profiled "$programs/snippets_linked" --launches 3 in_place
+    grep -q "no room for" "$profile"
+    [ "$(measured)" -eq 3 ] # the first launch shows that the kernel ends, and is only timed
+    [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile")" -eq 2 ]
+    [ "$(grep -c '"smsp__sass[a-z_]*.sum":[0-9]' "$profile")" -eq 0 ]
+}
+
+@test "a driver without a newer function" {
+    for function in cuLaunchKernelEx cuCtxRecordEvent cuKernelGetLibrary cuFuncGetName; do
+        GPUSIM_FAULTS=nodriverfunction=$function same_with_and_without "$programs/snippets_getproc"
+    done
+}
+
+# Code that the driver loads at a kernel's first launch takes 30 ms here, and the kernel far less.
+@test "no launch's time holds the loading of its code" {
+    for fault in lazyload lazyload=always; do
+        GPUSIM_FAULTS=$fault same_with_and_without "$programs/snippets_linked" in_place
+        times=$(grep -o '"gpu__time_duration.sum":[0-9.]*' "$profile" | cut -d: -f2)
+        [ -n "$times" ]
+        for ns in $times; do [ "${ns%.*}" -lt 20000000 ]; done
+    done
+}
+
+@test "calls after the driver's teardown" {
+    GPUSIM_FAULTS=teardown same_with_and_without "$programs/snippets_linked"
+    grep -q OVERVIEW "$log"
+}
+
+@test "slow asynchronous operations" {
+    GPUSIM_FAULTS=slow same_with_and_without "$programs/snippets_linked" in_place globals streams
+}
+
 # ---- counters by their own names -----------------------------------------------------------------
 
 @test "a counter that the GPU does not have takes no other with it" {
