@@ -31,7 +31,7 @@ all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warni
 static_libs = -l:libjansson.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
 system_libs = -lm -ldl -lpthread
 
-core_rooms = base profile metrics report
+core_rooms = base code profile metrics report
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 # What a chip can count is asked by the command, never in the program's process.
@@ -41,7 +41,7 @@ hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -51,7 +51,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: sim-demo all test test-gpu gpu-programs demo bench install format lint reference clean help unit sim coverage run-tests examples
+.PHONY: man sim-demo all test test-gpu gpu-programs demo bench install format lint reference clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -86,6 +86,14 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 	$(1) $(1) $(1) $(2) $(1) $(1) $(1)
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
+
+# The shipped rules for advice, likewise.
+rules = $(sort $(wildcard metrics/rules/*.ini))
+$(O)/obj/rules.txt: $(rules)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do printf '; file %s\n' "$$f"; cat "$$f"; done > $@
+$(O)/obj/rules.o: $(O)/obj/rules.txt
+	$(Q)$(call embed,gp_shipped_rules,$<) | $(CC) -x assembler -c - -o $@
 
 # Our own kernels, for every chip this toolkit knows, and PTX for those it does not.
 nvcc_arches = $(shell $(NVCC) --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*')
@@ -171,6 +179,13 @@ $(O)/unit/%: tests/unit/%.c $(hook_core) $(core)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
+# A cubin with line information, for the tests of line tables.
+$(O)/tests/lines.cubin: tests/lines/lines.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
+$(O)/unit/test_lines: $(O)/tests/lines.cubin
+
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
 	-iquote tests/sim -iquote src -isystem $(O)/compat $(cuda_includes)
@@ -207,7 +222,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
 # What the code of its kernels counts is told by the library's own reader of code.
-code_obj = $(call objects,src/counters/instruction.c src/counters/instrumented.c)
+code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -243,8 +258,19 @@ fuzz:
 	@tools/setup test
 	@tests/fuzz/run $(SECONDS)
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+# Manual pages and completion, out of the command's own tables of options.
+man: $(O)/man/gpuprof.1
+$(O)/man/gpuprof.1: $(command) $(wildcard man/*.scd) tools/make-man
+	$(call say,MAN,$(@D))
+	$(Q)tools/make-man $(command) $(@D)
+
+share = $(DESTDIR)$(PREFIX)/share
+install: all man
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(share)/man/man1 \
+		$(share)/bash-completion/completions $(share)/zsh/site-functions
+	install -m 644 $(O)/man/*.1 $(share)/man/man1
+	install -m 644 $(O)/man/gpuprof.bash $(share)/bash-completion/completions/gpuprof
+	install -m 644 $(O)/man/_gpuprof $(share)/zsh/site-functions/_gpuprof
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin/gpuprof
 	install -m 755 $(library) $(DESTDIR)$(PREFIX)/lib/libgpuprof.so
 
@@ -265,6 +291,7 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
-	@echo 'fuzz       every parser, SECONDS=60 each  reference  docs/metrics-reference.md'
+	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
+	@echo 'reference  docs/metrics-reference.md, from the definitions'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

@@ -137,7 +137,7 @@ static bool find_cupti(const char **why)
 bool gp_chip_try(const char *chip, const char *const *counters, size_t count,
                  const char **unavailable, const char **why)
 {
-    return find_cupti(why) && gp_range_config_try(chip, counters, count, unavailable, why);
+    return find_cupti(why) && gp_counters_try(chip, counters, count, unavailable, why);
 }
 
 bool gp_chip_count_passes(const char *chip, const char *const *counters, size_t count,

@@ -71,6 +71,25 @@ static void find_witnesses(struct gp_counter_list *list)
                 list->witnesses[list->witness_count++] = list->places[i];
 }
 
+bool gp_counters_try(const char *chip, const char *const *names, size_t count,
+                     const char **unavailable, const char **why)
+{
+    const char **tried = calloc(count + 1, sizeof(*tried));
+    const char **answers = calloc(count + 1, sizeof(*answers));
+    size_t tried_count = 0;
+    *why = "memory ran out";
+    bool ok = tried && answers;
+    for (size_t i = 0; ok && i < count; i++)
+        if (gp_own_find(names[i]) == GP_OWN_COUNT)
+            tried[tried_count++] = names[i];
+    ok = ok && gp_range_config_try(chip, tried, tried_count, answers, why);
+    for (size_t i = 0, at = 0; ok && i < count; i++)
+        unavailable[i] = gp_own_find(names[i]) == GP_OWN_COUNT ? answers[at++] : NULL;
+    free(tried);
+    free(answers);
+    return ok;
+}
+
 static bool allocate(struct gp_counter_list *list)
 {
     list->unavailable = calloc(list->count + 1, sizeof(*list->unavailable));
@@ -78,28 +97,6 @@ static bool allocate(struct gp_counter_list *list)
     list->names = calloc(list->width, sizeof(*list->names));
     list->places = calloc(list->width, sizeof(*list->places));
     return list->unavailable && list->is_instrumented && list->names && list->places;
-}
-
-/* Tries what CUPTI may have, leaving out what is our own. */
-static bool try_counters(struct gp_counter_list *list, const char *chip, const char *const *names,
-                         const char **why)
-{
-    const char **tried = calloc(list->count + 1, sizeof(*tried));
-    const char **answers = calloc(list->count + 1, sizeof(*answers));
-    size_t count = 0;
-    *why = "memory ran out";
-    bool ok = tried && answers;
-    for (size_t i = 0; ok && i < list->count; i++)
-        if (gp_own_find(names[i]) == GP_OWN_COUNT)
-            tried[count++] = names[i];
-    ok = ok && gp_range_config_try(chip, tried, count, answers, why);
-    count = 0;
-    for (size_t i = 0; ok && i < list->count; i++)
-        if (gp_own_find(names[i]) == GP_OWN_COUNT)
-            list->unavailable[i] = answers[count++];
-    free(tried);
-    free(answers);
-    return ok;
 }
 
 static void add_own(struct gp_counter_list *list, const char *const *names)
@@ -126,7 +123,7 @@ bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const 
 {
     *list = (struct gp_counter_list){.count = count, .width = count + GP_ALL_WITNESSES + 1};
     *why = "memory ran out";
-    if (!allocate(list) || !try_counters(list, chip, names, why))
+    if (!allocate(list) || !gp_counters_try(chip, names, count, list->unavailable, why))
         return false;
     for (size_t i = 0; i < count; i++)
         list->is_instrumented[i] = gp_counter_is_instrumented(names[i]);

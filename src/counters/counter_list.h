@@ -33,6 +33,10 @@ struct gp_counter_list {
     size_t witness_count;
 };
 
+/* gp_range_config_try for names among which there may be our own, which every chip has. */
+bool gp_counters_try(const char *chip, const char *const *names, size_t count,
+                     const char **unavailable, const char **why);
+
 /* For `count` counters by name (strings that outlive the list). False with the reason in *why; the
  * list is to be freed all the same. */
 bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const char *const *names,

@@ -10,13 +10,13 @@
  * often, and the branch at its end was counted. What is in the machine code and cannot be told
  * makes the counter absent.
  *
- * Owns what it found in the code of kernels, which is bounded. Calls counters/instruction. One
+ * Owns what it found in the code of kernels, which is bounded. Calls code/instruction. One
  * thread at a time. */
 #ifndef GPUPROF_COUNTERS_OWN_H
 #define GPUPROF_COUNTERS_OWN_H
 
+#include "code/instruction.h"
 #include "counters/collector.h"
-#include "counters/instruction.h"
 
 enum gp_own_counter {
     GP_OWN_FP16,

@@ -9,12 +9,18 @@
 #include "base/process.h"
 #include "base/sample.h"
 #include "base/text.h"
+#include "counters/code_counts.h"
 #include "cuda/driver.h"
+#include "launch/printing.h"
+#include "launch/progress.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/tallies.h"
 #include "launch/threads.h"
 #include "memory/budget.h"
+#include "profile/code_lines.h"
 #include "profile/writer.h"
+#include "report/sources.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -40,6 +46,7 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
+    bool details;                /* the report at the end has them */
     double timeout;              /* seconds */
     struct gp_settings settings; /* what readers of the profile must know */
     bool selective;
@@ -48,6 +55,7 @@ static struct {
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
+    const char *profile; /* what it writes; NULL: not known */
     struct gp_summary *summary;
     bool reported, gave_up;
     pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
@@ -191,6 +199,7 @@ void gp_session_record_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_device(session.summary, device);
+    gp_printing_device(device);
     if (session.writer)
         gp_writer_device(session.writer, device);
     pthread_mutex_unlock(&session.records);
@@ -200,6 +209,8 @@ void gp_session_record_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
+    gp_printing_launch(launch);
+    gp_progress_launch(launch, 1);
     if (session.writer)
         gp_writer_launch(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -208,6 +219,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 void gp_session_note_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
+    gp_progress_launch(launch, 0);
     if (session.writer)
         gp_writer_early(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -265,6 +277,8 @@ static void open_output(void)
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
+    else
+        session.profile = strdup(gp_text_string(&path));
     gp_text_free(&path);
 }
 
@@ -278,6 +292,19 @@ static void read_cache_mode(void)
         session.flush_caches = false;
     else
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
+}
+
+static void read_report_mode(void)
+{
+    const char *mode = getenv("GPUPROF_REPORT"), *metrics = getenv("GPUPROF_METRICS");
+    /* Who asks for metrics by name wants to see them. */
+    session.details = metrics && *metrics && strcmp(metrics, "default") != 0;
+    if (!mode || !*mode)
+        return;
+    if (strcmp(mode, "details") == 0 || strcmp(mode, "summary") == 0)
+        session.details = strcmp(mode, "details") == 0;
+    else
+        gp_say("GPUPROF_REPORT=%s: unknown; say summary (the default) or details", mode);
 }
 
 static void read_verify_mode(void)
@@ -347,20 +374,15 @@ static void read_replay(void)
 
 static void read_kernel_filter(void)
 {
-    const char *pattern = getenv("GPUPROF_KERNELS");
-    if (!pattern || !*pattern)
-        return;
-    int error = regcomp(&session.kernels, pattern, REG_EXTENDED | REG_NOSUB);
-    if (error) {
-        char why[128];
-        regerror(error, &session.kernels, why, sizeof(why));
-        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", pattern, why);
-        return;
-    }
-    session.selective = true;
-    session.kernel_pattern = strdup(pattern); /* the program may change its environment */
-    if (!session.kernel_pattern)
-        session.kernel_pattern = "...";
+    const char *text = getenv("GPUPROF_KERNELS");
+    struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
+    char why[256];
+    if (text && *text && !gp_kernel_filter_parse(text, &filter, why, sizeof(why)))
+        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", text, why);
+    gp_selection_read(&filter);
+    session.kernel_pattern = filter.name; /* the program may change its environment */
+    session.selective = filter.name && *filter.name &&
+                        regcomp(&session.kernels, filter.name, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
 static bool open_metrics(void)
@@ -385,6 +407,36 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(session.writer, count);
 }
 
+static void record_cubin(void *sources, const struct gp_cubin_image *cubin)
+{
+    if (session.writer)
+        gp_write_cubin(session.writer, cubin);
+    if (sources)
+        gp_sources_add_cubin(sources, cubin);
+}
+
+static void record_instructions(void *sources, const struct gp_code_counts *counts)
+{
+    if (session.writer)
+        gp_write_instructions(session.writer, counts);
+    if (sources)
+        gp_sources_add(sources, counts);
+}
+
+static void print_report(const struct gp_sources *sources)
+{
+    struct gp_text text = {0};
+    const struct gp_table_options options = {.top = MOST_KERNELS,
+                                             .details = session.details,
+                                             .profile = session.profile ? session.profile : "",
+                                             .sources = sources};
+    gp_table_report(session.summary, &options, &text);
+    if (text.failed)
+        gp_say("out of memory: the report is not complete");
+    gp_log_text(gp_text_string(&text), text.length);
+    gp_text_free(&text);
+}
+
 /* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
  * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
@@ -397,21 +449,28 @@ static void report_at_exit(void)
     until.tv_sec += 2;
     if (pthread_mutex_timedlock(&session.records, &until) != 0)
         return;
+    gp_progress_end();
     if (!session.reported && (!session.gave_up || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
         gp_tallies_visit(record_count, NULL);
         if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
-        struct gp_text text = {0};
-        struct gp_table_options options = {.top = MOST_KERNELS};
-        gp_table_report(session.summary, &options, &text);
-        if (text.failed)
-            gp_say("out of memory: the report is not complete");
-        gp_log_text(gp_text_string(&text), text.length);
-        gp_text_free(&text);
+        struct gp_sources *sources = gp_sources_new();
+        gp_code_counts_visit(record_cubin, record_instructions, sources);
+        if (gp_printing_end(session.summary))
+            print_report(sources);
     }
+    if (session.writer)
+        gp_writer_finish(session.writer);
     pthread_mutex_unlock(&session.records);
+}
+
+/* Where one process alone is to be measured, whether it is this one. */
+static bool is_target(void)
+{
+    const char *target = getenv("GPUPROF_PROCESS");
+    return !target || !*target || strtol(target, NULL, 10) == (long)getpid();
 }
 
 void gp_session_start(void)
@@ -431,6 +490,12 @@ void gp_session_start(void)
     int saved_errno = errno;
     gp_own_work_begins();
     gp_environment_find();
+    if (!is_target()) {
+        atomic_store_explicit(&session.state, PASSIVE, memory_order_release);
+        gp_own_work_ends();
+        errno = saved_errno;
+        return;
+    }
     open_log();
     bool opened = open_metrics();
     if (opened) {
@@ -440,10 +505,13 @@ void gp_session_start(void)
         session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
+        read_report_mode();
         read_verify_mode();
         read_memory_limit();
         read_timeout();
         read_kernel_filter();
+        gp_printing_start(session.metrics);
+        gp_progress_start();
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");

@@ -29,4 +29,8 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
  * NULL. */
 bool gp_code_may_call(struct gp_code *code, const char *function, int cc);
 
+/* What is needed to look up the source lines of the function (code/slim.h), to be freed; at most
+ * `most` bytes. NULL where it is not to be had. */
+void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size);
+
 #endif

@@ -46,4 +46,7 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
  * It is slow: the image is read. */
 bool gp_module_may_call(const void *handle, const char *function);
 
+/* The same as gp_code_slim has it. */
+void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);
+
 #endif

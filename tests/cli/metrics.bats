@@ -23,6 +23,13 @@ real_cupti() {
     [[ $output == *"passes on GH100: 1 of instrumented code"* ]]
 }
 
+@test "our own counters are of every chip" {
+    run "$gpuprof" metrics flop_count_tensor_bf16
+    [[ $output == *"counters: gpuprof__sass_ops_tensor_src_bf16.sum"$'\n'* ]]
+    run "$gpuprof" --metrics gpuprof__sass_ops_tensor_src_bf16.sum sh -c 'echo $GPUPROF_METRICS'
+    [ "$output" = gpuprof__sass_ops_tensor_src_bf16.sum ]
+}
+
 @test "what no present chip has is explained, with the nearest, and refused before the program starts" {
     run "$gpuprof" metrics nc_gld_efficiency
     [ "$status" -eq 0 ]
