@@ -65,12 +65,12 @@ load common
 }
 
 @test "an offset of 11 floats" {
-    profiled "$programs/snippets_linked" --size 1048576 --offset 11 --block 512 read_offset write_offset
+    GPUPROF_TIMEOUT=60 profiled "$programs/snippets_linked" --size 1048576 --offset 11 --block 512 read_offset write_offset
     is read_offset gld_efficiency "80.00 %"
     is read_offset gst_efficiency "100.00 %"
     is write_offset gld_efficiency "100.00 %"
     is write_offset gst_efficiency "80.00 %"
-    profiled "$programs/snippets_linked" --offset 128 --block 512 read_offset
+    GPUPROF_TIMEOUT=60 profiled "$programs/snippets_linked" --offset 128 --block 512 read_offset
     is read_offset gld_efficiency "100.00 %"
 }
 
@@ -294,7 +294,7 @@ END
     printf '[twice]\nformula = 2 * duration\n' >mine/my.ini
     GPUPROF_METRICS_PATH=mine GPUPROF_LOG=log GPUPROF_OUTPUT=profile.jsonl \
         "$GPUPROF_BUILD/gpuprof" --metrics twice bash -c "cd /; exec '$programs/snippets_linked' vector_add"
-    grep -q "^ *twice " "$log"
+    grep -q " twice " "$log"
     [ "$(measured)" -eq 1 ]
 }
 
