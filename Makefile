@@ -39,7 +39,8 @@ hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/roofs.o $(O)/obj/page_head.o \
+	$(O)/obj/page_tail.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -84,6 +85,24 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 	$(1) $(1) $(1) $(2) $(1) $(1) $(1)
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
+
+# What was measured of the roofs of GPUs (tests/gpu/roofs).
+$(O)/obj/roofs.txt: $(sort $(wildcard metrics/roofs/*.ini))
+	@mkdir -p $(@D)
+	$(Q)cat /dev/null $^ > $@
+$(O)/obj/roofs.o: $(O)/obj/roofs.txt
+	$(Q)$(call embed,gp_measured_roofs,$<) | $(CC) -x assembler -c - -o $@
+
+# The page of `gpuprof report --html`, with the library that draws its charts.
+CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
+CHART_JS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
+$(O)/obj/page_head.html $(O)/obj/page_tail.html &: tools/make-page $(wildcard src/report/page/*) \
+		$(CHART_JS) $(CHART_JS_LICENCE)
+	$(call say,PAGE,src/report/page)
+	@mkdir -p $(O)/obj
+	$(Q)tools/make-page $(O)/obj $(CHART_JS) $(CHART_JS_LICENCE)
+$(O)/obj/page_%.o: $(O)/obj/page_%.html
+	$(Q)$(call embed,gp_page_$*,$<) | $(CC) -x assembler -c - -o $@
 
 # Our own kernels, for every chip this toolkit knows, and PTX for those it does not.
 nvcc_arches = $(shell $(NVCC) --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*')

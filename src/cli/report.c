@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/report_html.h"
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { METRICS, TOP, OPTION_COUNT };
+enum { METRICS, TOP, HTML, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
@@ -20,6 +21,8 @@ static const struct cli_option options[OPTION_COUNT] = {
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
          "counters the profile holds ('default' for standard input or a pipe)"},
     [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
+    [HTML] = {"html", 0, "FILE",
+              "write one page for a browser instead, with all profiles; -: to standard output"},
 };
 
 /* ---- which metrics a profile can give ---- */
@@ -239,6 +242,18 @@ static int report_files(struct gp_metrics *m, const char *list,
     return worst;
 }
 
+/* For the page, which asks profile by profile. `list`: what --metrics says, or NULL. */
+static bool select_for_page(struct gp_metrics *m, const char *path, const void *list)
+{
+    struct gp_text problems = {0};
+    bool selected =
+        (list ? gp_metrics_select(m, list, &problems) : select_recorded(m, path, &problems)) == 0;
+    if (!selected)
+        gp_say_lines("--metrics: ", gp_text_string(&problems));
+    gp_text_free(&problems);
+    return selected;
+}
+
 static int run_report(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
@@ -255,7 +270,10 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    int answer = report_files(m, values[METRICS], &table, argv + first, argc - first);
+    int answer = values[HTML]
+                     ? cli_report_html(values[HTML], m, select_for_page, values[METRICS],
+                                       argv + first, argc - first)
+                     : report_files(m, values[METRICS], &table, argv + first, argc - first);
     gp_metrics_close(m);
     return answer;
 }

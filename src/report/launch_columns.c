@@ -1,0 +1,297 @@
+#include "report/launch_columns.h"
+
+#include "base/hash.h"
+#include "report/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_KERNEL 0xFFFF
+#define MOST_KERNELS NO_KERNEL
+#define OTHER_STREAMS 255
+
+static const char *const usual[] = {
+    "duration",          "achieved_occupancy",        "dram_utilization", "flops",
+    "flop_utilization",  "tensor_utilization",        "gld_efficiency",   "gst_efficiency",
+    "shared_efficiency", "warp_execution_efficiency",
+};
+enum { USUAL = sizeof(usual) / sizeof(usual[0]) };
+
+/* What launches of one row of the report have in common. No padding: it is compared bytewise. */
+struct shape {
+    int device;
+    unsigned block[3], cluster[3];
+    unsigned shared_dynamic;
+};
+
+struct kernel {
+    UT_hash_handle hh;
+    unsigned number;
+    struct shape shape;
+    size_t key_length;
+    char *key; /* the shape, then the kernel's name with its NUL */
+};
+
+struct stream {
+    int device;
+    uint64_t context, stream;
+};
+
+struct entry {
+    uint32_t index;
+    float blocks;
+    uint16_t kernel;
+    uint8_t stream;
+    float values[USUAL]; /* NAN where there is none */
+};
+
+struct gp_launch_columns {
+    const struct gp_metric *metrics[USUAL]; /* NULL where not selected */
+    struct kernel *kernels;
+    unsigned kernel_count;
+    struct stream streams[GP_COLUMNS_STREAMS];
+    size_t stream_count;
+    bool other_streams;
+    struct entry *entries;
+    size_t count, capacity;
+    uint64_t seen, stride;
+    struct gp_text key; /* scratch */
+};
+
+struct gp_launch_columns *gp_launch_columns_new(const struct gp_metrics *m)
+{
+    struct gp_launch_columns *c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->stride = 1;
+    for (size_t i = 0; i < USUAL; i++)
+        for (size_t k = 0; k < gp_metrics_selected_count(m); k++)
+            if (strcmp(gp_metrics_selected(m, k)->name, usual[i]) == 0)
+                c->metrics[i] = gp_metrics_selected(m, k);
+    return c;
+}
+
+void gp_launch_columns_free(struct gp_launch_columns *c)
+{
+    if (!c)
+        return;
+    struct kernel *k, *next;
+    HASH_ITER(hh, c->kernels, k, next)
+    {
+        HASH_DEL(c->kernels, k);
+        free(k->key);
+        free(k);
+    }
+    gp_text_free(&c->key);
+    free(c->entries);
+    free(c);
+}
+
+static struct kernel *new_kernel(struct gp_launch_columns *c, const struct shape *shape)
+{
+    struct kernel *k = calloc(1, sizeof(*k));
+    char *key = malloc(c->key.length);
+    if (k && key) {
+        memcpy(key, c->key.data, c->key.length);
+        k->key = key;
+        k->key_length = c->key.length;
+        k->shape = *shape;
+        k->number = c->kernel_count;
+        HASH_ADD_KEYPTR(hh, c->kernels, k->key, k->key_length, k);
+        if (k->hh.tbl) {
+            c->kernel_count++;
+            return k;
+        }
+    }
+    free(key);
+    free(k);
+    return NULL;
+}
+
+static unsigned kernel_of(struct gp_launch_columns *c, const struct gp_launch *launch)
+{
+    struct shape shape = {.device = launch->device, .shared_dynamic = launch->shared_dynamic};
+    memcpy(shape.block, launch->block, sizeof(shape.block));
+    memcpy(shape.cluster, launch->cluster, sizeof(shape.cluster));
+    gp_text_clear(&c->key);
+    gp_text_add_bytes(&c->key, (const char *)&shape, sizeof(shape));
+    gp_text_add_bytes(&c->key, launch->kernel, strlen(launch->kernel) + 1);
+    if (c->key.failed)
+        return NO_KERNEL;
+    struct kernel *k = NULL;
+    HASH_FIND(hh, c->kernels, c->key.data, c->key.length, k);
+    if (!k && c->kernel_count < MOST_KERNELS)
+        k = new_kernel(c, &shape);
+    return k ? k->number : NO_KERNEL;
+}
+
+static uint8_t stream_of(struct gp_launch_columns *c, const struct gp_launch *launch)
+{
+    for (size_t i = 0; i < c->stream_count; i++)
+        if (c->streams[i].stream == launch->stream && c->streams[i].context == launch->context &&
+            c->streams[i].device == launch->device)
+            return (uint8_t)i;
+    if (c->stream_count == GP_COLUMNS_STREAMS) {
+        c->other_streams = true;
+        return OTHER_STREAMS;
+    }
+    c->streams[c->stream_count] = (struct stream){launch->device, launch->context, launch->stream};
+    return (uint8_t)c->stream_count++;
+}
+
+/* Every other launch goes, and from now on as many more are passed over. */
+static void thin_out(struct gp_launch_columns *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i += 2)
+        c->entries[kept++] = c->entries[i];
+    c->count = kept;
+    c->stride *= 2;
+}
+
+static bool has_room(struct gp_launch_columns *c)
+{
+    if (c->count < c->capacity)
+        return true;
+    size_t capacity = c->capacity ? 2 * c->capacity : 1024;
+    struct entry *entries = realloc(c->entries, capacity * sizeof(*entries));
+    if (!entries)
+        return false;
+    c->entries = entries;
+    c->capacity = capacity;
+    return true;
+}
+
+bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *device,
+                           const struct gp_launch *launch)
+{
+    uint64_t number = c->seen++;
+    if (c->count == GP_COLUMNS_MOST && number % c->stride == 0)
+        thin_out(c);
+    if (number % c->stride != 0)
+        return true;
+    if (!has_room(c))
+        return false;
+    struct entry *e = &c->entries[c->count++];
+    e->index = (uint32_t)launch->index;
+    e->blocks = (float)((double)launch->grid[0] * launch->grid[1] * launch->grid[2]);
+    e->kernel = (uint16_t)kernel_of(c, launch);
+    e->stream = stream_of(c, launch);
+    for (size_t i = 0; i < USUAL; i++) {
+        double value;
+        char why[GP_WHY_SIZE];
+        bool known =
+            c->metrics[i] && device &&
+            gp_metric_evaluate(c->metrics[i], device, launch, &value, why, sizeof(why)) == 0;
+        e->values[i] = known ? (float)value : NAN;
+    }
+    return true;
+}
+
+/* ---- as JSON ---- */
+
+static void add_streams(const struct gp_launch_columns *c, struct gp_text *out)
+{
+    gp_json_key(out, "streams");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < c->stream_count; i++) {
+        gp_json_next(out);
+        gp_text_addf(out, "{\"device\":%d,\"context\":\"%llx\",\"stream\":\"%llx\"}",
+                     c->streams[i].device, (unsigned long long)c->streams[i].context,
+                     (unsigned long long)c->streams[i].stream);
+    }
+    gp_text_addf(out, "],\"other_streams\":%s", c->other_streams ? "true" : "false");
+}
+
+static void add_column(const struct gp_launch_columns *c, size_t metric, float *values,
+                       struct gp_text *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->count; i++) {
+        values[i] = c->entries[i].values[metric];
+        any = any || !isnan(values[i]);
+    }
+    if (!any)
+        return;
+    gp_json_key(out, usual[metric]);
+    gp_json_bytes(out, values, c->count * sizeof(*values));
+}
+
+static void add_blocks(const struct gp_launch_columns *c, float *values, struct gp_text *out)
+{
+    for (size_t i = 0; i < c->count; i++)
+        values[i] = c->entries[i].blocks;
+    gp_json_key(out, "blocks");
+    gp_json_bytes(out, values, c->count * sizeof(*values));
+}
+
+static void add_indexes(const struct gp_launch_columns *c, void *scratch, struct gp_text *out)
+{
+    uint32_t *indexes = scratch;
+    for (size_t i = 0; i < c->count; i++)
+        indexes[i] = c->entries[i].index;
+    gp_json_key(out, "index");
+    gp_json_bytes(out, indexes, c->count * sizeof(*indexes));
+    uint8_t *streams = scratch;
+    for (size_t i = 0; i < c->count; i++)
+        streams[i] = c->entries[i].stream;
+    gp_json_key(out, "stream");
+    gp_json_bytes(out, streams, c->count);
+}
+
+/* Fills `rows`, by kernel, with the row that each belongs to. */
+static void find_rows(const struct gp_launch_columns *c,
+                      int (*row_of)(const void *user, const struct gp_launch *launch),
+                      const void *user, uint16_t *rows)
+{
+    for (const struct kernel *k = c->kernels; k; k = k->hh.next) {
+        struct gp_launch like = {
+            .kernel = k->key + sizeof(struct shape),
+            .device = k->shape.device,
+            .shared_dynamic = k->shape.shared_dynamic,
+        };
+        memcpy(like.block, k->shape.block, sizeof(like.block));
+        memcpy(like.cluster, k->shape.cluster, sizeof(like.cluster));
+        int row = row_of(user, &like);
+        rows[k->number] = row >= 0 && row < NO_KERNEL ? (uint16_t)row : NO_KERNEL;
+    }
+}
+
+static void add_kernels(const struct gp_launch_columns *c, const uint16_t *rows, void *scratch,
+                        struct gp_text *out)
+{
+    uint16_t *kernels = scratch;
+    for (size_t i = 0; i < c->count; i++) {
+        uint16_t number = c->entries[i].kernel;
+        kernels[i] = number == NO_KERNEL ? NO_KERNEL : rows[number];
+    }
+    gp_json_key(out, "kernel");
+    gp_json_bytes(out, kernels, c->count * sizeof(*kernels));
+}
+
+void gp_launch_columns_json(const struct gp_launch_columns *c,
+                            int (*row_of)(const void *user, const struct gp_launch *launch),
+                            const void *user, struct gp_text *out)
+{
+    void *scratch = malloc(c->count * sizeof(uint32_t) + 1);
+    uint16_t *rows = calloc(c->kernel_count + 1, sizeof(*rows));
+    if (scratch && rows) {
+        gp_text_addf(out, "{\"count\":%zu,\"stride\":%llu", c->count,
+                     (unsigned long long)c->stride);
+        add_streams(c, out);
+        find_rows(c, row_of, user, rows);
+        add_kernels(c, rows, scratch, out);
+        add_indexes(c, scratch, out);
+        add_blocks(c, scratch, out);
+        gp_json_key(out, "metrics");
+        gp_text_add(out, "{");
+        for (size_t i = 0; i < USUAL; i++)
+            add_column(c, i, scratch, out);
+        gp_text_add(out, "}}");
+    } else {
+        out->failed = 1;
+    }
+    free(scratch);
+    free(rows);
+}
