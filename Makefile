@@ -50,7 +50,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: sim-demo all test test-gpu gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: sim-demo all test test-gpu test-page gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -232,6 +232,11 @@ test:
 
 test-gpu:
 	@tests/gpu/run $(O)
+
+# The page of `gpuprof report --html` in a browser, with what takes longer than `make test` may.
+test-page: all
+	@tools/setup page
+	@tests/page/run $(O)
 
 demo:
 	@tools/setup build

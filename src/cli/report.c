@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -243,7 +244,7 @@ static int report_files(struct gp_metrics *m, const char *list,
 }
 
 /* For the page, which asks profile by profile. `list`: what --metrics says, or NULL. */
-static bool select_for_page(struct gp_metrics *m, const char *path, const void *list)
+static int select_for_page(struct gp_metrics *m, const char *path, const void *list)
 {
     struct gp_text problems = {0};
     bool selected =
@@ -251,7 +252,7 @@ static bool select_for_page(struct gp_metrics *m, const char *path, const void *
     if (!selected)
         gp_say_lines("--metrics: ", gp_text_string(&problems));
     gp_text_free(&problems);
-    return selected;
+    return selected ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
 }
 
 static int run_report(const struct cli_command *self, int argc, char **argv)

@@ -101,15 +101,17 @@ static int write_page(const char *file, const struct gp_text *page)
 }
 
 int cli_report_html(const char *file, struct gp_metrics *m,
-                    bool (*select)(struct gp_metrics *m, const char *path, const void *user),
+                    int (*select)(struct gp_metrics *m, const char *path, const void *user),
                     const void *user, char **paths, int count)
 {
     struct gp_text page = {0};
     int answer = CLI_OK;
     gp_html_begin(&page);
-    for (int i = 0; i < count && answer == CLI_OK; i++)
-        if (!select(m, paths[i], user) || !add_profile(m, paths[i], &page))
+    for (int i = 0; i < count && answer == CLI_OK; i++) {
+        answer = select(m, paths[i], user);
+        if (answer == CLI_OK && !add_profile(m, paths[i], &page))
             answer = CLI_FAILED;
+    }
     gp_html_end(&page);
     if (answer == CLI_OK)
         answer = write_page(file, &page);

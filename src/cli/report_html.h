@@ -5,12 +5,10 @@
 
 #include "metrics/metrics.h"
 
-#include <stdbool.h>
-
-/* Writes the page. `select` chooses the metrics to show of a profile, after saying what is wrong
- * where it returns false. Returns CLI_OK, or CLI_FAILED after saying why. */
+/* Writes the page. `select` chooses the metrics to show of a profile and returns CLI_OK, or after
+ * saying what is wrong what the command answers. Returns the same. */
 int cli_report_html(const char *file, struct gp_metrics *m,
-                    bool (*select)(struct gp_metrics *m, const char *path, const void *user),
+                    int (*select)(struct gp_metrics *m, const char *path, const void *user),
                     const void *user, char **paths, int count);
 
 #endif

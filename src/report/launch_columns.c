@@ -12,9 +12,8 @@
 #define OTHER_STREAMS 255
 
 static const char *const usual[] = {
-    "duration",          "achieved_occupancy",        "dram_utilization", "flops",
-    "flop_utilization",  "tensor_utilization",        "gld_efficiency",   "gst_efficiency",
-    "shared_efficiency", "warp_execution_efficiency",
+    "duration",       "achieved_occupancy", "dram_utilization",  "flops",
+    "gld_efficiency", "gst_efficiency",     "shared_efficiency", "warp_execution_efficiency",
 };
 enum { USUAL = sizeof(usual) / sizeof(usual[0]) };
 
@@ -226,14 +225,25 @@ static void add_blocks(const struct gp_launch_columns *c, float *values, struct 
     gp_json_bytes(out, values, c->count * sizeof(*values));
 }
 
-static void add_indexes(const struct gp_launch_columns *c, void *scratch, struct gp_text *out)
+/* Numbers of launches; left out where they go up by the same step, from "first" by "stride". */
+static void add_indexes(const struct gp_launch_columns *c, uint32_t *indexes, struct gp_text *out)
 {
-    uint32_t *indexes = scratch;
-    for (size_t i = 0; i < c->count; i++)
+    bool even = true;
+    for (size_t i = 0; i < c->count; i++) {
         indexes[i] = c->entries[i].index;
+        even = even && indexes[i] - indexes[0] == i * c->stride;
+    }
+    if (even) {
+        gp_text_addf(out, ",\"first\":%u", c->count > 0 ? indexes[0] : 0);
+        return;
+    }
     gp_json_key(out, "index");
     gp_json_bytes(out, indexes, c->count * sizeof(*indexes));
-    uint8_t *streams = scratch;
+}
+
+static void add_stream_numbers(const struct gp_launch_columns *c, uint8_t *streams,
+                               struct gp_text *out)
+{
     for (size_t i = 0; i < c->count; i++)
         streams[i] = c->entries[i].stream;
     gp_json_key(out, "stream");
@@ -283,6 +293,7 @@ void gp_launch_columns_json(const struct gp_launch_columns *c,
         find_rows(c, row_of, user, rows);
         add_kernels(c, rows, scratch, out);
         add_indexes(c, scratch, out);
+        add_stream_numbers(c, scratch, out);
         add_blocks(c, scratch, out);
         gp_json_key(out, "metrics");
         gp_text_add(out, "{");

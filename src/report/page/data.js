@@ -76,7 +76,8 @@ function launchesOf(profile) {
         count: n, stride: raw.stride, streams: raw.streams, otherStreams: raw.other_streams,
         kernel: new Uint16Array(bytesOf(raw.kernel)),
         stream: new Uint8Array(bytesOf(raw.stream)),
-        index: new Uint32Array(bytesOf(raw.index)),
+        index: raw.index ? new Uint32Array(bytesOf(raw.index))
+                         : Uint32Array.from({length: n}, (_, i) => raw.first + i * raw.stride),
         blocks: new Float32Array(bytesOf(raw.blocks)),
         names: Object.keys(raw.metrics),
         decoded: new Map(),

@@ -104,7 +104,7 @@ function tableSection(shown) {
         .map(([share, text]) => h('option', {value: share}, text)));
     const section = h('section', {id: 'kernels'}, h('h2', {}, 'Kernels'),
         h('div', {class: 'toolbar'}, search, least, columnChooser(table), table.count),
-        h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'table of kernels'},
+        h('div', {class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'table of kernels'},
           h('table', {class: 'kernels'}, h('thead', {}, table.head), table.body)));
     fillTable(table);
     section.table = table;
