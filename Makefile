@@ -31,7 +31,7 @@ all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warni
 static_libs = -l:libjansson.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
 system_libs = -lm -ldl -lpthread
 
-core_rooms = base profile metrics report
+core_rooms = base code profile metrics report
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
@@ -39,8 +39,8 @@ hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/roofs.o $(O)/obj/page_head.o \
-	$(O)/obj/page_tail.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o $(O)/obj/roofs.o \
+	$(O)/obj/page_head.o $(O)/obj/page_tail.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -103,6 +103,14 @@ $(O)/obj/page_head.html $(O)/obj/page_tail.html &: tools/make-page $(wildcard sr
 	$(Q)tools/make-page $(O)/obj $(CHART_JS) $(CHART_JS_LICENCE)
 $(O)/obj/page_%.o: $(O)/obj/page_%.html
 	$(Q)$(call embed,gp_page_$*,$<) | $(CC) -x assembler -c - -o $@
+
+# The shipped rules for advice, likewise.
+rules = $(sort $(wildcard metrics/rules/*.ini))
+$(O)/obj/rules.txt: $(rules)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do printf '; file %s\n' "$$f"; cat "$$f"; done > $@
+$(O)/obj/rules.o: $(O)/obj/rules.txt
+	$(Q)$(call embed,gp_shipped_rules,$<) | $(CC) -x assembler -c - -o $@
 
 # Our own kernels, for every chip this toolkit knows, and PTX for those it does not.
 nvcc_arches = $(shell $(NVCC) --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*')
@@ -220,7 +228,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
 # What the code of its kernels counts is told by the library's own reader of code.
-code_obj = $(call objects,src/counters/instruction.c src/counters/instrumented.c)
+code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

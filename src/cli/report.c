@@ -14,13 +14,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { METRICS, TOP, HTML, OPTION_COUNT };
+enum { METRICS, TOP, DETAILS, HTML, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
         {"metrics", 'm', "LIST",
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
          "counters the profile holds ('default' for standard input or a pipe)"},
+    [DETAILS] = {"details", 0, NULL, "all metrics of each kernel behind the summary"},
     [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
     [HTML] = {"html", 0, "FILE",
               "write one page for a browser instead, with all profiles; -: to standard output"},
@@ -193,7 +194,9 @@ static int report_file(struct gp_metrics *m, const char *path, const struct gp_t
                                                .count = take_count};
     int answer = r.summary ? gp_profile_read(path, &visitor, &notes, why, sizeof(why)) : -1;
     if (answer == 0) {
-        gp_table_report(r.summary, table, out);
+        struct gp_table_options own = *table;
+        own.profile = path;
+        gp_table_report(r.summary, &own, out);
         gp_text_add(out, gp_text_string(&notes));
     } else {
         gp_say("%s", why);
@@ -262,6 +265,7 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     if (first < 0)
         return status;
     struct gp_table_options table = {.top = 20};
+    table.details = values[DETAILS] != NULL;
     if (values[TOP] && read_top(values[TOP], &table) != 0)
         return CLI_USAGE;
     if (first >= argc) {

@@ -40,6 +40,7 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
+    bool details;                /* the report at the end has them */
     double timeout;              /* seconds */
     struct gp_settings settings; /* what readers of the profile must know */
     bool selective;
@@ -280,6 +281,17 @@ static void read_cache_mode(void)
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
 }
 
+static void read_report_mode(void)
+{
+    const char *mode = getenv("GPUPROF_REPORT");
+    if (!mode || !*mode || strcmp(mode, "summary") == 0)
+        return;
+    if (strcmp(mode, "details") == 0)
+        session.details = true;
+    else
+        gp_say("GPUPROF_REPORT=%s: unknown; say summary (the default) or details", mode);
+}
+
 static void read_verify_mode(void)
 {
     const char *mode = getenv("GPUPROF_VERIFY");
@@ -404,7 +416,8 @@ static void report_at_exit(void)
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
         struct gp_text text = {0};
-        struct gp_table_options options = {.top = MOST_KERNELS};
+        struct gp_table_options options = {
+            .top = MOST_KERNELS, .details = session.details, .profile = ""};
         gp_table_report(session.summary, &options, &text);
         if (text.failed)
             gp_say("out of memory: the report is not complete");
@@ -440,6 +453,7 @@ void gp_session_start(void)
         session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
+        read_report_mode();
         read_verify_mode();
         read_memory_limit();
         read_timeout();

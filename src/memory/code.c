@@ -1,6 +1,6 @@
 #include "memory/code.h"
 
-#include "memory/cubin.h"
+#include "code/cubin.h"
 #include "memory/image.h"
 
 #include <dlfcn.h>

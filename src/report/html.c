@@ -1,6 +1,7 @@
 #include "report/html.h"
 
 #include "gpuprof_version.h"
+#include "report/advice.h"
 #include "report/html_kernels.h"
 #include "report/json.h"
 #include "report/rows.h"
@@ -105,6 +106,25 @@ static int row_of(const void *user, const struct gp_launch *launch)
     return -1;
 }
 
+/* What bounds the kernels and what is to be changed, and all that rests on it. */
+static void add_kernels(const struct gp_rows *r, struct gp_text *page)
+{
+    struct gp_text problems = {0};
+    struct gp_findings findings = {0};
+    struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
+    if (rules && gp_findings_make(&findings, rules, r, NULL, NULL) == 0) {
+        gp_html_kernels(r, rules, &findings, page);
+        gp_html_changes(r, &findings.advice, page);
+    } else {
+        page->failed = 1;
+    }
+    gp_json_key(page, "problems");
+    gp_json_string(page, gp_text_string(&problems));
+    gp_findings_free(&findings);
+    gp_rules_close(rules);
+    gp_text_free(&problems);
+}
+
 void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
                      const struct gp_summary *summary, const struct gp_launch_columns *columns,
                      const char *notes)
@@ -128,7 +148,7 @@ void gp_html_profile(struct gp_text *page, const char *path, const struct gp_tex
     add_totals(&r, page);
     gp_html_devices(summary, page);
     gp_html_metrics(summary, page);
-    gp_html_kernels(&r, page);
+    add_kernels(&r, page);
     add_skips(summary, page);
     gp_json_key(page, "launches");
     gp_launch_columns_json(columns, row_of, &r, page);

@@ -2,8 +2,8 @@
 
 #include "base/demangle.h"
 #include "metrics/roofs.h"
-#include "report/advice.h"
 #include "report/json.h"
+#include "report/names.h"
 #include "report/occupancy_curves.h"
 
 #include <inttypes.h>
@@ -197,42 +197,120 @@ static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, str
     gp_text_add(out, "}");
 }
 
-static void add_sentence(void *user, const char *sentence)
+/* ---- what bounds it, what to change ---- */
+
+static void add_share(const char *key, double share, struct gp_text *out)
 {
-    struct gp_text *out = user;
-    gp_json_next(out);
-    gp_text_add(out, "{\"text\":");
-    gp_json_string(out, sentence);
-    gp_text_add(out, "}");
+    gp_json_key(out, key);
+    gp_json_number(out, share);
 }
 
-static void add_kernel(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+static void add_bound(const struct gp_rules *rules, const struct gp_bound *b, struct gp_text *out)
 {
-    gp_json_next(out);
-    gp_text_add(out, "{\"name\":");
+    gp_json_key(out, "bound");
+    gp_text_addf(out, "{\"known\":%s,\"of_unit\":%s,\"at_roof\":%s,\"balanced\":%s",
+                 b->kind != GP_BOUND_UNKNOWN ? "true" : "false",
+                 b->kind == GP_BOUND_UNIT ? "true" : "false", b->at_roof ? "true" : "false",
+                 b->balanced ? "true" : "false");
+    gp_json_key(out, "by");
+    gp_json_string(out, b->title);
+    if (b->kind == GP_BOUND_UNKNOWN) {
+        gp_json_key(out, "why");
+        gp_json_string(out, b->why);
+    } else {
+        gp_json_key(out, "unit");
+        gp_json_string(out, b->unit);
+        add_share("closeness", b->closeness, out);
+        add_share("utilization", b->utilization, out);
+    }
+    gp_json_key(out, "units");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < rules->unit_count; i++) {
+        gp_json_next(out);
+        gp_text_add(out, "[");
+        gp_json_string(out, rules->units[i].title);
+        gp_text_add(out, ",");
+        gp_json_number(out, b->units[i]);
+        gp_text_add(out, "]");
+    }
+    gp_text_add(out, "]}");
+}
+
+void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advice,
+                     struct gp_text *out)
+{
+    gp_json_key(out, "changes");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < advice->count; i++) {
+        const struct gp_advice *a = &advice->list[i];
+        gp_json_next(out);
+        gp_text_addf(out, "{\"kernel\":%td,\"up_to\":%s", a->row ? a->row - r->rows : -1,
+                     a->up_to ? "true" : "false");
+        add_share("gain", a->gain, out);
+        add_share("kernel_gain", a->kernel_gain, out);
+        gp_json_key(out, "rule");
+        gp_json_string(out, a->rule->name);
+        gp_json_key(out, "source");
+        gp_json_string(out, a->rule->source);
+        gp_json_key(out, "evidence");
+        gp_json_string(out, a->evidence);
+        gp_json_key(out, "text");
+        gp_json_string(out, a->text);
+        gp_json_key(out, "where");
+        gp_json_string(out, a->place);
+        gp_text_add(out, "}");
+    }
+    gp_text_add(out, "]");
+}
+
+/* ---- all of a kernel ---- */
+
+static void add_kernel(const struct gp_rows *r, const struct gp_row *row, const char *short_name,
+                       struct gp_text *out)
+{
+    gp_text_add(out, "\"name\":");
     gp_json_string(out, row->full_name);
     gp_json_key(out, "brief");
-    gp_json_string(out, row->brief_name);
+    gp_json_string(out, short_name);
     gp_json_key(out, "symbol");
     gp_json_string(out, row->launch->kernel);
     add_launch(row, out);
     add_occupancy(r, row, out);
-    gp_json_key(out, "advice");
-    gp_text_add(out, "[");
-    gp_advice(r, row, add_sentence, out);
-    gp_text_add(out, "]");
     gp_json_key(out, "stats");
     gp_text_add(out, "[");
     for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(r->summary)); i++)
         add_stat(&row->stats[i], out);
-    gp_text_add(out, "]}");
+    gp_text_add(out, "]");
 }
 
-void gp_html_kernels(const struct gp_rows *r, struct gp_text *out)
+static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
+                        const struct gp_findings *findings, char *const *names, struct gp_text *out)
 {
     gp_json_key(out, "kernels");
     gp_text_add(out, "[");
-    for (size_t i = 0; i < r->count; i++)
-        add_kernel(r, &r->rows[i], out);
+    for (size_t i = 0; i < r->count; i++) {
+        gp_json_next(out);
+        gp_text_add(out, "{");
+        add_kernel(r, &r->rows[i], names[i], out);
+        add_bound(rules, &findings->bounds[i], out);
+        gp_text_add(out, "}");
+    }
     gp_text_add(out, "]");
+}
+
+void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
+                     const struct gp_findings *findings, struct gp_text *out)
+{
+    const char **brief = calloc(r->count + 1, sizeof(*brief));
+    char **names = calloc(r->count + 1, sizeof(*names));
+    for (size_t i = 0; brief && i < r->count; i++)
+        brief[i] = r->rows[i].brief_name;
+    if (brief && names && gp_names_distinct(brief, r->count, names) == 0)
+        add_kernels(r, rules, findings, names, out);
+    else
+        out->failed = 1;
+    for (size_t i = 0; names && i < r->count; i++)
+        free(names[i]);
+    free(names);
+    free(brief);
 }

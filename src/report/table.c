@@ -1,10 +1,10 @@
 #include "report/table.h"
 
 #include "base/demangle.h"
-#include "gpuprof_version.h"
 #include "report/advice.h"
 #include "report/layout.h"
 #include "report/rows.h"
+#include "report/screen.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SKIPS 40      /* lines on what was not measured */
-#define MOST_ADVISED 12    /* kernels that advice is given for */
-#define ADVISED_SHARE 0.01 /* of the time, below which a kernel is not worth advice */
+#define MOST_SKIPS 40 /* lines on what was not measured */
 
 static size_t shown(const struct gp_rows *r, const struct gp_table_options *options)
 {
@@ -25,66 +23,6 @@ static size_t shown(const struct gp_rows *r, const struct gp_table_options *opti
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
-}
-
-/* ---- headline ---- */
-
-static void add_device(const struct gp_device *d, struct gp_text *out)
-{
-    char line[512];
-    snprintf(line, sizeof(line), "GPU %d: %s%s%s, compute capability %d.%d, %d SMs", d->ordinal,
-             d->name, d->chip[0] ? ", " : "", d->chip, d->cc_major, d->cc_minor, d->sm_count);
-    size_t used = strlen(line);
-    if (d->driver_version > 0)
-        snprintf(line + used, sizeof(line) - used, ", driver for CUDA %d.%d",
-                 d->driver_version / 1000, d->driver_version % 1000 / 10);
-    gp_wrap(out, 7, line);
-    if (d->simulated)
-        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
-}
-
-static void add_settings(const struct gp_settings *settings, struct gp_text *out)
-{
-    char line[512];
-    if (settings->sample) {
-        snprintf(line, sizeof(line),
-                 "Of each kernel and launch configuration, some launches were "
-                 "measured: %s.",
-                 settings->sample);
-        gp_wrap(out, 3, line);
-    }
-    if (settings->replay_off)
-        gp_text_add(out, "No launch was replayed (GPUPROF_REPLAY=off): each was counted in part, "
-                         "launches of a kernel in turns.\n");
-}
-
-static void add_headline(const struct gp_rows *r, struct gp_text *out)
-{
-    uint64_t measured = 0, replays = 0;
-    double overhead_ms = 0;
-    for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
-        const struct gp_group *g = gp_summary_group(r->summary, i);
-        measured += g->measured;
-        replays += g->replays;
-        overhead_ms += g->overhead_ms;
-    }
-    uint64_t launches = gp_summary_launches(r->summary);
-    gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
-                 launches, launches == 1 ? "" : "es", measured);
-    if (replays > 0)
-        gp_text_addf(out, " with %" PRIu64 " replay%s", replays, plural(replays));
-    if (overhead_ms > 0) {
-        char cost[32];
-        gp_unit_format(overhead_ms / 1e3, "s", cost, sizeof(cost));
-        gp_text_addf(out, ", which added %s", cost);
-    }
-    gp_text_add(out, "\n");
-    for (int i = 0; i < GP_MAX_DEVICES; i++) {
-        const struct gp_device *d = gp_summary_get_device(r->summary, i);
-        if (d)
-            add_device(d, out);
-    }
-    add_settings(gp_summary_get_settings(r->summary), out);
 }
 
 /* ---- overview ---- */
@@ -403,56 +341,34 @@ static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
 }
 
-/* ---- advice ---- */
+/* ---- the report ---- */
 
-struct advising {
-    struct gp_text *out;
-    const char *name;
-};
-
-static void add_sentence(void *user, const char *sentence)
+static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
 {
-    struct advising *a = user;
-    if (a->name)
-        gp_text_addf(a->out, "   %s\n", a->name);
-    a->name = NULL;
-    gp_text_add(a->out, "   - ");
-    gp_wrap(a->out, 5, sentence);
+    return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-static void add_advice(const struct gp_rows *r, struct gp_text *out)
+/* Screen, and details where they are asked for; -1 when memory runs out. */
+static int add_report(const struct gp_rows *r, const struct gp_table_options *options,
+                      struct gp_text *out)
 {
-    gp_text_add(out, "\nADVICE\n");
-    size_t advised = 0, looked_at = 0, measured = 0;
-    for (size_t i = 0; i < r->count && advised < MOST_ADVISED; i++) {
-        const struct gp_row *row = &r->rows[i];
-        measured += row->measured > 0;
-        if (row->measured == 0 || (r->timed && row->seconds < ADVISED_SHARE * r->seconds))
-            continue;
-        char block[48], brief[71], name[128];
-        gp_extent(row->launch->block, block, sizeof(block));
-        gp_shorten(row->brief_name, brief, sizeof(brief) - 1);
-        snprintf(name, sizeof(name), "%s [%s]", brief, block);
-        struct advising a = {.out = out, .name = name};
-        advised += gp_advice(r, row, add_sentence, &a) > 0;
-        looked_at++;
-    }
-    if (advised == 0)
-        gp_text_add(out, looked_at > 0  ? "   none of the rules found anything to say\n"
-                         : measured > 0 ? "   no kernel takes so much of the time that it matters\n"
-                                        : "   nothing was measured to give advice on\n");
-}
-
-static void add_report(const struct gp_rows *r, const struct gp_table_options *options,
-                       struct gp_text *out)
-{
-    add_headline(r, out);
-    if (r->count > 0) {
+    struct gp_text problems = {0};
+    struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
+    struct gp_findings findings = {0};
+    int answer =
+        rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : -1;
+    if (answer == 0)
+        gp_screen(r, &findings, options->details ? NULL : options->profile, out);
+    if (answer == 0 && options->details) {
         add_overview(r, options, out);
         add_details(r, options, out);
         add_not_measured(r, out);
-        add_advice(r, out);
     }
+    gp_text_add(out, gp_text_string(&problems));
+    gp_findings_free(&findings);
+    gp_rules_close(rules);
+    gp_text_free(&problems);
+    return answer;
 }
 
 void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
@@ -462,9 +378,11 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
     struct gp_rows rows;
-    if (gp_rows_make(&rows, s) == 0)
-        add_report(&rows, options, out);
-    else
+    if (gp_rows_make(&rows, s) != 0)
+        out->failed = 1;
+    else if (rows.count == 0)
+        gp_screen_headline(&rows, out);
+    else if (add_report(&rows, options, out) != 0)
         out->failed = 1;
     gp_rows_free(&rows);
     if (plain) {

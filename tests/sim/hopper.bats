@@ -508,3 +508,13 @@ plain_count() {
 @test "slow asynchronous operations" {
     GPUSIM_FAULTS=slow same_with_and_without "$programs/snippets_linked" in_place globals streams
 }
+
+# ---- counters by their own names -----------------------------------------------------------------
+
+@test "a counter that the GPU does not have takes no other with it" {
+    GPUPROF_METRICS=no__such_counter.sum,dram__bytes_read.sum,smsp__sass_inst_executed.sum \
+        profiled "$programs/snippets_linked" matrix_row
+    grep -q '"dram__bytes_read.sum": *[0-9]' "$profile"
+    grep -q '"smsp__sass_inst_executed.sum": *[0-9]' "$profile"
+    grep -q '"no__such_counter.sum": *"this GPU has no such counter"' "$profile"
+}

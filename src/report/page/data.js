@@ -19,7 +19,7 @@ function makeProfile(raw, number) {
     for (const kernel of raw.kernels)
         seen.set(kernel.brief, (seen.get(kernel.brief) || 0) + 1);
     profile.kernels = raw.kernels.map((kernel, i) => ({
-        ...kernel, profile, number: i,
+        ...kernel, profile, number: i, advice: raw.changes.filter(c => c.kernel === i),
         label: seen.get(kernel.brief) > 1 ? `${kernel.brief} [${extent(kernel.block)}]`
                                           : kernel.brief,
         color: i < PALETTE.length ? PALETTE[i] : OTHER_COLOR,

@@ -39,20 +39,53 @@ function adviceItem(advice, kernel) {
     return h('li', {},
         kernel && h('a', {href: `#${kernelHash(kernel)}`}, shorten(kernel.label, 56)),
         kernel && ': ', advice.text,
-        advice.evidence && h('div', {class: 'muted'}, advice.evidence),
-        (advice.gain || advice.where) && h('div', {class: 'tags'},
-            advice.gain && h('span', {class: 'tag gain'}, advice.gain),
-            advice.where && h('span', {class: 'tag'}, advice.where)));
+        h('div', {class: 'muted'}, advice.evidence),
+        h('div', {class: 'tags'},
+            h('span', {class: 'tag gain', title: 'estimated'}, gainText(advice)),
+            advice.where && h('span', {class: 'tag'}, advice.where),
+            h('span', {class: 'tag muted', title: advice.source}, advice.rule)));
+}
+
+function gainText(advice) {
+    const most = advice.up_to ? 'up to ' : '', own = percent(advice.kernel_gain);
+    return isNumber(advice.gain) ? `saves ${most}${percent(advice.gain)} of the GPU time` +
+        (advice.kernel >= 0 ? ` (${own} of the kernel’s)` : '') : `saves ${most}${own} of the kernel’s time`;
+}
+
+/* "DRAM, 93 %": what bounds a kernel and how much of that it uses. */
+function boundText(kernel) {
+    const b = kernel.bound;
+    return b.of_unit ? `${b.by} ${percent(b.utilization)}${b.at_roof ? ' (roof)' : ''}` : b.by;
+}
+
+function boundSection(kernel) {
+    const b = kernel.bound, units = b.units.filter(([, closeness]) => isNumber(closeness));
+    const section = h('section', {}, h('h2', {}, 'What bounds it'));
+    if (!b.known) {
+        section.append(h('p', {class: 'muted'}, `Not known: ${b.why}`));
+        return section;
+    }
+    section.append(h('p', {}, h('b', {}, b.by), b.of_unit
+        ? ` (${percent(b.utilization)} used${b.at_roof ? ': at its roof, only less work helps' : ''})`
+        : isNumber(b.closeness) && `; the busiest unit is ${b.unit} (${percent(b.utilization)} used)`, '.',
+        b.balanced && ' The next unit is about as busy.'));
+    units.sort((x, y) => y[1] - x[1]);
+    section.append(h('div', {class: 'scroll'}, h('table', {class: 'plain units'},
+        h('caption', {}, 'How near each unit is to what it reaches in practice'),
+        h('tbody', {}, units.map(([title, closeness]) => {
+            const cell = h('td', {class: 'bar'}, percent(closeness));
+            cell.style.setProperty('--fill', `${Math.min(100, 100 * closeness).toFixed(1)}%`);
+            return h('tr', {}, h('th', {scope: 'row'}, title), cell);
+        })))));
+    return section;
 }
 
 function adviceSection(kernel) {
     const list = kernel.advice.length > 0
         ? h('ul', {class: 'advice'}, kernel.advice.map(a => adviceItem(a)))
-        : h('p', {class: 'muted'}, kernel.measured > 0 ? 'No rule found anything to change.'
+        : h('p', {class: 'muted'}, kernel.measured > 0 ? 'No rule has an answer.'
                                                        : 'None of its launches was measured.');
-    return h('section', {}, h('h2', {}, 'What to change'),
-        kernel.bound && h('p', {}, 'Bound by ', h('b', {}, kernel.bound.by),
-            kernel.bound.text && `: ${kernel.bound.text}`), list);
+    return h('section', {}, h('h2', {}, 'What to change'), list);
 }
 
 /* ---- occupancy ---- */
@@ -250,7 +283,7 @@ function kernelPage(kernel, other) {
     const last = kernel.profile.kernels[kernel.number - 1];
     const dot = h('span', {class: 'dot'});
     dot.style.background = kernel.color;
-    const sections = [launchFacts(kernel), adviceSection(kernel), occupancySection(kernel),
+    const sections = [launchFacts(kernel), boundSection(kernel), adviceSection(kernel), occupancySection(kernel),
                       metricsSection(kernel, twin), sourceSection(kernel), overTimeSection(kernel)];
     return {sections: sections.filter(Boolean), head: h('header', {class: 'kernel-head'},
         h('nav', {class: 'toolbar', 'aria-label': 'kernels'}, h('a', {href: '#kernels', class: 'button'}, '← all kernels'),

@@ -1,6 +1,6 @@
 /* The first screen: what ran, what was measured, kernels by time, the changes worth most. */
 
-const BARS_ON_FIRST_SCREEN = 8, ADVICE_ON_FIRST_SCREEN = 5, ADVISED_SHARE = 0.01;
+const BARS_ON_FIRST_SCREEN = 8, ADVICE_ON_FIRST_SCREEN = 5, ADVICE_OF_A_KERNEL = 2;
 
 function tile(name, now, then, better) {
     const tone = better && isNumber(better) && Math.abs(better) >= 0.02 ? better < 0 ? 'good' : 'bad' : '';
@@ -39,7 +39,7 @@ function aboutProfile(profile, marked) {
             `Of each kernel and launch configuration, some launches were measured: ${profile.sample}.`),
         profile.replay_off && h('p', {class: 'muted'},
             'No launch was replayed: each was counted in part.'),
-        profile.notes && h('p', {class: 'warning'}, profile.notes));
+        [profile.notes, profile.problems].map(text => text && h('p', {class: 'warning'}, text)));
 }
 
 function timeBars(profile) {
@@ -54,22 +54,33 @@ function timeBars(profile) {
     return h('ol', {class: 'bytime'}, shown.map(k => h('li', {},
         h('a', {href: `#${kernelHash(k)}`, title: k.name}, shorten(k.label, 64)),
         h('span', {class: 'share'}, isNumber(k.share) ? percent(k.share) : '–'), bar(k.share, k.color),
-        h('span', {class: 'muted'}, k.bound ? `${k.bound.by}${k.bound.close ? `, ${k.bound.close}` : ''}`
-            : `${format(value(k, 'duration'), 's')} × ${grouped(k.launches)}`))),
+        h('span', {class: 'muted', title: `${format(value(k, 'duration'), 's')} × ${grouped(k.launches)}`},
+            k.bound.known ? boundText(k) : `${format(value(k, 'duration'), 's')} × ${grouped(k.launches)}`))),
         rest.length > 0 && h('li', {}, h('a', {href: '#kernels'}, `${plural(rest.length, 'more kernel')}`),
             h('span', {class: 'share'}, percent(rest.reduce((sum, k) => sum + (k.share || 0), 0))),
             bar(rest.reduce((sum, k) => sum + (k.share || 0), 0), OTHER_COLOR), h('span')));
 }
 
-/* The report's own choice where it made one, else the first advice of the kernels with the most
- * time. */
+/* Those with the largest gain, two of a kernel at most: the same as in the text report. */
 function worthMost(profile) {
-    if (profile.changes)
-        return profile.changes.map(c => adviceItem(c, profile.kernels[c.kernel]));
-    return profile.kernels
-        .filter(k => k.advice.length > 0 && !(k.share < ADVISED_SHARE))
-        .flatMap(k => k.advice.map(advice => [advice, k]))
-        .slice(0, ADVICE_ON_FIRST_SCREEN).map(([advice, k]) => adviceItem(advice, k));
+    const taken = new Map(), chosen = [];
+    for (const change of profile.changes) {
+        const before = taken.get(change.kernel) || 0;
+        if (before < ADVICE_OF_A_KERNEL && chosen.length < ADVICE_ON_FIRST_SCREEN)
+            chosen.push(change);
+        taken.set(change.kernel, before + 1);
+    }
+    return chosen.map(c => adviceItem(c, profile.kernels[c.kernel]));
+}
+
+function noChange(profile) {
+    const unknown = profile.kernels.find(k => !k.bound.known);
+    if (profile.totals.measured === 0)
+        return 'Nothing was measured to give advice on.';
+    if (unknown && profile.kernels.every(k => !k.bound.known))
+        return `What bounds the kernels is not known: ${unknown.bound.why}`;
+    return `Nothing: no rule has an answer${profile.kernels.some(k => k.bound.at_roof)
+        ? ', and some kernels are at their roof' : ''}.`;
 }
 
 function skipsSection(profile) {
@@ -88,5 +99,5 @@ function overviewSection(shown) {
             h('div', {}, h('h2', {}, 'Kernels by time'), timeBars(a)),
             h('div', {}, h('h2', {}, 'Changes worth most'), changes.length > 0
                 ? h('ol', {class: 'advice'}, changes)
-                : h('p', {class: 'muted'}, 'No rule found anything to change.'))));
+                : h('p', {class: 'muted'}, noChange(a)))));
 }

@@ -29,9 +29,9 @@ function kernelColumns(shown) {
             ? `${grouped(k.measured)} of ${grouped(k.launches)}` : grouped(k.launches)},
         {id: 'average', head: 'Average', sort: k => value(k, 'duration'),
          text: k => format(value(k, 'duration'), 's')});
-    if (profile.kernels.some(k => k.bound))
-        columns.push({id: 'bound', head: 'Bound by', sort: k => k.bound?.by ?? '',
-                      text: k => k.bound?.by ?? '–'});
+    if (profile.kernels.some(k => k.bound.known))
+        columns.push({id: 'bound', head: 'Bound by', sort: k => k.bound.by,
+                      text: k => k.bound.known ? boundText(k) : '–', why: k => k.bound.why});
     for (const metric of profile.metrics)
         if (metric.name !== 'duration')
             columns.push(metricColumn(metric));

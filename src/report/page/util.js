@@ -47,7 +47,9 @@ function digits(value) {
     const size = Math.abs(value);
     if (size === 0)
         return '0';
-    if (size < 1e-3 || size >= 1e6)
+    if (size >= 1e6 && size < 1e15)
+        return grouped(value);
+    if (size < 1e-3 || size >= 1e15)
         return value.toPrecision(4);
     return value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4);
 }

@@ -1,0 +1,232 @@
+#include "report/lines.h"
+
+#include "code/cubin.h"
+#include "code/instruction.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are looked at for the heaviest line. */
+#define MOST_LINES 4096
+
+/* F2F with a number of 64 bits, by the nine bits that name an instruction. */
+#define F2F_64 0x110
+
+static uint64_t excess(uint64_t actual, uint64_t ideal)
+{
+    return actual > ideal ? actual - ideal : 0;
+}
+
+uint64_t gp_lines_weigh(const struct gp_instruction_counts *c, enum gp_weight weight)
+{
+    switch (weight) {
+    case GP_WEIGHT_WASTED_SECTORS:
+        return excess(c->values[GP_COUNT_SECTORS], c->values[GP_COUNT_SECTORS_IDEAL]);
+    case GP_WEIGHT_BANK_CONFLICTS:
+        return excess(c->values[GP_COUNT_WAVEFRONTS], c->values[GP_COUNT_WAVEFRONTS_IDEAL]);
+    case GP_WEIGHT_DIVERGENCE:
+        return c->values[GP_COUNT_DIVERGENT];
+    case GP_WEIGHT_SECTORS:
+    case GP_WEIGHT_ATOMICS:
+        return c->values[GP_COUNT_SECTORS];
+    case GP_WEIGHT_WAVEFRONTS:
+        return c->values[GP_COUNT_WAVEFRONTS];
+    case GP_WEIGHT_BRANCHES:
+        return c->values[GP_COUNT_BRANCHES];
+    default:
+        return 0;
+    }
+}
+
+/* The counts that a weight is made of; 0: it is found in the code. */
+static unsigned kinds_of(enum gp_weight weight)
+{
+    switch (weight) {
+    case GP_WEIGHT_WASTED_SECTORS:
+        return 1u << GP_COUNT_SECTORS | 1u << GP_COUNT_SECTORS_IDEAL;
+    case GP_WEIGHT_BANK_CONFLICTS:
+        return 1u << GP_COUNT_WAVEFRONTS | 1u << GP_COUNT_WAVEFRONTS_IDEAL;
+    case GP_WEIGHT_DIVERGENCE:
+        return 1u << GP_COUNT_DIVERGENT;
+    case GP_WEIGHT_SECTORS:
+    case GP_WEIGHT_ATOMICS:
+        return 1u << GP_COUNT_SECTORS;
+    case GP_WEIGHT_WAVEFRONTS:
+        return 1u << GP_COUNT_WAVEFRONTS;
+    case GP_WEIGHT_BRANCHES:
+        return 1u << GP_COUNT_BRANCHES;
+    default:
+        return 0;
+    }
+}
+
+static bool is_one_of(const struct gp_instruction *i, enum gp_weight weight)
+{
+    switch (weight) {
+    case GP_WEIGHT_LOCAL:
+        return i->op == GP_OP_LDL || i->op == GP_OP_STL;
+    case GP_WEIGHT_FP64:
+        return i->op == GP_OP_DADD || i->op == GP_OP_DMUL || i->op == GP_OP_DFMA;
+    case GP_WEIGHT_MATRIX:
+        return i->op >= GP_OP_HMMA && i->op <= GP_OP_UTCMMA;
+    case GP_WEIGHT_ATOMICS:
+        return i->op == GP_OP_ATOM || i->op == GP_OP_ATOMG || i->op == GP_OP_RED;
+    case GP_WEIGHT_CONVERSIONS:
+        return (i->opcode & 0x1ff) == F2F_64;
+    default:
+        return true;
+    }
+}
+
+const void *gp_lines_code(const struct gp_lines *lines, const char *function, size_t *size)
+{
+    static const char prefix[] = ".text.";
+    struct gp_cubin cubin;
+    *size = 0;
+    if (!lines->cubin || !gp_cubin_open(&cubin, lines->cubin, lines->cubin_size))
+        return NULL;
+    for (unsigned i = 0; i < cubin.count; i++) {
+        const char *name = gp_cubin_section_name(&cubin, i);
+        if (strncmp(name, prefix, strlen(prefix)) == 0 &&
+            strcmp(name + strlen(prefix), function) == 0 &&
+            cubin.sections[i].sh_type == SHT_PROGBITS &&
+            gp_cubin_holds(&cubin, &cubin.sections[i])) {
+            *size = cubin.sections[i].sh_size;
+            return cubin.base + cubin.sections[i].sh_offset;
+        }
+    }
+    return NULL;
+}
+
+static bool instruction_at(const struct gp_lines *lines, const char *function, uint64_t offset,
+                           struct gp_instruction *instruction)
+{
+    size_t size;
+    const char *code = gp_lines_code(lines, function, &size);
+    if (!code || size < GP_INSTRUCTION_BYTES || offset > size - GP_INSTRUCTION_BYTES)
+        return false;
+    *instruction = gp_instruction_decode(code + offset, lines->source.cc);
+    return true;
+}
+
+/* How many instructions of the kernel's own code are such. */
+static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
+{
+    size_t size;
+    const char *code = gp_lines_code(lines, lines->source.kernel, &size);
+    double count = 0;
+    if (!code)
+        return (double)NAN;
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
+        const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
+        count += is_one_of(&i, weight);
+    }
+    return count;
+}
+
+double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
+{
+    const struct gp_source *s = &lines->source;
+    unsigned kinds = kinds_of(weight);
+    double total = 0;
+    if (!kinds)
+        return count_in_code(lines, weight);
+    if ((s->kinds & kinds) != kinds || s->launches == 0)
+        return (double)NAN;
+    for (size_t i = 0; i < s->instruction_count; i++) {
+        const struct gp_instruction_counts *c = &s->instructions[i];
+        struct gp_instruction instruction;
+        if (weight == GP_WEIGHT_ATOMICS &&
+            (!instruction_at(lines, s->functions[c->function], c->offset, &instruction) ||
+             !is_one_of(&instruction, weight)))
+            continue;
+        total += (double)gp_lines_weigh(c, weight);
+    }
+    return total / (double)s->launches;
+}
+
+/* ---- the heaviest line ----------------------------------------------------------------------- */
+
+struct line {
+    const char *file; /* NULL: none, the place itself */
+    unsigned number;
+    const char *function;
+    uint64_t offset, weight;
+};
+
+struct line_list {
+    struct line *lines;
+    size_t count;
+};
+
+static void add_to_line(struct line_list *list, const struct gp_lines *lines, const char *function,
+                        uint64_t offset, uint64_t weight)
+{
+    struct gp_frame frame;
+    struct line line = {.function = function, .offset = offset, .weight = weight};
+    if (weight == 0)
+        return;
+    if (lines->table && gp_line_table_look(lines->table, function, offset, &frame, 1) > 0) {
+        line.file = frame.file;
+        line.number = frame.line;
+    }
+    for (size_t i = 0; line.file && i < list->count; i++) {
+        struct line *known = &list->lines[i];
+        if (known->file && known->number == line.number && strcmp(known->file, line.file) == 0) {
+            known->weight += weight;
+            return;
+        }
+    }
+    if (list->count < MOST_LINES)
+        list->lines[list->count++] = line;
+}
+
+static void add_from_counts(struct line_list *list, const struct gp_lines *lines,
+                            enum gp_weight weight)
+{
+    const struct gp_source *s = &lines->source;
+    for (size_t i = 0; i < s->instruction_count; i++) {
+        const struct gp_instruction_counts *c = &s->instructions[i];
+        struct gp_instruction instruction;
+        if (weight == GP_WEIGHT_ATOMICS &&
+            (!instruction_at(lines, s->functions[c->function], c->offset, &instruction) ||
+             !is_one_of(&instruction, weight)))
+            continue;
+        add_to_line(list, lines, s->functions[c->function], c->offset, gp_lines_weigh(c, weight));
+    }
+}
+
+static void add_from_code(struct line_list *list, const struct gp_lines *lines,
+                          enum gp_weight weight)
+{
+    size_t size;
+    const char *kernel = lines->source.kernel, *code = gp_lines_code(lines, kernel, &size);
+    for (size_t at = 0; code && at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
+        const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
+        add_to_line(list, lines, kernel, at, is_one_of(&i, weight));
+    }
+}
+
+bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+{
+    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
+    const struct line *heaviest = NULL;
+    if (list.lines && kinds_of(weight))
+        add_from_counts(&list, lines, weight);
+    else if (list.lines)
+        add_from_code(&list, lines, weight);
+    for (size_t i = 0; i < list.count; i++)
+        if (!heaviest || list.lines[i].weight > heaviest->weight)
+            heaviest = &list.lines[i];
+    if (heaviest && heaviest->file) {
+        const char *slash = strrchr(heaviest->file, '/');
+        gp_text_addf(out, "%s:%u", slash ? slash + 1 : heaviest->file, heaviest->number);
+    } else if (heaviest) {
+        bool own = strcmp(heaviest->function, lines->source.kernel) == 0;
+        gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : heaviest->function, heaviest->offset);
+    }
+    free(list.lines);
+    return heaviest != NULL;
+}
