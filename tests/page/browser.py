@@ -99,6 +99,10 @@ class Browser:
             time.sleep(0.05)
         return None
 
+    def settle(self):
+        """Lets events that are on their way (of scrolling, say) arrive."""
+        self.run("return new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 50))))")
+
     def keys(self, text, selector=None):
         """Types, into an element or wherever the focus is. Keys such as Enter: see KEY."""
         if selector:

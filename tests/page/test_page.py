@@ -149,6 +149,7 @@ def the_roofline_has_tooltips(b, page):
     place = b.run(CHART + """c.canvas.scrollIntoView({block: 'center'});
         const p = c.getDatasetMeta(0).data[0], box = c.canvas.getBoundingClientRect();
         return [box.left + p.x, box.top + p.y]""")
+    b.settle()
     b.point(*place)
     title = b.wait(CHART + "return c.tooltip.opacity > 0 && c.tooltip.title[0]")
     equal(title, b.run("return profiles[0].kernels[0].label"))
@@ -174,6 +175,7 @@ def the_timeline_has_tooltips(b, page):
         const i = 2, box = view.canvas.getBoundingClientRect();
         return [box.left + view.left + (view.model.start[i] + view.model.start[i + 1]) / 2 * view.scale,
                 box.top + view.model.rowOf[view.model.launches.stream[i]] * ROW + ROW / 2]""")
+    b.settle()
     b.point(*place)
     text = b.wait("return !tip.hidden && tip.textContent")
     assert text and "launch 2 " in text, text
