@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct cli_command *const cli_commands[] = {&cli_run, &cli_report, &cli_metrics, &cli_help,
-                                                  NULL};
+const struct cli_command *const cli_commands[] = {&cli_run,     &cli_report, &cli_source,
+                                                  &cli_metrics, &cli_help,   NULL};
 
-static const struct cli_command *find_command(const char *name)
+const struct cli_command *cli_find_command(const char *name)
 {
     for (size_t i = 0; cli_commands[i]; i++)
         if (strcmp(cli_commands[i]->name, name) == 0)
@@ -45,7 +45,7 @@ static int run_help(const struct cli_command *self, int argc, char **argv)
     (void)self;
     if (argc < 2)
         return print_overview();
-    const struct cli_command *command = find_command(argv[1]);
+    const struct cli_command *command = cli_find_command(argv[1]);
     if (command)
         return cli_print_help(command);
     size_t count = 0;
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
         gp_text_add(&out, "gpuprof " GP_VERSION "\n");
         return cli_print(&out);
     }
-    const struct cli_command *command = find_command(argv[1]);
+    const struct cli_command *command = cli_find_command(argv[1]);
     if (command)
         return command->run(command, argc - 1, argv + 1);
     return cli_run.run(&cli_run, argc, argv);

@@ -1,5 +1,7 @@
 #include "cli/cli.h"
 #include "cli/report_html.h"
+#include "cli/report_launches.h"
+#include "cli/source.h"
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -14,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { METRICS, TOP, DETAILS, HTML, OPTION_COUNT };
+enum { METRICS, TOP, DETAILS, PRINT, HTML, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
@@ -25,6 +27,9 @@ static const struct cli_option options[OPTION_COUNT] = {
     [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
     [HTML] = {"html", 0, "FILE",
               "write one page for a browser instead, with all profiles; -: to standard output"},
+    [PRINT] = {"print", 0, "VIEW",
+               "what to print: summary; launches: JSON Lines, all that is known of a launch in one "
+               "object, which is format 1 of a profile (summary)"},
 };
 
 /* ---- which metrics a profile can give ---- */
@@ -49,25 +54,20 @@ static int note_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int note_launch(void *user, const struct gp_launch *launch)
+/* Notes the name; counters keep the reader's copy of it, or the definitions' own. */
+static const char *note_counter(void *user, const char *name)
 {
     struct contents *c = user;
-    for (size_t i = 0; i < launch->counter_count; i++) {
-        const char *name = launch->counters[i].name;
-        size_t length = strlen(name);
-        struct recorded_name *known = NULL;
-        HASH_FIND(hh, c->counters, name, length, known);
-        if (known)
-            continue;
-        known = calloc(1, sizeof(*known) + length + 1);
-        if (!known)
-            return 0;
-        memcpy(known->name, name, length);
-        HASH_ADD_KEYPTR(hh, c->counters, known->name, length, known);
-        if (!known->hh.tbl)
-            free(known);
-    }
-    return 0;
+    size_t length = strlen(name);
+    struct recorded_name *known = NULL;
+    HASH_FIND(hh, c->counters, name, length, known);
+    if (known || !(known = calloc(1, sizeof(*known) + length + 1)))
+        return NULL;
+    memcpy(known->name, name, length);
+    HASH_ADD_KEYPTR(hh, c->counters, known->name, length, known);
+    if (!known->hh.tbl)
+        free(known);
+    return NULL;
 }
 
 static void forget(struct contents *c)
@@ -128,8 +128,9 @@ static int select_recorded(struct gp_metrics *m, const char *path, struct gp_tex
         struct contents c = {0};
         char why[512];
         const struct gp_profile_visitor visitor = {
-            .user = &c, .device = note_device, .launch = note_launch};
-        if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) == 0 && c.counters)
+            .user = &c, .device = note_device, .counter_name = note_counter};
+        gp_profile_read(path, &visitor, NULL, why, sizeof(why));
+        if (c.counters)
             for (size_t i = 0; i < gp_metrics_count(m); i++)
                 if (can_be_given(&c, m, gp_metrics_at(m, i)))
                     gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
@@ -143,9 +144,12 @@ static int select_recorded(struct gp_metrics *m, const char *path, struct gp_tex
 /* ---- one profile ---- */
 
 struct reporting {
+    const struct gp_metrics *metrics;
     struct gp_summary *summary;
+    struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
     struct gp_text *out;
     const char *path;
+    int seen; /* something of the profile could be read */
 };
 
 static int take_header(void *user, const struct gp_profile_header *header)
@@ -160,7 +164,14 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_wrap(r->out, 3, gp_text_string(&line));
     gp_text_free(&line);
     gp_summary_settings(r->summary, &header->settings);
+    r->seen = 1;
     return 0;
+}
+
+/* Names that are the definitions' own make metrics quick to compute. */
+static const char *own_name(void *user, const char *name)
+{
+    return gp_metrics_counter_name(((struct reporting *)user)->metrics, name);
 }
 
 static int take_device(void *user, const struct gp_device *device)
@@ -181,27 +192,41 @@ static int take_count(void *user, const struct gp_count *count)
     return 0;
 }
 
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    struct reporting *r = user;
+    return r->sources ? cli_take_code(r->sources, type, line) : 0;
+}
+
 static int report_file(struct gp_metrics *m, const char *path, const struct gp_table_options *table,
                        struct gp_text *out)
 {
     struct gp_text notes = {0};
     char why[512] = "out of memory";
-    struct reporting r = {.summary = gp_summary_new(m), .out = out, .path = path};
+    struct reporting r = {.metrics = m,
+                          .summary = gp_summary_new(m),
+                          .sources = gp_sources_new(),
+                          .out = out,
+                          .path = path};
     const struct gp_profile_visitor visitor = {.user = &r,
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,
-                                               .count = take_count};
+                                               .count = take_count,
+                                               .other = take_other,
+                                               .counter_name = own_name};
     int answer = r.summary ? gp_profile_read(path, &visitor, &notes, why, sizeof(why)) : -1;
-    if (answer == 0) {
+    if (answer == 0 || r.seen) {
         struct gp_table_options own = *table;
         own.profile = path;
+        own.sources = r.sources;
         gp_table_report(r.summary, &own, out);
         gp_text_add(out, gp_text_string(&notes));
-    } else {
-        gp_say("%s", why);
     }
+    if (answer != 0)
+        gp_say("%s", why);
     gp_summary_free(r.summary);
+    gp_sources_free(r.sources);
     gp_text_free(&notes);
     return answer == 0 ? CLI_OK : CLI_FAILED;
 }
@@ -236,9 +261,9 @@ static int report_files(struct gp_metrics *m, const char *list,
         int answer = CLI_FAILED;
         if (list || select_recorded(m, paths[i], &problems) == 0)
             answer = report_file(m, paths[i], table, &out);
-        if (answer == CLI_OK)
-            answer = cli_print(&out);
-        gp_text_free(&out);
+        int printed = cli_print(&out);
+        if (printed > answer)
+            answer = printed;
         if (answer > worst)
             worst = answer;
     }
@@ -258,6 +283,16 @@ static int select_for_page(struct gp_metrics *m, const char *path, const void *l
     return selected ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
 }
 
+static int print_launches(char **paths, int count)
+{
+    int worst = CLI_OK;
+    for (int i = 0; i < count; i++) {
+        int answer = cli_print_launches(paths[i]);
+        worst = answer > worst ? answer : worst;
+    }
+    return worst;
+}
+
 static int run_report(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
@@ -270,6 +305,13 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
         return CLI_USAGE;
     if (first >= argc) {
         gp_say("there is no profile to report on ('gpuprof help report' tells more)");
+        return CLI_USAGE;
+    }
+    const char *view = values[PRINT] ? values[PRINT] : "summary";
+    if (strcmp(view, "launches") == 0)
+        return print_launches(argv + first, argc - first);
+    if (strcmp(view, "summary") != 0) {
+        gp_say("--print: there is no view '%s'; say summary or launches", view);
         return CLI_USAGE;
     }
     struct gp_metrics *m = cli_open_metrics();

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/source.h"
 #include "profile/reader.h"
 #include "report/html.h"
 
@@ -14,10 +15,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What add_profile answers where there is nothing to show, beside what a command answers. */
+enum { UNREADABLE = 100 };
+
 struct collecting {
+    const struct gp_metrics *metrics;
     struct gp_summary *summary;
     struct gp_launch_columns *columns;
+    struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
     struct gp_text processes;
+    bool seen; /* something of the profile could be read */
 };
 
 static int take_header(void *user, const struct gp_profile_header *header)
@@ -33,6 +40,7 @@ static int take_header(void *user, const struct gp_profile_header *header)
     };
     gp_html_add_process(&c->processes, &process);
     gp_summary_settings(c->summary, &header->settings);
+    c->seen = true;
     return 0;
 }
 
@@ -56,27 +64,50 @@ static int take_count(void *user, const struct gp_count *count)
     return 0;
 }
 
-static bool add_profile(struct gp_metrics *m, const char *path, struct gp_text *page)
+static int take_other(void *user, const char *type, const struct json_t *line)
 {
-    struct collecting c = {.summary = gp_summary_new(m), .columns = gp_launch_columns_new(m)};
+    struct collecting *c = user;
+    return c->sources ? cli_take_code(c->sources, type, line) : 0;
+}
+
+/* Names that are the definitions' own make metrics quick to compute. */
+static const char *own_name(void *user, const char *name)
+{
+    return gp_metrics_counter_name(((struct collecting *)user)->metrics, name);
+}
+
+/* Of a damaged profile what can be read; the answer is then CLI_FAILED, as without the page. */
+static int add_profile(struct gp_metrics *m, const char *path, struct gp_text *page)
+{
+    struct collecting c = {.metrics = m,
+                           .summary = gp_summary_new(m),
+                           .columns = gp_launch_columns_new(m),
+                           .sources = gp_sources_new()};
     struct gp_text notes = {0};
     char why[512] = "out of memory";
     const struct gp_profile_visitor visitor = {.user = &c,
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,
-                                               .count = take_count};
-    bool read =
-        c.summary && c.columns && gp_profile_read(path, &visitor, &notes, why, sizeof(why)) == 0;
-    if (read)
-        gp_html_profile(page, path, &c.processes, c.summary, c.columns, gp_text_string(&notes));
-    else
+                                               .count = take_count,
+                                               .other = take_other,
+                                               .counter_name = own_name};
+    int answer = CLI_FAILED;
+    if (c.summary && c.columns && gp_profile_read(path, &visitor, &notes, why, sizeof(why)) == 0)
+        answer = CLI_OK;
+    if (answer != CLI_OK) {
         gp_say("%s", why);
+        gp_text_addf(&notes, "%s\n", why);
+    }
+    if (c.seen)
+        gp_html_profile(page, path, &c.processes, c.summary, c.columns, c.sources,
+                        gp_text_string(&notes));
     gp_summary_free(c.summary);
     gp_launch_columns_free(c.columns);
+    gp_sources_free(c.sources);
     gp_text_free(&c.processes);
     gp_text_free(&notes);
-    return read;
+    return c.seen ? answer : UNREADABLE;
 }
 
 static int write_page(const char *file, const struct gp_text *page)
@@ -105,16 +136,20 @@ int cli_report_html(const char *file, struct gp_metrics *m,
                     const void *user, char **paths, int count)
 {
     struct gp_text page = {0};
-    int answer = CLI_OK;
+    int worst = CLI_OK;
     gp_html_begin(&page);
-    for (int i = 0; i < count && answer == CLI_OK; i++) {
-        answer = select(m, paths[i], user);
-        if (answer == CLI_OK && !add_profile(m, paths[i], &page))
-            answer = CLI_FAILED;
+    for (int i = 0; i < count; i++) {
+        int answer = select(m, paths[i], user);
+        if (answer == CLI_OK)
+            answer = add_profile(m, paths[i], &page);
+        if (answer == CLI_USAGE || answer == UNREADABLE) {
+            gp_text_free(&page);
+            return answer == CLI_USAGE ? CLI_USAGE : CLI_FAILED;
+        }
+        worst = answer > worst ? answer : worst;
     }
     gp_html_end(&page);
-    if (answer == CLI_OK)
-        answer = write_page(file, &page);
+    int written = write_page(file, &page);
     gp_text_free(&page);
-    return answer;
+    return written > worst ? written : worst;
 }

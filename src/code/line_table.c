@@ -152,7 +152,7 @@ static bool add_file(struct gp_line_table *t, const char *directory, const char 
 
 /* Where relocations put functions. */
 struct places {
-    const Elf64_Rela *relocations;
+    const char *relocations; /* Elf64_Rela, at any address */
     size_t count;
     struct gp_cubin_symbols symbols;
 };
@@ -285,12 +285,11 @@ static void set_address(const struct unit *unit, struct machine *m, const unsign
     m->section = 0;
     for (size_t i = 0; i < p->count; i++) {
         Elf64_Rela relocation;
-        memcpy(&relocation, &p->relocations[i], sizeof(relocation));
+        memcpy(&relocation, p->relocations + i * sizeof(relocation), sizeof(relocation));
         size_t symbol = ELF64_R_SYM(relocation.r_info);
         if (relocation.r_offset != offset || symbol >= p->symbols.count)
             continue;
-        Elf64_Sym s;
-        memcpy(&s, &p->symbols.symbols[symbol], sizeof(s));
+        Elf64_Sym s = gp_cubin_symbol(&p->symbols, symbol);
         m->section = s.st_shndx;
         m->address = s.st_value + (uint64_t)relocation.r_addend;
         return;
@@ -386,24 +385,28 @@ static bool run(struct gp_line_table *t, struct unit *unit)
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static const Elf64_Shdr *find_section(const struct gp_cubin *cubin, const char *name)
+static bool find_section(const struct gp_cubin *cubin, const char *name, Elf64_Shdr *section)
 {
-    for (unsigned i = 0; i < cubin->count; i++)
-        if (strcmp(gp_cubin_section_name(cubin, i), name) == 0 &&
-            cubin->sections[i].sh_type != SHT_NOBITS && gp_cubin_holds(cubin, &cubin->sections[i]))
-            return &cubin->sections[i];
-    return NULL;
+    for (unsigned i = 0; i < cubin->count; i++) {
+        *section = gp_cubin_section(cubin, i);
+        if (strcmp(gp_cubin_section_name(cubin, i), name) == 0 && section->sh_type != SHT_NOBITS &&
+            gp_cubin_holds(cubin, section))
+            return true;
+    }
+    return false;
 }
 
 static void find_places(const struct gp_cubin *cubin, struct places *places)
 {
-    const Elf64_Shdr *section = find_section(cubin, ".rela.debug_line");
+    Elf64_Shdr section, symbols;
     *places = (struct places){.count = 0};
-    if (!section || section->sh_link >= cubin->count || section->sh_offset % sizeof(uint64_t) ||
-        !gp_cubin_symbols(cubin, &cubin->sections[section->sh_link], &places->symbols))
+    if (!find_section(cubin, ".rela.debug_line", &section) || section.sh_link >= cubin->count)
         return;
-    places->relocations = (const void *)(cubin->base + section->sh_offset);
-    places->count = section->sh_size / sizeof(Elf64_Rela);
+    symbols = gp_cubin_section(cubin, section.sh_link);
+    if (!gp_cubin_symbols(cubin, &symbols, &places->symbols))
+        return;
+    places->relocations = cubin->base + section.sh_offset;
+    places->count = section.sh_size / sizeof(Elf64_Rela);
 }
 
 static void decode(struct gp_line_table *t, const Elf64_Shdr *lines, const struct places *places)
@@ -425,22 +428,18 @@ struct gp_line_table *gp_line_table_open(const void *cubin, size_t size, const c
     *why = "out of memory";
     if (!t)
         return NULL;
-    const Elf64_Shdr *lines = NULL;
+    Elf64_Shdr lines, strings;
     struct places places;
-    *why = "its cubin is damaged";
-    if (gp_cubin_open(&t->cubin, cubin, size)) {
-        *why = "it was built without -lineinfo";
-        lines = find_section(&t->cubin, ".debug_line");
-    }
-    if (lines) {
-        const Elf64_Shdr *strings = find_section(&t->cubin, ".debug_str");
-        if (strings && strings->sh_size &&
-            !t->cubin.base[strings->sh_offset + strings->sh_size - 1]) {
-            t->strings = t->cubin.base + strings->sh_offset;
-            t->strings_size = strings->sh_size;
+    bool opened = gp_cubin_open(&t->cubin, cubin, size);
+    *why = opened ? "it was built without -lineinfo" : "its cubin is damaged";
+    if (opened && find_section(&t->cubin, ".debug_line", &lines)) {
+        if (find_section(&t->cubin, ".debug_str", &strings) && strings.sh_size &&
+            !t->cubin.base[strings.sh_offset + strings.sh_size - 1]) {
+            t->strings = t->cubin.base + strings.sh_offset;
+            t->strings_size = strings.sh_size;
         }
         find_places(&t->cubin, &places);
-        decode(t, lines, &places);
+        decode(t, &lines, &places);
     }
     if (t->sequence_count > 0)
         return t;
@@ -476,16 +475,16 @@ static bool find_function(const struct gp_line_table *t, const char *function, u
     }
     for (unsigned i = 0; i < t->cubin.count; i++) {
         struct gp_cubin_symbols table;
-        if (t->cubin.sections[i].sh_type != SHT_SYMTAB ||
-            !gp_cubin_symbols(&t->cubin, &t->cubin.sections[i], &table))
+        const Elf64_Shdr symbols = gp_cubin_section(&t->cubin, i);
+        if (symbols.sh_type != SHT_SYMTAB || !gp_cubin_symbols(&t->cubin, &symbols, &table))
             continue;
         for (size_t s = 0; s < table.count; s++) {
-            const char *name = gp_cubin_symbol_name(&table, &table.symbols[s]);
-            if (ELF64_ST_TYPE(table.symbols[s].st_info) != STT_FUNC || !name ||
-                strcmp(name, function) != 0)
+            const Elf64_Sym symbol = gp_cubin_symbol(&table, s);
+            const char *name = gp_cubin_symbol_name(&table, &symbol);
+            if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !name || strcmp(name, function) != 0)
                 continue;
-            *section = table.symbols[s].st_shndx;
-            *address = table.symbols[s].st_value;
+            *section = symbol.st_shndx;
+            *address = symbol.st_value;
             return true;
         }
     }

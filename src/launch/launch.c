@@ -10,6 +10,7 @@
 #include "launch/lanes.h"
 #include "launch/measure.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/session.h"
 #include "memory/buffers.h"
 
@@ -128,7 +129,7 @@ static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
     bool captures = gp_captures() > 0;
     if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
-    return gp_sampling_takes(call, turn) && interest == GP_WANTED && !captures &&
+    return gp_selection_takes(call) && gp_sampling_takes(call, turn) && interest == GP_WANTED && !captures &&
            !is_capturing(call->stream, call->per_thread_stream);
 }
 

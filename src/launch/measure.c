@@ -443,6 +443,7 @@ static void record(const struct measurement *m, uint64_t index, double started_m
         .passes = m->runs,
         .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
         .restored_bytes = m->restored_bytes,
+        .start_ms = rint(1e3 * started_ms) / 1e3, /* the clock has no more that can be relied on */
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);
@@ -495,6 +496,7 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
                 .always = call->cooperative || gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,
+                .find_cubin = gp_kernel_find_cubin,
                 .find_code_data = kernel,
                 .empty_caches = empty_caches},
     };

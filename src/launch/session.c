@@ -9,12 +9,17 @@
 #include "base/process.h"
 #include "base/sample.h"
 #include "base/text.h"
+#include "counters/code_counts.h"
 #include "cuda/driver.h"
+#include "launch/printing.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/tallies.h"
 #include "launch/threads.h"
 #include "memory/budget.h"
+#include "profile/code_lines.h"
 #include "profile/writer.h"
+#include "report/sources.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -192,6 +197,7 @@ void gp_session_record_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_device(session.summary, device);
+    gp_printing_device(device);
     if (session.writer)
         gp_writer_device(session.writer, device);
     pthread_mutex_unlock(&session.records);
@@ -201,6 +207,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
+    gp_printing_launch(launch);
     if (session.writer)
         gp_writer_launch(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -359,20 +366,15 @@ static void read_replay(void)
 
 static void read_kernel_filter(void)
 {
-    const char *pattern = getenv("GPUPROF_KERNELS");
-    if (!pattern || !*pattern)
-        return;
-    int error = regcomp(&session.kernels, pattern, REG_EXTENDED | REG_NOSUB);
-    if (error) {
-        char why[128];
-        regerror(error, &session.kernels, why, sizeof(why));
-        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", pattern, why);
-        return;
-    }
-    session.selective = true;
-    session.kernel_pattern = strdup(pattern); /* the program may change its environment */
-    if (!session.kernel_pattern)
-        session.kernel_pattern = "...";
+    const char *text = getenv("GPUPROF_KERNELS");
+    struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
+    char why[256];
+    if (text && *text && !gp_kernel_filter_parse(text, &filter, why, sizeof(why)))
+        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", text, why);
+    gp_selection_read(&filter);
+    session.kernel_pattern = filter.name; /* the program may change its environment */
+    session.selective = filter.name && *filter.name &&
+                        regcomp(&session.kernels, filter.name, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
 static bool open_metrics(void)
@@ -397,6 +399,34 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(session.writer, count);
 }
 
+static void record_cubin(void *sources, const struct gp_cubin_image *cubin)
+{
+    if (session.writer)
+        gp_write_cubin(session.writer, cubin);
+    if (sources)
+        gp_sources_add_cubin(sources, cubin);
+}
+
+static void record_instructions(void *sources, const struct gp_code_counts *counts)
+{
+    if (session.writer)
+        gp_write_instructions(session.writer, counts);
+    if (sources)
+        gp_sources_add(sources, counts);
+}
+
+static void print_report(const struct gp_sources *sources)
+{
+    struct gp_text text = {0};
+    struct gp_table_options options = {
+        .top = MOST_KERNELS, .details = session.details, .profile = "", .sources = sources};
+    gp_table_report(session.summary, &options, &text);
+    if (text.failed)
+        gp_say("out of memory: the report is not complete");
+    gp_log_text(gp_text_string(&text), text.length);
+    gp_text_free(&text);
+}
+
 /* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
  * process ends, and another thread may still be in a hook. */
 static void report_at_exit(void)
@@ -415,16 +445,21 @@ static void report_at_exit(void)
         if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
-        struct gp_text text = {0};
-        struct gp_table_options options = {
-            .top = MOST_KERNELS, .details = session.details, .profile = ""};
-        gp_table_report(session.summary, &options, &text);
-        if (text.failed)
-            gp_say("out of memory: the report is not complete");
-        gp_log_text(gp_text_string(&text), text.length);
-        gp_text_free(&text);
+        struct gp_sources *sources = gp_sources_new();
+        gp_code_counts_visit(record_cubin, record_instructions, sources);
+        if (gp_printing_end(session.summary))
+            print_report(sources);
     }
+    if (session.writer)
+        gp_writer_finish(session.writer);
     pthread_mutex_unlock(&session.records);
+}
+
+/* Where one process alone is to be measured, whether it is this one. */
+static bool is_target(void)
+{
+    const char *target = getenv("GPUPROF_PROCESS");
+    return !target || !*target || strtol(target, NULL, 10) == (long)getpid();
 }
 
 void gp_session_start(void)
@@ -444,6 +479,12 @@ void gp_session_start(void)
     int saved_errno = errno;
     gp_own_work_begins();
     gp_environment_find();
+    if (!is_target()) {
+        atomic_store_explicit(&session.state, PASSIVE, memory_order_release);
+        gp_own_work_ends();
+        errno = saved_errno;
+        return;
+    }
     open_log();
     bool opened = open_metrics();
     if (opened) {
@@ -458,6 +499,7 @@ void gp_session_start(void)
         read_memory_limit();
         read_timeout();
         read_kernel_filter();
+        gp_printing_start(session.metrics);
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");

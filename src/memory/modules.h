@@ -41,4 +41,7 @@ const char *gp_module_runs_once(const void *handle);
 const void *gp_module_code(const void *handle, const char *function, size_t *size,
                            const char **why);
 
+/* The same as gp_code_slim has it. */
+void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);
+
 #endif

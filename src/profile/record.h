@@ -65,6 +65,7 @@ struct gp_launch {
     uint64_t saved_bytes, restored_bytes;   /* copied before the launch, written back after */
     int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
     double overhead_ms;  /* host time that measuring added */
+    double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
     const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
     size_t counter_count;
     const struct gp_counter *counters;

@@ -1,55 +1,24 @@
-/* What the instructions of a kernel counted, and the code they stand in. Owns nothing but types;
- * calls nothing. */
+/* The bytes of a profile, decompressed where they are compressed. Owns the file and the
+ * decompression; calls libzstd. */
 #ifndef GPUPROF_PROFILE_SOURCE_H
 #define GPUPROF_PROFILE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <sys/types.h>
 
-/* GP_COUNT(NAME, metric): what is counted of an instruction, by the SASS metric that counts it. */
-#define GP_COUNTS                                                                       \
-    GP_COUNT(SECTORS, "smsp__sass_sectors_mem_global")                                  \
-    GP_COUNT(SECTORS_IDEAL, "smsp__sass_sectors_mem_global_ideal")                      \
-    GP_COUNT(WAVEFRONTS, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared")             \
-    GP_COUNT(WAVEFRONTS_IDEAL, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal") \
-    GP_COUNT(BRANCHES, "smsp__sass_inst_executed_op_branch")                            \
-    GP_COUNT(DIVERGENT, "smsp__sass_branch_targets_threads_divergent")                  \
-    GP_COUNT(WARPS, "smsp__sass_inst_executed")                                         \
-    GP_COUNT(THREADS, "smsp__sass_thread_inst_executed")                                \
-    GP_COUNT(THREADS_ON, "smsp__sass_thread_inst_executed_pred_on")
+struct gp_source;
 
-enum gp_count_kind {
-#define GP_COUNT(name, metric) GP_COUNT_##name,
-    GP_COUNTS
-#undef GP_COUNT
-        GP_COUNT_KINDS
-};
+/* "-": standard input. NULL with errno. */
+struct gp_source *gp_source_open(const char *path);
+void gp_source_close(struct gp_source *source);
 
-/* One instruction. */
-struct gp_instruction_counts {
-    uint32_t function; /* index of its name */
-    uint32_t offset;   /* in bytes from the function's begin */
-    uint64_t values[GP_COUNT_KINDS];
-};
+/* Up to `size` bytes. Their number, 0 at the end, or -1 with the reason in `why`: the file cannot
+ * be read on, or is damaged from here on. */
+ssize_t gp_source_read(struct gp_source *source, char *bytes, size_t size, char *why,
+                       size_t why_size);
 
-/* The sums over the launches of one kernel whose instructions were counted. Strings and arrays
- * belong to whoever filled it in. */
-struct gp_source {
-    const char *kernel; /* mangled */
-    int cc;             /* compute capability of the code, times ten */
-    uint64_t launches;  /* that were counted */
-    unsigned kinds;     /* bit mask of what was counted */
-    size_t function_count, instruction_count;
-    const char *const *functions;
-    const struct gp_instruction_counts *instructions;
-    const char *code; /* the hash of its cubin; "" where that is not known */
-};
-
-/* A cubin, or what is needed of it. */
-struct gp_cubin_image {
-    const char *hash; /* of its bytes: SHA-256 in hexadecimal */
-    const void *bytes;
-    size_t size;
-};
+/* At the end: whether it is compressed, and the writer did not come to end it. */
+bool gp_source_is_unfinished(const struct gp_source *source);
 
 #endif

@@ -106,14 +106,20 @@ static int row_of(const void *user, const struct gp_launch *launch)
     return -1;
 }
 
+static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
+{
+    return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
+}
+
 /* What bounds the kernels and what is to be changed, and all that rests on it. */
-static void add_kernels(const struct gp_rows *r, struct gp_text *page)
+static void add_kernels(const struct gp_rows *r, const struct gp_sources *sources,
+                        struct gp_text *page)
 {
     struct gp_text problems = {0};
     struct gp_findings findings = {0};
     struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
-    if (rules && gp_findings_make(&findings, rules, r, NULL, NULL) == 0) {
-        gp_html_kernels(r, rules, &findings, page);
+    if (rules && gp_findings_make(&findings, rules, r, lines_of, (void *)sources) == 0) {
+        gp_html_kernels(r, rules, &findings, sources, page);
         gp_html_changes(r, &findings.advice, page);
     } else {
         page->failed = 1;
@@ -127,7 +133,7 @@ static void add_kernels(const struct gp_rows *r, struct gp_text *page)
 
 void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
                      const struct gp_summary *summary, const struct gp_launch_columns *columns,
-                     const char *notes)
+                     const struct gp_sources *sources, const char *notes)
 {
     struct gp_rows r;
     if (gp_rows_make(&r, summary) != 0) {
@@ -148,7 +154,7 @@ void gp_html_profile(struct gp_text *page, const char *path, const struct gp_tex
     add_totals(&r, page);
     gp_html_devices(summary, page);
     gp_html_metrics(summary, page);
-    add_kernels(&r, page);
+    add_kernels(&r, sources, page);
     add_skips(summary, page);
     gp_json_key(page, "launches");
     gp_launch_columns_json(columns, row_of, &r, page);

@@ -7,6 +7,7 @@
 #define GPUPROF_REPORT_HTML_H
 
 #include "report/launch_columns.h"
+#include "report/sources.h"
 #include "report/summary.h"
 
 /* How one process of a profile was started. Strings belong to the caller. */
@@ -20,11 +21,12 @@ struct gp_html_process {
 /* Appends all that comes before the first profile. */
 void gp_html_begin(struct gp_text *page);
 
-/* Appends a profile. `processes` is a JSON array made by gp_html_add_process; `notes` is a text of
- * lines that the reader of the profile left. Check page->failed afterwards. */
+/* Appends a profile. `sources` may be NULL. `processes` is a JSON array made by
+ * gp_html_add_process; `notes` is a text of lines that the reader of the profile left. Check
+ * page->failed afterwards. */
 void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
                      const struct gp_summary *summary, const struct gp_launch_columns *columns,
-                     const char *notes);
+                     const struct gp_sources *sources, const char *notes);
 
 /* Appends one process to a list of them. */
 void gp_html_add_process(struct gp_text *processes, const struct gp_html_process *process);

@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 #include "metrics/roofs.h"
+#include "report/html_lines.h"
 #include "report/json.h"
 #include "report/names.h"
 #include "report/occupancy_curves.h"
@@ -284,7 +285,8 @@ static void add_kernel(const struct gp_rows *r, const struct gp_row *row, const 
 }
 
 static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
-                        const struct gp_findings *findings, char *const *names, struct gp_text *out)
+                        const struct gp_findings *findings, const struct gp_sources *sources,
+                        char *const *names, struct gp_text *out)
 {
     gp_json_key(out, "kernels");
     gp_text_add(out, "[");
@@ -293,20 +295,22 @@ static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
         gp_text_add(out, "{");
         add_kernel(r, &r->rows[i], names[i], out);
         add_bound(rules, &findings->bounds[i], out);
+        gp_html_lines(sources ? gp_sources_of(sources, r->rows[i].launch->kernel) : NULL, out);
         gp_text_add(out, "}");
     }
     gp_text_add(out, "]");
 }
 
 void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
-                     const struct gp_findings *findings, struct gp_text *out)
+                     const struct gp_findings *findings, const struct gp_sources *sources,
+                     struct gp_text *out)
 {
     const char **brief = calloc(r->count + 1, sizeof(*brief));
     char **names = calloc(r->count + 1, sizeof(*names));
     for (size_t i = 0; brief && i < r->count; i++)
         brief[i] = r->rows[i].brief_name;
     if (brief && names && gp_names_distinct(brief, r->count, names) == 0)
-        add_kernels(r, rules, findings, names, out);
+        add_kernels(r, rules, findings, sources, names, out);
     else
         out->failed = 1;
     for (size_t i = 0; names && i < r->count; i++)

@@ -6,11 +6,13 @@
 
 #include "report/advice.h"
 #include "report/rows.h"
+#include "report/sources.h"
 
 void gp_html_devices(const struct gp_summary *s, struct gp_text *out);
 void gp_html_metrics(const struct gp_summary *s, struct gp_text *out);
 void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
-                     const struct gp_findings *findings, struct gp_text *out);
+                     const struct gp_findings *findings, const struct gp_sources *sources,
+                     struct gp_text *out);
 void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advice,
                      struct gp_text *out);
 

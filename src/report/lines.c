@@ -35,6 +35,10 @@ uint64_t gp_lines_weigh(const struct gp_instruction_counts *c, enum gp_weight we
         return c->values[GP_COUNT_WAVEFRONTS];
     case GP_WEIGHT_BRANCHES:
         return c->values[GP_COUNT_BRANCHES];
+    case GP_WEIGHT_WARPS:
+        return c->values[GP_COUNT_WARPS];
+    case GP_WEIGHT_IDLE_LANES:
+        return excess(32 * c->values[GP_COUNT_WARPS], c->values[GP_COUNT_THREADS_ON]);
     default:
         return 0;
     }
@@ -57,6 +61,10 @@ static unsigned kinds_of(enum gp_weight weight)
         return 1u << GP_COUNT_WAVEFRONTS;
     case GP_WEIGHT_BRANCHES:
         return 1u << GP_COUNT_BRANCHES;
+    case GP_WEIGHT_WARPS:
+        return 1u << GP_COUNT_WARPS;
+    case GP_WEIGHT_IDLE_LANES:
+        return 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON;
     default:
         return 0;
     }
@@ -89,12 +97,12 @@ const void *gp_lines_code(const struct gp_lines *lines, const char *function, si
         return NULL;
     for (unsigned i = 0; i < cubin.count; i++) {
         const char *name = gp_cubin_section_name(&cubin, i);
+        const Elf64_Shdr section = gp_cubin_section(&cubin, i);
         if (strncmp(name, prefix, strlen(prefix)) == 0 &&
-            strcmp(name + strlen(prefix), function) == 0 &&
-            cubin.sections[i].sh_type == SHT_PROGBITS &&
-            gp_cubin_holds(&cubin, &cubin.sections[i])) {
-            *size = cubin.sections[i].sh_size;
-            return cubin.base + cubin.sections[i].sh_offset;
+            strcmp(name + strlen(prefix), function) == 0 && section.sh_type == SHT_PROGBITS &&
+            gp_cubin_holds(&cubin, &section)) {
+            *size = section.sh_size;
+            return cubin.base + section.sh_offset;
         }
     }
     return NULL;
@@ -128,7 +136,7 @@ static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
 
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
 {
-    const struct gp_source *s = &lines->source;
+    const struct gp_code_counts *s = &lines->source;
     unsigned kinds = kinds_of(weight);
     double total = 0;
     if (!kinds)
@@ -186,7 +194,7 @@ static void add_to_line(struct line_list *list, const struct gp_lines *lines, co
 static void add_from_counts(struct line_list *list, const struct gp_lines *lines,
                             enum gp_weight weight)
 {
-    const struct gp_source *s = &lines->source;
+    const struct gp_code_counts *s = &lines->source;
     for (size_t i = 0; i < s->instruction_count; i++) {
         const struct gp_instruction_counts *c = &s->instructions[i];
         struct gp_instruction instruction;

@@ -4,11 +4,11 @@
 #define GPUPROF_REPORT_LINES_H
 
 #include "code/line_table.h"
-#include "profile/source.h"
+#include "profile/code_counts.h"
 #include "report/rules.h"
 
 struct gp_lines {
-    struct gp_source source;
+    struct gp_code_counts source;
     void *cubin; /* NULL: not known */
     size_t cubin_size;
     struct gp_line_table *table; /* NULL: `no_lines` says why */

@@ -44,6 +44,8 @@ static const char *const line_names[] = {
     [GP_WEIGHT_MATRIX] = "lines_matrix",
     [GP_WEIGHT_BRANCHES] = "lines_branches",
     [GP_WEIGHT_CONVERSIONS] = "lines_conversions",
+    [GP_WEIGHT_WARPS] = "lines_warps",
+    [GP_WEIGHT_IDLE_LANES] = "lines_idle_lanes",
 };
 _Static_assert(sizeof(line_names) / sizeof(line_names[0]) == GP_WEIGHT_COUNT, "one for each");
 

@@ -56,6 +56,8 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_MATRIX] = "matrix",
     [GP_WEIGHT_BRANCHES] = "branches",
     [GP_WEIGHT_CONVERSIONS] = "conversions",
+    [GP_WEIGHT_WARPS] = "warps",
+    [GP_WEIGHT_IDLE_LANES] = "idle_lanes",
 };
 
 const char *gp_weight_name(enum gp_weight weight)

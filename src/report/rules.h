@@ -48,6 +48,8 @@ enum gp_weight {
     GP_WEIGHT_MATRIX,
     GP_WEIGHT_BRANCHES,
     GP_WEIGHT_CONVERSIONS, /* between float and double */
+    GP_WEIGHT_WARPS,
+    GP_WEIGHT_IDLE_LANES,
     GP_WEIGHT_COUNT
 };
 

@@ -282,6 +282,7 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
                  a->gain < 0.0995 ? 1 : 0, 100 * a->gain, name);
     if (a->place)
         gp_text_addf(&line, ", %s", a->place);
+    gp_text_addf(&line, " (%s)", a->rule->name);
     gp_wrap(out, 3, gp_text_string(&line));
     gp_text_clear(&line);
     gp_text_addf(&line, "   %s: %s", a->evidence, a->text);

@@ -106,7 +106,7 @@ static void find_cubin(struct gp_sources *s, struct entry *e)
     e->lines.table = gp_line_table_open(c->bytes, c->size, &e->lines.no_lines);
 }
 
-static bool copy_names(struct entry *e, const struct gp_source *source)
+static bool copy_names(struct entry *e, const struct gp_code_counts *source)
 {
     e->functions = calloc(source->function_count + 1, sizeof(*e->functions));
     for (size_t i = 0; e->functions && i < source->function_count; i++)
@@ -115,7 +115,7 @@ static bool copy_names(struct entry *e, const struct gp_source *source)
     return e->functions != NULL;
 }
 
-static bool fill(struct entry *e, const struct gp_source *source)
+static bool fill(struct entry *e, const struct gp_code_counts *source)
 {
     size_t size = source->instruction_count * sizeof(*e->instructions);
     clear(e);
@@ -137,9 +137,9 @@ static bool fill(struct entry *e, const struct gp_source *source)
 }
 
 /* The same kernel of another GPU, say: both sum up where both are of the same instructions. */
-static bool merge(struct entry *e, const struct gp_source *source)
+static bool merge(struct entry *e, const struct gp_code_counts *source)
 {
-    struct gp_source *own = &e->lines.source;
+    struct gp_code_counts *own = &e->lines.source;
     bool same = own->launches > 0 && strcmp(own->code, source->code) == 0 && *own->code &&
                 own->kinds == source->kinds && own->function_count == source->function_count &&
                 own->instruction_count == source->instruction_count;
@@ -157,7 +157,7 @@ static bool merge(struct entry *e, const struct gp_source *source)
     return true;
 }
 
-bool gp_sources_add(struct gp_sources *s, const struct gp_source *source)
+bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source)
 {
     struct entry *e = entry_of(s, source->kernel);
     size_t size = source->instruction_count * sizeof(*source->instructions);

@@ -4,7 +4,7 @@
 #ifndef GPUPROF_REPORT_SOURCES_H
 #define GPUPROF_REPORT_SOURCES_H
 
-#include "profile/source.h"
+#include "profile/code_counts.h"
 #include "report/lines.h"
 
 struct gp_sources;
@@ -15,7 +15,7 @@ void gp_sources_free(struct gp_sources *s);
 
 /* Takes in what a kernel's instructions counted; several of one kernel add up where their code is
  * the same, else the last one counts. False when memory runs out or there is too much. */
-bool gp_sources_add(struct gp_sources *s, const struct gp_source *source);
+bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source);
 
 /* Takes in a cubin; the order in which kernels and cubins come does not matter. */
 bool gp_sources_add_cubin(struct gp_sources *s, const struct gp_cubin_image *cubin);

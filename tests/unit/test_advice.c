@@ -111,7 +111,7 @@ count_instructions(const char *kernel, const struct gp_instruction_counts *count
 {
     struct gp_sources *sources = gp_sources_new();
     const char *const functions[] = {kernel};
-    const struct gp_source source = {.kernel = kernel,
+    const struct gp_code_counts source = {.kernel = kernel,
                                      .cc = 90,
                                      .launches = 1,
                                      .kinds = (1u << GP_COUNT_WARPS) - 1,

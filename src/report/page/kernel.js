@@ -203,17 +203,33 @@ function metricsSection(kernel, other) {
 
 /* ---- source ---- */
 
+const fileName = path => path.slice(path.lastIndexOf('/') + 1);
+
+function sourceRow(line, names, most) {
+    return h('tr', {}, h('th', {scope: 'row', title: line.file},
+            line.file ? `${fileName(line.file)}:${line.line}` : 'no line'),
+        names.map(name => {
+            const count = line.counts[name];
+            const cell = h('td', {class: count ? 'bar' : ''}, count ? grouped(count) : '');
+            cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
+            return cell;
+        }), h('td', {class: 'code'}, line.text));
+}
+
 function sourceSection(kernel) {
     if (!kernel.source || kernel.source.length === 0)
         return null;
-    const names = [...new Set(kernel.source.flatMap(line => Object.keys(line.counts)))];
-    return h('section', {}, h('h2', {}, 'Source'), h('div', {class: 'scroll'},
+    const most = {};
+    for (const line of kernel.source)
+        for (const [name, count] of Object.entries(line.counts))
+            most[name] = Math.max(most[name] || 0, count);
+    const names = Object.keys(most);
+    return h('section', {}, h('h2', {}, 'Source'), h('p', {class: 'muted'},
+        'Lines that counted at least 1 % of something, in one launch. ',
+        h('code', {}, 'gpuprof source'), ' prints all of it.'), h('div', {class: 'scroll tall', tabindex: 0},
         h('table', {class: 'source'}, h('thead', {}, h('tr', {},
             ['line', ...names, 'source'].map(text => h('th', {scope: 'col'}, text)))),
-        h('tbody', {}, kernel.source.map(line => h('tr', {},
-            h('th', {scope: 'row', title: line.chain}, line.where),
-            names.map(name => h('td', {}, format(line.counts[name], 'count'))),
-            h('td', {class: 'code'}, line.text)))))));
+        h('tbody', {}, kernel.source.map(line => sourceRow(line, names, most))))));
 }
 
 /* ---- launches over time ---- */
