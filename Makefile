@@ -287,6 +287,6 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
-	@echo 'fuzz       every parser, SECONDS=60 each'
+	@echo 'fuzz       every parser, SECONDS=60 each  test-page  the page of report --html, in a browser'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

@@ -39,7 +39,7 @@ function figureConfig(figure, kernels, series, labels) {
             indexAxis: 'y',
             scales: {
                 x: figure.log
-                    ? {type: 'logarithmic', ticks: {callback: logTick()}}
+                    ? {type: 'logarithmic', ticks: {callback: logTick(), maxRotation: 0}}
                     : {min: 0, suggestedMax: figure.max,
                        ticks: {callback: v => figure.unit === '%' ? `${v} %` : v}},
                 y: {grid: {display: false}, ticks: {autoSkip: false}},

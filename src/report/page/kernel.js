@@ -112,6 +112,7 @@ function curveConfig(kernel, curve) {
              pointRadius: curve.id === 'block' ? 2 : 0, pointHitRadius: 8},
         ]},
         options: {
+            clip: 8,
             scales: {
                 x: {type: 'linear', min: 0, max: first + step * (warps.length - 1),
                     ticks: {callback: show, stepSize: curve.step, maxRotation: 0}},
@@ -167,13 +168,13 @@ function occupancySection(kernel) {
 
 /* ---- metrics ---- */
 
-function statCells(s, unit, both) {
+function statCells(s, unit) {
     if (!s || s.why)
-        return [h('td', {class: 'muted why', colspan: 3}, s ? `absent: ${s.why}` : 'not in this profile')];
+        return [h('td', {class: 'muted', title: s?.why}, 'absent'), h('td'), h('td')];
     const most = [s.min, s.max].map(v => s.combined ? '' : format(v, unit));
     return [h('td', {}, format(s.mean, unit), s.combined && h('span', {class: 'muted',
         title: 'from the means of counters of several launches'}, ' *')),
-        ...(both ? [] : most.map(text => h('td', {class: 'muted'}, text)))];
+        most.map(text => h('td', {class: 'muted'}, text))];
 }
 
 function metricRow(kernel, other, metric) {
@@ -186,6 +187,19 @@ function metricRow(kernel, other, metric) {
         other && h('td', {}, change(s?.mean, t?.mean)));
 }
 
+/* Each reason once, with the metrics that are absent for it. */
+function whyAbsent(kernel) {
+    const reasons = new Map();
+    for (const metric of kernel.profile.metrics) {
+        const why = stat(kernel, metric.name).why?.replace(/^(\S+: )?counter \S+: /, '');
+        if (why)
+            reasons.set(why, [...(reasons.get(why) || []), metric.name]);
+    }
+    return [...reasons].map(([why, names]) => h('p', {class: 'muted'},
+        h('span', {title: names.join(', ')}, names.length > 3 ? plural(names.length, 'metric') : names.join(', ')),
+        ` absent: ${why}`));
+}
+
 function metricsSection(kernel, other) {
     const classes = new Map();
     for (const metric of kernel.profile.metrics) {
@@ -196,7 +210,7 @@ function metricsSection(kernel, other) {
     const body = [...classes].map(([name, metrics]) => h('tbody', {},
         h('tr', {class: 'class'}, h('th', {scope: 'rowgroup', colspan: 4}, name)),
         metrics.map(metric => metricRow(kernel, other, metric))));
-    return h('section', {}, h('h2', {}, 'Metrics'),
+    return h('section', {}, h('h2', {}, 'Metrics'), whyAbsent(kernel),
         h('div', {class: 'scroll'}, h('table', {class: 'metrics'},
             h('thead', {}, h('tr', {}, heads.map(text => h('th', {scope: 'col'}, text)))), body)));
 }

@@ -214,7 +214,7 @@ function rooflineSection(shown) {
         showChart(canvas, () => rooflineConfig(shown, level));
         const absent = shown[0].kernels.filter(k => !rooflinePoint(k, level));
         const none = absent.filter(k => value(k, 'flops') === 0).length;
-        replace(note, `Bytes: ${level.says}. Dashed: what the device should do by its data sheet`,
+        replace(note, `Bytes: ${level.says}. Dashed: what follows from the device’s clock and units`,
             '; solid: what was measured on such a device. The larger a point, the more time. ',
             none > 0 && `${plural(none, 'kernel')} without floating-point operations not shown. `,
             absent.length > none &&

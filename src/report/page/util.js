@@ -70,7 +70,8 @@ function format(value, unit) {
     if (unit === '%')
         return `${value.toFixed(Math.abs(value) >= 10 ? 1 : 2)} %`;
     if (unit === 'ratio')
-        return value === 0 || Math.abs(value) >= 0.01 ? value.toFixed(3) : value.toPrecision(2);
+        return value === 0 || Math.abs(value) >= 0.01 ? value.toFixed(3)
+            : Math.abs(value) >= 1e-4 ? value.toPrecision(2) : value.toExponential(1);
     if (unit === '' || unit === 'count')
         return Number.isInteger(value) ? grouped(value) : digits(value);
     return `${digits(value)} ${unit}`;
