@@ -50,7 +50,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: sim-demo all test test-gpu test-page gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: man sim-demo all test test-gpu test-page gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -192,6 +192,13 @@ $(O)/unit/%: tests/unit/%.c $(hook_core) $(core)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
+# A cubin with line information, for the tests of line tables.
+$(O)/tests/lines.cubin: tests/lines/lines.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
+$(O)/unit/test_lines: $(O)/tests/lines.cubin
+
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
 	-iquote tests/sim -iquote src -isystem $(O)/compat $(cuda_includes)
@@ -265,8 +272,19 @@ fuzz:
 	@tools/setup test
 	@tests/fuzz/run $(SECONDS)
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+# Manual pages and completion, out of the command's own tables of options.
+man: $(O)/man/gpuprof.1
+$(O)/man/gpuprof.1: $(command) $(wildcard man/*.scd) tools/make-man
+	$(call say,MAN,$(@D))
+	$(Q)tools/make-man $(command) $(@D)
+
+share = $(DESTDIR)$(PREFIX)/share
+install: all man
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(share)/man/man1 \
+		$(share)/bash-completion/completions $(share)/zsh/site-functions
+	install -m 644 $(O)/man/*.1 $(share)/man/man1
+	install -m 644 $(O)/man/gpuprof.bash $(share)/bash-completion/completions/gpuprof
+	install -m 644 $(O)/man/_gpuprof $(share)/zsh/site-functions/_gpuprof
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin/gpuprof
 	install -m 755 $(library) $(DESTDIR)$(PREFIX)/lib/libgpuprof.so
 
@@ -287,6 +305,7 @@ help:
 	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
-	@echo 'fuzz       every parser, SECONDS=60 each  test-page  the page of report --html, in a browser'
+	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
+	@echo 'test-page  the page of report --html, in a browser'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

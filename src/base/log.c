@@ -59,6 +59,14 @@ void gp_say_lines(const char *before, const char *text)
     }
 }
 
+bool gp_log_is_terminal(void)
+{
+    int saved = errno;
+    bool terminal = isatty(__atomic_load_n(&log_fd, __ATOMIC_RELAXED)) == 1;
+    errno = saved;
+    return terminal;
+}
+
 int gp_log_open(const char *path)
 {
     int saved = errno;

@@ -5,6 +5,7 @@
 #ifndef GPUPROF_BASE_LOG_H
 #define GPUPROF_BASE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut. */
@@ -24,6 +25,9 @@ void gp_say_lines(const char *before, const char *text);
 /* From now on messages and reports go to this file (emptied first) instead of to standard error.
  * Returns 0 or an errno value; then messages go where they went before. */
 int gp_log_open(const char *path);
+
+/* Whether messages go to a terminal. */
+bool gp_log_is_terminal(void);
 
 /* Writes a report as it is. */
 void gp_log_text(const char *text, size_t length);

@@ -7,6 +7,7 @@
 #include "report/layout.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -84,17 +85,43 @@ static const char *join(const char *before, const char *value)
     return asprintf(&joined, "%s,%s", before, value) < 0 ? NULL : joined;
 }
 
+static void move_to_end(char **argv, int at, int argc)
+{
+    char *word = argv[at];
+    memmove(argv + at, argv + at + 1, (size_t)(argc - at - 1) * sizeof(char *));
+    argv[argc - 1] = word;
+}
+
+/* Words that stood in front of "--" go on standing in front of those behind it. */
+static void move_to_front(char **argv, int from, int end, int argc)
+{
+    for (; end < argc; end++, from++) {
+        char *word = argv[end];
+        memmove(argv + from + 1, argv + from, (size_t)(end - from) * sizeof(char *));
+        argv[from] = word;
+    }
+}
+
 int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values,
               int *status)
 {
     *status = CLI_USAGE;
     for (size_t i = 0; i < command->option_count; i++)
         values[i] = NULL;
-    int at = 1;
-    for (; at < argc && argv[at][0] == '-' && argv[at][1]; at++) {
+    int at = 1, end = argc; /* words from `end` on are no options */
+    for (; at < end; at++) {
         const char *word = argv[at], *value;
-        if (strcmp(word, "--") == 0)
+        if (word[0] != '-' || !word[1]) {
+            if (command == &cli_run)
+                break; /* what follows is the program's */
+            move_to_end(argv, at--, argc);
+            end--;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            move_to_front(argv, at + 1, end, argc);
             return at + 1;
+        }
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             *status = cli_print_help(command);
             return -1;
@@ -108,7 +135,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, const ch
                 return complain(command, "no value goes with", word);
             value = "";
         } else if (!value) {
-            if (at + 1 == argc)
+            if (at + 1 == end)
                 return complain(command, "a value is missing after", word);
             value = argv[++at];
         }
@@ -144,12 +171,10 @@ static void add_option_help(const struct cli_option *option, struct gp_text *out
     size_t begin = out->length;
     gp_text_add(out, option->letter ? "  " : "      ");
     cli_add_option_names(option, out);
-    gp_text_add(out, " ");
-    if (out->length - begin > HELP_COLUMN) {
+    bool fits = out->length - begin < HELP_COLUMN;
+    if (!fits)
         gp_text_add(out, "\n");
-        begin = out->length;
-    }
-    gp_text_addf(out, "%*s", (int)(HELP_COLUMN - (out->length - begin)), "");
+    gp_text_addf(out, "%*s", (int)(fits ? HELP_COLUMN - (out->length - begin) : HELP_COLUMN), "");
     gp_wrap(out, HELP_COLUMN, option->help);
 }
 

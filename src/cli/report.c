@@ -1,35 +1,97 @@
 #include "cli/cli.h"
 #include "cli/report_html.h"
-#include "cli/report_launches.h"
+#include "cli/report_views.h"
 #include "cli/source.h"
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
 #include "report/layout.h"
+#include "report/merge.h"
 #include "report/table.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { METRICS, TOP, DETAILS, PRINT, HTML, OPTION_COUNT };
+enum {
+    METRICS,
+    TOP,
+    DETAILS,
+    KERNELS,
+    DEVICES,
+    SKIP,
+    COUNT,
+    PRINT,
+    HTML,
+    TRACE,
+    CSV,
+    COLUMNS,
+    SORT,
+    UNIT,
+    DEMANGLING,
+    MERGE,
+    SIDE,
+    OPTION_COUNT
+};
+
+#define WHAT "What is shown"
+#define HOW "How it is shown"
+#define SEVERAL "Several profiles"
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
         {"metrics", 'm', "LIST",
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
-         "counters the profile holds ('default' for standard input or a pipe)"},
-    [DETAILS] = {"details", 0, NULL, "all metrics of each kernel behind the summary"},
-    [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
-    [HTML] = {"html", 0, "FILE",
-              "write one page for a browser instead, with all profiles; -: to standard output"},
+         "counters the profile holds ('default' for standard input or a pipe)",
+         WHAT, NULL, "--metrics", "--metrics", 1},
+    [DETAILS] = {"details", 0, NULL,
+                 "all metrics of each kernel behind the summary, as with --metrics", WHAT, NULL,
+                 NULL, "--page details", 0},
+    [TOP] = {"top", 'n', "COUNT",
+             "most kernels to show, those with the most time; of a trace that is sorted, launches; "
+             "0: all (20)",
+             WHAT, NULL, NULL, NULL, 0},
+    [KERNELS] = {"kernels", 'k', "FILTER",
+                 "only kernels whose name matches this extended regular expression (also as "
+                 "regex:EXPRESSION, or ::NAME:INVOCATION)",
+                 WHAT, "kernel-name", "--kernels", "-k, --kernel-name", 0},
+    [DEVICES] = {"devices", 0, "LIST", "only launches on these GPUs, with commas between them",
+                 WHAT, NULL, "--devices", "--devices", 0},
+    [SKIP] = {"launch-skip", 0, "N", "leave out the first N launches", WHAT, NULL, NULL,
+              "-s, --launch-skip", 0},
+    [COUNT] = {"launch-count", 'c', "N", "show N launches, and no later ones", WHAT, NULL, NULL,
+               "-c, --launch-count", 0},
+
     [PRINT] = {"print", 0, "VIEW",
-               "what to print: summary; launches: JSON Lines, all that is known of a launch in one "
-               "object, which is format 1 of a profile (summary)"},
+               "summary: the report; times, metrics: nvprof's tables; trace: a line for each "
+               "launch; json: the summary for programs; side: a column for each profile; launches: "
+               "JSON Lines, all that is recorded of a launch in one object (summary)",
+               HOW, NULL, NULL, NULL, 0},
+    [HTML] = {"html", 0, "FILE",
+              "write a page for a browser instead, with all profiles; -: to standard output", HOW,
+              NULL, NULL, NULL, 0},
+    [TRACE] = {"print-gpu-trace", 0, NULL, "as --print trace", HOW, NULL, "--print-gpu-trace", NULL,
+               0},
+    [CSV] = {"csv", 0, NULL,
+             "comma-separated values, of --print times, metrics (if none is said), trace or side",
+             HOW, NULL, "--csv", "--csv", 0},
+    [COLUMNS] = {"columns", 0, "LIST",
+                 "what a line of the trace has: metrics, fields of a launch, name", HOW, NULL, NULL,
+                 NULL, 0},
+    [SORT] = {"sort", 0, "METRIC",
+              "order of the trace: the largest value of this metric first, or 'start'", HOW, NULL,
+              NULL, NULL, 0},
+    [UNIT] = {"normalized-time-unit", 'u', "UNIT", "the unit of times: s, ms, us, ns, auto (auto)",
+              HOW, "unit", "-u, --normalized-time-unit", NULL, 0},
+    [DEMANGLING] = {"demangling", 0, "on|off",
+                    "off: names of kernels are as the compiler made them (on)", HOW, NULL,
+                    "--demangling", NULL, 0},
+
+    [MERGE] = {"merge", 0, NULL, "all profiles as if they were one", SEVERAL, NULL, NULL, NULL, 0},
+    [SIDE] = {"side-by-side", 0, NULL, "as --print side", SEVERAL, NULL, NULL, NULL, 0},
 };
 
 /* ---- which metrics a profile can give ---- */
@@ -145,6 +207,8 @@ static int select_recorded(struct gp_metrics *m, const char *path, struct gp_tex
 
 struct reporting {
     const struct gp_metrics *metrics;
+    struct gp_filter *filter;
+    struct gp_merge merge;
     struct gp_summary *summary;
     struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
     struct gp_text *out;
@@ -165,6 +229,7 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_text_free(&line);
     gp_summary_settings(r->summary, &header->settings);
     r->seen = 1;
+    gp_merge_begin(&r->merge);
     return 0;
 }
 
@@ -176,19 +241,28 @@ static const char *own_name(void *user, const char *name)
 
 static int take_device(void *user, const struct gp_device *device)
 {
-    gp_summary_device(((struct reporting *)user)->summary, device);
+    struct reporting *r = user;
+    gp_summary_device(r->summary, gp_merge_device(&r->merge, device));
     return 0;
 }
 
 static int take_launch(void *user, const struct gp_launch *launch)
 {
-    gp_summary_launch(((struct reporting *)user)->summary, launch);
+    struct reporting *r = user;
+    struct gp_launch own = *launch;
+    own.device = gp_merge_number(&r->merge, launch->device);
+    if (gp_filter_takes(r->filter, launch))
+        gp_summary_launch(r->summary, &own);
     return 0;
 }
 
 static int take_count(void *user, const struct gp_count *count)
 {
-    gp_summary_count(((struct reporting *)user)->summary, count);
+    struct reporting *r = user;
+    struct gp_count own = *count;
+    own.device = gp_merge_number(&r->merge, count->device);
+    if (gp_filter_counts(r->filter, count))
+        gp_summary_count(r->summary, &own);
     return 0;
 }
 
@@ -198,16 +272,19 @@ static int take_other(void *user, const char *type, const struct json_t *line)
     return r->sources ? cli_take_code(r->sources, type, line) : 0;
 }
 
-static int report_file(struct gp_metrics *m, const char *path, const struct gp_table_options *table,
-                       struct gp_text *out)
+/* Reports on `count` profiles together. */
+static int report_together(struct gp_metrics *m, const struct cli_views *views,
+                           const struct gp_table_options *table, char **paths, int count,
+                           struct gp_text *out)
 {
     struct gp_text notes = {0};
-    char why[512] = "out of memory";
+    char why[512];
+    int worst = CLI_OK;
     struct reporting r = {.metrics = m,
+                          .filter = cli_views_filter(views),
                           .summary = gp_summary_new(m),
                           .sources = gp_sources_new(),
-                          .out = out,
-                          .path = path};
+                          .out = out};
     const struct gp_profile_visitor visitor = {.user = &r,
                                                .header = take_header,
                                                .device = take_device,
@@ -215,20 +292,30 @@ static int report_file(struct gp_metrics *m, const char *path, const struct gp_t
                                                .count = take_count,
                                                .other = take_other,
                                                .counter_name = own_name};
-    int answer = r.summary ? gp_profile_read(path, &visitor, &notes, why, sizeof(why)) : -1;
-    if (answer == 0 || r.seen) {
+    bool ready = r.summary && r.filter;
+    if (!ready) {
+        gp_say("out of memory");
+        worst = CLI_FAILED;
+    }
+    for (int i = 0; ready && i < count; i++) {
+        r.path = paths[i];
+        if (gp_profile_read(paths[i], &visitor, &notes, why, sizeof(why)) != 0) {
+            gp_say("%s", why);
+            worst = CLI_FAILED;
+        }
+    }
+    if (r.seen) {
         struct gp_table_options own = *table;
-        own.profile = path;
+        own.profile = count == 1 ? paths[0] : NULL;
         own.sources = r.sources;
         gp_table_report(r.summary, &own, out);
         gp_text_add(out, gp_text_string(&notes));
     }
-    if (answer != 0)
-        gp_say("%s", why);
+    gp_filter_free(r.filter);
     gp_summary_free(r.summary);
     gp_sources_free(r.sources);
     gp_text_free(&notes);
-    return answer == 0 ? CLI_OK : CLI_FAILED;
+    return worst;
 }
 
 static int read_top(const char *text, struct gp_table_options *table)
@@ -244,53 +331,86 @@ static int read_top(const char *text, struct gp_table_options *table)
     return 0;
 }
 
-static int report_files(struct gp_metrics *m, const char *list,
+/* --metrics, or all that the profile has the counters for. */
+static int select_metrics(struct gp_metrics *m, const char *path, const char *list)
+{
+    struct gp_text problems = {0};
+    int answer = list ? gp_metrics_select(m, list, &problems) : select_recorded(m, path, &problems);
+    if (answer != 0)
+        gp_say_lines("--metrics: ", gp_text_string(&problems));
+    gp_text_free(&problems);
+    return answer == 0 ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
+}
+
+static int report_files(struct gp_metrics *m, const struct cli_views *views,
                         const struct gp_table_options *table, char **paths, int count)
 {
-    int worst = CLI_OK;
-    struct gp_text problems = {0};
-    if (list && gp_metrics_select(m, list, &problems) != 0) {
-        gp_say_lines("--metrics: ", gp_text_string(&problems));
-        worst = CLI_USAGE;
-        count = 0;
-    }
-    for (int i = 0; i < count; i++) {
+    int worst = CLI_OK, step = views->merge ? count : 1;
+    for (int i = 0; i < count; i += step) {
         struct gp_text out = {0};
         if (i > 0)
             gp_text_add(&out, "\n");
-        int answer = CLI_FAILED;
-        if (list || select_recorded(m, paths[i], &problems) == 0)
-            answer = report_file(m, paths[i], table, &out);
+        int answer = select_metrics(m, paths[i], views->metrics);
+        if (answer == CLI_USAGE)
+            return answer;
+        if (answer == CLI_OK)
+            answer = report_together(m, views, table, paths + i, step, &out);
         int printed = cli_print(&out);
         if (printed > answer)
             answer = printed;
         if (answer > worst)
             worst = answer;
     }
-    gp_text_free(&problems);
     return worst;
 }
 
-/* For the page, which asks profile by profile. `list`: what --metrics says, or NULL. */
-static int select_for_page(struct gp_metrics *m, const char *path, const void *list)
+/* False after saying what is wrong. */
+static bool read_views(const char *const *values, struct cli_views *views)
 {
-    struct gp_text problems = {0};
-    bool selected =
-        (list ? gp_metrics_select(m, list, &problems) : select_recorded(m, path, &problems)) == 0;
-    if (!selected)
-        gp_say_lines("--metrics: ", gp_text_string(&problems));
-    gp_text_free(&problems);
-    return selected ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
-}
-
-static int print_launches(char **paths, int count)
-{
-    int worst = CLI_OK;
-    for (int i = 0; i < count; i++) {
-        int answer = cli_print_launches(paths[i]);
-        worst = answer > worst ? answer : worst;
+    const char *unit = values[UNIT], *demangling = values[DEMANGLING];
+    *views = (struct cli_views){.metrics = values[METRICS],
+                                .kernels = values[KERNELS],
+                                .devices = values[DEVICES],
+                                .skip = values[SKIP],
+                                .count = values[COUNT],
+                                .columns = values[COLUMNS],
+                                .sort = values[SORT],
+                                .merge = values[MERGE] != NULL,
+                                .select = select_metrics};
+    views->view.csv = values[CSV] != NULL;
+    if (values[PRINT] && !cli_view_find(values[PRINT], &views->which))
+        return false;
+    if (!values[PRINT])
+        views->which = values[SIDE]                                       ? CLI_VIEW_SIDE
+                       : values[TRACE] || values[COLUMNS] || values[SORT] ? CLI_VIEW_TRACE
+                       : values[CSV]                                      ? CLI_VIEW_METRICS
+                                                                          : CLI_VIEW_SUMMARY;
+    if (unit && strcmp(unit, "auto") != 0 &&
+        !(views->view.unit = gp_view_unit(unit, strlen(unit)))) {
+        gp_say("--normalized-time-unit: '%s' is none of s, ms, us, ns, auto", unit);
+        return false;
     }
-    return worst;
+    if (demangling && strcmp(demangling, "on") != 0 && strcmp(demangling, "off") != 0) {
+        gp_say("--demangling: '%s' is neither on nor off", demangling);
+        return false;
+    }
+    views->view.mangled = demangling && strcmp(demangling, "off") == 0;
+    return true;
+}
+
+/* `page`: the file for a browser; NULL: print. */
+static int print_report(const struct cli_views *views, const struct gp_table_options *table,
+                        const char *page, char **paths, int count)
+{
+    struct gp_metrics *m = cli_open_metrics();
+    if (!m)
+        return CLI_FAILED;
+    int answer = !cli_views_check(views, m)         ? CLI_USAGE
+                 : page                             ? cli_report_html(page, views, m, paths, count)
+                 : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)
+                                                    : cli_views_print(views, m, paths, count);
+    gp_metrics_close(m);
+    return answer;
 }
 
 static int run_report(const struct cli_command *self, int argc, char **argv)
@@ -300,29 +420,20 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     if (first < 0)
         return status;
     struct gp_table_options table = {.top = 20};
-    table.details = values[DETAILS] != NULL;
-    if (values[TOP] && read_top(values[TOP], &table) != 0)
+    table.details = values[DETAILS] || values[METRICS];
+    struct cli_views views;
+    if ((values[TOP] && read_top(values[TOP], &table) != 0) || !read_views(values, &views))
         return CLI_USAGE;
+    views.top = values[TOP] ? table.top : 0;
+    if (values[HTML] && views.which != CLI_VIEW_SUMMARY) {
+        gp_say("--html: a page has all views of its own; leave out the other one");
+        return CLI_USAGE;
+    }
     if (first >= argc) {
         gp_say("there is no profile to report on ('gpuprof help report' tells more)");
         return CLI_USAGE;
     }
-    const char *view = values[PRINT] ? values[PRINT] : "summary";
-    if (strcmp(view, "launches") == 0)
-        return print_launches(argv + first, argc - first);
-    if (strcmp(view, "summary") != 0) {
-        gp_say("--print: there is no view '%s'; say summary or launches", view);
-        return CLI_USAGE;
-    }
-    struct gp_metrics *m = cli_open_metrics();
-    if (!m)
-        return CLI_FAILED;
-    int answer = values[HTML]
-                     ? cli_report_html(values[HTML], m, select_for_page, values[METRICS],
-                                       argv + first, argc - first)
-                     : report_files(m, values[METRICS], &table, argv + first, argc - first);
-    gp_metrics_close(m);
-    return answer;
+    return print_report(&views, &table, values[HTML], argv + first, argc - first);
 }
 
 const struct cli_command cli_report = {

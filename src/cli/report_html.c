@@ -6,6 +6,7 @@
 #include "cli/source.h"
 #include "profile/reader.h"
 #include "report/html.h"
+#include "report/merge.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What add_profile answers where there is nothing to show, beside what a command answers. */
+/* What add_profiles answers where there is nothing to show, beside what a command answers. */
 enum { UNREADABLE = 100 };
 
 struct collecting {
     const struct gp_metrics *metrics;
+    struct gp_filter *filter;
+    struct gp_merge merge;
     struct gp_summary *summary;
     struct gp_launch_columns *columns;
     struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
@@ -41,26 +44,36 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_html_add_process(&c->processes, &process);
     gp_summary_settings(c->summary, &header->settings);
     c->seen = true;
+    gp_merge_begin(&c->merge);
     return 0;
 }
 
 static int take_device(void *user, const struct gp_device *device)
 {
-    gp_summary_device(((struct collecting *)user)->summary, device);
+    struct collecting *c = user;
+    gp_summary_device(c->summary, gp_merge_device(&c->merge, device));
     return 0;
 }
 
 static int take_launch(void *user, const struct gp_launch *launch)
 {
     struct collecting *c = user;
-    gp_summary_launch(c->summary, launch);
-    const struct gp_device *device = gp_summary_get_device(c->summary, launch->device);
-    return gp_launch_columns_add(c->columns, device, launch) ? 0 : -1;
+    struct gp_launch own = *launch;
+    own.device = gp_merge_number(&c->merge, launch->device);
+    if (!gp_filter_takes(c->filter, launch))
+        return 0;
+    gp_summary_launch(c->summary, &own);
+    const struct gp_device *device = gp_summary_get_device(c->summary, own.device);
+    return gp_launch_columns_add(c->columns, device, &own) ? 0 : -1;
 }
 
 static int take_count(void *user, const struct gp_count *count)
 {
-    gp_summary_count(((struct collecting *)user)->summary, count);
+    struct collecting *c = user;
+    struct gp_count own = *count;
+    own.device = gp_merge_number(&c->merge, count->device);
+    if (gp_filter_counts(c->filter, count))
+        gp_summary_count(c->summary, &own);
     return 0;
 }
 
@@ -76,38 +89,66 @@ static const char *own_name(void *user, const char *name)
     return gp_metrics_counter_name(((struct collecting *)user)->metrics, name);
 }
 
-/* Of a damaged profile what can be read; the answer is then CLI_FAILED, as without the page. */
-static int add_profile(struct gp_metrics *m, const char *path, struct gp_text *page)
+static int read_profiles(struct collecting *c, char **paths, int count, struct gp_text *notes)
 {
-    struct collecting c = {.metrics = m,
-                           .summary = gp_summary_new(m),
-                           .columns = gp_launch_columns_new(m),
-                           .sources = gp_sources_new()};
-    struct gp_text notes = {0};
-    char why[512] = "out of memory";
-    const struct gp_profile_visitor visitor = {.user = &c,
+    const struct gp_profile_visitor visitor = {.user = c,
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
                                                .other = take_other,
                                                .counter_name = own_name};
-    int answer = CLI_FAILED;
-    if (c.summary && c.columns && gp_profile_read(path, &visitor, &notes, why, sizeof(why)) == 0)
-        answer = CLI_OK;
-    if (answer != CLI_OK) {
+    int worst = CLI_OK;
+    for (int i = 0; i < count; i++) {
+        char why[512] = "out of memory";
+        if (gp_profile_read(paths[i], &visitor, notes, why, sizeof(why)) == 0)
+            continue;
         gp_say("%s", why);
-        gp_text_addf(&notes, "%s\n", why);
+        gp_text_addf(notes, "%s\n", why);
+        worst = CLI_FAILED;
     }
-    if (c.seen)
-        gp_html_profile(page, path, &c.processes, c.summary, c.columns, c.sources,
-                        gp_text_string(&notes));
+    return worst;
+}
+
+static void add_to_page(const struct collecting *c, char **paths, int count,
+                        const struct gp_text *notes, struct gp_text *page)
+{
+    struct gp_text name = {0};
+    gp_text_add(&name, paths[0]);
+    if (count > 1)
+        gp_text_addf(&name, " and %d more", count - 1);
+    gp_html_profile(page, gp_text_string(&name), &c->processes, c->summary, c->columns, c->sources,
+                    gp_text_string(notes));
+    gp_text_free(&name);
+}
+
+/* Adds profiles to the page, as one. */
+static int add_profiles(const struct cli_views *views, struct gp_metrics *m, char **paths,
+                        int count, struct gp_text *page)
+{
+    struct collecting c = {.metrics = m,
+                           .filter = cli_views_filter(views),
+                           .summary = gp_summary_new(m),
+                           .columns = gp_launch_columns_new(m),
+                           .sources = gp_sources_new()};
+    struct gp_text notes = {0};
+    int answer = UNREADABLE;
+    if (c.summary && c.columns && c.filter) {
+        answer = read_profiles(&c, paths, count, &notes);
+        if (c.seen)
+            add_to_page(&c, paths, count, &notes, page);
+        else
+            answer = UNREADABLE;
+    } else {
+        gp_say("out of memory");
+    }
+    gp_filter_free(c.filter);
     gp_summary_free(c.summary);
     gp_launch_columns_free(c.columns);
     gp_sources_free(c.sources);
     gp_text_free(&c.processes);
     gp_text_free(&notes);
-    return c.seen ? answer : UNREADABLE;
+    return answer;
 }
 
 static int write_page(const char *file, const struct gp_text *page)
@@ -131,17 +172,16 @@ static int write_page(const char *file, const struct gp_text *page)
     return CLI_FAILED;
 }
 
-int cli_report_html(const char *file, struct gp_metrics *m,
-                    int (*select)(struct gp_metrics *m, const char *path, const void *user),
-                    const void *user, char **paths, int count)
+int cli_report_html(const char *file, const struct cli_views *views, struct gp_metrics *m,
+                    char **paths, int count)
 {
     struct gp_text page = {0};
-    int worst = CLI_OK;
+    int worst = CLI_OK, step = views->merge ? count : 1;
     gp_html_begin(&page);
-    for (int i = 0; i < count; i++) {
-        int answer = select(m, paths[i], user);
+    for (int i = 0; i < count; i += step) {
+        int answer = views->select(m, paths[i], views->metrics);
         if (answer == CLI_OK)
-            answer = add_profile(m, paths[i], &page);
+            answer = add_profiles(views, m, paths + i, step, &page);
         if (answer == CLI_USAGE || answer == UNREADABLE) {
             gp_text_free(&page);
             return answer == CLI_USAGE ? CLI_USAGE : CLI_FAILED;

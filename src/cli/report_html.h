@@ -3,12 +3,12 @@
 #ifndef GPUPROF_CLI_REPORT_HTML_H
 #define GPUPROF_CLI_REPORT_HTML_H
 
-#include "metrics/metrics.h"
+#include "cli/report_views.h"
 
-/* Writes the page. `select` chooses the metrics to show of a profile and returns CLI_OK, or after
- * saying what is wrong what the command answers. Returns the same. */
-int cli_report_html(const char *file, struct gp_metrics *m,
-                    int (*select)(struct gp_metrics *m, const char *path, const void *user),
-                    const void *user, char **paths, int count);
+/* Writes the page: of each profile, or of all together where the options say so. Returns CLI_OK, or
+ * after saying what is wrong what the command answers; of a damaged profile the page has what can
+ * be read. */
+int cli_report_html(const char *file, const struct cli_views *views, struct gp_metrics *m,
+                    char **paths, int count);
 
 #endif

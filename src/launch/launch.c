@@ -129,8 +129,8 @@ static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
     bool captures = gp_captures() > 0;
     if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
-    return gp_selection_takes(call) && gp_sampling_takes(call, turn) && interest == GP_WANTED && !captures &&
-           !is_capturing(call->stream, call->per_thread_stream);
+    return gp_selection_takes(call) && gp_sampling_takes(call, turn) && interest == GP_WANTED &&
+           !captures && !is_capturing(call->stream, call->per_thread_stream);
 }
 
 /* A stream other than the default ones knows its context; a launch goes there, current or not. */

@@ -12,6 +12,7 @@
 #include "counters/code_counts.h"
 #include "cuda/driver.h"
 #include "launch/printing.h"
+#include "launch/progress.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/tallies.h"
@@ -208,6 +209,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
     gp_printing_launch(launch);
+    gp_progress_launch(launch, 1);
     if (session.writer)
         gp_writer_launch(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -216,6 +218,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 void gp_session_note_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
+    gp_progress_launch(launch, 0);
     if (session.writer)
         gp_writer_early(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -290,11 +293,13 @@ static void read_cache_mode(void)
 
 static void read_report_mode(void)
 {
-    const char *mode = getenv("GPUPROF_REPORT");
-    if (!mode || !*mode || strcmp(mode, "summary") == 0)
+    const char *mode = getenv("GPUPROF_REPORT"), *metrics = getenv("GPUPROF_METRICS");
+    /* Who asks for metrics by name wants to see them. */
+    session.details = metrics && *metrics && strcmp(metrics, "default") != 0;
+    if (!mode || !*mode)
         return;
-    if (strcmp(mode, "details") == 0)
-        session.details = true;
+    if (strcmp(mode, "details") == 0 || strcmp(mode, "summary") == 0)
+        session.details = strcmp(mode, "details") == 0;
     else
         gp_say("GPUPROF_REPORT=%s: unknown; say summary (the default) or details", mode);
 }
@@ -439,6 +444,7 @@ static void report_at_exit(void)
     until.tv_sec += 2;
     if (pthread_mutex_timedlock(&session.records, &until) != 0)
         return;
+    gp_progress_end();
     if (!session.reported && (!session.gave_up || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
         gp_tallies_visit(record_count, NULL);
@@ -500,6 +506,7 @@ void gp_session_start(void)
         read_timeout();
         read_kernel_filter();
         gp_printing_start(session.metrics);
+        gp_progress_start();
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");

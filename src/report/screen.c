@@ -294,7 +294,7 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
 static void add_changes(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
 {
     const struct gp_advice_list *list = &f->advice;
-    size_t number = 0, known = 0, measured = 0, roofs = 0;
+    size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
     gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time\n");
     for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++)
         if (advised_before(list, i) < MOST_OF_A_KERNEL)
@@ -303,6 +303,7 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, stru
         measured += s->rows->rows[i].measured > 0;
         known += f->bounds[i].kind != GP_BOUND_UNKNOWN;
         roofs += f->bounds[i].at_roof;
+        large += s->rows->rows[i].seconds >= GP_ADVISED_SHARE * s->rows->seconds;
     }
     if (number > 0)
         return;
@@ -311,7 +312,9 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, stru
     else if (known == 0) {
         gp_text_add(out, "   what bounds the kernels is not known: ");
         gp_wrap(out, 6, f->bounds[0].why);
-    } else
+    } else if (large == 0)
+        gp_text_add(out, "   no kernel takes so much of the time that it matters\n");
+    else
         gp_text_addf(out, "   nothing: no rule has an answer%s\n",
                      roofs > 0 ? ", and some kernels are at their roof" : "");
 }

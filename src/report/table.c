@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SKIPS 40 /* lines on what was not measured */
+#define MOST_REASONS 64 /* kept, why metrics have no value */
+#define MOST_SKIPS 40   /* lines on what was not measured */
 
 static size_t shown(const struct gp_rows *r, const struct gp_table_options *options)
 {
@@ -175,7 +176,7 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
                      gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
     gp_text_addf(out,
                  "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
-                 "%s DETAILS say why\n",
+                 "%s the end says why\n",
                  has_all_columns(r) ? "no value," : "not asked for, or");
     if (estimated)
         gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
@@ -238,17 +239,48 @@ static void add_resources(const struct gp_row *row, struct gp_text *out)
     gp_wrap(out, 6, line);
 }
 
-static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
-                       struct gp_text *out)
+/* Why metrics have no value, each reason once, by number from 1. */
+struct reasons {
+    char *texts[MOST_REASONS];
+    size_t count;
+};
+
+/* The number of a reason; 0 where there are too many. What it says of the one counter that a metric
+ * lacks is left out, as others lack others for the same reason. */
+static size_t number_of(struct reasons *r, const char *why)
 {
-    if (stat->count == 0) {
-        char line[GP_WHY_SIZE + 32];
-        snprintf(line, sizeof(line), "absent: %s", stat->absent ? stat->absent : "not measured");
-        gp_text_addf(out, "   %-34s ", metric->name);
-        gp_wrap(out, 40, line);
-        return;
+    const char *colon = strstr(why, ": ");
+    const char *reason = strncmp(why, "counter ", 8) == 0 && colon ? colon + 2 : why;
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->texts[i], reason) == 0)
+            return i + 1;
+    if (r->count == MOST_REASONS || !(r->texts[r->count] = strdup(reason)))
+        return 0;
+    return ++r->count;
+}
+
+static void add_reasons(struct reasons *r, struct gp_text *out)
+{
+    if (r->count > 0)
+        gp_text_add(out, "\nAbsent because\n");
+    for (size_t i = 0; i < r->count; i++) {
+        gp_text_addf(out, "   [%zu] ", i + 1);
+        gp_wrap(out, 7, r->texts[i]);
+        free(r->texts[i]);
     }
+}
+
+static const char *reason_of(const struct gp_stat *stat)
+{
+    return stat->absent ? stat->absent : "not measured";
+}
+
+static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
+                       struct reasons *reasons, struct gp_text *out)
+{
     char min[40], max[40], avg[40];
+    if (stat->count == 0)
+        return;
     gp_unit_format(stat->min, metric->unit, min, sizeof(min));
     gp_unit_format(stat->max, metric->unit, max, sizeof(max));
     gp_unit_format(stat->sum / (double)stat->count, metric->unit, avg, sizeof(avg));
@@ -259,13 +291,41 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
     gp_text_addf(out, "   %-34s %17s %17s %17s%s", metric->name, min, max, avg,
                  stat->combined ? " *" : "");
     if (stat->absent_count > 0 && !stat->combined) {
-        char line[GP_WHY_SIZE + 96];
-        snprintf(line, sizeof(line), "  absent in %" PRIu64 " of %" PRIu64 ": %s",
-                 stat->absent_count, stat->absent_count + stat->count,
-                 stat->absent ? stat->absent : "not measured");
-        gp_wrap(out, 40, line);
-    } else {
-        gp_text_add(out, "\n");
+        gp_text_addf(out, "  absent in %" PRIu64, stat->absent_count);
+        size_t number = number_of(reasons, reason_of(stat));
+        if (number)
+            gp_text_addf(out, " [%zu]", number);
+    }
+    gp_text_add(out, "\n");
+}
+
+/* Metrics without a value, those of one reason on one line. */
+static void add_absent(const struct gp_rows *r, const struct gp_row *row, struct reasons *reasons,
+                       struct gp_text *out)
+{
+    const struct gp_metrics *m = gp_summary_metrics(r->summary);
+    size_t count = gp_metrics_selected_count(m);
+    for (size_t first = 0; first < count; first++) {
+        struct gp_text line = {0};
+        size_t number =
+            row->stats[first].count ? 0 : number_of(reasons, reason_of(&row->stats[first]));
+        bool said = row->stats[first].count > 0;
+        for (size_t i = 0; i < first && !said; i++)
+            said =
+                row->stats[i].count == 0 && number_of(reasons, reason_of(&row->stats[i])) == number;
+        if (said)
+            continue;
+        gp_text_addf(&line, "   absent [%zu]: ", number);
+        const char *separator = "";
+        for (size_t i = first; i < count; i++) {
+            if (row->stats[i].count > 0 || number_of(reasons, reason_of(&row->stats[i])) != number)
+                continue;
+            gp_text_addf(&line, "%s%s", separator, gp_metrics_selected(m, i)->name);
+            separator = ", ";
+        }
+        out->failed |= line.failed;
+        gp_wrap(out, 6, gp_text_string(&line));
+        gp_text_free(&line);
     }
 }
 
@@ -283,7 +343,8 @@ static void add_turns(const struct gp_rows *r, const struct gp_row *row, struct 
                  row->hardware, row->hardware == 1 ? "" : "es", row->instrumented);
 }
 
-static void add_details_of(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
+                           struct reasons *reasons, struct gp_text *out)
 {
     gp_text_add(out, "\n");
     gp_wrap(out, 3, row->full_name);
@@ -302,16 +363,19 @@ static void add_details_of(const struct gp_rows *r, const struct gp_row *row, st
     }
     gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", "min", "max", "avg");
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
-        add_metric(gp_metrics_selected(m, i), &row->stats[i], out);
+        add_metric(gp_metrics_selected(m, i), &row->stats[i], reasons, out);
+    add_absent(r, row, reasons, out);
     add_turns(r, row, out);
 }
 
 static void add_details(const struct gp_rows *r, const struct gp_table_options *options,
                         struct gp_text *out)
 {
+    struct reasons reasons = {.count = 0};
     gp_text_add(out, "\nDETAILS\n");
     for (size_t i = 0; i < shown(r, options); i++)
-        add_details_of(r, &r->rows[i], out);
+        add_details_of(r, &r->rows[i], &reasons, out);
+    add_reasons(&reasons, out);
 }
 
 /* ---- what is missing ---- */

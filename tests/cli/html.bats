@@ -93,3 +93,25 @@ END
     run "$gpuprof" report --html page.html
     [ "$status" -eq 2 ]
 }
+
+@test "what chooses launches and puts profiles together holds for the page" {
+    sed 's/_Z9vectorAddPKfS0_Pfi/_Z5otherPf/; s/"index":0/"index":1/' launch >other
+    cat header launch other >both.jsonl
+    "$gpuprof" report --kernels other --html page.html both.jsonl
+    [ "$(holds page.html '[k["brief"] for k in p["kernels"]], p["launches"]["count"]')" = "(['other'], 1)" ]
+    "$gpuprof" report --merge --html page.html good.jsonl both.jsonl
+    [ "$(holds page.html 'p["totals"]["launches"], len(p["processes"]), p["path"]')" = "(4, 2, 'good.jsonl and 1 more')" ]
+    [ "$(grep -o '"path":' page.html | wc -l)" -eq 1 ]
+    run "$gpuprof" report --csv --html page.html good.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --html: a page has all views of its own; leave out the other one" ]
+}
+
+@test "of a damaged profile the page has what can be read" {
+    { cat good.jsonl; echo '{"type":"launch","index":"x"}'; cat launch; } >damaged.jsonl
+    run "$gpuprof" report --html page.html damaged.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == "gpuprof: damaged.jsonl:5: "* ]]
+    [ "$(holds page.html 'p["totals"]["launches"]')" = 3 ]
+    [ "$(holds page.html '"damaged.jsonl:5: " in p["notes"]')" = True ]
+}

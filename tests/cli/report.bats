@@ -1,5 +1,7 @@
 # `gpuprof report` on profiles written by hand.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
     gpuprof=$GPUPROF_BUILD/gpuprof
     cd "$BATS_TEST_TMPDIR"
@@ -21,7 +23,7 @@ flat() {
 }
 
 @test "the report names program, device and kernel" {
-    run "$gpuprof" report good.jsonl
+    run "$gpuprof" report --details good.jsonl
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "good.jsonl: ./app -n 5 (process 77 on node1, 2026-01-02T03:04:05Z, gpuprof 0.1.0)" ]]
     [[ $output == *"2 kernel launches, 2 measured"* ]]
@@ -32,21 +34,21 @@ flat() {
 }
 
 @test "it shows the metrics whose counters were recorded, absent ones with their reason" {
-    run "$gpuprof" report good.jsonl
+    run "$gpuprof" report --details good.jsonl
     [[ $output == *"dram_read_bytes"*"134.2 MB"* ]]
-    [[ $(flat) == *"achieved_occupancy absent: counter sm__warps_active.avg.pct_of_peak_sustained_active: the counters are in use by another process"* ]]
+    [[ $(flat) == *"absent [1]: achieved_occupancy"*"Absent because [1] the counters are in use by another process"* ]]
     [[ $output != *"gld_efficiency "* ]]
 }
 
 @test "--metrics chooses what is shown" {
-    run "$gpuprof" report --metrics duration,gld_efficiency good.jsonl
+    run "$gpuprof" report --details --metrics duration,gld_efficiency good.jsonl
     [ "$status" -eq 0 ]
-    [[ $(flat) == *"gld_efficiency absent: counter smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct: not measured"* ]]
+    [[ $(flat) == *"absent [1]: gld_efficiency Absent because [1] not measured"* ]]
     [[ $output != *"dram_read_bytes"* ]]
-    [[ $output == *"-: not asked for, or DETAILS say why"* ]]
-    run "$gpuprof" report --metrics default good.jsonl
-    [[ $output == *"; -: no value, DETAILS say why"* ]]
-    run "$gpuprof" report --metrics duraton good.jsonl
+    [[ $output == *"-: not asked for, or the end says why"* ]]
+    run "$gpuprof" report --details --metrics default good.jsonl
+    [[ $output == *"; -: no value, the end says why"* ]]
+    run "$gpuprof" report --details --metrics duraton good.jsonl
     [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: --metrics: there is no metric 'duraton'; did you mean duration?" ]
 }
@@ -54,7 +56,7 @@ flat() {
 @test "a metric defined after the run is computed from the old profile" {
     mkdir -p mine
     printf '[read_per_write]\nformula = dram_read_bytes / dram_write_bytes\n' >mine/x.ini
-    run env GPUPROF_METRICS_PATH=mine "$gpuprof" report good.jsonl
+    run env GPUPROF_METRICS_PATH=mine "$gpuprof" report --details good.jsonl
     [[ $output == *"read_per_write"*"2"* ]]
 }
 
@@ -62,7 +64,7 @@ flat() {
     sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' launch >count
     sed 's/"time":/"sample":"first:2","time":/' header >sampled
     cat sampled launch launch count >counted.jsonl
-    run "$gpuprof" report counted.jsonl
+    run "$gpuprof" report --details counted.jsonl
     [ "$status" -eq 0 ]
     [[ $output == *": 20000 kernel launches, 2 measured"* ]]
     [[ $output == *"some launches were measured: first:2."* ]]
@@ -71,12 +73,12 @@ flat() {
     # Another grid, none of which was recorded: what is known of the kernel is known all the same.
     sed 's/524288/100/; s/20000/30000/' count >grid100
     cat sampled launch count grid100 >counted.jsonl
-    run "$gpuprof" report counted.jsonl
+    run "$gpuprof" report --details counted.jsonl
     [[ $output == *"2 grids from 100 to 524288"* ]]
     [[ $output == *"16 registers per thread"* ]]
     [[ $output == *"theoretical occupancy 0.50"* ]]
     { cat header; sed 's/,"launches":20000//' count; } >bad.jsonl
-    run "$gpuprof" report bad.jsonl
+    run "$gpuprof" report --details bad.jsonl
     [ "$status" -eq 1 ]
     [[ $output == *'bad.jsonl:3: there is no "launches"'* ]]
 }
@@ -87,7 +89,7 @@ flat() {
     sed 's/524288,1,1/1,2,3/; s/"block":\[32,1,1\]/&,"cluster":[2,2,2]/' recalled >small
     sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' large >count
     cat header large small count >wide.jsonl
-    run "$gpuprof" report wide.jsonl
+    run "$gpuprof" report --details wide.jsonl
     [[ $(flat) == *"2 grids from 1x2x3 to 2147483647x65535x65535, block 32, cluster 2x2x2; 20001 launches, 2 measured (instrumented counters of 2 are those of launches alike); GPU 0"* ]]
     awk 'length > 120 { print; exit 1 }' <<<"$output"
 }
@@ -97,7 +99,7 @@ flat() {
     elsewhere='counted in other launches (GPUPROF_REPLAY=off)'
     sed 's/"counters":.*/"counters":{"gpu__time_duration.sum":50000.0},"absent":{"smsp__sass_data_bytes_mem_global_op_ld.sum":"'"$elsewhere"'"}}/' launch >>turns.jsonl
     sed 's/"counters":.*/"counters":{"smsp__sass_data_bytes_mem_global_op_ld.sum":100000.0},"absent":{"gpu__time_duration.sum":"'"$elsewhere"'"}}/' launch >>turns.jsonl
-    run "$gpuprof" report turns.jsonl
+    run "$gpuprof" report --details turns.jsonl
     [ "$status" -eq 0 ]
     [[ $output == *"No launch was replayed (GPUPROF_REPLAY=off)"* ]]
     [[ $output == *"2 launches, 2 measured (1 with hardware counters, 1 instrumented); GPU 0"* ]]
@@ -105,25 +107,25 @@ flat() {
     [[ $(flat) == *"gld_requested_throughput - - 2.000 GB/s * "* ]]
     [[ $output == *"* from the means of counters of 1 launch with hardware counters and 1 instrumented"* ]]
     sed -i '1s/"replay":"off"/"replay":"on"/' turns.jsonl
-    run "$gpuprof" report turns.jsonl
-    [[ $(flat) == *"gld_requested_throughput absent: "*"$elsewhere"* ]]
+    run "$gpuprof" report --details turns.jsonl
+    [[ $(flat) == *"absent [1]: "*"gld_requested_throughput"*"Absent because [1] $elsewhere"* ]]
 }
 
 @test "standard input and several files" {
     run "$gpuprof" report - <good.jsonl
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "-: ./app"* ]]
-    run "$gpuprof" report good.jsonl good.jsonl
+    run "$gpuprof" report --details good.jsonl good.jsonl
     [ "$(grep -c '^good.jsonl: ' <<<"$output")" -eq 2 ]
 }
 
 @test "a profile that comes through a pipe with a name is read once" {
-    run "$gpuprof" report <(cat good.jsonl)
+    run "$gpuprof" report --details <(cat good.jsonl)
     [ "$status" -eq 0 ]
     [[ $output == *"2 kernel launches, 2 measured"* ]]
     mkfifo pipe
     cat good.jsonl >pipe &
-    run timeout 20 "$gpuprof" report pipe
+    run timeout 20 "$gpuprof" report --details pipe
     [ "$status" -eq 0 ]
     [[ $output == *"2 kernel launches, 2 measured"* ]]
 }
@@ -131,7 +133,7 @@ flat() {
 @test "of profiles one behind the other, early launches of the first are not those of the second" {
     sed 's/"type":"launch"/"type":"early"/' launch >early
     cat header early header launch >two.jsonl
-    run "$gpuprof" report two.jsonl
+    run "$gpuprof" report --details two.jsonl
     [ "$status" -eq 0 ]
     [[ $output == *": 2 kernel launches, 2 measured"* ]]
 }
@@ -139,13 +141,13 @@ flat() {
 @test "--top limits the kernels shown" {
     sed 's/vectorAdd/vectorSub/' launch >other
     cat header launch launch other >two.jsonl
-    run "$gpuprof" report --top 1 two.jsonl
+    run "$gpuprof" report --details --top 1 two.jsonl
     [[ $output == *"and 1 more kernel with 33.3% of the time"* ]]
     [[ $output != *"vectorSub("* ]]
-    run "$gpuprof" report --top 0 two.jsonl
+    run "$gpuprof" report --details --top 0 two.jsonl
     [[ $output == *"vectorSub("* ]]
     for top in few "" -1 " -1" 1x 99999999999999999999; do
-        run "$gpuprof" report --top "$top" two.jsonl
+        run "$gpuprof" report --details --top "$top" two.jsonl
         [ "$status" -eq 2 ]
         [ "$output" = "gpuprof: --top: '$top' is no number of kernels" ]
     done
@@ -154,15 +156,15 @@ flat() {
 @test "of very many kernels none is worth advice" {
     cp header many.jsonl
     for i in {1..150}; do sed "s/9vectorAdd/4k$((100 + i))/" launch; done >>many.jsonl
-    run "$gpuprof" report many.jsonl
-    [[ $output == *"ADVICE"*"no kernel takes so much of the time that it matters"* ]]
-    run "$gpuprof" report good.jsonl
-    [[ $output == *"ADVICE"*"at most 32 of 64 warps fit on an SM"* ]]
+    run "$gpuprof" report --details many.jsonl
+    [[ $output == *"WORTH CHANGING"*"no kernel takes so much of the time that it matters"* ]]
+    run "$gpuprof" report --details good.jsonl
+    [[ $output == *" DRAM "*"nothing: no rule has an answer"* ]]
 }
 
 @test "a profile that a crash cut short is reported, with a note" {
     head -c -100 good.jsonl >cut.jsonl
-    run "$gpuprof" report cut.jsonl
+    run "$gpuprof" report --details cut.jsonl
     [ "$status" -eq 0 ]
     [[ $output == *"1 kernel launch, 1 measured"* ]]
     [[ $output == *"cut.jsonl:4: the last line is incomplete and left out"* ]]
@@ -170,14 +172,14 @@ flat() {
 
 @test "an unreadable profile answers 1 with file and line, the others are still reported" {
     echo nonsense >bad.jsonl
-    run "$gpuprof" report bad.jsonl
+    run "$gpuprof" report --details bad.jsonl
     [ "$status" -eq 1 ]
     [ "$output" = "gpuprof: bad.jsonl:1: not a gpuprof profile" ] || [[ $output == "gpuprof: bad.jsonl:1: no JSON"* ]]
-    run "$gpuprof" report nothing.jsonl
+    run "$gpuprof" report --details nothing.jsonl
     [ "$status" -eq 1 ]
     [ "$output" = "gpuprof: nothing.jsonl: No such file or directory" ]
     { cat header; echo '{"type":"launch","index":0}'; } >half.jsonl
-    run "$gpuprof" report half.jsonl good.jsonl
+    run "$gpuprof" report --details half.jsonl good.jsonl
     [ "$status" -eq 1 ]
     [[ $output == *'half.jsonl:3: there is no "kernel"'* ]]
     [[ $output == *"good.jsonl: ./app"* ]]
@@ -230,4 +232,178 @@ END
             n=$((n + (n < 40 ? 1 : 37)))
         done
     done
+}
+
+@test "the report is one screen, and says how to see more" {
+    for i in {1..300}; do sed "s/9vectorAdd/4k$((100 + i))/" launch; done >many
+    cat header many >many.jsonl
+    run "$gpuprof" report many.jsonl
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -le 60 ]
+    awk 'length > 120 { print; exit 1 }' <<<"$output"
+    [[ $output != *DETAILS* ]]
+    [[ ${lines[-1]} == "More: gpuprof report --details many.jsonl" ]]
+    run "$gpuprof" report --details good.jsonl
+    [[ $output == *DETAILS* ]]
+    run "$gpuprof" report --metrics duration good.jsonl
+    [[ $output == *DETAILS*"duration "* ]]
+}
+
+@test "a rule that makes no sense is one line, and the others are asked" {
+    mkdir -p mine/rules
+    printf '[mine]\ncondition = dram_utilisation > 0.1\nevidence = e\ntext = t\nestimate = 1\n' >mine/rules/x.ini
+    run env GPUPROF_METRICS_PATH=mine "$gpuprof" report good.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"mine/rules/x.ini:2: rule mine: condition: there is no metric or value 'dram_utilisation'; did you mean dram_utilization?"* ]]
+    sed -i s/utilisation/utilization/ mine/rules/x.ini
+    run env GPUPROF_METRICS_PATH=mine "$gpuprof" report good.jsonl
+    [[ $output == *"1. 100 %: vectorAdd [32] (mine)"*"   e: t"* ]]
+}
+
+@test "source shows what instructions counted, by line where there is a line table" {
+    counts='"cc":90,"launches":2,"code":"","counts":["smsp__sass_sectors_mem_global","smsp__sass_sectors_mem_global_ideal"],"functions":["_Z9vectorAddPKfS0_Pfi"],"at":[[0,96,64,8],[0,112,16,16]]'
+    { cat header; echo '{"type":"instructions","kernel":"_Z9vectorAddPKfS0_Pfi",'"$counts"'}'; } >source.jsonl
+    run "$gpuprof" source source.jsonl vectorAdd
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "vectorAdd(float const*, float const*, float*, int)" ]]
+    [[ $output == *"counts of one launch, the mean of 2; sm_90"* ]]
+    [[ $(flat) == *" 28 32 _Z9vectorAddPKfS0_Pfi+0x60 "* ]]
+    run "$gpuprof" source source.jsonl nothing
+    [ "$status" -eq 1 ]
+    [[ $output == *"there is not one kernel of the name 'nothing'; the profile has"*vectorAdd* ]]
+    run "$gpuprof" source good.jsonl vectorAdd
+    [ "$status" -eq 1 ]
+    [[ $output == *"the profile does not say what instructions counted"* ]]
+    run "$gpuprof" source good.jsonl
+    [ "$status" -eq 2 ]
+    { cat header; echo '{"type":"cubin","hash":"x","size":3,"zstd":"KLUv/QBYGQAAYWJj"}'; } >bad.jsonl
+    run "$gpuprof" source bad.jsonl vectorAdd
+    [[ $output == *"a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
+}
+
+# ---- other views ---------------------------------------------------------------------------------
+
+# A second kernel on a second GPU, and launches that take different times.
+several() {
+    sed 's/"index":0/"index":1/; s/vectorAdd/vectorSub/; s/65000.0/130000.0/' launch >sub
+    sed 's/"index":0/"index":2/; s/65000.0/32500.0/' launch >short
+    cat header launch sub short >several.jsonl
+}
+
+@test "the trace has a line for each launch, in any order and with any columns" {
+    several
+    run "$gpuprof" report --print trace several.jsonl
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'vectorAdd(float const\*, float const\*, float\*, int) \[[02]\]$' <<<"$output")" -eq 2 ]
+    [[ $output == *"65.000us       (524288 1 1)"* ]]
+    run "$gpuprof" report --csv --columns index,kernel,grid,duration --sort duration several.jsonl
+    [ "${lines[0]}" = '"index","kernel","grid","duration"' ]
+    [ "${lines[1]}" = '1,"_Z9vectorSubPKfS0_Pfi",524288,0.00013' ]
+    [ "${lines[3]}" = '2,"_Z9vectorAddPKfS0_Pfi",524288,3.25e-05' ]
+    [ "${#lines[@]}" -eq 4 ]
+    run "$gpuprof" report several.jsonl --csv --columns index,duration --sort duration --top 1 --unit us
+    [ "$output" = $'"index","duration"\n1,130' ]
+    run "$gpuprof" report --csv --print-gpu-trace --demangling off several.jsonl
+    [[ ${lines[3]} == ',65.000000,524288,1,1,32,1,1,16,0,0,,,,,"NVIDIA H200 (0)",1,0,"_Z9vectorAddPKfS0_Pfi"' ]]
+    run "$gpuprof" report --csv --print trace --metrics duration,dram_read_bytes several.jsonl
+    [[ ${lines[2]} == '"NVIDIA H200 (0)",1,0,"vectorAdd(float const*, float const*, float*, int)",0.000065000,134217728' ]]
+}
+
+@test "nvprof's tables are made of profiles, too" {
+    several
+    run "$gpuprof" report --print times several.jsonl
+    [[ $output == *$'==77== Profiling result:\n'* ]]
+    [[ $(flat) == *"GPU activities: 57.14% 130.00us 1 130.00us 130.00us 130.00us vectorSub("* ]]
+    [[ $(flat) == *" 42.86% 97.500us 2 48.750us 32.500us 65.000us vectorAdd("* ]]
+    run "$gpuprof" report --print metrics -m dram_read_bytes,gld_efficiency several.jsonl
+    [[ $(flat) == *"2 dram_read_bytes Total bytes read from DRAM to L2 cache 134217728 134217728 134217728"* ]]
+    [[ $(flat) == *"gld_efficiency Global Memory Load Efficiency not measured: counter smsp__sass"* ]]
+    run "$gpuprof" report --csv -m duration several.jsonl
+    [[ $output == *'"NVIDIA H200 (0)","vectorSub(float const*, float const*, float*, int)",1,"duration"'*',0.000130000,0.000130000,0.000130000'* ]]
+}
+
+@test "json is what docs/report-json.md says" {
+    several
+    "$gpuprof" report --print json several.jsonl good.jsonl >x.json
+    run python3 - x.json <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["format"] == "gpuprof report" and r["version"] == 1
+assert [p["file"] for p in r["profiles"]] == ["several.jsonl", "good.jsonl"]
+p = r["profiles"][0]
+assert p["command"] == ["./app", "-n", "5"] and p["pid"] == 77 and p["replayed"]
+assert p["launches"] == 3 and p["devices"][0]["chip"] == "GH100"
+k = p["kernels"][0]
+assert k["symbol"] == "_Z9vectorSubPKfS0_Pfi" and k["block"] == [32, 1, 1] and k["seconds"] == 0.00013
+assert k["metrics"]["dram_read_bytes"] == {"unit": "bytes", "launches": 1, "min": 134217728.0,
+    "max": 134217728.0, "mean": 134217728.0, "combined": False}
+assert "absent" in k["metrics"]["achieved_occupancy"]
+END
+    [ "$status" -eq 0 ]
+}
+
+@test "profiles are taken together or stand side by side" {
+    sed 's/"ordinal":0,"name":"NVIDIA H200"/"ordinal":0,"name":"NVIDIA L4"/' header >other
+    cat other launch >b.jsonl
+    run "$gpuprof" report --merge good.jsonl good.jsonl
+    [[ $output == *": 4 kernel launches, 4 measured"* ]]
+    [ "$(grep -c '^GPU ' <<<"$output")" -eq 1 ]
+    run "$gpuprof" report --merge good.jsonl b.jsonl good.jsonl
+    [[ $output == *": 5 kernel launches, 5 measured"* ]]
+    [[ $output == *"GPU 0: NVIDIA H200"*"GPU 1: NVIDIA L4"* ]]
+    [[ $output == *"; 4 launches, 4 measured; GPU 0"* ]]
+    [[ $output == *"; 1 launch, 1 measured; GPU 1"* ]]
+    several
+    run "$gpuprof" report --side-by-side good.jsonl several.jsonl
+    [[ $(flat) == *"vectorAdd("*" launches 2 2 "* ]]
+    [[ $(flat) == *"vectorSub("*" time - 130.0 us "* ]]
+    run "$gpuprof" report --side-by-side --csv -m dram_read_bytes good.jsonl several.jsonl
+    [ "${lines[0]}" = '"Kernel","Value","good.jsonl","several.jsonl"' ]
+    [ "${lines[2]}" = '"vectorAdd(float const*, float const*, float*, int)","dram_read_bytes",134217728,134217728' ]
+}
+
+@test "launches are chosen by kernel, device and number" {
+    several
+    count() { "$gpuprof" report "$@" several.jsonl | sed -n 's/.*: \([0-9]* kernel launch[es]*\),.*/\1/p'; }
+    [ "$(count -k vectorSub)" = "1 kernel launch" ]
+    [ "$(count --kernels 'regex:vectorAdd\(float')" = "2 kernel launches" ]
+    [ "$(count -k ::vectorAdd:2)" = "1 kernel launch" ]
+    [ "$(count --launch-skip 1)" = "2 kernel launches" ]
+    [ "$(count --launch-skip 1 -c 1)" = "1 kernel launch" ]
+    [ "$(count --devices 0)" = "3 kernel launches" ]
+    [ "$(count --devices 1)" = "0 kernel launches" ]
+}
+
+@test "a damaged profile gives what can be read, one line on the rest, and status 1" {
+    several
+    { sed '4s/.*/garbage/' several.jsonl; echo '{"type":"launch"}'; } >damaged.jsonl
+    run --separate-stderr "$gpuprof" report damaged.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *": 2 kernel launches, 2 measured"* ]]
+    [ "$stderr" = "gpuprof: damaged.jsonl:4: no JSON: '[' or '{' expected near 'garbage'; this line and 1 more are left out" ]
+}
+
+@test "wrong options of the report answer 2 before anything is read" {
+    wrong() {
+        local expected=$1
+        shift
+        run "$gpuprof" report "$@" nothing.jsonl
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: $expected" ] || {
+            echo "$*: $output"
+            return 1
+        }
+    }
+    wrong "--print: there is no view 'page'; say summary, times, metrics, trace, json, side or launches" --print page
+    wrong "--columns: there is no column 'gld_eficiency'; did you mean gld_efficiency?" --columns index,gld_eficiency
+    wrong "--columns goes with --print trace" --columns index --print json
+    wrong "--sort: there is no metric 'size' (nor is it 'start')" --sort size
+    wrong "--csv goes with --print times, metrics, trace or side" --csv --print json
+    wrong "--kernels: '(' is no extended regular expression: Unmatched ( or \\(" -k '('
+    wrong "--kernels: '1::x:': launches of a profile are chosen by name and number, not by context or stream" -k 1::x:
+    wrong "--devices: 'x' is no list; say all, or numbers from 0 to 63 with commas between them" --devices x
+    wrong "--launch-skip: 'x' is no number of launches" --launch-skip x
+    wrong "--normalized-time-unit: 'h' is none of s, ms, us, ns, auto" -u h
+    wrong "--demangling: 'h' is neither on nor off" --demangling h
+    wrong "--metrics: there is no metric 'zzzzzz'" --print trace --metrics zzzzzz
 }

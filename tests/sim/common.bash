@@ -45,11 +45,9 @@ metric() {
     "$GPUPROF_BUILD/gpuprof" report --details --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '
         /^DETAILS/ { details = 1 }
         details && /^[^ ]/ { here = index($0, kernel) == 1 }
-        here && $1 == name {
-            if ($2 == "absent:") print "absent"
-            else { line = substr($0, 74); gsub(/^ +| +$/, "", line); print line }
-            exit
-        }'
+        here && $1 == name { line = substr($0, 74); gsub(/^ +| +$/, "", line); print line; exit }
+        here && $1 == "absent" { absent = 1 }
+        here && absent && $0 ~ "[ ]" name "(,|$)" { print "absent"; exit }'
 }
 
 # is KERNEL NAME VALUE
