@@ -175,7 +175,7 @@ static void check_page(const struct gp_summary *summary, const struct gp_launch_
 {
     struct gp_text page = {0}, processes = {0};
     gp_html_profile(&page, "a <profile>", &processes, summary, columns, NULL, "");
-    json_t *read = json_loads(gp_text_string(&page), 0, NULL);
+    json_t *read = json_loads(gp_text_string(&page), JSON_DECODE_INT_AS_REAL, NULL);
     if (!read || strpbrk(page.data, "<>&")) {
         fprintf(stderr, "%s\n", gp_text_string(&page));
         abort();
