@@ -25,7 +25,8 @@ struct gp_frame {
     const char *function; /* mangled, that was inlined; NULL for the outermost */
 };
 
-/* Decodes the rows of all functions in a cubin, which must stay while the table is used. NULL with the reason in *why, a string that lives for ever. */
+/* Decodes the rows of all functions in a cubin, which must stay while the table is used. NULL with
+ * the reason in *why, a string that lives for ever. */
 struct gp_line_table *gp_line_table_open(const void *cubin, size_t size, const char **why);
 void gp_line_table_close(struct gp_line_table *t);
 

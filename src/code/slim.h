@@ -1,6 +1,5 @@
-/* A cubin without what is of no use to who looks up source lines: one function's code, the line
- * table and the symbols stay, all other sections are there in name only. Owns nothing; calls
- * code/cubin. */
+/* A cubin of one function: its code and, where there is one, the line table, without anything else.
+ * Owns nothing; calls base/ and code/cubin. */
 #ifndef GPUPROF_CODE_SLIM_H
 #define GPUPROF_CODE_SLIM_H
 

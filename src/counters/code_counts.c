@@ -171,7 +171,7 @@ static bool grow(struct kernel *k)
 }
 
 void gp_code_counts_add(const char *function_name, uint32_t offset, enum gp_count_kind kind,
-                          uint64_t value)
+                        uint64_t value)
 {
     struct kernel *k = all.current;
     uint32_t function;
@@ -210,7 +210,7 @@ static void sort(struct kernel *k)
 }
 
 void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
-                            void (*take)(void *user, const struct gp_code_counts *source), void *user)
+                          void (*take)(void *user, const struct gp_code_counts *source), void *user)
 {
     struct kernel *k, *next;
     HASH_ITER(hh, all.kernels, k, next)
@@ -221,14 +221,14 @@ void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_i
             take_cubin(user, &cubin);
         sort(k);
         const struct gp_code_counts source = {.kernel = k->name,
-                                         .cc = k->cc,
-                                         .launches = k->launches,
-                                         .kinds = k->kinds,
-                                         .function_count = k->function_count,
-                                         .functions = (const char *const *)k->functions,
-                                         .instruction_count = k->count,
-                                         .instructions = k->instructions,
-                                         .code = k->hash};
+                                              .cc = k->cc,
+                                              .launches = k->launches,
+                                              .kinds = k->kinds,
+                                              .function_count = k->function_count,
+                                              .functions = (const char *const *)k->functions,
+                                              .instruction_count = k->count,
+                                              .instructions = k->instructions,
+                                              .code = k->hash};
         take(user, &source);
     }
 }

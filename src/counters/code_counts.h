@@ -15,7 +15,7 @@ bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds);
 
 /* Adds what one instruction of that launch counted. */
 void gp_code_counts_add(const char *function, uint32_t offset, enum gp_count_kind kind,
-                          uint64_t value);
+                        uint64_t value);
 
 /* The kind that a base metric counts; GP_COUNT_KINDS for all others. */
 enum gp_count_kind gp_count_kind_of(const char *base_metric);
@@ -23,6 +23,7 @@ enum gp_count_kind gp_count_kind_of(const char *base_metric);
 /* Gives each kernel, and before it its cubin where there is one. What they are given lives until
  * they return. */
 void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
-                            void (*take)(void *user, const struct gp_code_counts *source), void *user);
+                          void (*take)(void *user, const struct gp_code_counts *source),
+                          void *user);
 
 #endif

@@ -1,7 +1,7 @@
 #include "counters/sass_session.h"
 
-#include "counters/instrumented.h"
 #include "counters/code_counts.h"
+#include "counters/instrumented.h"
 #include "cuda/cupti.h"
 
 #include <math.h>

@@ -55,6 +55,7 @@ static struct {
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
+    const char *profile; /* what it writes; NULL: not known */
     struct gp_summary *summary;
     bool reported, gave_up;
     pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
@@ -276,6 +277,8 @@ static void open_output(void)
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
+    else
+        session.profile = strdup(gp_text_string(&path));
     gp_text_free(&path);
 }
 
@@ -423,8 +426,10 @@ static void record_instructions(void *sources, const struct gp_code_counts *coun
 static void print_report(const struct gp_sources *sources)
 {
     struct gp_text text = {0};
-    struct gp_table_options options = {
-        .top = MOST_KERNELS, .details = session.details, .profile = "", .sources = sources};
+    const struct gp_table_options options = {.top = MOST_KERNELS,
+                                             .details = session.details,
+                                             .profile = session.profile ? session.profile : "",
+                                             .sources = sources};
     gp_table_report(session.summary, &options, &text);
     if (text.failed)
         gp_say("out of memory: the report is not complete");

@@ -232,6 +232,9 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
 
 /* ---- a cubin to be kept ---------------------------------------------------------------------- */
 
+/* A larger image is a library's, without lines, and takes long to unpack. */
+#define LARGEST_SLIMMED ((size_t)32 << 20)
+
 struct slimming {
     const char *function;
     size_t most, size;
@@ -251,7 +254,8 @@ void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t mo
     const char *why;
     size_t code_size;
     /* Of several versions none is sure to be the one that runs. */
-    if (!gp_code_find(code, function, cc, &code_size, &why) || !is_there(code))
+    if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
+        !is_there(code))
         return NULL;
     gp_image_cubins(code->image, code->size, cc, slim_cubin, &s, &why);
     *size = s.size;

@@ -33,6 +33,12 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
             second = (int)i;
         }
     }
+    if (second >= 0 && s->rules->units[first].last &&
+        b->units[second] > b->units[first] - GP_CLEARLY) {
+        int other = first;
+        first = second;
+        second = other;
+    }
     if (first >= 0) {
         b->closeness = b->units[first];
         b->utilization = b->closeness * s->rules->units[first].ceiling;

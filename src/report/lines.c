@@ -160,6 +160,8 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
 struct line {
     const char *file; /* NULL: none, the place itself */
     unsigned number;
+    const char *caller; /* the file of the outermost call that it was inlined through */
+    unsigned caller_number;
     const char *function;
     uint64_t offset, weight;
 };
@@ -172,13 +174,18 @@ struct line_list {
 static void add_to_line(struct line_list *list, const struct gp_lines *lines, const char *function,
                         uint64_t offset, uint64_t weight)
 {
-    struct gp_frame frame;
+    struct gp_frame frames[GP_MOST_FRAMES];
     struct line line = {.function = function, .offset = offset, .weight = weight};
     if (weight == 0)
         return;
-    if (lines->table && gp_line_table_look(lines->table, function, offset, &frame, 1) > 0) {
-        line.file = frame.file;
-        line.number = frame.line;
+    size_t count = lines->table
+                       ? gp_line_table_look(lines->table, function, offset, frames, GP_MOST_FRAMES)
+                       : 0;
+    if (count > 0) {
+        line.file = frames[0].file;
+        line.number = frames[0].line;
+        line.caller = frames[count - 1].file;
+        line.caller_number = frames[count - 1].line;
     }
     for (size_t i = 0; line.file && i < list->count; i++) {
         struct line *known = &list->lines[i];
@@ -217,6 +224,12 @@ static void add_from_code(struct line_list *list, const struct gp_lines *lines,
     }
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
 {
     struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
@@ -229,8 +242,12 @@ bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct 
         if (!heaviest || list.lines[i].weight > heaviest->weight)
             heaviest = &list.lines[i];
     if (heaviest && heaviest->file) {
-        const char *slash = strrchr(heaviest->file, '/');
-        gp_text_addf(out, "%s:%u", slash ? slash + 1 : heaviest->file, heaviest->number);
+        bool elsewhere = strcmp(heaviest->file, heaviest->caller) != 0;
+        /* A line of a header says little to who has called it. */
+        if (elsewhere)
+            gp_text_addf(out, "%s:%u (", base_name(heaviest->caller), heaviest->caller_number);
+        gp_text_addf(out, "%s:%u%s", base_name(heaviest->file), heaviest->number,
+                     elsewhere ? ")" : "");
     } else if (heaviest) {
         bool own = strcmp(heaviest->function, lines->source.kernel) == 0;
         gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : heaviest->function, heaviest->offset);

@@ -20,7 +20,8 @@ struct gp_lines {
  * not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
 
-/* Where most of that is: "file.cu:12", or "kernel+0x1a0" where there is no line information. False
+/* Where most of that is: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined from
+ * another file; "at +0x1a0", from the kernel's begin, where there is no line information. False
  * where nothing is known. */
 bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
 

@@ -407,7 +407,9 @@ static void finish_unit(struct loading *l)
                  GP_MOST_UNITS);
         return;
     }
+    static const char *const answers[] = {"no", "yes"};
     memcpy(unit.name, l->section.name, sizeof(unit.name));
+    unit.last = read_word(l, LAST, answers, 2) == 1;
     unit.title = copy_key(l, TITLE);
     unit.utilization = parse(l, UTILIZATION, text_of(l, UTILIZATION), 0);
     if (l->refused) {

@@ -18,6 +18,7 @@ struct gp_unit {
     char *title;
     struct gp_node *utilization; /* 0 to 1 */
     double ceiling;              /* the most that is reached of it in practice */
+    bool last;                   /* it bounds only where it is clearly busier than all others */
 };
 
 /* One part of a condition: left OP right. */

@@ -348,7 +348,7 @@ END
     run "$gpuprof" report --merge good.jsonl good.jsonl
     [[ $output == *": 4 kernel launches, 4 measured"* ]]
     [ "$(grep -c '^GPU ' <<<"$output")" -eq 1 ]
-    run "$gpuprof" report --merge good.jsonl b.jsonl good.jsonl
+    run "$gpuprof" report --details --merge good.jsonl b.jsonl good.jsonl
     [[ $output == *": 5 kernel launches, 5 measured"* ]]
     [[ $output == *"GPU 0: NVIDIA H200"*"GPU 1: NVIDIA L4"* ]]
     [[ $output == *"; 4 launches, 4 measured; GPU 0"* ]]

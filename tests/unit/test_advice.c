@@ -112,14 +112,14 @@ count_instructions(const char *kernel, const struct gp_instruction_counts *count
     struct gp_sources *sources = gp_sources_new();
     const char *const functions[] = {kernel};
     const struct gp_code_counts source = {.kernel = kernel,
-                                     .cc = 90,
-                                     .launches = 1,
-                                     .kinds = (1u << GP_COUNT_WARPS) - 1,
-                                     .function_count = 1,
-                                     .functions = functions,
-                                     .instruction_count = count,
-                                     .instructions = counts,
-                                     .code = ""};
+                                          .cc = 90,
+                                          .launches = 1,
+                                          .kinds = (1u << GP_COUNT_WARPS) - 1,
+                                          .function_count = 1,
+                                          .functions = functions,
+                                          .instruction_count = count,
+                                          .instructions = counts,
+                                          .code = ""};
     assert_non_null(sources);
     assert_true(gp_sources_add(sources, &source));
     return sources;
@@ -162,6 +162,26 @@ static void the_busiest_unit_bounds(void **state)
     set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 85);
     find(&f, &s, NULL);
     assert_true(f.findings.bounds[0].at_roof);
+    forget(&f);
+}
+
+/* Pipes take what is issued. */
+static void a_pipe_is_named_where_issue_slots_are_as_busy(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "smsp__inst_executed.sum", 0.9 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed.sum", 32 * 0.9 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed_pred_on.sum", 32 * 0.9 * 4 * SMS * CYCLES);
+    struct found f;
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "issue");
+    forget(&f);
+    set(&s, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 32 * 0.85 * 4 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "fp32");
+    assert_string_equal(f.findings.bounds[0].next_title, "issue");
     forget(&f);
 }
 
@@ -521,6 +541,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_busiest_unit_bounds),
+        cmocka_unit_test(a_pipe_is_named_where_issue_slots_are_as_busy),
         cmocka_unit_test(shares_are_those_of_the_kernels_own_time),
         cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
         cmocka_unit_test(what_was_not_measured_bounds_nothing),

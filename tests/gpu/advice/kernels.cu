@@ -1,7 +1,7 @@
 // Small kernels with one defect each, and the same without it; and kernels that nothing is to be said of.
-// tests/gpu/advice/run runs each under gpuprof. A line that carries a defect ends in "// defect: RULE".
+// tests/gpu/advice/run runs each under gpuprof. A line that carries a defect ends in "// defect: NAME".
 //
-//   kernels NAME before|after      a pair
+//   kernels NAME before|after      a
 //   kernels NAME                   a control
 //   kernels --list                 all of them: pair NAME RULE, control NAME
 #include <cstdio>
@@ -37,7 +37,7 @@ template <class T> static T *allocate(size_t count)
 __global__ void columns_before(float *out, const float *in, int n)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
-    out[(size_t)x * n + y] = in[(size_t)x * n + y] + 1; // defect: uncoalesced
+    out[(size_t)x * n + y] = in[(size_t)x * n + y] + 1; // defect: columns
 }
 __global__ void columns_after(float *out, const float *in, int n)
 {
@@ -61,7 +61,7 @@ template <bool ALIGNED> __device__ float sum_rows(const float *in, int chunks, i
         const float *row = in + (size_t)chunk * 1024 + threadIdx.x;
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            sum += __ldcg(row + k * 256); // defect: misaligned
+            sum += __ldcg(row + k * 256); // defect: offset
     }
     return sum;
 }
@@ -82,13 +82,13 @@ static void offset(bool before)
 }
 
 // ---- 3 members: one member of a struct of 32 bytes ------------------------------------------------
-struct Particle {
+struct __align__(16) Particle {
     float x, y, z, mass, vx, vy, vz, charge;
 };
 __global__ void members_before(float *out, const Particle *in)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = in[i].mass * 2; // defect: uncoalesced
+    out[i] = in[i].mass * 2; // defect: members
 }
 __global__ void members_after(float *out, const float *mass)
 {
@@ -119,7 +119,7 @@ template <int WIDTH> __device__ void turn(float *out, const float *in, int round
             tile[y + k][x] = value + k;
         __syncthreads();
         for (int k = 0; k < 32; k += 8)
-            value += tile[x][y + k]; // defect: bank_conflicts
+            value += tile[x][y + k]; // defect: banks
         __syncthreads();
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = value;
@@ -142,7 +142,7 @@ static void banks(bool before)
 // ---- 5 branches: neighbouring lanes go different ways ---------------------------------------------
 __device__ float branch_work(float x, bool odd, int rounds)
 {
-    if (odd) { // defect: divergence
+    if (odd) { // defect: branches
 #pragma unroll 4
         for (int r = 0; r < rounds; r++)
             x = x * 1.0001f + 0.25f;
@@ -191,11 +191,13 @@ static void blocks(bool before)
         (before ? blocks_before : blocks_after)<<<n / block, block>>>(m, column, n);
 }
 
-// ---- 7, 8 occupancy: a walk through memory that many warps would hide ------------------------------
-__device__ unsigned walk(const unsigned *next, unsigned at, int steps)
+// ---- 7, 8 occupancy: a walk through memory, a line at a time, that many warps would hide -----------
+static const unsigned LINES_OF_TABLE = 1 << 20; // of 128 bytes
+__device__ unsigned walk(const unsigned *table, unsigned warp, int steps)
 {
+    unsigned at = warp * 2654435761u;
     for (int s = 0; s < steps; s++)
-        at = next[(at * 747796405u + 2891336453u) >> 7];
+        at = at * 747796405u + 2891336453u + table[(size_t)((at >> 11) % LINES_OF_TABLE) * 32 + threadIdx.x % 32];
     return at;
 }
 template <int HELD> __device__ void walk_holding(unsigned *out, const unsigned *next, int steps)
@@ -207,7 +209,7 @@ template <int HELD> __device__ void walk_holding(unsigned *out, const unsigned *
         held[k] = i * k;
         asm volatile("" : "+r"(held[k]));
     }
-    unsigned at = walk(next, i, steps);
+    unsigned at = walk(next, i / 32, steps);
 #pragma unroll
     for (int k = 0; k < HELD; k++) {
         asm volatile("" : "+r"(held[k]));
@@ -227,25 +229,25 @@ __global__ void shared_before(unsigned *out, const unsigned *next, int steps)
 {
     extern __shared__ unsigned room[];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    room[threadIdx.x] = walk(next, i, steps);
+    room[threadIdx.x] = walk(next, i / 32, steps);
     out[i] = room[threadIdx.x];
 }
 __global__ void shared_after(unsigned *out, const unsigned *next, int steps)
 {
     extern __shared__ unsigned room[];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    room[threadIdx.x] = walk(next, i, steps);
+    room[threadIdx.x] = walk(next, i / 32, steps);
     out[i] = room[threadIdx.x];
 }
 static void registers(bool before)
 {
-    unsigned *next = allocate<unsigned>(1 << 25), *out = allocate<unsigned>((size_t)sms * 160 * 128);
+    unsigned *next = allocate<unsigned>((size_t)LINES_OF_TABLE * 32), *out = allocate<unsigned>((size_t)sms * 160 * 128);
     for (int i = 0; i < LAUNCHES; i++)
         (before ? registers_before : registers_after)<<<sms * 160, 128>>>(out, next, 8);
 }
 static void shared(bool before)
 {
-    unsigned *next = allocate<unsigned>(1 << 25), *out = allocate<unsigned>((size_t)sms * 160 * 128);
+    unsigned *next = allocate<unsigned>((size_t)LINES_OF_TABLE * 32), *out = allocate<unsigned>((size_t)sms * 160 * 128);
     const int bytes = before ? 100 * 1024 : 1024;
     CHECK(cudaFuncSetAttribute(shared_before, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024));
     for (int i = 0; i < LAUNCHES; i++)
@@ -294,7 +296,7 @@ __global__ void local_before(float *out, int rounds, int size)
     for (int r = 0; r < rounds; r++)
 #pragma unroll 1
         for (int k = 0; k < size; k++)
-            a[k] = a[k] * 0.5f + r; // defect: local_memory
+            a[k] = a[k] * 0.5f + r; // defect: local
     float sum = 0;
 #pragma unroll 1
     for (int k = 0; k < size; k++)
@@ -364,7 +366,7 @@ __global__ void doubles_before(float *out, int rounds)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float x = i;
     for (int r = 0; r < rounds; r++)
-        x = x * 1.0001 + 0.3; // defect: fp64
+        x = x * 1.0001 + 0.3; // defect: doubles
     out[i] = x;
 }
 __global__ void doubles_after(float *out, int rounds)
@@ -382,15 +384,20 @@ static void doubles(bool before)
         (before ? doubles_before : doubles_after)<<<sms * 32, 256>>>(out, 500);
 }
 
-// ---- 13 launches: a thousand kernels of two microseconds ---------------------------------------------
-__global__ void launches_before(float *x)
+// ---- 13 launches: a thousand kernels of two microseconds, and one that does the work of all ----------
+__device__ float step(float x, int rounds)
 {
-    x[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+    for (int r = 0; r < rounds; r++)
+        x = x * 1.0001f + 0.5f;
+    return x;
 }
-__global__ void launches_after(float *x, int times)
+__global__ void launches_before(float *x, int rounds)
 {
-    for (int k = 0; k < times; k++)
-        x[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+    x[blockIdx.x * blockDim.x + threadIdx.x] = step(threadIdx.x, rounds);
+}
+__global__ void launches_after(float *x, int rounds)
+{
+    x[blockIdx.x * blockDim.x + threadIdx.x] = step(threadIdx.x, rounds);
 }
 static double now_us()
 {
@@ -401,15 +408,16 @@ static double now_us()
 static void launches(bool before)
 {
     float *x = allocate<float>((size_t)sms * 256);
-    launches_before<<<sms, 256>>>(x); // loads the code
-    launches_after<<<sms, 256>>>(x, 1);
+    const int rounds = 200;
+    launches_before<<<sms, 256>>>(x, rounds); // loads the code
+    launches_after<<<sms, 256>>>(x, rounds);
     CHECK(cudaDeviceSynchronize());
     double begun = now_us();
     if (before)
         for (int i = 0; i < 1000; i++)
-            launches_before<<<sms, 256>>>(x);
+            launches_before<<<sms, 256>>>(x, rounds);
     else
-        launches_after<<<sms, 256>>>(x, 1000);
+        launches_after<<<sms, 256>>>(x, 1000 * rounds);
     CHECK(cudaDeviceSynchronize());
     std::printf("wall %.1f us\n", now_us() - begun);
 }
@@ -454,7 +462,7 @@ __global__ void loads_before(float *out, const float *in, int n)
     int threads = gridDim.x * blockDim.x;
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
-        sum = sum * 0.5f + in[i]; // defect: waiting
+        sum = sum * 0.5f + in[i]; // defect: loads
         asm volatile("" : "+f"(sum));
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
