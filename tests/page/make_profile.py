@@ -67,6 +67,7 @@ def launch(index, k, stream, random, faster):
             "gpc__cycles_elapsed.avg.per_second": 1.98e9, "gpc__cycles_elapsed.max": 1.98 * ns,
             "sm__cycles_active.avg": 1.9 * ns, "sm__cycles_active.max": 1.95 * ns,
             "l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed": k["occupancy"] * 0.7,
+            "lts__t_bytes.sum": k["bytes"] * 1.3,
             "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": k["efficiency"] * 0.6,
             "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum": sectors / 40,
             "smsp__sass_l1tex_tags_mem_global.sum": sectors / 9,

@@ -4,8 +4,8 @@
 const LEVELS = [
     {name: 'DRAM', roof: 'DRAM', metrics: ['dram_read_bytes', 'dram_write_bytes'],
      bytes: (read, write) => read + write, says: 'bytes between L2 and device memory'},
-    {name: 'L2', roof: 'L2', metrics: ['l2_read_transactions', 'l2_write_transactions'],
-     bytes: (read, write) => 32 * (read + write), says: 'sectors of 32 bytes that L2 was asked for'},
+    {name: 'L2', roof: 'L2', metrics: ['l2_bytes'], bytes: bytes => bytes,
+     says: 'bytes that all units asked of L2'},
     {name: 'L1', roof: 'L1', metrics: ['gld_transactions', 'gst_transactions'],
      bytes: (load, store) => 32 * (load + store),
      says: 'sectors of 32 bytes that global loads and stores moved through L1'},
