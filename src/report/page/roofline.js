@@ -216,6 +216,8 @@ function rooflineSection(shown) {
         const none = absent.filter(k => value(k, 'flops') === 0).length;
         replace(note, `Bytes: ${level.says}. Dashed: what follows from the device’s clock and units`,
             '; solid: what was measured on such a device. The larger a point, the more time. ',
+            !shown[0].devices[0]?.roofs.some(r => r.name === level.roof) &&
+                `The roof of ${level.roof} is not known for this device. `,
             none > 0 && `${plural(none, 'kernel')} without floating-point operations not shown. `,
             absent.length > none &&
                 `${plural(absent.length - none, 'kernel')} without these numbers not shown.`);
