@@ -45,6 +45,7 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_summary_settings(c->summary, &header->settings);
     c->seen = true;
     gp_merge_begin(&c->merge);
+    gp_launch_columns_begin(c->columns);
     return 0;
 }
 

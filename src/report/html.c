@@ -132,7 +132,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_sources *source
 }
 
 void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
-                     const struct gp_summary *summary, const struct gp_launch_columns *columns,
+                     const struct gp_summary *summary, struct gp_launch_columns *columns,
                      const struct gp_sources *sources, const char *notes)
 {
     struct gp_rows r;

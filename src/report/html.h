@@ -25,7 +25,7 @@ void gp_html_begin(struct gp_text *page);
  * gp_html_add_process; `notes` is a text of lines that the reader of the profile left. Check
  * page->failed afterwards. */
 void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
-                     const struct gp_summary *summary, const struct gp_launch_columns *columns,
+                     const struct gp_summary *summary, struct gp_launch_columns *columns,
                      const struct gp_sources *sources, const char *notes);
 
 /* Appends one process to a list of them. */

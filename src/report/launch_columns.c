@@ -38,7 +38,8 @@ struct stream {
 };
 
 struct entry {
-    uint32_t index;
+    double start_ms, overhead_ms;
+    uint32_t process, index;
     float blocks;
     uint16_t kernel;
     uint8_t stream;
@@ -55,6 +56,7 @@ struct gp_launch_columns {
     struct entry *entries;
     size_t count, capacity;
     uint64_t seen, stride;
+    uint32_t processes;
     struct gp_text key; /* scratch */
 };
 
@@ -162,6 +164,11 @@ static bool has_room(struct gp_launch_columns *c)
     return true;
 }
 
+void gp_launch_columns_begin(struct gp_launch_columns *c)
+{
+    c->processes++;
+}
+
 bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *device,
                            const struct gp_launch *launch)
 {
@@ -173,7 +180,10 @@ bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *
     if (!has_room(c))
         return false;
     struct entry *e = &c->entries[c->count++];
+    e->process = c->processes;
     e->index = (uint32_t)launch->index;
+    e->start_ms = launch->start_ms;
+    e->overhead_ms = launch->overhead_ms;
     e->blocks = (float)((double)launch->grid[0] * launch->grid[1] * launch->grid[2]);
     e->kernel = (uint16_t)kernel_of(c, launch);
     e->stream = stream_of(c, launch);
@@ -189,6 +199,33 @@ bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *
 }
 
 /* ---- as JSON ---- */
+
+/* A profile has launches in the order in which they were read. */
+static int compare_entries(const void *x, const void *y)
+{
+    const struct entry *a = x, *b = y;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* When each launch was made, in seconds after the first, less what measuring had taken by then:
+ * left out where it is not known of each launch, or the launches are of several processes. */
+static void add_starts(const struct gp_launch_columns *c, double *starts, struct gp_text *out)
+{
+    double added_ms = 0;
+    if (c->stride > 1 || c->processes > 1)
+        return;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct entry *e = &c->entries[i];
+        if (!(e->start_ms > 0) || e->start_ms < c->entries[0].start_ms)
+            return;
+        starts[i] = (e->start_ms - c->entries[0].start_ms - added_ms) / 1e3;
+        added_ms += e->overhead_ms;
+    }
+    gp_json_key(out, "start");
+    gp_json_bytes(out, starts, c->count * sizeof(*starts));
+}
 
 static void add_streams(const struct gp_launch_columns *c, struct gp_text *out)
 {
@@ -280,13 +317,15 @@ static void add_kernels(const struct gp_launch_columns *c, const uint16_t *rows,
     gp_json_bytes(out, kernels, c->count * sizeof(*kernels));
 }
 
-void gp_launch_columns_json(const struct gp_launch_columns *c,
+void gp_launch_columns_json(struct gp_launch_columns *c,
                             int (*row_of)(const void *user, const struct gp_launch *launch),
                             const void *user, struct gp_text *out)
 {
-    void *scratch = malloc(c->count * sizeof(uint32_t) + 1);
+    void *scratch = malloc(c->count * sizeof(double) + 1);
     uint16_t *rows = calloc(c->kernel_count + 1, sizeof(*rows));
     if (scratch && rows) {
+        if (c->count > 0)
+            qsort(c->entries, c->count, sizeof(*c->entries), compare_entries);
         gp_text_addf(out, "{\"count\":%zu,\"stride\":%llu", c->count,
                      (unsigned long long)c->stride);
         add_streams(c, out);
@@ -294,6 +333,7 @@ void gp_launch_columns_json(const struct gp_launch_columns *c,
         add_kernels(c, rows, scratch, out);
         add_indexes(c, scratch, out);
         add_stream_numbers(c, scratch, out);
+        add_starts(c, scratch, out);
         add_blocks(c, scratch, out);
         gp_json_key(out, "metrics");
         gp_text_add(out, "{");

@@ -171,7 +171,7 @@ static void read_back(struct gp_writer *writer)
     }
 }
 
-static void check_page(const struct gp_summary *summary, const struct gp_launch_columns *columns)
+static void check_page(const struct gp_summary *summary, struct gp_launch_columns *columns)
 {
     struct gp_text page = {0}, processes = {0};
     gp_html_profile(&page, "a <profile>", &processes, summary, columns, NULL, "");

@@ -44,6 +44,7 @@ def launch(index, k, stream, random, faster):
         "type": "launch", "index": index, "kernel": k["kernel"], "device": 0, "context": 1,
         "stream": stream, "grid": k["grid"], "block": k["block"], "registers": k["registers"],
         "shared_static": k["shared_static"], "shared_carveout": -1, "passes": 3, "overhead_ms": 0.4,
+        "start_ms": 1000 + index * 0.9,
         "counters": {
             "gpu__time_duration.sum": ns, "dram__bytes_read.sum": k["bytes"] * 0.7,
             "dram__bytes_write.sum": k["bytes"] * 0.3,

@@ -173,7 +173,7 @@ def the_timeline_has_tooltips(b, page):
         view.canvas.scrollIntoView({block: 'center'});
         setView(view, 0, view.model.start[6]); drawTimeline(view);
         const i = 2, box = view.canvas.getBoundingClientRect();
-        return [box.left + view.left + (view.model.start[i] + view.model.start[i + 1]) / 2 * view.scale,
+        return [box.left + view.left + (view.model.start[i] + view.model.lasts[i] / 2) * view.scale,
                 box.top + view.model.rowOf[view.model.launches.stream[i]] * ROW + ROW / 2]""")
     b.settle()
     b.point(*place)
@@ -183,6 +183,12 @@ def the_timeline_has_tooltips(b, page):
     assert "launch 2 " in b.run("return tip.textContent")
     b.keys("+" + KEY["Escape"])
     assert b.run("return tip.hidden")
+    # By the program's time there are gaps, and no launch begins before the one before has ended.
+    b.run("""const s = document.querySelector('#timeline select'); s.value = 'program';
+             s.dispatchEvent(new Event('change'))""")
+    begins, lasts = b.run("const m = document.getElementById('timeline').view.model; return [[...m.start], [...m.lasts]]")
+    assert all(b_ >= a + d for a, d, b_ in zip(begins, lasts, begins[1:]))
+    assert begins[-1] > sum(lasts[:-1]) and abs(begins[1] - max(5e-4, lasts[0])) < 1e-6
 
 
 @test

@@ -76,7 +76,7 @@ static int first_row(const void *user, const struct gp_launch *launch)
     return strcmp(launch->kernel, "a") == 0 ? 0 : -1;
 }
 
-static json_t *columns_of(const struct gp_launch_columns *c)
+static json_t *columns_of(struct gp_launch_columns *c)
 {
     struct gp_text out = {0};
     gp_launch_columns_json(c, first_row, NULL, &out);
@@ -129,6 +129,33 @@ static void launches_out_of_step_have_their_numbers(void **state)
     json_t *j = columns_of(c);
     assert_null(json_object_get(j, "first"));
     assert_string_equal(json_string_value(json_object_get(j, "index")), "AQAAAAMAAAA=");
+    json_decref(j);
+    gp_launch_columns_free(c);
+    gp_metrics_close(m);
+}
+
+static void launches_are_put_in_order(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_launch_columns *c = gp_launch_columns_new(m);
+    struct gp_launch one = launch_of("b", 0, 0), two = launch_of("a", 1, 0);
+    one.start_ms = 1000;
+    one.overhead_ms = 400;
+    two.start_ms = 2400;
+    gp_launch_columns_begin(c);
+    assert_true(gp_launch_columns_add(c, NULL, &two));
+    assert_true(gp_launch_columns_add(c, NULL, &one));
+    json_t *j = columns_of(c);
+    assert_string_equal(json_string_value(json_object_get(j, "kernel")), "//8AAA==");
+    /* 0 and 1 as doubles: 1400 ms later, of which 400 were measuring. */
+    assert_string_equal(json_string_value(json_object_get(j, "start")), "AAAAAAAAAAAAAAAAAADwPw==");
+    json_decref(j);
+    /* Of another process there is no common clock. */
+    gp_launch_columns_begin(c);
+    assert_true(gp_launch_columns_add(c, NULL, &one));
+    j = columns_of(c);
+    assert_null(json_object_get(j, "start"));
     json_decref(j);
     gp_launch_columns_free(c);
     gp_metrics_close(m);
@@ -218,6 +245,7 @@ int main(void)
         cmocka_unit_test(bytes_are_base64),
         cmocka_unit_test(launches_become_columns),
         cmocka_unit_test(launches_out_of_step_have_their_numbers),
+        cmocka_unit_test(launches_are_put_in_order),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(curves_pass_through_the_kernel),
         cmocka_unit_test(a_simulated_gpu_has_no_measured_roof),

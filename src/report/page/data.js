@@ -78,6 +78,7 @@ function launchesOf(profile) {
         stream: new Uint8Array(bytesOf(raw.stream)),
         index: raw.index ? new Uint32Array(bytesOf(raw.index))
                          : Uint32Array.from({length: n}, (_, i) => raw.first + i * raw.stride),
+        start: raw.start && new Float64Array(bytesOf(raw.start)),
         blocks: new Float32Array(bytesOf(raw.blocks)),
         names: Object.keys(raw.metrics),
         decoded: new Map(),

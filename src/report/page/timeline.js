@@ -1,16 +1,31 @@
-/* The launches one behind the other in the program's order, a row for each stream. A profile has the
- * time of each kernel, not when it began, so the line is of GPU time. What is narrower than a pixel
- * is drawn as the longest launch of that pixel. */
+/* The launches by stream, in the program's order. A profile has the time of each kernel and, of newer
+ * versions, when the program launched it. By GPU time they stand one behind the other; by the
+ * program's time where they were launched, what measuring took being taken away. What is narrower
+ * than a pixel is drawn as the longest launch of that pixel. */
 
 const ROW = 26, MOST_ROWS = 24;
 
 function timelineModel(profile) {
     const launches = launchesOf(profile), seconds = launches.metric('duration');
-    const start = new Float64Array(launches.count + 1);
-    for (let i = 0; i < launches.count; i++)
-        start[i + 1] = start[i] + (seconds && seconds[i] > 0 && isFinite(seconds[i]) ? seconds[i] : 0);
-    return {profile, launches, start, ...timelineRows(profile, launches), end: start[launches.count]};
+    const model = {profile, launches, ...timelineRows(profile, launches)};
+    model.lasts = Float64Array.from({length: launches.count}, (_, i) =>
+        seconds && seconds[i] > 0 && isFinite(seconds[i]) ? seconds[i] : 0);
+    model.start = new Float64Array(launches.count);
+    placeLaunches(model, false);
+    return model;
 }
+
+/* Gives each launch its begin: none before the end of the one before. */
+function placeLaunches(model, byProgram) {
+    let end = 0;
+    for (let i = 0; i < model.launches.count; i++) {
+        model.start[i] = byProgram ? Math.max(end, model.launches.start[i]) : end;
+        end = model.start[i] + model.lasts[i];
+    }
+    model.end = end;
+}
+
+const endOf = (model, i) => model.start[i] + model.lasts[i];
 
 /* A stream's handle is an address; the program's own streams are numbered as they come instead. */
 const DEFAULT_STREAMS = {'0': 'default stream', '1': 'default stream', '2': 'default, per thread'};
@@ -42,7 +57,7 @@ function launchAt(model, time) {
     let low = 0, high = model.launches.count;
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (model.start[middle + 1] > time)
+        if (endOf(model, middle) > time)
             high = middle;
         else
             low = middle + 1;
@@ -98,9 +113,9 @@ function drawLaunches(ctx, view, width) {
     const rows = model.names.length, right = width - 4;
     const pixel = new Int32Array(rows).fill(-1), longest = new Float64Array(rows);
     for (let i = launchAt(model, view.from); i < launches.count && start[i] <= view.to; i++) {
-        const row = model.rowOf[launches.stream[i]], seconds = start[i + 1] - start[i];
+        const row = model.rowOf[launches.stream[i]], seconds = model.lasts[i];
         const x = Math.max(view.left, view.left + (start[i] - view.from) * view.scale);
-        const w = Math.min(right, view.left + (start[i + 1] - view.from) * view.scale) - x;
+        const w = Math.min(right, view.left + (start[i] + seconds - view.from) * view.scale) - x;
         const column = Math.floor(x);
         if (w < 1 && pixel[row] === column && longest[row] >= seconds)
             continue;
@@ -120,7 +135,7 @@ function drawLaunches(ctx, view, width) {
         ctx.strokeStyle = cssColor('--text');
         ctx.lineWidth = 2;
         ctx.strokeRect(x - 1, 2 + row * ROW,
-                       Math.max(3, (start[i + 1] - start[i]) * view.scale + 2), ROW - 2);
+                       Math.max(3, model.lasts[i] * view.scale + 2), ROW - 2);
     }
 }
 
@@ -159,7 +174,7 @@ function select(view, i) {
         drawTimeline(view);
         return;
     }
-    const middle = (model.start[i] + model.start[i + 1]) / 2;
+    const middle = model.start[i] + model.lasts[i] / 2;
     if (middle < view.from || middle > view.to) {
         const span = view.to - view.from;
         view.from = Math.min(Math.max(0, middle - span / 2), model.end - span);
@@ -207,7 +222,7 @@ function launchUnder(view, event) {
         return -1;
     const first = launchAt(model, time - 2 / view.scale);
     for (let i = first; i < model.launches.count && model.start[i] <= time + 2 / view.scale; i++)
-        if (model.rowOf[model.launches.stream[i]] === row && model.start[i + 1] >= time)
+        if (model.rowOf[model.launches.stream[i]] === row && endOf(model, i) >= time - 2 / view.scale)
             return i;
     return -1;
 }
@@ -249,6 +264,14 @@ function listenToPointer(view) {
     canvas.addEventListener('pointerleave', hideTip);
 }
 
+function clockChoice(view) {
+    return h('select', {'aria-label': 'time', onchange: event => {
+        placeLaunches(view.model, event.target.value === 'program');
+        view.selected = -1;
+        setView(view, 0, view.model.end);
+    }}, h('option', {value: 'gpu'}, 'by GPU time'), h('option', {value: 'program'}, 'by the program’s time'));
+}
+
 function timelineSection(profile, title) {
     const model = timelineModel(profile);
     const section = h('section', {id: 'timeline'}, h('h2', {}, title || 'Timeline'));
@@ -268,12 +291,15 @@ function timelineSection(profile, title) {
         button('+', 'zoom in', () => zoom(view, 0.5, middle())),
         button('−', 'zoom out', () => zoom(view, 2, middle())),
         button('all', 'show all', () => setView(view, 0, model.end)),
+        model.launches.start && clockChoice(view),
         h('span', {class: 'muted'}, `${plural(model.launches.count, 'launch')}`,
           model.launches.stride > 1 && ` (one in ${model.launches.stride} is kept in this page)`,
-          `, ${format(model.end, 's')} of GPU time. Drag to move; click, then turn the wheel to zoom.`)),
+          `, ${format(model.lasts.reduce((a, b) => a + b, 0), 's')} of GPU time. Drag to move; click, then turn the wheel to zoom.`)),
         h('figure', {}, canvas),
-        h('p', {class: 'muted'}, 'Launches stand one behind the other in the program’s order; the ' +
-          'time between them and what ran at the same time are not recorded.'));
+        h('p', {class: 'muted'}, 'Launches stand in the program’s order. Each was measured alone, so ' +
+          'none lies beside another.', model.launches.start ? ' By the program’s time, gaps are those in ' +
+          'which the GPU had no kernel; what measuring took is taken away.'
+            : ' The time between them is not recorded.'));
     canvas.addEventListener('keydown', timelineKeys(view));
     listenToPointer(view);
     new ResizeObserver(() => drawTimeline(view)).observe(canvas);
