@@ -1,7 +1,7 @@
 /* The table of kernels: sorted by any column, searched, with the columns that are wanted. */
 
 const SHOWN_AT_FIRST = ['achieved_occupancy', 'gld_efficiency', 'gst_efficiency', 'shared_efficiency',
-                        'warp_execution_efficiency', 'flops', 'flop_utilization', 'dram_utilization'];
+                        'warp_execution_efficiency', 'flops', 'dram_utilization'];
 const SHORT_NAMES = {
     achieved_occupancy: 'occupancy', gld_efficiency: 'load eff.', gst_efficiency: 'store eff.',
     shared_efficiency: 'shared eff.', warp_execution_efficiency: 'warp eff.', flops: 'FLOP/s',
