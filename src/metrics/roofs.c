@@ -97,31 +97,31 @@ static int take_line(void *user, const char *section, const char *key, const cha
     return 1;
 }
 
-static void find_measured(struct measured *m)
-{
-    for (size_t i = 0; i < ROOFS; i++)
-        m->values[i] = NAN;
-    size_t length = (size_t)(gp_measured_roofs_end - gp_measured_roofs);
-    char *text = strndup(gp_measured_roofs, length);
-    if (text)
-        ini_parse_string(text, take_line, m);
-    free(text);
-}
-
-void gp_roofs_of(const struct gp_device *device,
+void gp_roofs_by(const char *measured, const struct gp_device *device,
                  void (*take)(void *user, const struct gp_roof *roof), void *user)
 {
     struct measured m = {.device = device->name};
+    for (size_t i = 0; i < ROOFS; i++)
+        m.values[i] = NAN;
     if (!device->simulated)
-        find_measured(&m);
+        ini_parse_string(measured, take_line, &m);
     for (size_t i = 0; i < ROOFS; i++) {
         struct gp_roof roof = {
             .name = roofs[i].name,
             .is_bandwidth = roofs[i].is_bandwidth,
             .nominal = roofs[i].nominal(device),
-            .measured = device->simulated ? NAN : m.values[i],
+            .measured = m.values[i],
         };
         if (!isnan(roof.nominal) || !isnan(roof.measured))
             take(user, &roof);
     }
+}
+
+void gp_roofs_of(const struct gp_device *device,
+                 void (*take)(void *user, const struct gp_roof *roof), void *user)
+{
+    size_t length = (size_t)(gp_measured_roofs_end - gp_measured_roofs);
+    char *measured = strndup(gp_measured_roofs, length);
+    gp_roofs_by(measured ? measured : "", device, take, user);
+    free(measured);
 }

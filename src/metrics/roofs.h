@@ -15,8 +15,13 @@ struct gp_roof {
     double nominal, measured; /* per second; NAN where it is not known */
 };
 
-/* Calls `take` for each roof of which one is known. */
+/* Calls `take` for each roof of which one is known. A simulated device has no measured ones. */
 void gp_roofs_of(const struct gp_device *device,
+                 void (*take)(void *user, const struct gp_roof *roof), void *user);
+
+/* The same with the measured ones of a text instead of metrics/roofs: a section for each name of a
+ * device, lines "key = rate". What is no rate is passed over. */
+void gp_roofs_by(const char *measured, const struct gp_device *device,
                  void (*take)(void *user, const struct gp_roof *roof), void *user);
 
 #endif

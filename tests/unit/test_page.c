@@ -221,20 +221,42 @@ static void curves_pass_through_the_kernel(void **state)
 
 /* ---- roofs ---- */
 
-static void keep_dram(void *user, const struct gp_roof *roof)
+static void keep(void *user, const struct gp_roof *roof)
 {
-    if (strcmp(roof->name, "DRAM") == 0)
-        *(struct gp_roof *)user = *roof;
+    struct gp_roof *kept = user;
+    if (strcmp(roof->name, kept->name) == 0)
+        *kept = *roof;
+}
+
+static const char measured_roofs[] = "; made up\n[NVIDIA H100]\nfp32 = 1e12\n"
+                                     "[NVIDIA H200]\nfp32 = 6.1e13\ndram = 4.3e12x\nl2 = -1\n";
+
+static void roofs_are_measured_or_nominal(void **state)
+{
+    (void)state;
+    struct gp_device device = h200;
+    device.simulated = 0;
+    struct gp_roof fp32 = {.name = "FP32"}, dram = {.name = "DRAM"}, l2 = {.name = "L2"};
+    gp_roofs_by(measured_roofs, &device, keep, &fp32);
+    gp_roofs_by(measured_roofs, &device, keep, &dram);
+    gp_roofs_by(measured_roofs, &device, keep, &l2);
+    assert_false(fp32.is_bandwidth);
+    assert_true(fp32.measured == 6.1e13);
+    assert_true(fabs(fp32.nominal / 66.9e12 - 1) < 1e-3);
+    assert_true(dram.is_bandwidth);
+    assert_true(fabs(dram.nominal / 4.814e12 - 1) < 1e-3);
+    /* What is no rate is not measured; neither: no roof. */
+    assert_true(isnan(dram.measured));
+    assert_true(l2.nominal == 0 && l2.measured == 0);
 }
 
 static void a_simulated_gpu_has_no_measured_roof(void **state)
 {
     (void)state;
-    struct gp_roof dram = {0};
-    gp_roofs_of(&h200, keep_dram, &dram);
-    assert_true(dram.is_bandwidth);
-    assert_true(fabs(dram.nominal / 4.814e12 - 1) < 1e-3);
-    assert_true(isnan(dram.measured));
+    struct gp_roof fp32 = {.name = "FP32"};
+    gp_roofs_by(measured_roofs, &h200, keep, &fp32);
+    assert_true(fp32.nominal > 0);
+    assert_true(isnan(fp32.measured));
 }
 
 int main(void)
@@ -248,6 +270,7 @@ int main(void)
         cmocka_unit_test(launches_are_put_in_order),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(curves_pass_through_the_kernel),
+        cmocka_unit_test(roofs_are_measured_or_nominal),
         cmocka_unit_test(a_simulated_gpu_has_no_measured_roof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
