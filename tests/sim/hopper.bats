@@ -266,7 +266,7 @@ END
     printf '[twice]\nformula = 2 * duration\n' >mine/my.ini
     GPUPROF_METRICS_PATH=mine GPUPROF_LOG=log GPUPROF_OUTPUT=profile.jsonl \
         "$GPUPROF_BUILD/gpuprof" --metrics twice bash -c "cd /; exec '$programs/snippets_linked' vector_add"
-    grep -q "^ *twice " "$log"
+    grep -q "^ *1  *twice " "$log"
     [ "$(measured)" -eq 1 ]
 }
 
