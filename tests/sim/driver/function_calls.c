@@ -175,7 +175,7 @@ CUresult cuFuncLoad(CUfunction function)
     if (!is_function(function))
         return CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_lock(&gpusim_lock);
-    function->loaded = true;
+    function->loaded = !gpusim_fault_is("lazyload", "always");
     pthread_mutex_unlock(&gpusim_lock);
     return CUDA_SUCCESS;
 }

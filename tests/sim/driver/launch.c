@@ -141,6 +141,7 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->broken_restore = gpusim_fault("badrestore");
     grid->wrong_index = gpusim_fault_is("wronganswer", "index");
     grid->wrong_count = gpusim_fault_is("wronganswer", "count");
+    grid->in_graph = gpusim_work_in_graph();
 
     pthread_mutex_lock(&gpusim_lock);
     watched = is_watched(context, false) && !f->code->whole;

@@ -73,6 +73,7 @@ struct gpusim_grid {
     struct gpusim_recorder *recorder; /* NULL: run without looking */
     bool broken_restore;              /* gpuprof's restore kernel does nothing */
     bool wrong_index, wrong_count;    /* of what its search found */
+    bool in_graph;                    /* the launch is a graph's node */
 
     /* What a kernel that runs as a whole drew through the caches. */
     uint64_t swept_address, swept_bytes;
