@@ -131,6 +131,11 @@ static int pass_options(const char *const *values)
 
 /* ---- the library ---- */
 
+/* Where it is installed, seen from the command. */
+#ifndef GP_LIBRARY_FOLDER
+#define GP_LIBRARY_FOLDER "../lib"
+#endif
+
 static int find_library(struct gp_text *path)
 {
     char self[PATH_MAX];
@@ -141,7 +146,7 @@ static int find_library(struct gp_text *path)
     }
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
-    static const char *const places[] = {"libgpuprof.so", "../lib/libgpuprof.so"};
+    static const char *const places[] = {"libgpuprof.so", GP_LIBRARY_FOLDER "/libgpuprof.so"};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         gp_text_clear(path);
         gp_text_addf(path, "%s/%s", self, places[i]);
@@ -155,7 +160,7 @@ static int find_library(struct gp_text *path)
         }
         return 0;
     }
-    gp_say("libgpuprof.so is neither in %s nor in %s/../lib", self, self);
+    gp_say("libgpuprof.so is neither in %s nor in %s/" GP_LIBRARY_FOLDER, self, self);
     return -1;
 }
 

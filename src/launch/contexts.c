@@ -160,7 +160,7 @@ bool gp_contexts_collect(void)
 
 bool gp_context_is_known(CUcontext handle)
 {
-    return find(handle, true) || find(handle, false);
+    return find(handle, false) || find(handle, true);
 }
 
 void gp_contexts_end(bool read)

@@ -53,8 +53,8 @@ struct whole_launch {
     struct gp_call call;
     CUgraphExec exec;
     PFN_cuGraphLaunch_v10000 real;
-    CUresult result;
     bool unending; /* it is known not to end by itself */
+    CUresult result;
 };
 
 /* The driver does not let a graph run beside itself. A launch by nodes it knows nothing of. */

@@ -15,7 +15,6 @@
 #include "memory/buffers.h"
 #include "memory/modules.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,7 +22,7 @@
 /* How often, a millisecond each, an unloading waits for captures of other threads to end. */
 #define MOST_CAPTURE_NAPS 1000
 
-/* How long we wait for driver calls of other threads once it has waited in vain. */
+/* How long an unloading waits for driver calls of other threads once it has waited in vain. */
 #define STUCK_SECONDS 0.01
 /* And a launch: for calls that return as soon as they can. */
 #define STUCK_LAUNCH_SECONDS 0.0001
@@ -71,12 +70,7 @@ static atomic_bool stuck;
  * is waited for once. */
 static bool shut_gate(void)
 {
-    double seconds = gp_wait_limit();
-    if (atomic_load(&stuck) && seconds > STUCK_SECONDS)
-        seconds = STUCK_SECONDS;
-    bool closed = gp_gate_shut(seconds);
-    if (!closed)
-        gp_wait_was_in_vain(seconds);
+    bool closed = gp_gate_shut(atomic_load(&stuck) ? STUCK_SECONDS : GP_GATE_SECONDS);
     atomic_store(&stuck, !closed);
     return closed;
 }

@@ -59,32 +59,33 @@ static struct {
 
 /* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
 static __thread int own_work __attribute__((tls_model("initial-exec")));
+static __thread int programs_errno __attribute__((tls_model("initial-exec")));
 
 /* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
  * program's next cancellation point, not at one of ours. */
 void gp_own_work_begins(void)
 {
     gp_cancel_hold();
-    own_work++;
+    if (own_work++ == 0)
+        programs_errno = errno;
 }
 
 void gp_own_work_ends(void)
 {
-    own_work--;
+    if (--own_work == 0)
+        errno = programs_errno;
     gp_cancel_release();
 }
 
 void gp_at_work(void (*work)(void *argument), void *argument)
 {
     gp_floating program;
-    int saved_errno = errno;
     gp_own_work_begins();
     gp_floating_hold(&program);
     if (!gp_stack_run(GP_STACK_ENOUGH, work, argument))
         work(argument);
     gp_floating_restore(&program);
     gp_own_work_ends();
-    errno = saved_errno;
 }
 
 bool gp_at_own_work(void)
@@ -95,12 +96,11 @@ bool gp_at_own_work(void)
 /* What other threads do while the session starts must not go unseen. */
 static int wait_for_start(void)
 {
-    int state, saved_errno = errno;
+    int state;
     gp_own_work_begins();
     while ((state = atomic_load(&session.state)) == STARTING && gp_process_is_marked())
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     gp_own_work_ends();
-    errno = saved_errno;
     return state;
 }
 
@@ -490,12 +490,13 @@ static void start(void *unused)
 
 void gp_session_start(void)
 {
-    int idle = IDLE;
+    int idle = IDLE, saved_errno = errno;
     /* A child, too, that was forked while another thread was at it: it is never marked. */
     if (atomic_load(&session.state) != IDLE)
         return;
     atomic_store(&session.pid, getpid());
     gp_process_mark();
+    errno = saved_errno;
     if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
         return; /* another thread is at it, or we ourselves, re-entering */
     if (!gp_driver_find()) {

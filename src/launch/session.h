@@ -20,7 +20,8 @@ bool gp_session_is_here(void);
 /* Starts the session, once; called after the program's first successful cuInit. */
 void gp_session_start(void);
 
-/* Between these, driver calls of this thread are our own and pass the hooks untouched. */
+/* Between these, driver calls of this thread are our own and pass the hooks untouched; afterwards
+ * errno is what it was before. */
 void gp_own_work_begins(void);
 void gp_own_work_ends(void);
 /* True between them. */

@@ -357,6 +357,21 @@ enabled() {
     [ "$(measured)" -eq 200 ]
 }
 
+@test "a primary context goes with the last who has retained it" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/turns_linked" primary
+    [ "$(measured scale_in_place)" -eq 40 ]
+    [ "$(enabled)" -eq 2 ]
+}
+
+@test "no call of the driver changes errno" {
+    for fault in none errno; do
+        GPUSIM_FAULTS=$fault same_with_and_without "$programs/errno_linked"
+        [ "$(grep -c '^cu[A-Za-z_0-9]*: 0$' "$BATS_TEST_TMPDIR/plain.out")" -ge 40 ]
+        [ "$(measured scale_in_place)" -gt 200 ]
+    done
+}
+
 @test "two contexts on one device take turns, and every launch has its values" {
     for chip in hopper kepler; do
         GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" contexts
