@@ -64,7 +64,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb tarball \
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb tarball \
 	format lint clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -270,10 +270,21 @@ fuzz:
 	@tools/setup test
 	@tests/fuzz/run $(SECONDS)
 
-install: all
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)'
+# Manual pages and completion, out of the command's own tables of options.
+man: $(O)/man/gpuprof.1
+$(O)/man/gpuprof.1: $(command) $(wildcard man/*.scd) tools/make-man
+	$(call say,MAN,$(@D))
+	$(Q)tools/make-man $(command) $(@D)
+
+share = $(DESTDIR)$(PREFIX)/share
+install: all man
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)' '$(share)/man/man1' \
+		'$(share)/bash-completion/completions' '$(share)/zsh/site-functions'
 	install -m 755 $(command) '$(DESTDIR)$(BINDIR)/gpuprof'
 	install -m 644 $(library) '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
+	install -m 644 $(O)/man/*.1 '$(share)/man/man1'
+	install -m 644 $(O)/man/gpuprof.bash '$(share)/bash-completion/completions/gpuprof'
+	install -m 644 $(O)/man/_gpuprof '$(share)/zsh/site-functions/_gpuprof'
 # A Debian package, in $(O)/deb.
 deb:
 	@tools/setup package
@@ -285,7 +296,9 @@ tarball:
 	@tools/make-tarball $(O) $(CUDA)
 
 uninstall:
-	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
+	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so' \
+		'$(share)/man/man1'/gpuprof*.1 '$(share)/bash-completion/completions/gpuprof' \
+		'$(share)/zsh/site-functions/_gpuprof'
 
 c_files = $(shell git ls-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
@@ -306,6 +319,6 @@ help:
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
 	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
-	@echo 'fuzz       every parser, SECONDS=60 each'
+	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

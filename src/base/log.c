@@ -163,6 +163,23 @@ void gp_say_lines(const char *before, const char *text)
     }
 }
 
+bool gp_log_is_terminal(void)
+{
+    int saved = errno;
+    const struct gp_output *output = destination();
+    bool terminal = gp_output_is_ours(output) && isatty(output->fd) == 1;
+    errno = saved;
+    return terminal;
+}
+
+void gp_log_passing(const char *text, size_t length)
+{
+    int saved = errno, no_wait = 0;
+    if (gp_log_is_terminal())
+        gp_output_write(destination(), text, length, &no_wait);
+    errno = saved;
+}
+
 int gp_log_open(const char *path)
 {
     int saved = errno;

@@ -8,6 +8,7 @@
 #ifndef GPUPROF_BASE_LOG_H
 #define GPUPROF_BASE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut;
@@ -28,6 +29,12 @@ void gp_say_lines(const char *before, const char *text);
 /* From now on messages and reports go to this file (emptied first) instead of to standard error.
  * Returns 0 or an errno value; then messages go where they went before. */
 int gp_log_open(const char *path);
+
+/* Whether messages go to a terminal. */
+bool gp_log_is_terminal(void);
+
+/* Writes what will soon be replaced, on a terminal only; where that takes no more it is lost. */
+void gp_log_passing(const char *text, size_t length);
 
 /* Writes a report as it is, within a second. Where it is too long for standard error it ends with a
  * whole line, and one more that says what `rest` says: where the rest is. */

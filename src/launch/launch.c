@@ -4,12 +4,14 @@
 #include "cuda/green.h"
 #include "launch/captures.h"
 #include "launch/contexts.h"
+#include "launch/copies.h"
 #include "launch/gate.h"
 #include "launch/graphs.h"
 #include "launch/kernels.h"
 #include "launch/lanes.h"
 #include "launch/measure.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/session.h"
 #include "launch/waits.h"
 #include "memory/buffers.h"
@@ -123,6 +125,7 @@ static void leave_context(void *context)
     gp_gate_line_up();
     bool closed = gp_context_is_known(context) && shut_gate();
     if (context) {
+        gp_copies_leave(context);
         gp_graphs_forget_context(context);
         gp_lanes_leave(context);
         gp_context_leave(context);
@@ -164,8 +167,8 @@ static bool is_to_be_measured(const struct gp_call *call, enum gp_interest inter
     bool captures = gp_captures() > 0;
     if (captures && is_capturing(call->stream, call->per_thread_stream))
         return false;
-    return gp_sampling_takes(call, turn) && interest == GP_WANTED && !captures &&
-           !is_capturing(call->stream, call->per_thread_stream);
+    return gp_selection_takes(call) && gp_sampling_takes(call, turn) && interest == GP_WANTED &&
+           !captures && !is_capturing(call->stream, call->per_thread_stream);
 }
 
 /* A stream other than the default ones knows its context; a launch goes there, current or not. */

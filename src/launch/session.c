@@ -14,11 +14,16 @@
 #include "base/stack.h"
 #include "base/text.h"
 #include "cuda/driver.h"
+#include "launch/copies.h"
+#include "launch/printing.h"
+#include "launch/progress.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/tallies.h"
 #include "launch/threads.h"
 #include "memory/budget.h"
 #include "profile/writer.h"
+#include "report/copies.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -223,6 +228,7 @@ void gp_session_record_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_device(session.summary, device);
+    gp_printing_device(device);
     if (session.writer)
         gp_writer_device(session.writer, device);
     pthread_mutex_unlock(&session.records);
@@ -232,6 +238,8 @@ void gp_session_record_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
+    gp_printing_launch(launch);
+    gp_progress_launch(launch, 1);
     if (session.writer)
         gp_writer_launch(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -240,6 +248,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 void gp_session_note_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
+    gp_progress_launch(launch, 0);
     if (session.writer)
         gp_writer_early(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -379,19 +388,16 @@ static void read_replay(void)
 
 static void read_kernel_filter(void)
 {
-    const char *pattern = secure_getenv("GPUPROF_KERNELS");
-    if (!pattern || !*pattern)
-        return;
+    const char *text = secure_getenv("GPUPROF_KERNELS");
+    struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
     char why[256];
-    session.kernels = gp_regex_new(pattern, why, sizeof(why));
-    if (!session.kernels) {
-        gp_say("GPUPROF_KERNELS=%.100s%s: %s; every kernel is measured", pattern,
-               strlen(pattern) > 100 ? "..." : "", why);
-        return;
-    }
-    session.kernel_pattern = strdup(pattern); /* the program may change its environment */
-    if (!session.kernel_pattern)
-        session.kernel_pattern = "...";
+    if (text && *text && !gp_kernel_filter_parse(text, &filter, why, sizeof(why)))
+        gp_say("GPUPROF_KERNELS=%.100s%s: %s; every kernel is measured", text,
+               strlen(text) > 100 ? "..." : "", why);
+    gp_selection_read(&filter);
+    session.kernel_pattern = filter.name; /* the program may change its environment */
+    if (filter.name && *filter.name)
+        session.kernels = gp_regex_new(filter.name, why, sizeof(why));
 }
 
 static bool open_metrics(void)
@@ -430,6 +436,20 @@ static void write_report(const struct gp_text *report)
     gp_text_free(&rest);
 }
 
+/* `copies`: NULL, none were asked for. */
+static void print_report(const struct gp_copies *copies)
+{
+    struct gp_text text = {0};
+    struct gp_table_options options = {.top = MOST_KERNELS};
+    gp_table_report(session.summary, &options, &text);
+    if (copies)
+        gp_copies_table(copies, &text);
+    if (text.failed)
+        gp_say("out of memory: the report is not complete");
+    write_report(&text);
+    gp_text_free(&text);
+}
+
 /* Frees nothing: the process ends, and another thread may still be in a hook. */
 static void report(void *unused)
 {
@@ -440,21 +460,30 @@ static void report(void *unused)
     until.tv_sec += 2;
     if (pthread_mutex_timedlock(&session.records, &until) != 0)
         return;
+    gp_progress_end();
     if (!session.reported && (!session.gave_up || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
         gp_tallies_visit(record_count, NULL);
         if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
-        struct gp_text text = {0};
-        struct gp_table_options options = {.top = MOST_KERNELS};
-        gp_table_report(session.summary, &options, &text);
-        if (text.failed)
-            gp_say("out of memory: the report is not complete");
-        write_report(&text);
-        gp_text_free(&text);
+        struct gp_copies copies[GP_COPY_KINDS];
+        bool copied = gp_copies_read(copies);
+        if (copied && session.writer)
+            gp_copies_write(copies, session.writer);
+        if (gp_printing_end(session.summary, copied ? copies : NULL))
+            print_report(copied ? copies : NULL);
     }
+    if (session.writer)
+        gp_writer_finish(session.writer);
     pthread_mutex_unlock(&session.records);
+}
+
+/* Where one process alone is to be measured, whether it is this one. */
+static bool is_target(void)
+{
+    const char *target = secure_getenv("GPUPROF_PROCESS");
+    return !target || !*target || strtol(target, NULL, 10) == (long)getpid();
 }
 
 /* Registered after the driver's own start, hence run before its teardown. */
@@ -468,6 +497,10 @@ static void start(void *unused)
 {
     (void)unused;
     gp_environment_find();
+    if (!is_target()) {
+        atomic_store_explicit(&session.state, PASSIVE, memory_order_release);
+        return;
+    }
     open_log();
     bool opened = open_metrics();
     if (opened) {
@@ -481,6 +514,9 @@ static void start(void *unused)
         read_memory_limit();
         read_timeout();
         read_kernel_filter();
+        gp_printing_start(session.metrics);
+        gp_progress_start();
+        gp_copies_start();
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");

@@ -222,7 +222,7 @@ said() {
             line="gpuprof: GPUPROF_LOG=$name: GPUPROF_OUTPUT names the same file; messages go to standard error"
             [ "$(head -1 "$log")" = "$line" ]
             grep -q OVERVIEW "$log"
-            [ "$(grep -vc '^{' "$profile")" -eq 0 ]
+            [ "$(grep -vc '^[{[]' "$profile")" -eq 0 ]
             [ "$(measured)" -eq 1 ]
         done
     done
