@@ -26,7 +26,7 @@ struct gp_kernel {
     bool selected;
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
-    bool ended, collected;
+    bool ended, collected, timed;
     unsigned host_changes;       /* launches in a row in which host memory changed */
     double longest;              /* seconds that a launch took which has ended by itself */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
@@ -289,6 +289,16 @@ void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
         return;
     /* Where the driver refuses, it loads the code at the launch. */
     gp_cuda.cuFuncLoad(function);
+}
+
+bool gp_kernel_is_timed(const struct gp_kernel *kernel)
+{
+    return kernel->timed;
+}
+
+void gp_kernel_timed(struct gp_kernel *kernel)
+{
+    kernel->timed = true;
 }
 
 double gp_kernel_longest(const struct gp_kernel *kernel)

@@ -43,9 +43,9 @@ static bool make_room(struct gp_final *final, const struct gp_arena *beside, uin
     final->on_device = final->capacity = 0;
     /* A unit lies in one piece: where the device's part ends one may not fit. */
     if (!gp_arena_reserve(&final->arena, beside, (uint64_t)kept * GP_UNIT_BYTES, &moved, why) ||
-        (final->arena.host_size && !gp_arena_reserve(&final->arena, beside,
-                                                     ((uint64_t)kept + 1) * GP_UNIT_BYTES, &moved,
-                                                     why)))
+        (final->arena.host_size &&
+         !gp_arena_reserve(&final->arena, beside, ((uint64_t)kept + 1) * GP_UNIT_BYTES, &moved,
+                           why)))
         return false;
     uint64_t on_device = final->arena.device_size / GP_UNIT_BYTES;
     final->on_device = least(on_device, UINT32_MAX);

@@ -16,7 +16,7 @@
 struct gp_final {
     CUdeviceptr places; /* uint32_t by unit: 1 + where its content is kept, 0: it is not */
     size_t places_capacity;
-    struct gp_arena arena; /* the contents */
+    struct gp_arena arena;        /* the contents */
     uint32_t on_device, capacity; /* units that have room on the device, and in all */
 };
 
