@@ -71,6 +71,7 @@ struct gp_collection {
     struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
+    double *row;         /* scratch: used + all witnesses */
     const char **absent; /* the same */
 };
 
@@ -120,6 +121,7 @@ static void range_close(struct gp_collection *c, bool context_alive)
     free(c->sass_unavailable);
     gp_recall_free(c->recall);
     free(c->values);
+    free(c->row);
     free(c->absent);
     free(c);
 }
@@ -130,8 +132,9 @@ static bool allocate(struct gp_collection *c)
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
     c->values = calloc(width * MOST_TICKETS, sizeof(*c->values));
+    c->row = calloc(c->list.used + GP_ALL_WITNESSES, sizeof(*c->row));
     c->absent = calloc(width * MOST_TICKETS, sizeof(*c->absent));
-    return c->counters && c->sass_unavailable && c->values && c->absent;
+    return c->counters && c->sass_unavailable && c->values && c->row && c->absent;
 }
 
 static unsigned tickets_of(const struct gp_collection *c)
@@ -261,7 +264,7 @@ static void make_row(const struct gp_collection *c, unsigned ticket, double *row
 static void learn_launch(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
-    double row[c->list.used + GP_ALL_WITNESSES];
+    double *row = c->row;
     make_row(c, ticket, row);
     gp_plan_learned(&t->plan);
     for (size_t w = 0; w < c->list.witness_count; w++)
@@ -591,7 +594,6 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
 static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
-    double unlearned[c->list.used + GP_ALL_WITNESSES];
     enum gp_finding finding = GP_FOUND_NONE;
     /* Of a launch that is known there may be no values all the same: it is to be measured again. */
     bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
@@ -599,7 +601,7 @@ static void recall(struct gp_collection *c, unsigned ticket)
     if (row) {
         finding = GP_FOUND_LEARNED;
     } else if (!is_known && !gp_plan_is_measured(&t->plan)) {
-        row = find_twin(c, ticket, unlearned);
+        row = find_twin(c, ticket, c->row);
         finding = row ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
     }
     gp_recall_looked(c->recall, &t->kind, !row);
