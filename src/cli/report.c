@@ -1,5 +1,7 @@
 #include "cli/cli.h"
+#include "cli/report_html.h"
 #include "cli/report_views.h"
+#include "cli/source.h"
 
 #include "base/escape.h"
 #include "base/hash.h"
@@ -19,11 +21,13 @@
 enum {
     METRICS,
     TOP,
+    DETAILS,
     KERNELS,
     DEVICES,
     SKIP,
     COUNT,
     PRINT,
+    HTML,
     TRACE,
     CSV,
     COLUMNS,
@@ -45,6 +49,9 @@ static const struct cli_option options[OPTION_COUNT] = {
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
          "counters the profile holds ('default' for standard input or a pipe)",
          WHAT, NULL, "--metrics", "--metrics", 1},
+    [DETAILS] = {"details", 0, NULL,
+                 "all metrics of each kernel behind the summary, as with --metrics", WHAT, NULL,
+                 NULL, "--page details", 0},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those with the most time; of a trace that is sorted, launches; "
              "0: all (20)",
@@ -65,6 +72,9 @@ static const struct cli_option options[OPTION_COUNT] = {
                "launch; json: the summary for programs; side: a column for each profile; launches: "
                "JSON Lines, all that is recorded of a launch in one object (summary)",
                HOW, NULL, NULL, NULL, 0},
+    [HTML] = {"html", 0, "FILE",
+              "write a page for a browser instead, with all profiles; -: to standard output", HOW,
+              NULL, NULL, NULL, 0},
     [TRACE] = {"print-gpu-trace", 0, NULL, "as --print trace", HOW, NULL, "--print-gpu-trace", NULL,
                0},
     [CSV] = {"csv", 0, NULL,
@@ -203,6 +213,7 @@ struct reporting {
     struct gp_merge merge;
     struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;
+    struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
     struct gp_text *out;
     const char *path;
     int seen; /* something of the profile could be read */
@@ -223,12 +234,6 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_summary_settings(r->summary, &header->settings);
     r->seen = 1;
     gp_merge_begin(&r->merge);
-    return 0;
-}
-
-static int take_other(void *user, const char *type, const struct json_t *line)
-{
-    gp_copies_add(((struct reporting *)user)->copies, type, line);
     return 0;
 }
 
@@ -265,6 +270,13 @@ static int take_count(void *user, const struct gp_count *count)
     return 0;
 }
 
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    struct reporting *r = user;
+    gp_copies_add(r->copies, type, line);
+    return r->sources ? cli_take_code(r->sources, type, line) : 0;
+}
+
 /* Reports on `count` profiles together. */
 static int report_together(struct gp_metrics *m, const struct cli_views *views,
                            const struct gp_table_options *table, char **paths, int count,
@@ -273,8 +285,11 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
     struct gp_text notes = {0};
     char why[512];
     int worst = CLI_OK;
-    struct reporting r = {
-        .metrics = m, .filter = cli_views_filter(views), .summary = gp_summary_new(m), .out = out};
+    struct reporting r = {.metrics = m,
+                          .filter = cli_views_filter(views),
+                          .summary = gp_summary_new(m),
+                          .sources = gp_sources_new(),
+                          .out = out};
     const struct gp_profile_visitor visitor = {.user = &r,
                                                .header = take_header,
                                                .device = take_device,
@@ -295,12 +310,16 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
         }
     }
     if (r.seen) {
-        gp_table_report(r.summary, table, out);
+        struct gp_table_options own = *table;
+        own.profile = count == 1 ? paths[0] : NULL;
+        own.sources = r.sources;
+        gp_table_report(r.summary, &own, out);
         gp_copies_table(r.copies, out);
         gp_text_add(out, gp_text_string(&notes));
     }
     gp_filter_free(r.filter);
     gp_summary_free(r.summary);
+    gp_sources_free(r.sources);
     gp_text_free(&notes);
     return worst;
 }
@@ -385,13 +404,15 @@ static bool read_views(const char *const *values, struct cli_views *views)
     return true;
 }
 
+/* `page`: the file for a browser; NULL: print. */
 static int print_report(const struct cli_views *views, const struct gp_table_options *table,
-                        char **paths, int count)
+                        const char *page, char **paths, int count)
 {
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
     int answer = !cli_views_check(views, m)         ? CLI_USAGE
+                 : page                             ? cli_report_html(page, views, m, paths, count)
                  : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)
                                                     : cli_views_print(views, m, paths, count);
     gp_metrics_close(m);
@@ -405,15 +426,20 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     if (first < 0)
         return status;
     struct gp_table_options table = {.top = 20};
+    table.details = values[DETAILS] || values[METRICS];
     struct cli_views views;
     if ((values[TOP] && read_top(values[TOP], &table) != 0) || !read_views(values, &views))
         return CLI_USAGE;
     views.top = values[TOP] ? table.top : 0;
+    if (values[HTML] && views.which != CLI_VIEW_SUMMARY) {
+        gp_say("--html: a page has all views of its own; leave out the other one");
+        return CLI_USAGE;
+    }
     if (first >= argc) {
         gp_say("there is no profile to report on ('gpuprof help report' tells more)");
         return CLI_USAGE;
     }
-    return print_report(&views, &table, argv + first, argc - first);
+    return print_report(&views, &table, values[HTML], argv + first, argc - first);
 }
 
 const struct cli_command cli_report = {
