@@ -31,7 +31,7 @@ all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warni
 static_libs = -l:libjansson.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
 system_libs = -lm -ldl -lpthread
 
-core_rooms = base profile metrics report
+core_rooms = base profile metrics report check
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
