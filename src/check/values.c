@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void keep_every_second(struct gp_values *v)
+void gp_values_halve(struct gp_values *v)
 {
     for (size_t i = 0; 2 * i < v->kept_count; i++)
         v->kept[i] = v->kept[2 * i];
     v->kept_count = (v->kept_count + 1) / 2;
-    v->stride *= 2;
 }
 
 static void grow(struct gp_values *v)
@@ -34,7 +33,8 @@ static void keep(struct gp_values *v, double value)
     if (v->kept_count == v->capacity && v->capacity < v->most)
         grow(v);
     if (v->kept_count == v->capacity && v->capacity > 1) {
-        keep_every_second(v);
+        gp_values_halve(v);
+        v->stride *= 2;
         if (v->count % v->stride != 0)
             return;
     }

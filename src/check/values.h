@@ -20,6 +20,9 @@ struct gp_values {
 void gp_values_add(struct gp_values *v, double value);
 void gp_values_free(struct gp_values *v);
 
+/* Forgets every second one of those kept. */
+void gp_values_halve(struct gp_values *v);
+
 /* Sorts what is kept: nothing may be added afterwards. */
 void gp_values_sort(struct gp_values *v);
 
