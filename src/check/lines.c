@@ -85,7 +85,7 @@ void gp_lines_read(const char *file, const char *text, size_t length,
 
 static bool read_all(int fd, size_t most, struct gp_text *text, char *why, size_t why_size)
 {
-    char part[4096];
+    char part[1024];
     for (;;) {
         ssize_t n = read(fd, part, sizeof(part));
         if (n < 0 && errno == EINTR)

@@ -1,3 +1,4 @@
+#include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/paths.h"
 
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { METRICS, KERNELS, SAMPLE, REPLAY, OUTPUT, LOG, OPTION_COUNT };
+enum { METRICS, KERNELS, SAMPLE, REPLAY, OUTPUT, LOG, CHECK, FORMAT, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
@@ -38,9 +39,18 @@ static const struct cli_option options[OPTION_COUNT] = {
     [LOG] = {"log", 0, "FILE",
              "write the report and messages to this file instead of standard error; %p, %h, "
              "%q{NAME}, %% as above"},
+    [CHECK] =
+        {"check", 0, "FILE",
+         "hold the kernels to the thresholds in this file: the status is 0 where they hold, 1 "
+         "where one is violated, 2 where that cannot be judged; the program's own, where it "
+         "is not 0"},
+    [FORMAT] =
+        {"format", 0, "NAME[=FILE]",
+         "write that verdict as text, junit, github, gitlab, sarif or markdown; several with "
+         "commas between them (text, to standard error)"},
 };
 
-/* What the library reads; the same order. */
+/* What the library reads; the same order. NULL: the command alone sees it. */
 static const char *const variables[OPTION_COUNT] = {
     [METRICS] = "GPUPROF_METRICS", [KERNELS] = "GPUPROF_KERNELS", [SAMPLE] = "GPUPROF_SAMPLE",
     [REPLAY] = "GPUPROF_REPLAY",   [OUTPUT] = "GPUPROF_OUTPUT",   [LOG] = "GPUPROF_LOG",
@@ -120,13 +130,19 @@ static int check_options(const char *const *values)
         return -1;
     if (values[LOG] && cli_check_file("--log", values[LOG]) != 0)
         return -1;
+    if (values[FORMAT] && !values[CHECK]) {
+        gp_say("--format is for a verdict: say --check FILE as well");
+        return -1;
+    }
+    if (values[CHECK] && !cli_check_usable(values[CHECK], values[FORMAT]))
+        return -1;
     return check_log_apart(values);
 }
 
 static int pass_options(const char *const *values)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (values[i] && setenv(variables[i], values[i], 1) != 0)
+        if (values[i] && variables[i] && setenv(variables[i], values[i], 1) != 0)
             return -1;
     return cli_fix_paths();
 }
@@ -261,6 +277,9 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
     if (preload() != 0)
         return CLI_FAILED;
     warn_of_program(argv[program]);
+    if (values[CHECK] &&
+        cli_check_run(values[CHECK], values[FORMAT], getenv("GPUPROF_OUTPUT"), &status))
+        return status;
     execvp(argv[program], argv + program);
     int error = errno;
     struct gp_text path = {0};

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,14 +34,15 @@ static void say_unknown(const char *name)
     gp_text_free(&names);
 }
 
-bool cli_add_output(struct cli_outputs *outputs, const char *text)
+/* One of a list: "NAME" or "NAME=FILE". */
+static bool add_one(struct cli_outputs *outputs, const char *text, size_t length)
 {
-    char name[32];
-    size_t length = strcspn(text, "=");
-    snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), text);
-    struct cli_output output = {.format = gp_format_find(name),
-                                .file = text[length] ? text + length + 1 : NULL};
-    if (!output.format) {
+    char name[32], *file = NULL;
+    size_t to_sign = strcspn(text, "=");
+    size_t of_name = to_sign < length ? to_sign : length;
+    snprintf(name, sizeof(name), "%.*s", (int)(of_name < 31 ? of_name : 31), text);
+    const struct gp_format *format = gp_format_find(name);
+    if (!format) {
         say_unknown(name);
         return false;
     }
@@ -48,10 +50,28 @@ bool cli_add_output(struct cli_outputs *outputs, const char *text)
         gp_say("--format: at most %d are taken", CLI_MOST_OUTPUTS);
         return false;
     }
-    if (output.file && cli_check_file("--format", output.file) != 0)
-        return false;
-    outputs->list[outputs->count++] = output;
+    if (of_name < length) {
+        /* For as long as the process lives. */
+        file = strndup(text + of_name + 1, length - of_name - 1);
+        if (!file || cli_check_file("--format", file) != 0) {
+            free(file);
+            return false;
+        }
+    }
+    outputs->list[outputs->count++] = (struct cli_output){.format = format, .file = file};
     return true;
+}
+
+bool cli_add_output(struct cli_outputs *outputs, const char *text)
+{
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        if (!add_one(outputs, text, length))
+            return false;
+        if (!text[length])
+            return true;
+        text += length + 1;
+    }
 }
 
 static int write_file(const char *path, const struct gp_text *text)
@@ -65,16 +85,18 @@ static int write_file(const char *path, const struct gp_text *text)
     return error;
 }
 
-static bool write_output(const struct cli_output *output, const struct gp_verdict *v,
-                         const struct gp_occasion *occasion)
+static bool write_output(const struct cli_output *output, bool to_standard_error,
+                         const struct gp_verdict *v, const struct gp_occasion *occasion)
 {
     struct gp_text text = {0};
     output->format->write(v, occasion, &text);
-    if (!output->file)
+    if (!output->file && !to_standard_error)
         return cli_print(&text) == CLI_OK;
-    int error = text.failed ? ENOMEM : write_file(output->file, &text);
+    int error = text.failed    ? ENOMEM
+                : output->file ? write_file(output->file, &text)
+                               : gp_write_all(STDERR_FILENO, gp_text_string(&text), text.length);
     gp_text_free(&text);
-    if (error)
+    if (error && output->file)
         gp_say("--format %s=%s: %s", output->format->name, output->file, strerror(error));
     return error == 0;
 }
@@ -91,8 +113,9 @@ bool cli_write_verdict(const struct cli_outputs *outputs, struct gp_verdict *v, 
         strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
     const struct gp_occasion occasion = {.title = title, .held = held, .host = host, .time = when};
     gp_verdict_sort(v);
-    bool written = outputs->count > 0 || write_output(&usual, v, &occasion);
+    bool written =
+        outputs->count > 0 || write_output(&usual, outputs->to_standard_error, v, &occasion);
     for (size_t i = 0; i < outputs->count; i++)
-        written &= write_output(&outputs->list[i], v, &occasion);
+        written &= write_output(&outputs->list[i], outputs->to_standard_error, v, &occasion);
     return written;
 }

@@ -7,7 +7,7 @@
 
 struct cli_output {
     const struct gp_format *format;
-    const char *file; /* NULL: standard output */
+    const char *file; /* NULL: standard output, or error */
 };
 
 #define CLI_MOST_OUTPUTS 16
@@ -15,13 +15,14 @@ struct cli_output {
 struct cli_outputs {
     struct cli_output list[CLI_MOST_OUTPUTS];
     size_t count;
+    bool to_standard_error; /* what has no file */
 };
 
-/* "NAME" or "NAME=FILE". False, having said why, where that makes no sense or the file cannot be
- * written. */
+/* "NAME" or "NAME=FILE", several with commas between them. False, having said why, where that makes
+ * no sense or the file cannot be written. */
 bool cli_add_output(struct cli_outputs *outputs, const char *text);
 
-/* Writes the verdict in each format; where none was asked for, as text to standard output. False,
+/* Writes the verdict in each format; where none was asked for, as text. False,
  * having said why, where one could not be written. */
 bool cli_write_verdict(const struct cli_outputs *outputs, struct gp_verdict *v, const char *title,
                        const char *held);

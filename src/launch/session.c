@@ -10,6 +10,7 @@
 #include "base/sample.h"
 #include "base/text.h"
 #include "cuda/driver.h"
+#include "launch/checks.h"
 #include "launch/sampling.h"
 #include "launch/tallies.h"
 #include "launch/threads.h"
@@ -191,6 +192,7 @@ void gp_session_record_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_device(session.summary, device);
+    gp_checks_device(device);
     if (session.writer)
         gp_writer_device(session.writer, device);
     pthread_mutex_unlock(&session.records);
@@ -200,6 +202,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
+    gp_checks_launch(launch);
     if (session.writer)
         gp_writer_launch(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -369,8 +372,10 @@ static bool open_metrics(void)
     session.metrics = gp_metrics_open(&problems);
     if (session.metrics && gp_metrics_select(session.metrics, getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
-    if (session.metrics)
+    if (session.metrics) {
+        gp_checks_open(session.metrics);
         session.summary = gp_summary_new(session.metrics);
+    }
     gp_say_lines("", gp_text_string(&problems));
     gp_text_free(&problems);
     return session.summary != NULL;
@@ -381,6 +386,7 @@ static void record_count(void *unused, const struct gp_count *count)
 {
     (void)unused;
     gp_summary_count(session.summary, count);
+    gp_checks_count(count);
     if (session.writer)
         gp_writer_count(session.writer, count);
 }
@@ -406,6 +412,7 @@ static void report_at_exit(void)
         struct gp_text text = {0};
         struct gp_table_options options = {.top = MOST_KERNELS};
         gp_table_report(session.summary, &options, &text);
+        gp_checks_report(&text);
         if (text.failed)
             gp_say("out of memory: the report is not complete");
         gp_log_text(gp_text_string(&text), text.length);
