@@ -36,7 +36,7 @@ hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
 hook_asm = $(wildcard src/hook/*.S)
-cli_src = $(wildcard src/cli/*.c)
+cli_src = $(wildcard src/cli/*.c src/history/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
 core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o
@@ -110,7 +110,7 @@ $(library): $(hook_obj) $(core)
 
 $(command): $(cli_obj) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) -lsqlite3 $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +23,17 @@ static void add_string(struct gp_text *out, const char *s)
     gp_text_free(&clean);
 }
 
-/* Nine digits: what differs less is the same. */
+/* Nine digits: what differs less is the same. Whole numbers have all of theirs. */
 static void add_number(struct gp_text *out, double value)
 {
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%.9g", value);
+    if (value != floor(value))
+        value = strtod(digits, NULL);
     if (value == floor(value) && fabs(value) < 1e15)
         gp_text_addf(out, "%.0f", value == 0 ? 0 : value);
     else
-        gp_text_addf(out, "%.9g", value);
+        gp_text_add(out, digits);
 }
 
 static void add_extent(struct gp_text *out, const char *name, const unsigned e[3])

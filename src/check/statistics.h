@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #define GP_PRIOR_FREEDOM 4
-#define GP_SIGNIFICANCE 0.001 /* two-sided */
+#define GP_SIGNIFICANCE 0.002 /* two-sided */
 
 struct gp_runs {
     const double *medians;

@@ -5,6 +5,7 @@
 #include "metrics/define.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,6 +338,9 @@ void gp_thresholds_free(struct gp_thresholds *t)
 
 bool gp_relation_holds(enum gp_relation relation, double value, double bound)
 {
+    /* 120 us is not quite 120000 ns / 1e9. */
+    if (fabs(value - bound) <= 1e-12 * fabs(bound))
+        value = bound;
     switch (relation) {
     case GP_AT_LEAST:
         return value >= bound;

@@ -29,7 +29,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_run, cli_report, cli_metrics, cli_help;
-extern const struct cli_command cli_check, cli_baseline, cli_thresholds, cli_compare;
+extern const struct cli_command cli_check, cli_baseline, cli_thresholds, cli_compare, cli_history;
 
 /* All commands, NULL behind the last. */
 extern const struct cli_command *const cli_commands[];

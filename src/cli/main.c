@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct cli_command *const cli_commands[] = {&cli_run,     &cli_report,   &cli_metrics,
-                                                  &cli_check,   &cli_baseline, &cli_thresholds,
-                                                  &cli_compare, &cli_help,     NULL};
+const struct cli_command *const cli_commands[] = {
+    &cli_run,        &cli_report,  &cli_metrics, &cli_check, &cli_baseline,
+    &cli_thresholds, &cli_compare, &cli_history, &cli_help,  NULL};
 
 static const struct cli_command *find_command(const char *name)
 {
