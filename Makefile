@@ -110,7 +110,7 @@ $(library): $(hook_obj) $(core)
 
 $(command): $(cli_obj) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) -lsqlite3 $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) -l:libsqlite3.a $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
