@@ -5,10 +5,12 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 struct gp_history {
     sqlite3 *db;
     char *path;
+    time_t opened;
 };
 
 /* False with what SQLite says in `why`. */

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define APPLICATION 0x67707266 /* "gprf" */
 #define VERSION 1
 #define WAIT_MS 10000
+#define LONGEST_S 300 /* that a command works on the file */
 /* To look through a larger file takes too long. */
 #define LARGEST_CHECKED (256ll << 20)
 
@@ -104,6 +106,24 @@ static bool is_whole(const struct gp_history *h, char *why, size_t why_size)
     return whole;
 }
 
+/* A file may hold more than tables: triggers and views that compute for ever. Ours has no trigger,
+ * and its one view is for people. */
+static int is_too_long(void *user)
+{
+    const struct gp_history *h = user;
+    return time(NULL) - h->opened > LONGEST_S;
+}
+
+static void distrust(struct gp_history *h)
+{
+    sqlite3_db_config(h->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(h->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(h->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(h->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    h->opened = time(NULL);
+    sqlite3_progress_handler(h->db, 1000000, is_too_long, h);
+}
+
 /* Whether it is a history of ours, made now if the file is new. */
 static bool prepare(const struct gp_history *h, bool create, char *why, size_t why_size)
 {
@@ -156,6 +176,8 @@ struct gp_history *gp_history_open(const char *path, bool create, char *why, siz
         snprintf(why, why_size, "%s: %s", path,
                  h->db && sqlite3_system_errno(h->db) ? strerror(sqlite3_system_errno(h->db))
                                                       : "cannot be opened");
+    if (opened)
+        distrust(h);
     if (opened && prepare(h, create, why, why_size))
         return h;
     gp_history_close(h);
