@@ -207,7 +207,8 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch)
         return;
     }
     look_at(f, g, &renamed);
-    if (g->looked_at == GP_FOLD_LAUNCHES)
+    size_t most = f->side->count > GP_FOLD_MANY ? GP_FOLD_LAUNCHES_OF_MANY : GP_FOLD_LAUNCHES;
+    while (g->looked_at >= most)
         thin_out(f, g);
 }
 

@@ -5,8 +5,13 @@
 
 #include "check/side.h"
 
-/* Of the launches of one subject in one run so many are looked at, evenly spread; 2 to 1024. */
+/* Of the launches of one subject in one run at most so many are looked at, evenly spread; of fewer
+ * where there are many subjects: what varies from run to run matters more than from launch to
+ * launch.
+ */
 #define GP_FOLD_LAUNCHES 256
+#define GP_FOLD_LAUNCHES_OF_MANY 64
+#define GP_FOLD_MANY 200 /* subjects */
 
 struct gp_fold;
 
