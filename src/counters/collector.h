@@ -41,6 +41,10 @@ struct gp_run {
     struct gp_pass_cost *cost; /* of this kernel */
     gp_find_code *find_code;
     void *find_code_data;
+    /* Called just before the kernel runs in a pass of the hardware: what is dirty in the L2 would
+     * be written back in that pass. */
+    void (*empty_caches)(void *data);
+    void *empty_caches_data;
 };
 
 struct gp_collector {
@@ -134,8 +138,10 @@ extern const struct gp_collector gp_event_collector;
  * that; whoever has timed the kernel alone knows better. */
 #define GP_DURATION_COUNTER "gpu__time_duration.sum"
 
-/* A context is about to be destroyed, and its collection has been closed. */
-void gp_collectors_leave(CUcontext context);
+/* A context is about to be destroyed, and its collection has been closed. CUPTI gives back what it
+ * holds there only where nothing runs in the context (`at_rest`; an error there is no matter): it
+ * waits for it. */
+void gp_collectors_leave(CUcontext context, bool at_rest);
 
 /* The process ends, and all collections have been closed: CUPTI's own end must find nothing to do.
  */

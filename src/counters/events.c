@@ -207,7 +207,7 @@ static bool events_begin(struct gp_collection *c, unsigned ticket, unsigned pass
                          const struct gp_run *run, const char **why)
 {
     (void)ticket;
-    (void)run;
+    run->empty_caches(run->empty_caches_data);
     bool failed = gp_cupti_failed("cuptiEventGroupSetEnable",
                                   gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
     c->counts = c->counts || !failed;

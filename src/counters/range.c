@@ -101,9 +101,9 @@ void gp_collector_describe(struct gp_device *device)
         strncat(device->chip, p.pChipName, sizeof(device->chip) - 1);
 }
 
-void gp_collectors_leave(CUcontext context)
+void gp_collectors_leave(CUcontext context, bool at_rest)
 {
-    gp_sass_sessions_leave(context);
+    gp_sass_sessions_leave(context, at_rest);
 }
 
 void gp_collectors_end(void)
@@ -429,7 +429,8 @@ static const char *range_no_hardware(const struct gp_collection *c)
     return c->list.hardware_used ? c->no_session : NULL;
 }
 
-static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const char **why)
+static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const struct gp_run *run,
+                 const char **why)
 {
     double before = 1e3 * now_seconds();
     /* A start alone, after all was read, is no turn; nor is a step among the hardware's passes. */
@@ -440,12 +441,17 @@ static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const 
     if (gp_range_session_is_past(c->session, pass) && !read_session(c, why))
         return false;
     c->tickets[ticket].in_session = true;
-    if (!gp_range_session_push(c->session, ticket, pass, why)) {
+    bool stands = gp_range_session_advance(c->session, pass, why);
+    double took = 1e3 * now_seconds() - before;
+    /* Not earlier: a start leaves memory of CUPTI's dirty in the L2. */
+    if (stands && pass < instrumented)
+        run->empty_caches(run->empty_caches_data);
+    if (!stands || !gp_range_session_push(c->session, ticket, why)) {
         lose_session(c, *why);
         return false;
     }
     if (there || back)
-        gp_learn_turn(&c->cost, there, 1e3 * now_seconds() - before);
+        gp_learn_turn(&c->cost, there, took);
     c->retry_after = 0;
     return true;
 }
@@ -502,7 +508,7 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
     bool to_measure = t->goes_first || t->is_new || decide(c, t, run) == BY_RANGE;
     t->current = has_ranges(c) && to_measure && !t->by_range ? BY_RANGE : BY_SASS;
     if (t->current == BY_RANGE) {
-        bool begun = push(c, ticket, gp_range_session_hardware_passes(c->session), why);
+        bool begun = push(c, ticket, gp_range_session_hardware_passes(c->session), run, why);
         t->started_ms = 1e3 * now_seconds();
         return begun;
     }
@@ -658,7 +664,7 @@ static bool range_begin(struct gp_collection *c, unsigned ticket, unsigned pass,
     if (pass == GP_INSTRUMENTED_PASS)
         return begin_instrumented(c, ticket, run, why);
     c->tickets[ticket].only_pass = run->only_pass;
-    return push(c, ticket, pass, why);
+    return push(c, ticket, pass, run, why);
 }
 
 static bool range_end(struct gp_collection *c, unsigned ticket, unsigned pass,

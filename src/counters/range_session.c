@@ -208,9 +208,12 @@ static bool stop(struct gp_range_session *s, const char **why)
     return s->pass != 0 || !s->counting || decode(s, why);
 }
 
-/* Has the wanted pass started. Passes on the way there are submitted empty. */
-static bool advance(struct gp_range_session *s, unsigned pass, const char **why)
+/* Passes on the way are submitted empty. */
+bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, const char **why)
 {
+    *why = "the counters have no such pass";
+    if (pass >= s->config.passes)
+        return false;
     while (!s->started || s->pass != pass || s->used_up)
         if (s->started ? !stop(s, why) : !start(s, why))
             return false;
@@ -229,14 +232,13 @@ bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass)
 
 bool gp_range_session_start(struct gp_range_session *s, const char **why)
 {
-    return !s->config.passes || advance(s, 0, why);
+    return !s->config.passes || gp_range_session_advance(s, 0, why);
 }
 
-bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned pass,
-                           const char **why)
+bool gp_range_session_push(struct gp_range_session *s, unsigned range, const char **why)
 {
-    *why = "the counters have no such pass";
-    if (pass >= s->config.passes || range >= s->ranges || !advance(s, pass, why))
+    *why = "the session has no such range";
+    if (range >= s->ranges)
         return false;
     char name[16];
     snprintf(name, sizeof(name), "%u", range);
@@ -244,7 +246,7 @@ bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned 
     p.pRangeProfilerObject = s->profiler;
     p.pRangeName = name;
     s->counting = true;
-    if (pass < s->config.hardware_passes)
+    if (s->pass < s->config.hardware_passes)
         s->pushed[range].hardware = true;
     else
         s->pushed[range].instrumented = true;

@@ -24,20 +24,23 @@ unsigned gp_range_session_ranges(const struct gp_range_session *s);
 
 unsigned gp_range_session_hardware_passes(const struct gp_range_session *s);
 
-/* True when a push into that pass needs no stop and no start. */
+/* True when the session need not be stopped or started to stand in that pass. */
 bool gp_range_session_stands_in(const struct gp_range_session *s, unsigned pass);
 
-/* True when a push into that pass begins a new round. What was counted before has to be read first:
- * settle, and take the values. */
+/* True when to advance to that pass begins a new round. What was counted before has to be read
+ * first: settle, and take the values. */
 bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass);
 
 /* Takes the GPU's counters now, not at the first push. */
 bool gp_range_session_start(struct gp_range_session *s, const char **why);
 
-/* Around one launch. The pop waits for the kernel. False with the reason: the session is then of no
- * more use, except that values of earlier batches can be read. */
-bool gp_range_session_push(struct gp_range_session *s, unsigned range, unsigned pass,
-                           const char **why);
+/* Makes the session stand in a pass, by stops and starts. False with the reason, as for a push. */
+bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, const char **why);
+
+/* Around one launch, in the pass in which the session stands. The pop waits for the kernel. False
+ * with the reason: the session is then of no more use, except that values of earlier batches can be
+ * read. */
+bool gp_range_session_push(struct gp_range_session *s, unsigned range, const char **why);
 bool gp_range_session_pop(struct gp_range_session *s, const char **why);
 
 /* Stops the session, so that all that was counted can be read. The next push starts it again. */

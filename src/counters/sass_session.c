@@ -171,11 +171,16 @@ static void unset(uint32_t device)
     configurations[device].context = NULL;
 }
 
-void gp_sass_sessions_leave(CUcontext context)
+void gp_sass_sessions_leave(CUcontext context, bool at_rest)
 {
-    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++)
-        if (configurations[device].context && configurations[device].context == context)
+    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++) {
+        if (!configurations[device].context || configurations[device].context != context)
+            continue;
+        /* Later it would be memory of a context that is gone. */
+        if (at_rest)
             unset(device);
+        configurations[device].context = NULL;
+    }
 }
 
 void gp_sass_sessions_end(void)

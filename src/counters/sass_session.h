@@ -31,7 +31,7 @@ void gp_sass_session_close(struct gp_sass_session *s);
 /* The context is about to be destroyed, and no session is open in it. If CUPTI was set up in it for
  * these sessions there can be no more of them on its device: it was seen to crash at the end of the
  * process else, and to refuse another time. */
-void gp_sass_sessions_leave(CUcontext context);
+void gp_sass_sessions_leave(CUcontext context, bool at_rest);
 
 /* The process ends: CUPTI lets go of what sessions had it configure, while the driver is there. No
  * session can be opened afterwards. */

@@ -282,10 +282,9 @@ void gp_context_leave(CUcontext handle)
     bool alive = push(c), at_rest = alive && comes_to_rest(c);
     close_collection(c, at_rest);
     gp_snapshot_close(c->snapshot, at_rest);
-    if (at_rest) {
-        gp_collectors_leave(handle);
+    gp_collectors_leave(handle, at_rest || c->dead);
+    if (at_rest)
         destroy_events(c);
-    }
     if (alive)
         pop();
     free(c);

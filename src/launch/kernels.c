@@ -21,11 +21,12 @@
 struct gp_kernel {
     CUfunction handle;   /* as the program launches it: the key */
     CUfunction function; /* the same as a function, where the handle is a CUkernel */
+    CUcontext loaded_in; /* the last context in which its code was loaded */
     char *name;
     bool selected;
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
-    bool ended, collected;
+    bool ended, collected, timed;
     bool with_host;              /* that is the rule */
     unsigned host_changes;       /* launches in a row in which host memory changed */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
@@ -270,6 +271,30 @@ void gp_kernel_ended(struct gp_kernel *kernel)
 {
     /* What works together with the host may end only as long as nobody holds the host up. */
     kernel->ended = !kernel->with_host;
+}
+
+void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
+{
+    CUfunction function = kernel->function;
+    if (kernel->loaded_in == context || !gp_cuda.cuFuncLoad)
+        return;
+    kernel->loaded_in = context;
+    /* A CUkernel is another function in each context. */
+    if (function != kernel->handle &&
+        gp_cuda.cuKernelGetFunction(&function, (CUkernel)kernel->handle) != CUDA_SUCCESS)
+        return;
+    /* Where the driver refuses, it loads the code at the launch. */
+    gp_cuda.cuFuncLoad(function);
+}
+
+bool gp_kernel_is_timed(const struct gp_kernel *kernel)
+{
+    return kernel->timed;
+}
+
+void gp_kernel_timed(struct gp_kernel *kernel)
+{
+    kernel->timed = true;
 }
 
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel)

@@ -38,6 +38,14 @@ void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
 bool gp_kernel_has_ended(const struct gp_kernel *kernel);
 void gp_kernel_ended(struct gp_kernel *kernel);
 
+/* Has the driver load the kernel's code into the context, the current one: else it does so at the
+ * first launch, between the events that time it. */
+void gp_kernel_load(struct gp_kernel *kernel, CUcontext context);
+
+/* True once a run of the kernel was timed that was not its first. */
+bool gp_kernel_is_timed(const struct gp_kernel *kernel);
+void gp_kernel_timed(struct gp_kernel *kernel);
+
 /* Why the kernel must not run more often than the program launches it (it prints, say); NULL when
  * it may. */
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel);

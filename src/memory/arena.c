@@ -71,17 +71,28 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-bool gp_arena_reserve(struct gp_arena *arena, uint64_t bytes, bool *moved, const char **why)
+/* What this arena may have of the budget that it shares. */
+static struct gp_room room_for(const struct gp_arena *arena, const struct gp_arena *beside)
+{
+    struct gp_room room = gp_budget(free_on_device() + arena->device_size + beside->device_size,
+                                    free_on_host() + arena->host_size + beside->host_size);
+    room.device -= least(room.device, beside->device_size);
+    room.host -= least(room.host, beside->host_size);
+    return room;
+}
+
+bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
+                      bool *moved, const char **why)
 {
     *moved = false;
     /* Where the device's part ends and the host's begins one copy may be cut in two. */
     uint64_t cut = arena->host_size ? 2 * GP_COPY_ALIGNMENT : 0;
     if (bytes + cut <= arena->device_size + arena->host_size)
         return true;
-    struct gp_room room =
-        gp_budget(free_on_device() + arena->device_size, free_on_host() + arena->host_size);
+    struct gp_room room = room_for(arena, beside);
     if (bytes > room.device + room.host) {
-        *why = gp_budget_exceeded(bytes, room.device + room.host);
+        uint64_t others = beside->device_size + beside->host_size;
+        *why = gp_budget_exceeded(bytes + others, room.device + room.host + others);
         return false;
     }
     /* Half as much again, so that what grows is not made anew at each launch. */
@@ -89,7 +100,9 @@ bool gp_arena_reserve(struct gp_arena *arena, uint64_t bytes, bool *moved, const
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;
     gp_arena_free(arena);
-    get_device_memory(arena, least(wanted, room.device));
+    /* What is not needed now is left to the arena beside it. */
+    uint64_t spare = room.device / 2;
+    get_device_memory(arena, least(least(wanted, room.device), spare > bytes ? spare : bytes));
     if (!arena->device && bytes <= room.device)
         get_device_memory(arena, bytes);
     uint64_t rest = bytes - least(bytes, arena->device_size);

@@ -22,8 +22,9 @@ uint64_t gp_arena_need(uint64_t bytes);
 
 /* Makes room for copies that need `bytes` together (the sum of gp_arena_need). *moved becomes true
  * when places given out before are gone. False, with the reason in *why, where the budget or the
- * memory does not allow for it. */
-bool gp_arena_reserve(struct gp_arena *arena, uint64_t bytes, bool *moved, const char **why);
+ * memory does not allow for it. The budget is for this arena and `beside` together. */
+bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
+                      bool *moved, const char **why);
 
 /* Takes all places back. */
 void gp_arena_clear(struct gp_arena *arena);

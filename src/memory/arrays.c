@@ -6,7 +6,7 @@
 struct gp_array_copy {
     CUarray array;
     size_t row, rows, layers; /* bytes; rows of a layer; layers, or slices of a volume */
-    uint64_t saved;
+    uint64_t saved[GP_ARRAY_STATES];
 };
 
 /* Bytes of one channel; 0 for formats in which texels are packed or compressed. */
@@ -69,7 +69,7 @@ static void note(CUarray array, void *data)
     }
     a->list[a->count++] = copy;
     a->bytes += bytes_of(&copy);
-    a->needed += gp_arena_need(bytes_of(&copy));
+    a->needed += GP_ARRAY_STATES * gp_arena_need(bytes_of(&copy));
 }
 
 bool gp_arrays_list(struct gp_arrays *a, CUcontext context, const char **why)
@@ -82,30 +82,33 @@ bool gp_arrays_list(struct gp_arrays *a, CUcontext context, const char **why)
     return !a->why;
 }
 
+/* Not in two pieces: where it does not fit on the device it is all on the host. */
+static uint64_t place_whole(struct gp_arena *arena, uint64_t needed)
+{
+    uint64_t bytes = needed, place = gp_arena_place(arena, 0, &bytes);
+    if (bytes < needed) {
+        bytes = needed;
+        place = gp_arena_place(arena, 0, &bytes);
+    }
+    return bytes < needed ? 0 : place;
+}
+
 bool gp_arrays_place(struct gp_arrays *a, struct gp_arena *arena)
 {
-    for (size_t i = 0; i < a->count; i++) {
-        struct gp_array_copy *copy = &a->list[i];
-        uint64_t bytes = bytes_of(copy);
-        copy->saved = gp_arena_place(arena, 0, &bytes);
-        if (bytes < bytes_of(copy)) {
-            /* Not in two pieces: all of it on the host. */
-            bytes = bytes_of(copy);
-            copy->saved = gp_arena_place(arena, 0, &bytes);
-        }
-        if (!copy->saved || bytes < bytes_of(copy))
-            return false;
-    }
+    for (size_t i = 0; i < a->count; i++)
+        for (unsigned state = 0; state < GP_ARRAY_STATES; state++)
+            if (!(a->list[i].saved[state] = place_whole(arena, bytes_of(&a->list[i]))))
+                return false;
     return true;
 }
 
-static CUDA_MEMCPY3D save_of(const struct gp_array_copy *copy)
+static CUDA_MEMCPY3D save_of(const struct gp_array_copy *copy, enum gp_array_state state)
 {
     return (CUDA_MEMCPY3D){
         .srcMemoryType = CU_MEMORYTYPE_ARRAY,
         .srcArray = copy->array,
         .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-        .dstDevice = copy->saved,
+        .dstDevice = copy->saved[state],
         .dstPitch = copy->row,
         .dstHeight = copy->rows,
         .WidthInBytes = copy->row,
@@ -114,11 +117,11 @@ static CUDA_MEMCPY3D save_of(const struct gp_array_copy *copy)
     };
 }
 
-static CUDA_MEMCPY3D restore_of(const struct gp_array_copy *copy)
+static CUDA_MEMCPY3D restore_of(const struct gp_array_copy *copy, enum gp_array_state state)
 {
     return (CUDA_MEMCPY3D){
         .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-        .srcDevice = copy->saved,
+        .srcDevice = copy->saved[state],
         .srcPitch = copy->row,
         .srcHeight = copy->rows,
         .dstMemoryType = CU_MEMORYTYPE_ARRAY,
@@ -129,25 +132,27 @@ static CUDA_MEMCPY3D restore_of(const struct gp_array_copy *copy)
     };
 }
 
-static CUresult each(const struct gp_arrays *a, CUDA_MEMCPY3D (*of)(const struct gp_array_copy *),
+typedef CUDA_MEMCPY3D copy_of(const struct gp_array_copy *copy, enum gp_array_state state);
+
+static CUresult each(const struct gp_arrays *a, copy_of *of, enum gp_array_state state,
                      CUstream stream)
 {
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < a->count && result == CUDA_SUCCESS; i++) {
-        CUDA_MEMCPY3D copy = of(&a->list[i]);
+        CUDA_MEMCPY3D copy = of(&a->list[i], state);
         result = gp_cuda.cuMemcpy3DAsync_v2(&copy, stream);
     }
     return result;
 }
 
-CUresult gp_arrays_save(const struct gp_arrays *a, CUstream stream)
+CUresult gp_arrays_save(const struct gp_arrays *a, enum gp_array_state state, CUstream stream)
 {
-    return each(a, save_of, stream);
+    return each(a, save_of, state, stream);
 }
 
-CUresult gp_arrays_restore(const struct gp_arrays *a, CUstream stream)
+CUresult gp_arrays_restore(const struct gp_arrays *a, enum gp_array_state state, CUstream stream)
 {
-    return each(a, restore_of, stream);
+    return each(a, restore_of, state, stream);
 }
 
 void gp_arrays_free(struct gp_arrays *a)

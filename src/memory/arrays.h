@@ -7,6 +7,9 @@
 #include "memory/arena.h"
 #include "memory/surfaces.h"
 
+/* Copies of what an array held before the launch, and of what the program's own run left. */
+enum gp_array_state { GP_BEFORE, GP_AFTER, GP_ARRAY_STATES };
+
 struct gp_arrays {
     struct gp_array_copy *list;
     size_t count, capacity;
@@ -23,8 +26,9 @@ bool gp_arrays_list(struct gp_arrays *arrays, CUcontext context, const char **wh
 bool gp_arrays_place(struct gp_arrays *arrays, struct gp_arena *arena);
 
 /* In the order of the stream: takes the copies, writes them back. */
-CUresult gp_arrays_save(const struct gp_arrays *arrays, CUstream stream);
-CUresult gp_arrays_restore(const struct gp_arrays *arrays, CUstream stream);
+CUresult gp_arrays_save(const struct gp_arrays *arrays, enum gp_array_state state, CUstream stream);
+CUresult gp_arrays_restore(const struct gp_arrays *arrays, enum gp_array_state state,
+                           CUstream stream);
 
 void gp_arrays_free(struct gp_arrays *arrays);
 

@@ -113,13 +113,12 @@ static const void *find_section(const struct gp_cubin *cubin, const char *name, 
 {
     const size_t prefix = strlen(SECTION_PREFIX);
     for (unsigned i = 0; i < cubin->count; i++) {
-        const Elf64_Shdr *section = &cubin->sections[i];
+        Elf64_Shdr section = gp_cubin_section(cubin, i);
         const char *section_name = gp_cubin_section_name(cubin, i);
-        if (section->sh_type == SHT_PROGBITS &&
-            strncmp(section_name, SECTION_PREFIX, prefix) == 0 &&
-            strcmp(section_name + prefix, name) == 0 && gp_cubin_holds(cubin, section)) {
-            *size = section->sh_size;
-            return cubin->base + section->sh_offset;
+        if (section.sh_type == SHT_PROGBITS && strncmp(section_name, SECTION_PREFIX, prefix) == 0 &&
+            strcmp(section_name + prefix, name) == 0 && gp_cubin_holds(cubin, &section)) {
+            *size = section.sh_size;
+            return cubin->base + section.sh_offset;
         }
     }
     return NULL;
@@ -130,23 +129,23 @@ static const void *find_symbol(const struct gp_cubin *cubin, const char *name, s
 {
     for (unsigned i = 0; i < cubin->count; i++) {
         struct gp_cubin_symbols table;
-        if (cubin->sections[i].sh_type != SHT_SYMTAB ||
-            !gp_cubin_symbols(cubin, &cubin->sections[i], &table))
+        Elf64_Shdr symbols = gp_cubin_section(cubin, i);
+        if (symbols.sh_type != SHT_SYMTAB || !gp_cubin_symbols(cubin, &symbols, &table))
             continue;
         for (size_t s = 0; s < table.count; s++) {
-            const Elf64_Sym *symbol = &table.symbols[s];
-            const char *symbol_name = gp_cubin_symbol_name(&table, symbol);
-            if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol_name ||
-                symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= cubin->count ||
+            Elf64_Sym symbol = gp_cubin_symbol(&table, s);
+            const char *symbol_name = gp_cubin_symbol_name(&table, &symbol);
+            if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol_name ||
+                symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= cubin->count ||
                 strcmp(symbol_name, name) != 0)
                 continue;
-            const Elf64_Shdr *section = &cubin->sections[symbol->st_shndx];
-            if (section->sh_type != SHT_PROGBITS || !gp_cubin_holds(cubin, section) ||
-                symbol->st_value > section->sh_size ||
-                symbol->st_size > section->sh_size - symbol->st_value || !symbol->st_size)
+            Elf64_Shdr section = gp_cubin_section(cubin, symbol.st_shndx);
+            if (section.sh_type != SHT_PROGBITS || !gp_cubin_holds(cubin, &section) ||
+                symbol.st_value > section.sh_size ||
+                symbol.st_size > section.sh_size - symbol.st_value || !symbol.st_size)
                 continue;
-            *size = symbol->st_size;
-            return cubin->base + section->sh_offset + symbol->st_value;
+            *size = symbol.st_size;
+            return cubin->base + section.sh_offset + symbol.st_value;
         }
     }
     return NULL;

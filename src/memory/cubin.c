@@ -15,22 +15,26 @@ bool gp_cubin_open(struct gp_cubin *cubin, const void *image, size_t size)
         return false;
     memcpy(&elf, image, sizeof(elf));
     if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_shentsize != sizeof(Elf64_Shdr) ||
-        elf.e_shoff % sizeof(uint64_t) ||
         !range_fits(elf.e_shoff, (uint64_t)elf.e_shnum * sizeof(Elf64_Shdr), size) ||
         elf.e_shstrndx >= elf.e_shnum)
         return false;
     const char *base = image;
-    *cubin = (struct gp_cubin){.base = base,
-                               .size = size,
-                               .sections = (const void *)(base + elf.e_shoff),
-                               .count = elf.e_shnum};
-    const Elf64_Shdr *names = &cubin->sections[elf.e_shstrndx];
-    if (!gp_cubin_holds(cubin, names) || !names->sh_size ||
-        base[names->sh_offset + names->sh_size - 1] != '\0')
+    *cubin = (struct gp_cubin){
+        .base = base, .size = size, .sections = base + elf.e_shoff, .count = elf.e_shnum};
+    Elf64_Shdr names = gp_cubin_section(cubin, elf.e_shstrndx);
+    if (!gp_cubin_holds(cubin, &names) || !names.sh_size ||
+        base[names.sh_offset + names.sh_size - 1] != '\0')
         return false;
-    cubin->names = base + names->sh_offset;
-    cubin->names_size = names->sh_size;
+    cubin->names = base + names.sh_offset;
+    cubin->names_size = names.sh_size;
     return true;
+}
+
+Elf64_Shdr gp_cubin_section(const struct gp_cubin *cubin, unsigned section)
+{
+    Elf64_Shdr header;
+    memcpy(&header, cubin->sections + section * sizeof(header), sizeof(header));
+    return header;
 }
 
 bool gp_cubin_holds(const struct gp_cubin *cubin, const Elf64_Shdr *section)
@@ -40,28 +44,35 @@ bool gp_cubin_holds(const struct gp_cubin *cubin, const Elf64_Shdr *section)
 
 const char *gp_cubin_section_name(const struct gp_cubin *cubin, unsigned section)
 {
-    if (section >= cubin->count || cubin->sections[section].sh_name >= cubin->names_size)
+    if (section >= cubin->count)
         return "";
-    return cubin->names + cubin->sections[section].sh_name;
+    Elf64_Word name = gp_cubin_section(cubin, section).sh_name;
+    return name < cubin->names_size ? cubin->names + name : "";
 }
 
 bool gp_cubin_symbols(const struct gp_cubin *cubin, const Elf64_Shdr *section,
                       struct gp_cubin_symbols *table)
 {
-    if (!gp_cubin_holds(cubin, section) || section->sh_link >= cubin->count ||
-        section->sh_offset % sizeof(uint64_t))
+    if (!gp_cubin_holds(cubin, section) || section->sh_link >= cubin->count)
         return false;
-    const Elf64_Shdr *strings = &cubin->sections[section->sh_link];
-    if (!gp_cubin_holds(cubin, strings) || !strings->sh_size ||
-        cubin->base[strings->sh_offset + strings->sh_size - 1] != '\0')
+    Elf64_Shdr strings = gp_cubin_section(cubin, section->sh_link);
+    if (!gp_cubin_holds(cubin, &strings) || !strings.sh_size ||
+        cubin->base[strings.sh_offset + strings.sh_size - 1] != '\0')
         return false;
     *table = (struct gp_cubin_symbols){
-        .symbols = (const void *)(cubin->base + section->sh_offset),
+        .symbols = cubin->base + section->sh_offset,
         .count = section->sh_size / sizeof(Elf64_Sym),
-        .strings = cubin->base + strings->sh_offset,
-        .strings_size = strings->sh_size,
+        .strings = cubin->base + strings.sh_offset,
+        .strings_size = strings.sh_size,
     };
     return true;
+}
+
+Elf64_Sym gp_cubin_symbol(const struct gp_cubin_symbols *table, size_t symbol)
+{
+    Elf64_Sym entry;
+    memcpy(&entry, table->symbols + symbol * sizeof(entry), sizeof(entry));
+    return entry;
 }
 
 const char *gp_cubin_symbol_name(const struct gp_cubin_symbols *table, const Elf64_Sym *symbol)
@@ -71,12 +82,15 @@ const char *gp_cubin_symbol_name(const struct gp_cubin_symbols *table, const Elf
 
 size_t gp_cubin_size(const void *image)
 {
-    const Elf64_Ehdr *elf = image;
-    uint64_t end = elf->e_shoff + (uint64_t)elf->e_shnum * sizeof(Elf64_Shdr);
-    const Elf64_Shdr *sections = (const void *)((const char *)image + elf->e_shoff);
-    for (unsigned i = 0; i < elf->e_shnum; i++) {
-        uint64_t section_end = sections[i].sh_offset + sections[i].sh_size;
-        if (sections[i].sh_type != SHT_NOBITS && section_end > end)
+    Elf64_Ehdr elf;
+    memcpy(&elf, image, sizeof(elf));
+    const struct gp_cubin cubin = {
+        .base = image, .sections = (const char *)image + elf.e_shoff, .count = elf.e_shnum};
+    uint64_t end = elf.e_shoff + (uint64_t)elf.e_shnum * sizeof(Elf64_Shdr);
+    for (unsigned i = 0; i < cubin.count; i++) {
+        Elf64_Shdr section = gp_cubin_section(&cubin, i);
+        uint64_t section_end = section.sh_offset + section.sh_size;
+        if (section.sh_type != SHT_NOBITS && section_end > end)
             end = section_end;
     }
     return end;

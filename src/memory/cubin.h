@@ -10,14 +10,17 @@
 struct gp_cubin {
     const char *base;
     size_t size;
-    const Elf64_Shdr *sections;
+    const char *sections; /* at any address: cuDNN and cuBLASLt make cubins without padding */
     unsigned count;
     const char *names; /* of the sections; end in a NUL */
     size_t names_size;
 };
 
-/* False where the file is damaged. `image` must be aligned to 8 bytes. */
+/* False where the file is damaged. `image` may lie at any address. */
 bool gp_cubin_open(struct gp_cubin *cubin, const void *image, size_t size);
+
+/* One of the first `count` sections. */
+Elf64_Shdr gp_cubin_section(const struct gp_cubin *cubin, unsigned section);
 
 /* A section's bytes lie in the file. */
 bool gp_cubin_holds(const struct gp_cubin *cubin, const Elf64_Shdr *section);
@@ -27,7 +30,7 @@ const char *gp_cubin_section_name(const struct gp_cubin *cubin, unsigned section
 
 /* A symbol table, and the strings that its names are in. */
 struct gp_cubin_symbols {
-    const Elf64_Sym *symbols;
+    const char *symbols; /* at any address */
     size_t count;
     const char *strings; /* end in a NUL */
     size_t strings_size;
@@ -36,6 +39,9 @@ struct gp_cubin_symbols {
 /* Opens the section's symbol table; false where it is damaged. */
 bool gp_cubin_symbols(const struct gp_cubin *cubin, const Elf64_Shdr *section,
                       struct gp_cubin_symbols *table);
+
+/* One of the first `count` symbols. */
+Elf64_Sym gp_cubin_symbol(const struct gp_cubin_symbols *table, size_t symbol);
 
 /* NULL where the name is outside. */
 const char *gp_cubin_symbol_name(const struct gp_cubin_symbols *table, const Elf64_Sym *symbol);

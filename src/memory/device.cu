@@ -42,6 +42,7 @@ __device__ static void store_byte(uint64_t at, unsigned char byte)
  */
 struct unit {
     uint64_t from, words_from, tail_from, to;
+    uint64_t base;     /* of the unit, before or at from */
     uint64_t distance; /* from live memory to its copy */
     uint64_t start;
 };
@@ -50,9 +51,9 @@ __device__ static unit unit_of(const gp_segment &s, uint64_t number)
 {
     unit u;
     uint64_t end = s.live + s.bytes;
-    u.from = s.live / WORD * WORD + (number - s.first_unit) * GP_UNIT_BYTES;
-    u.to = u.from + GP_UNIT_BYTES < end ? u.from + GP_UNIT_BYTES : end;
-    u.from = u.from > s.live ? u.from : s.live;
+    u.base = s.live / WORD * WORD + (number - s.first_unit) * GP_UNIT_BYTES;
+    u.to = u.base + GP_UNIT_BYTES < end ? u.base + GP_UNIT_BYTES : end;
+    u.from = u.base > s.live ? u.base : s.live;
     u.words_from = (u.from + WORD - 1) / WORD * WORD;
     u.tail_from = u.to / WORD * WORD;
     if (u.tail_from < u.words_from)
@@ -297,6 +298,12 @@ template <bool RESTORE> __device__ static uint32_t rewind_part(const unit &u)
     return changed;
 }
 
+template <bool RESTORE> __device__ static uint32_t rewind_unit(const unit &u)
+{
+    return u.tail_from - u.words_from == GP_UNIT_BYTES ? rewind_whole<RESTORE>(u)
+                                                       : rewind_part<RESTORE>(u);
+}
+
 template <bool RESTORE>
 __device__ static uint64_t rewind(const gp_segment *segments, uint32_t count, uint64_t units)
 {
@@ -304,9 +311,7 @@ __device__ static uint64_t rewind(const gp_segment *segments, uint32_t count, ui
     uint64_t changed = 0;
     for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
         at = segment_of(segments, count, at, number);
-        unit u = unit_of(segments[at], number);
-        changed += u.tail_from - u.words_from == GP_UNIT_BYTES ? rewind_whole<RESTORE>(u)
-                                                               : rewind_part<RESTORE>(u);
+        changed += rewind_unit<RESTORE>(unit_of(segments[at], number));
     }
     return warp_sum(changed);
 }
@@ -328,6 +333,95 @@ KERNEL gp_rewind(const gp_segment *segments, uint32_t count, uint64_t units, gp_
     uint64_t changed = rewind<true>(segments, count, units);
     if (threadIdx.x % 32 == 0 && changed)
         atomicAdd((unsigned long long *)&answer->changed_bytes, (unsigned long long)changed);
+}
+
+/* ---- what the program's own run has changed ---------------------------------------------------- */
+
+/* Where the content of a unit is kept. */
+__device__ static uint64_t place_of(uint32_t place, uint64_t device, uint64_t host,
+                                    uint32_t on_device)
+{
+    return place < on_device ? device + (uint64_t)place * GP_UNIT_BYTES
+                             : host + (uint64_t)(place - on_device) * GP_UNIT_BYTES;
+}
+
+/* The same unit with what was kept of it for its copy. */
+__device__ static unit kept_unit(unit u, uint64_t place)
+{
+    u.distance = place - u.base;
+    return u;
+}
+
+__device__ static void keep(const unit &u, uint64_t place)
+{
+    unit k = kept_unit(u, place);
+    glance none = {};
+    if (u.tail_from - u.words_from == GP_UNIT_BYTES)
+        copy_whole<false>(k, none, 0, 0, 0);
+    else
+        copy_part<false>(k, none, 0, 0, 0);
+}
+
+/* Keeps the units that are not as their copies: where, from 1, is noted in `places`. answer->kept
+ * says how many there are, also where there is no room for so many. Nothing is put back yet: memory
+ * that is mapped twice is two units here, and both have to be kept as they are. */
+KERNEL gp_keep(const gp_segment *segments, uint32_t count, uint64_t units, gp_answer *answer,
+               uint32_t *places, uint64_t device, uint64_t host, uint32_t on_device,
+               uint32_t capacity)
+{
+    __shared__ uint32_t shared_place;
+    uint32_t at = 0;
+    if (answer->watched)
+        return;
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        at = segment_of(segments, count, at, number);
+        unit u = unit_of(segments[at], number);
+        if (!__syncthreads_or(rewind_unit<false>(u) != 0))
+            continue;
+        if (threadIdx.x == 0)
+            shared_place = atomicAdd(&answer->kept, 1u);
+        __syncthreads();
+        uint32_t place = shared_place;
+        if (place >= capacity)
+            continue;
+        keep(u, place_of(place, device, host, on_device));
+        if (threadIdx.x == 0)
+            places[number] = place + 1;
+    }
+}
+
+/* Puts back the units that were kept; none where there was no room for all of them. */
+KERNEL gp_rewind_kept(const gp_segment *segments, uint32_t count, uint64_t units, gp_answer *answer,
+                      const uint32_t *places, uint32_t capacity)
+{
+    uint32_t at = 0;
+    uint64_t changed = 0;
+    if (answer->watched || answer->kept > capacity)
+        return;
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        if (!places[number])
+            continue;
+        at = segment_of(segments, count, at, number);
+        changed += rewind_unit<true>(unit_of(segments[at], number));
+    }
+    changed = warp_sum(changed);
+    if (threadIdx.x % 32 == 0 && changed)
+        atomicAdd((unsigned long long *)&answer->changed_bytes, (unsigned long long)changed);
+}
+
+/* Makes memory what the program's own run left: kept units from where they are kept, all others
+ * from the copy. */
+KERNEL gp_put_back(const gp_segment *segments, uint32_t count, uint64_t units,
+                   const uint32_t *places, uint64_t device, uint64_t host, uint32_t on_device)
+{
+    uint32_t at = 0;
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        at = segment_of(segments, count, at, number);
+        unit u = unit_of(segments[at], number);
+        if (places[number])
+            u = kept_unit(u, place_of(places[number] - 1, device, host, on_device));
+        rewind_unit<true>(u);
+    }
 }
 
 /* ---- hash ------------------------------------------------------------------------------------ */

@@ -61,15 +61,15 @@ static bool read_symbols(struct reader *r, const struct gp_cubin *cubin, const E
     if (r->symbols > cubin->size / sizeof(Elf64_Sym))
         return false; /* tables that lie over each other */
     for (size_t i = 0; i < table.count; i++) {
-        const Elf64_Sym *s = &table.symbols[i];
-        const char *name = gp_cubin_symbol_name(&table, s);
+        Elf64_Sym s = gp_cubin_symbol(&table, i);
+        const char *name = gp_cubin_symbol_name(&table, &s);
         if (!name)
             continue;
-        if (s->st_shndx == SHN_UNDEF)
+        if (s.st_shndx == SHN_UNDEF)
             note_call(r, name);
-        const char *section_name = gp_cubin_section_name(cubin, s->st_shndx);
-        if (ELF64_ST_TYPE(s->st_info) != STT_OBJECT || s->st_shndx == SHN_UNDEF ||
-            s->st_shndx >= cubin->count || is_shared_memory(section_name))
+        const char *section_name = gp_cubin_section_name(cubin, s.st_shndx);
+        if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || s.st_shndx == SHN_UNDEF ||
+            s.st_shndx >= cubin->count || is_shared_memory(section_name))
             continue;
         size_t length = strlen(name);
         r->name_bytes += length;
@@ -81,7 +81,7 @@ static bool read_symbols(struct reader *r, const struct gp_cubin *cubin, const E
     return true;
 }
 
-static bool read_elf(struct reader *r, const void *image, size_t size)
+static bool read_cubin(struct reader *r, const void *image, size_t size)
 {
     struct gp_cubin cubin;
     r->why = "its cubin is damaged";
@@ -92,27 +92,12 @@ static bool read_elf(struct reader *r, const void *image, size_t size)
         r->visit_cubin(&cubin, r->data);
         return true;
     }
-    for (unsigned i = 0; i < cubin.count; i++)
-        if (cubin.sections[i].sh_type == SHT_SYMTAB && !read_symbols(r, &cubin, &cubin.sections[i]))
+    for (unsigned i = 0; i < cubin.count; i++) {
+        Elf64_Shdr section = gp_cubin_section(&cubin, i);
+        if (section.sh_type == SHT_SYMTAB && !read_symbols(r, &cubin, &section))
             return false;
-    return true;
-}
-
-/* The tables must be aligned to be read in place; inside a fatbin or the program's data they may
- * not be. */
-static bool read_cubin(struct reader *r, const void *image, size_t size)
-{
-    if ((uintptr_t)image % sizeof(uint64_t) == 0)
-        return read_elf(r, image, size);
-    void *aligned = malloc(size);
-    if (!aligned) {
-        r->why = "memory ran out";
-        return false;
     }
-    memcpy(aligned, image, size);
-    bool ok = read_elf(r, aligned, size);
-    free(aligned);
-    return ok;
+    return true;
 }
 
 /* ---- PTX ------------------------------------------------------------------------------------- */

@@ -72,14 +72,13 @@ static int current_cc(CUcontext *current)
            gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-/* A module of which we do not know the variables: its kernels may keep state that no snapshot
- * holds. */
-static void unreadable(const char *why)
+#define VARIABLES_UNKNOWN "its module's variables are not known"
+
+static void say_unreadable(const char *why)
 {
     static struct gp_once once;
-    gp_say_limited(&once, 1, "a module's variables are not known (%s): kernels are not replayed",
-                   why);
-    gp_memory_bar_replay("a module's variables are not known");
+    gp_say_limited(&once, 1,
+                   "a module's variables are not known (%s): its kernels are not replayed", why);
 }
 
 /* `object`: what the image is part of, NULL where it is not known to be part of anything. */
@@ -88,7 +87,9 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
 {
     struct module *m = calloc(1, sizeof(*m));
     if (!m) {
-        unreadable("memory ran out");
+        /* Which kernels are its own is then not known either. */
+        say_unreadable("memory ran out");
+        gp_memory_bar_replay("a module's variables are not known");
         return;
     }
     m->handle = handle;
@@ -97,11 +98,18 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     m->cc = current_cc(&m->home);
     m->code = gp_code_keep(image, size, stays || object);
     gp_code_lies_in(m->code, object);
-    bool read = m->cc > 0 && gp_image_read(image, size, m->cc, add_name, m, &m->runs_once, &why);
-    if (!m->cc)
+    if (!image)
+        why = "its image cannot be read";
+    else if (m->cc == 0)
         why = "the GPU it was loaded for is not known";
-    if (!read || m->out_of_memory)
-        unreadable(read ? "memory ran out" : why);
+    else if (gp_image_read(image, size, m->cc, add_name, m, &m->runs_once, &why))
+        why = m->out_of_memory ? "memory ran out" : NULL;
+    /* Its kernels may keep state that no snapshot holds. Those of other modules do not know of its
+     * variables. */
+    if (why) {
+        say_unreadable(why);
+        m->runs_once = VARIABLES_UNKNOWN;
+    }
     pthread_mutex_lock(&lock);
     DL_APPEND(modules, m);
     pthread_mutex_unlock(&lock);
@@ -119,7 +127,7 @@ static void loaded_from_file(void *handle, bool is_library, const char *path)
     if (fd >= 0)
         close(fd);
     if (image == MAP_FAILED) {
-        unreadable("its file cannot be read");
+        loaded(handle, is_library, NULL, 0, false, NULL);
         return;
     }
     loaded(handle, is_library, image, (size_t)st.st_size, false, NULL);

@@ -4,6 +4,7 @@
 #include "cuda/patience.h"
 #include "memory/arena.h"
 #include "memory/arrays.h"
+#include "memory/final.h"
 #include "memory/lookup.h"
 #include "memory/modules.h"
 #include "memory/pageable.h"
@@ -41,7 +42,8 @@ struct gp_snapshot {
     CUcontext context;
     CUdevice device;
     CUmodule module;
-    struct our_kernel copy, copy_and_follow, compare, rewind, hash, compare_hashes, read_all, pause;
+    struct our_kernel copy, copy_and_follow, compare, keep, rewind_kept, rewind, put_back;
+    struct our_kernel hash, compare_hashes, read_all, pause;
     CUstream stream;
     CUevent idle;  /* to wait for all there is in the context */
     bool busy;     /* that wait ran out: until `idle` happens nothing is freed */
@@ -71,6 +73,10 @@ struct gp_snapshot {
     struct gp_arrays arrays;
     bool arrays_saved;
     uint64_t bytes;
+
+    struct gp_final final;
+    uint32_t kept; /* units that the last launch changed: so much room the next may need */
+    bool rewound;  /* memory is not what the program's own run left */
 
     struct gp_segments hashed;
     CUdeviceptr hashes; /* before, then after */
@@ -131,12 +137,13 @@ bool gp_snapshot_release_memory(bool captures)
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)
     {
-        if (s->in_use || (!s->arena.device_size && !s->scratch))
+        if (s->in_use || (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
         if (captures || comes_to_rest(s)) {
             gp_arena_free(&s->arena);
+            gp_final_release(&s->final);
             free_device(&s->scratch);
             released = true;
         }
@@ -159,7 +166,8 @@ size_t gp_snapshot_held_memory(void)
     DL_FOREACH(snapshots, s)
     {
         if (s->device == current && !s->in_use)
-            held += s->arena.device_size + (s->scratch ? s->scratch_size : 0);
+            held += s->arena.device_size + gp_final_held(&s->final) +
+                    (s->scratch ? s->scratch_size : 0);
     }
     pthread_mutex_unlock(&lock);
     return held;
@@ -184,7 +192,9 @@ static bool load_kernels(struct gp_snapshot *s)
     return gp_cuda.cuModuleLoadData(&s->module, gp_device_image) == CUDA_SUCCESS &&
            load_kernel(s, &s->copy, "gp_copy") &&
            load_kernel(s, &s->copy_and_follow, "gp_copy_and_follow") &&
-           load_kernel(s, &s->compare, "gp_compare") && load_kernel(s, &s->rewind, "gp_rewind") &&
+           load_kernel(s, &s->compare, "gp_compare") && load_kernel(s, &s->keep, "gp_keep") &&
+           load_kernel(s, &s->rewind_kept, "gp_rewind_kept") &&
+           load_kernel(s, &s->rewind, "gp_rewind") && load_kernel(s, &s->put_back, "gp_put_back") &&
            load_kernel(s, &s->hash, "gp_hash") &&
            load_kernel(s, &s->compare_hashes, "gp_compare_hashes") &&
            load_kernel(s, &s->read_all, "gp_read_all") && load_kernel(s, &s->pause, "gp_pause");
@@ -228,6 +238,7 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
     gp_segments_free(&s->restored, context_alive);
     gp_segments_free(&s->watched, context_alive);
     gp_segments_free(&s->hashed, context_alive);
+    gp_final_free(&s->final, context_alive);
     if (context_alive) {
         gp_arena_free(&s->arena);
         free_device(&s->answer);
@@ -394,7 +405,7 @@ static bool place_next(struct gp_snapshot *s)
 static bool place_reached(struct gp_snapshot *s, const char **why)
 {
     bool moved = false;
-    if (!gp_arena_reserve(&s->arena, s->needed, &moved, why))
+    if (!gp_arena_reserve(&s->arena, &s->final.arena, s->needed, &moved, why))
         return false;
     if (moved || s->placed == 0) {
         gp_arena_clear(&s->arena);
@@ -434,7 +445,7 @@ static bool copy_reached(struct gp_snapshot *s, bool follow, const char **why)
     if (!place_reached(s, why) || !worked(copy_new(s, &s->restored, follow), why) ||
         !worked(copy_new(s, &s->watched, follow), why))
         return false;
-    if (!s->arrays_saved && !worked(gp_arrays_save(&s->arrays, s->stream), why))
+    if (!s->arrays_saved && !worked(gp_arrays_save(&s->arrays, GP_BEFORE, s->stream), why))
         return false;
     s->arrays_saved = true;
     return true;
@@ -545,7 +556,7 @@ static bool begin(struct gp_snapshot *s, const char **why)
     s->round++;
     s->reached_count = s->placed = 0;
     s->seen_to_reach = SIZE_MAX; /* so far it is all of them */
-    s->verifies = s->out_of_memory = false;
+    s->verifies = s->out_of_memory = s->rewound = false;
     s->not_ours = NULL;
     memset(s->told, 0, sizeof(*s->told));
     gp_segments_clear(&s->restored);
@@ -564,7 +575,7 @@ static bool reserve_for_all(struct gp_snapshot *s, const char **why)
 {
     bool moved;
     uint64_t all = s->ranges.bytes + s->ranges.count * gp_arena_need(0) + s->arrays.needed;
-    return gp_arena_reserve(&s->arena, all, &moved, why);
+    return gp_arena_reserve(&s->arena, &s->final.arena, all, &moved, why);
 }
 
 /* What the launch may write is not known, so it may be anything. */
@@ -639,33 +650,128 @@ static CUresult compare_watched(struct gp_snapshot *s)
     return count ? start(s, &s->compare, s->watched.units, arguments) : CUDA_SUCCESS;
 }
 
-/* Our kernel looks itself whether it may; the driver's copies have to be told. */
+/* Our kernels look themselves whether they may; the driver's copies cannot. */
+static CUresult may_restore_arrays(struct gp_snapshot *s, bool *may)
+{
+    *may = s->arrays.count > 0;
+    if (!*may || !s->watched.count)
+        return CUDA_SUCCESS;
+    CUresult result = ask(s);
+    *may = result == CUDA_SUCCESS && !s->told->watched;
+    return result;
+}
+
+static CUresult restore_arrays(struct gp_snapshot *s, bool first)
+{
+    bool may;
+    CUresult result = may_restore_arrays(s, &may);
+    if (result == CUDA_SUCCESS && may && first)
+        result = gp_arrays_save(&s->arrays, GP_AFTER, s->stream);
+    if (result == CUDA_SUCCESS && may)
+        result = gp_arrays_restore(&s->arrays, GP_BEFORE, s->stream);
+    return result;
+}
+
 static CUresult restore(struct gp_snapshot *s)
 {
     uint32_t count = (uint32_t)s->restored.count;
     void *arguments[] = {&s->restored.table, &count, &s->restored.units, &s->answer};
-    CUresult result = CUDA_SUCCESS;
-    if (s->arrays.count && s->watched.count) {
-        result = ask(s);
-        if (result != CUDA_SUCCESS || s->told->watched)
-            return result;
-    }
-    result = gp_arrays_restore(&s->arrays, s->stream);
-    if (result == CUDA_SUCCESS && count)
-        result = start(s, &s->rewind, s->restored.units, arguments);
-    return result;
+    return count ? start(s, &s->rewind, s->restored.units, arguments) : CUDA_SUCCESS;
 }
 
-bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why)
+static CUresult keep(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    struct gp_final *f = &s->final;
+    void *arguments[] = {&s->restored.table, &count,        &s->restored.units,
+                         &s->answer,         &f->places,    &f->arena.device,
+                         &f->arena.host,     &f->on_device, &f->capacity};
+    return count ? start(s, &s->keep, s->restored.units, arguments) : CUDA_SUCCESS;
+}
+
+static CUresult restore_kept(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    void *arguments[] = {&s->restored.table, &count,           &s->restored.units,
+                         &s->answer,         &s->final.places, &s->final.capacity};
+    return count ? start(s, &s->rewind_kept, s->restored.units, arguments) : CUDA_SUCCESS;
+}
+
+/* Makes memory what the program's own run left. */
+static CUresult put_back(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    struct gp_final *f = &s->final;
+    void *arguments[] = {&s->restored.table, &count,         &s->restored.units, &f->places,
+                         &f->arena.device,   &f->arena.host, &f->on_device};
+    return count ? start(s, &s->put_back, s->restored.units, arguments) : CUDA_SUCCESS;
+}
+
+/* Keeps what the program's own run left, and puts back what was before it, if there is room for
+ * `kept` units or as many as there are. The answer tells. */
+static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **why)
+{
+    if (!gp_final_prepare(&s->final, &s->arena, s->restored.units, kept, s->stream, why))
+        return false;
+    CUresult result = clear_answer(s);
+    if (result == CUDA_SUCCESS)
+        result = compare_watched(s);
+    if (result == CUDA_SUCCESS)
+        result = keep(s);
+    s->rewound = result == CUDA_SUCCESS; /* whatever of the rest was started may have been done */
+    if (result == CUDA_SUCCESS)
+        result = restore_kept(s);
+    CUresult asked = ask(s);
+    if (!worked(result, why) || !worked(asked, why))
+        return false;
+    s->rewound = !s->told->watched && s->told->kept <= s->final.capacity;
+    return !s->rewound || (worked(restore_arrays(s, true), why) && worked(ask(s), why));
+}
+
+/* The first time: what the program's own run left is kept. */
+static bool rewind_first(struct gp_snapshot *s, const char **why)
+{
+    if (!keep_and_rewind(s, s->kept, why))
+        return false;
+    s->kept = s->told->kept;
+    if (s->rewound || s->told->watched)
+        return true;
+    /* How much room it takes is known now. */
+    if (!keep_and_rewind(s, s->kept, why))
+        return false;
+    *why = GP_NO_ROOM;
+    return s->rewound || s->told->watched;
+}
+
+static bool rewind_again(struct gp_snapshot *s, const char **why)
 {
     /* Whatever of it is started, is waited for. */
     CUresult result = clear_answer(s);
     if (result == CUDA_SUCCESS)
         result = compare_watched(s);
     if (result == CUDA_SUCCESS)
+        result = restore_arrays(s, false);
+    if (result == CUDA_SUCCESS)
         result = restore(s);
     CUresult asked = ask(s);
     return worked(result, why) && worked(asked, why);
+}
+
+bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why)
+{
+    return s->rewound ? rewind_again(s, why) : rewind_first(s, why);
+}
+
+bool gp_snapshot_finish(struct gp_snapshot *s, const char **why)
+{
+    if (!s->rewound)
+        return true;
+    CUresult result = put_back(s);
+    if (result == CUDA_SUCCESS)
+        result = gp_arrays_restore(&s->arrays, GP_AFTER, s->stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->stream);
+    s->rewound = !worked(result, why) || !worked(waited, why);
+    return !s->rewound;
 }
 
 bool gp_snapshot_host_changed(const struct gp_snapshot *s)

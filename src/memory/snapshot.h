@@ -45,10 +45,15 @@ gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that 
  * be verified. Returns false, with the reason in *why, where something failed. */
 bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why);
 
-/* Puts back what has changed since. Where page-locked host memory is among it, nothing is put back
- * at all, and gp_snapshot_host_changed says so. False, with the reason in *why, where something
- * failed. The GPU has done so when this returns. */
+/* Puts back what has changed since the copy was taken. The first time what the program's own run
+ * left is kept. Where page-locked host memory is among what has changed nothing is put back at all,
+ * and gp_snapshot_host_changed says so. False, with the reason in *why, where there is no room to
+ * keep that, or something failed. The GPU has done so when this returns. */
 bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why);
+/* After the last replay: memory becomes what the program's own run left, whatever replays wrote.
+ * Does nothing where nothing was rewound. False, with the reason in *why, where something
+ * failed. */
+bool gp_snapshot_finish(struct gp_snapshot *s, const char **why);
 /* Put back by the last rewind: bytes, in words of 16, and arrays of surfaces whole. */
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s);
 

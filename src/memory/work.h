@@ -49,7 +49,7 @@ struct gp_answer {
     uint32_t watched;   /* not 0: memory changed that is never written back */
     uint32_t elsewhere; /* hashes that are not what they were */
     uint32_t found;     /* ranges found in the round so far */
-    uint32_t unused;
+    uint32_t kept;      /* units that the program's own run has changed */
     uint32_t at_once[GP_FOUND_AT_ONCE];
 };
 

@@ -89,7 +89,7 @@ load common
 }
 
 @test "launches that go wrong give the same errors at the same calls" {
-    for case in out_of_bounds misaligned trap no_blocks big_block much_shared no_parameters no_function; do
+    for case in out_of_bounds reset misaligned trap no_blocks big_block much_shared no_parameters no_function; do
         same_with_and_without "$programs/faulty_dlopen" $case
     done
 }

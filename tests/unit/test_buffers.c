@@ -399,16 +399,31 @@ static void a_module_is_asked_whether_it_prints(void **state)
     gp_module_unloading(&loud);
 }
 
+static void a_module_that_cannot_be_read_has_kernels_that_run_once(void **state)
+{
+    (void)state;
+    CUmodule damaged = (CUmodule)(uintptr_t)0x99, missing = (CUmodule)(uintptr_t)0x98;
+    CUmodule other = (CUmodule)(uintptr_t)0x97;
+    gp_module_loaded(damaged, "what is this?");
+    gp_module_loaded_from_file(missing, "/nowhere");
+    gp_module_loaded(other, ".version 8.0\n");
+    assert_non_null(gp_module_runs_once(damaged));
+    assert_non_null(gp_module_runs_once(missing));
+    assert_null(gp_module_runs_once(other));
+    assert_null(gp_memory_replay_barred());
+    gp_module_unloading(damaged);
+    gp_module_unloading(missing);
+    gp_module_unloading(other);
+}
+
 /* Last: there is no way back. */
-static void a_module_that_cannot_be_read_bars_replay(void **state)
+static void the_first_reason_that_bars_replay_stays(void **state)
 {
     (void)state;
     assert_null(gp_memory_replay_barred());
-    gp_module_loaded((CUmodule)(uintptr_t)0x99, "what is this?");
-    assert_string_equal(gp_memory_replay_barred(), "a module's variables are not known");
+    gp_memory_bar_replay("one reason");
     gp_memory_bar_replay("another reason");
-    assert_string_equal(gp_memory_replay_barred(), "a module's variables are not known");
-    gp_module_unloading((void *)(uintptr_t)0x99);
+    assert_string_equal(gp_memory_replay_barred(), "one reason");
 }
 
 int main(void)
@@ -431,7 +446,8 @@ int main(void)
         TEST(a_modules_variables_become_buffers_when_resolved),
         TEST(a_librarys_variables_exist_once_in_each_context),
         TEST(a_module_is_asked_whether_it_prints),
-        TEST(a_module_that_cannot_be_read_bars_replay),
+        TEST(a_module_that_cannot_be_read_has_kernels_that_run_once),
+        TEST(the_first_reason_that_bars_replay_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,51 +53,62 @@ struct symbol {
     uint16_t section; /* 1: .nv.global, 2: .nv.shared.k, 0: undefined */
 };
 
-/* A cubin of three named sections, a symbol table and its strings. */
-static size_t make_cubin(char *out, const struct symbol *symbols, size_t count)
+/* A cubin of three named sections, a symbol table and its strings, with `padding` bytes before the
+ * table of sections and that of symbols. */
+static size_t make_padded_cubin(char *out, const struct symbol *symbols, size_t count,
+                                size_t padding)
 {
     static const char section_names[] = "\0.nv.global\0.nv.shared.k\0.symtab\0.strtab";
     enum { NAMES = 5, SYMBOLS = 3, STRINGS = 4, SECTIONS = 6 };
+    const size_t sections_at = sizeof(Elf64_Ehdr) + padding;
+    const size_t symbols_at = sections_at + SECTIONS * sizeof(Elf64_Shdr) + padding;
+    const size_t strings_at = symbols_at + count * sizeof(Elf64_Sym);
+    size_t used = 1;
+    out[strings_at] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        Elf64_Sym entry = {.st_name = (Elf64_Word)used,
+                           .st_info = ELF64_ST_INFO(STB_LOCAL, symbols[i].type),
+                           .st_shndx = symbols[i].section};
+        memcpy(out + symbols_at + i * sizeof(entry), &entry, sizeof(entry));
+        strcpy(out + strings_at + used, symbols[i].name);
+        used += strlen(symbols[i].name) + 1;
+    }
+    const size_t names_at = strings_at + used;
+    memcpy(out + names_at, section_names, sizeof(section_names));
+    const Elf64_Shdr sections[SECTIONS] = {
+        [1] = {.sh_name = 1, .sh_type = SHT_NOBITS, .sh_size = 1 << 20},
+        [2] = {.sh_name = 12, .sh_type = SHT_NOBITS, .sh_size = 1 << 20},
+        [SYMBOLS] = {.sh_name = 25,
+                     .sh_type = SHT_SYMTAB,
+                     .sh_offset = symbols_at,
+                     .sh_size = strings_at - symbols_at,
+                     .sh_link = STRINGS},
+        [STRINGS] = {.sh_name = 33,
+                     .sh_type = SHT_STRTAB,
+                     .sh_offset = strings_at,
+                     .sh_size = used},
+        [NAMES] = {.sh_name = 33,
+                   .sh_type = SHT_STRTAB,
+                   .sh_offset = names_at,
+                   .sh_size = sizeof(section_names)},
+    };
+    for (size_t i = 0; i < SECTIONS; i++)
+        memcpy(out + sections_at + i * sizeof(sections[i]), &sections[i], sizeof(sections[i]));
     Elf64_Ehdr elf = {.e_type = ET_EXEC,
                       .e_machine = 190,
-                      .e_shoff = sizeof(elf),
+                      .e_shoff = sections_at,
                       .e_shentsize = sizeof(Elf64_Shdr),
                       .e_shnum = SECTIONS,
                       .e_shstrndx = NAMES};
     memcpy(elf.e_ident, ELFMAG, SELFMAG);
     elf.e_ident[EI_CLASS] = ELFCLASS64;
-    Elf64_Shdr sections[SECTIONS] = {
-        [1] = {.sh_name = 1, .sh_type = SHT_NOBITS, .sh_size = 1 << 20},
-        [2] = {.sh_name = 12, .sh_type = SHT_NOBITS, .sh_size = 1 << 20},
-    };
-    size_t at = sizeof(elf) + sizeof(sections);
-    sections[SYMBOLS] = (Elf64_Shdr){.sh_name = 25,
-                                     .sh_type = SHT_SYMTAB,
-                                     .sh_offset = at,
-                                     .sh_size = count * sizeof(Elf64_Sym),
-                                     .sh_link = STRINGS};
-    Elf64_Sym *table = (Elf64_Sym *)(void *)(out + at);
-    at += count * sizeof(Elf64_Sym);
-    char *strings = out + at;
-    size_t used = 1;
-    strings[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        table[i] = (Elf64_Sym){.st_name = (Elf64_Word)used,
-                               .st_info = ELF64_ST_INFO(STB_LOCAL, symbols[i].type),
-                               .st_shndx = symbols[i].section};
-        strcpy(strings + used, symbols[i].name);
-        used += strlen(symbols[i].name) + 1;
-    }
-    sections[STRINGS] =
-        (Elf64_Shdr){.sh_name = 33, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = used};
-    at += used;
-    sections[NAMES] = (Elf64_Shdr){
-        .sh_name = 33, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = sizeof(section_names)};
-    memcpy(out + at, section_names, sizeof(section_names));
-    at += sizeof(section_names);
     memcpy(out, &elf, sizeof(elf));
-    memcpy(out + sizeof(elf), sections, sizeof(sections));
-    return at;
+    return names_at + sizeof(section_names);
+}
+
+static size_t make_cubin(char *out, const struct symbol *symbols, size_t count)
+{
+    return make_padded_cubin(out, symbols, count, 0);
 }
 
 static const struct symbol usual[] = {
@@ -131,6 +142,17 @@ static void a_cubin_may_lie_at_any_address(void **state)
     size_t size = make_cubin(cubin, usual, 5);
     memmove(image + 3, cubin, size);
     assert_string_equal(names_in(image + 3, size), USUAL_NAMES);
+}
+
+/* As cuDNN and cuBLASLt make them at run time. */
+static void tables_of_a_cubin_may_lie_at_any_offset(void **state)
+{
+    (void)state;
+    for (size_t padding = 1; padding < 8; padding++) {
+        size_t size = make_padded_cubin(cubin, usual, 5, padding);
+        assert_string_equal(names_in(cubin, size), USUAL_NAMES);
+        assert_string_equal(names_in(cubin, 0), USUAL_NAMES);
+    }
 }
 
 static void a_cubin_that_calls_printf_prints(void **state)
@@ -280,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cubin_gives_its_device_variables_and_no_others),
         cmocka_unit_test(a_cubin_may_lie_at_any_address),
+        cmocka_unit_test(tables_of_a_cubin_may_lie_at_any_offset),
         cmocka_unit_test(a_cubin_that_calls_printf_prints),
         cmocka_unit_test(a_damaged_cubin_is_refused_wherever_it_is_cut),
         cmocka_unit_test(fatbins_are_read_however_they_are_packed),

@@ -130,6 +130,8 @@ static void what_is_too_much_is_said_in_figures(void **state)
                         "its memory (1.5 MB) is more than GPUPROF_MEMORY allows (800 bytes)");
 }
 
+static const struct gp_arena beside; /* empty */
+
 /* Places for buffers of these sizes do not overlap, and lie where cache lines are the same. */
 static void check_places(struct gp_arena *arena, const uint64_t *sizes, size_t count)
 {
@@ -138,7 +140,7 @@ static void check_places(struct gp_arena *arena, const uint64_t *sizes, size_t c
     bool moved;
     for (size_t i = 0; i < count; i++)
         need += gp_arena_need(sizes[i]);
-    assert_true(gp_arena_reserve(arena, need, &moved, &why));
+    assert_true(gp_arena_reserve(arena, &beside, need, &moved, &why));
     gp_arena_clear(arena);
     for (size_t i = 0; i < count; i++) {
         uint64_t live = 0x500000000000 + i * 0x1000000007, left = sizes[i];
@@ -169,9 +171,9 @@ static void copies_have_places_on_the_device(void **state)
     assert_int_equal(arena.host_size, 0);
     bool moved;
     const char *why;
-    assert_true(gp_arena_reserve(&arena, MB, &moved, &why));
+    assert_true(gp_arena_reserve(&arena, &beside, MB, &moved, &why));
     assert_false(moved); /* there was enough */
-    assert_true(gp_arena_reserve(&arena, 100 * MB, &moved, &why));
+    assert_true(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
     assert_true(moved);
     gp_arena_free(&arena);
 }
@@ -203,12 +205,27 @@ static void no_more_is_taken_than_allowed(void **state)
     bool moved;
     const char *why = NULL;
     assert_true(gp_budget_set("64K"));
-    assert_true(gp_arena_reserve(&arena, 60000, &moved, &why));
+    assert_true(gp_arena_reserve(&arena, &beside, 60000, &moved, &why));
     assert_true(arena.device_size + arena.host_size <= 64 * KB);
-    assert_false(gp_arena_reserve(&arena, 70000, &moved, &why));
+    assert_false(gp_arena_reserve(&arena, &beside, 70000, &moved, &why));
     assert_string_equal(why, "its memory (70 kB) is more than GPUPROF_MEMORY allows (66 kB)");
     assert_false(moved);
     gp_arena_free(&arena);
+}
+
+static void two_arenas_share_the_budget(void **state)
+{
+    (void)state;
+    struct gp_arena one = {0}, other = {0};
+    bool moved;
+    const char *why = NULL;
+    assert_true(gp_budget_set("64K"));
+    assert_true(gp_arena_reserve(&one, &other, 40000, &moved, &why));
+    assert_false(gp_arena_reserve(&other, &one, 30000, &moved, &why));
+    assert_true(gp_arena_reserve(&other, &one, 8000, &moved, &why));
+    assert_true(one.device_size + one.host_size + other.device_size + other.host_size <= 64 * KB);
+    gp_arena_free(&one);
+    gp_arena_free(&other);
 }
 
 /* Last: they are kept for ever. */
@@ -252,6 +269,7 @@ int main(void)
         TEST(copies_have_places_on_the_device),
         TEST(what_does_not_fit_there_lies_on_the_host),
         TEST(no_more_is_taken_than_allowed),
+        TEST(two_arenas_share_the_budget),
         TEST(readable_memory_is_told_from_other_addresses),
         TEST(no_more_than_so_many_figures_are_kept),
     };

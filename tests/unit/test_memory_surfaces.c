@@ -131,8 +131,8 @@ static void copies_are_as_large_as_the_arrays(void **state)
     assert_int_equal(arrays.bytes, 75 * 40 * 8 + 10 + 3 * 5 * 7 * 8);
     assert_true(arrays.needed >= arrays.bytes);
     assert_true(gp_arrays_place(&arrays, &arena));
-    assert_int_equal(gp_arrays_save(&arrays, NULL), CUDA_SUCCESS);
-    assert_int_equal(gp_arrays_restore(&arrays, NULL), CUDA_SUCCESS);
+    assert_int_equal(gp_arrays_save(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
+    assert_int_equal(gp_arrays_restore(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
     assert_int_equal(copy_count, 6);
     static const size_t size[][3] = {{600, 40, 1}, {10, 1, 1}, {24, 5, 7}};
     for (int i = 0; i < 3; i++) {

@@ -3,6 +3,7 @@
  * record is one metric at one instruction; records add up over launches until they are flushed.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ struct record {
 /* What was set for a device, and what is being gathered in its one enabled context. */
 struct collection {
     bool configured, enabled;
+    CUcontext configured_in; /* current when it was configured; NULL: none was */
     unsigned *metrics;
     size_t metric_count;
     CUcontext context;
@@ -172,6 +174,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params
     c->metrics = wanted;
     c->metric_count = pParams->numOfMetricConfig;
     c->configured = true;
+    c->configured_in = gpusim_driver()->current();
     return CUPTI_SUCCESS;
 }
 
@@ -190,6 +193,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Pa
     CUptiResult result = available();
     CUptiResult why = not_configured();
     struct collection *c;
+    int device;
 
     if (result != CUPTI_SUCCESS)
         return result;
@@ -201,6 +205,9 @@ CUptiResult CUPTIAPI cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Pa
         return why;
     if (c->enabled)
         return CUPTI_ERROR_INVALID_OPERATION;
+    /* The real one frees what it has allocated in the context, and looks at nothing before. */
+    if (c->configured_in && !gpusim_driver()->device_of(c->configured_in, &device))
+        raise(SIGSEGV);
     free(c->metrics);
     c->metrics = NULL;
     c->metric_count = 0;

@@ -5,6 +5,8 @@
  *   nodriverfunction=F  the driver does not know F (cuLaunchKernelEx, say); may be given repeatedly
  *   teardown            once exit handlers have run, every call answers CUDA_ERROR_DEINITIALIZED
  *   badrestore          gpuprof's restore kernel does nothing
+ *   lazyload            a kernel's code is loaded at its first launch, unless cuFuncLoad did so;
+ *                       lazyload=always: in any case
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   olddriver           the driver calls itself CUDA 11.4
  *   noparameters        the driver does not tell what parameters a kernel has

@@ -29,7 +29,7 @@ struct table {
 
 struct answer {
     uint64_t changed_bytes;
-    uint32_t watched, elsewhere, found, unused;
+    uint32_t watched, elsewhere, found, kept;
     uint32_t at_once[FOUND_AT_ONCE];
 };
 
@@ -294,6 +294,158 @@ static enum gpusim_outcome rewind_all(struct gpusim_grid *grid)
     return outcome;
 }
 
+/* ---- what the program's own run has changed ---- */
+
+struct keeping {
+    struct gpusim_grid *grid;
+    struct answer *answer;
+    uint32_t *places; /* by unit */
+    uint64_t device, host;
+    uint32_t on_device, capacity;
+    uint64_t changed;
+};
+
+static uint64_t unit_base(const struct segment *s, uint64_t address)
+{
+    uint64_t base = s->live / 16 * 16;
+    return base + (address - base) / UNIT_BYTES * UNIT_BYTES;
+}
+
+static uint64_t unit_number(const struct segment *s, uint64_t address)
+{
+    return s->first_unit + (address - s->live / 16 * 16) / UNIT_BYTES;
+}
+
+/* What is kept of the bytes at an address of a unit that has a place. */
+static unsigned char *kept_bytes(const struct keeping *k, const struct segment *s, uint64_t address,
+                                 uint64_t bytes)
+{
+    uint32_t place = k->places[unit_number(s, address)] - 1;
+    uint64_t at = place < k->on_device ? k->device + (uint64_t)place * UNIT_BYTES
+                                       : k->host + (uint64_t)(place - k->on_device) * UNIT_BYTES;
+    return gpusim_grid_memory(k->grid, at + (address - unit_base(s, address)), bytes);
+}
+
+static enum gpusim_outcome claim_piece(struct gpusim_grid *grid, const struct segment *segment,
+                                       uint64_t address, unsigned char *live, unsigned char *saved,
+                                       uint64_t bytes, void *data)
+{
+    struct keeping *k = data;
+    uint32_t *place = &k->places[unit_number(segment, address)];
+
+    (void)grid;
+    if (!saved)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    if (*place || memcmp(live, saved, bytes) == 0)
+        return GPUSIM_RAN;
+    if (k->answer->kept < k->capacity)
+        *place = k->answer->kept + 1;
+    k->answer->kept++;
+    return GPUSIM_RAN;
+}
+
+static enum gpusim_outcome keep_piece(struct gpusim_grid *grid, const struct segment *segment,
+                                      uint64_t address, unsigned char *live, unsigned char *saved,
+                                      uint64_t bytes, void *data)
+{
+    struct keeping *k = data;
+    unsigned char *kept;
+
+    (void)grid;
+    (void)saved;
+    if (!k->places[unit_number(segment, address)])
+        return GPUSIM_RAN;
+    kept = kept_bytes(k, segment, address, bytes);
+    if (!kept)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    memcpy(kept, live, bytes);
+    return GPUSIM_RAN;
+}
+
+static enum gpusim_outcome rewind_kept_piece(struct gpusim_grid *grid,
+                                             const struct segment *segment, uint64_t address,
+                                             unsigned char *live, unsigned char *saved,
+                                             uint64_t bytes, void *data)
+{
+    struct keeping *k = data;
+    struct rewinding r = {.restore = true};
+    enum gpusim_outcome outcome = GPUSIM_RAN;
+
+    if (k->places[unit_number(segment, address)])
+        outcome = rewind_piece(grid, segment, address, live, saved, bytes, &r);
+    k->changed += r.changed;
+    return outcome;
+}
+
+static enum gpusim_outcome put_back_piece(struct gpusim_grid *grid, const struct segment *segment,
+                                          uint64_t address, unsigned char *live,
+                                          unsigned char *saved, uint64_t bytes, void *data)
+{
+    const struct keeping *k = data;
+    const unsigned char *from = saved;
+
+    if (k->places[unit_number(segment, address)])
+        from = kept_bytes(k, segment, address, bytes);
+    if (!from)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    if (!grid->broken_restore)
+        memcpy(live, from, bytes);
+    return GPUSIM_RAN;
+}
+
+static enum gpusim_outcome keep(struct gpusim_grid *grid)
+{
+    uint64_t units = param64(grid, 2);
+    struct keeping k = {.grid = grid,
+                        .answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*k.answer)),
+                        .places = gpusim_grid_memory(grid, param64(grid, 4), 4 * units),
+                        .device = param64(grid, 5),
+                        .host = param64(grid, 6),
+                        .on_device = param32(grid, 7),
+                        .capacity = param32(grid, 8)};
+    enum gpusim_outcome outcome;
+
+    if (!k.answer || !k.places)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    if (k.answer->watched)
+        return GPUSIM_RAN;
+    outcome = each_piece(grid, 0, units, claim_piece, &k);
+    return outcome == GPUSIM_RAN ? each_piece(grid, 0, units, keep_piece, &k) : outcome;
+}
+
+static enum gpusim_outcome rewind_kept(struct gpusim_grid *grid)
+{
+    uint64_t units = param64(grid, 2);
+    struct keeping k = {.grid = grid,
+                        .answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*k.answer)),
+                        .places = gpusim_grid_memory(grid, param64(grid, 4), 4 * units)};
+    enum gpusim_outcome outcome;
+
+    if (!k.answer || !k.places)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    if (k.answer->watched || k.answer->kept > param32(grid, 5))
+        return GPUSIM_RAN;
+    outcome = each_piece(grid, 0, units, rewind_kept_piece, &k);
+    k.answer->changed_bytes += k.changed;
+    return outcome;
+}
+
+static enum gpusim_outcome put_back(struct gpusim_grid *grid)
+{
+    uint64_t units = param64(grid, 2);
+    struct keeping k = {.grid = grid,
+                        .places = gpusim_grid_memory(grid, param64(grid, 3), 4 * units),
+                        .device = param64(grid, 4),
+                        .host = param64(grid, 5),
+                        .on_device = param32(grid, 6)};
+
+    if (!k.places)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    return each_piece(grid, 0, units, put_back_piece, &k);
+}
+
+/* ---- hashes ---- */
+
 struct hashing {
     const struct segment *segments;
     uint64_t *hashes;
@@ -377,6 +529,9 @@ DEFINE_WHOLE(gp_copy, copy, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_copy_and_follow, copy_and_follow, 8, 4, 8, 8, 8, 8, 4);
 DEFINE_WHOLE(gp_compare, compare, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_rewind, rewind_all, 8, 4, 8, 8);
+DEFINE_WHOLE(gp_keep, keep, 8, 4, 8, 8, 8, 8, 8, 4, 4);
+DEFINE_WHOLE(gp_rewind_kept, rewind_kept, 8, 4, 8, 8, 8, 4);
+DEFINE_WHOLE(gp_put_back, put_back, 8, 4, 8, 8, 8, 8, 4);
 DEFINE_WHOLE(gp_hash, hash, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_compare_hashes, compare_hashes, 8, 8, 4, 8);
 DEFINE_WHOLE(gp_read_all, read_all, 8, 8, 8);

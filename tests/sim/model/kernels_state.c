@@ -27,6 +27,26 @@ static void global_state(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(global_state, false, 8);
 
+/*
+ * A race: what is written, and where, depends on how fast the blocks run. While something counts
+ * they run slower, and the other half of the data is written.
+ */
+static void race(struct gpusim_thread *t)
+{
+    uint32_t *data = PARAM(t, 0, uint32_t *);
+    unsigned n = PARAM(t, 1, unsigned), i = LINEAR_INDEX(t);
+    bool slower = t->lane != NULL;
+
+    INT(t, 3);
+    IF(t, i < n / 2)
+    {
+        uint32_t *mine = &data[slower ? n - 1 - i : i];
+        STG(t, mine, LDG(t, mine) * 3 + (slower ? 2 : 1));
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(race, false, 8, 4);
+
 /* Counts its threads in a managed variable of the module. */
 static void global_counter(struct gpusim_thread *t)
 {

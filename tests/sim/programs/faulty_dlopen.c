@@ -41,7 +41,10 @@ int main(int argc, char **argv)
     snippets_open(&w);
     run_snippet(&w, "vector_add");
     p = allocate(&w, n * 4);
-    if (strcmp(what, "out_of_bounds") == 0)
+    if (strcmp(what, "reset") == 0) {
+        report(&w, try(&w, "out_of_bounds", 1, 128, 0, params));
+        printf("reset: %s\n", name_of(&w, gpu.DevicePrimaryCtxReset(0)));
+    } else if (strcmp(what, "out_of_bounds") == 0)
         report(&w, try(&w, "out_of_bounds", 1, 128, 0, params));
     else if (strcmp(what, "misaligned") == 0)
         report(&w, try(&w, "misaligned", 1, 32, 0, params));

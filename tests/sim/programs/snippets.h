@@ -37,6 +37,7 @@ static inline void *snippets_image(size_t *bytes)
         {"scale_in_place", 10, 0, 0},
         {"ncclDevKernel_Scale", 10, 0, 0},
         {"global_state", 10, 0, 0},
+        {"race", 12, 0, 0},
         {"global_counter", 8, 0, 0},
         {"atomic_counter", 10, 0, 0},
         {"atomic_histogram", 10, 0, 0},
@@ -249,6 +250,24 @@ static inline void snippet_globals(struct work *w)
     expect(last == expected_state(launches), "globals: state");
     printf("globals: %u launches, state %u\n", count, last);
     MUST(w->gpu->MemFree(out));
+}
+
+/* What a race leaves is that of the program's own runs. */
+static inline void snippet_race(struct work *w)
+{
+    unsigned n = pick(w->options.size, 20000), block = 128, launches = pick(w->options.launches, 5);
+    uint32_t *data = calloc(n, 4);
+    CUdeviceptr device;
+    void *params[] = {&device, &n};
+
+    expect(data != NULL, "memory");
+    device = upload(w, data, n * 4);
+    for (unsigned k = 0; k < launches; k++)
+        launch(w, "race", blocks_for(n, block), 1, block, 1, 0, NULL, params);
+    download(w, data, device, n * 4);
+    printf("race: %u launches, digest %08x\n", launches, digest(data, n * 4));
+    free(data);
+    MUST(w->gpu->MemFree(device));
 }
 
 static inline void snippet_managed_global(struct work *w)
@@ -866,6 +885,7 @@ static const struct snippet snippets[] = {
     {"vector_add", snippet_vector_add, false},
     {"in_place", snippet_in_place, false},
     {"globals", snippet_globals, false},
+    {"race", snippet_race, false},
     {"managed_global", snippet_managed_global, false},
     {"managed", snippet_managed, false},
     {"pinned", snippet_pinned, false},

@@ -1,0 +1,92 @@
+#include "memory/final.h"
+
+#include "memory/work.h"
+
+#include <string.h>
+
+/* Room is made for this many units at least, 1 MB, where a launch reaches as many. */
+#define LEAST_UNITS 64u
+
+static void free_places(struct gp_final *final)
+{
+    if (final->places)
+        gp_cuda.cuMemFree_v2(final->places);
+    final->places = 0;
+    final->places_capacity = 0;
+}
+
+static bool make_places(struct gp_final *final, uint64_t units)
+{
+    if (units <= final->places_capacity)
+        return true;
+    free_places(final);
+    uint64_t wanted = units + units / 2;
+    if (gp_cuda.cuMemAlloc_v2(&final->places, wanted * sizeof(uint32_t)) != CUDA_SUCCESS) {
+        final->places = 0;
+        return false;
+    }
+    final->places_capacity = wanted;
+    return true;
+}
+
+static uint32_t least(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+static bool make_room(struct gp_final *final, const struct gp_arena *beside, uint32_t kept,
+                      const char **why)
+{
+    bool moved;
+    if (kept <= final->capacity)
+        return true;
+    final->on_device = final->capacity = 0;
+    /* A unit lies in one piece: where the device's part ends one may not fit. */
+    if (!gp_arena_reserve(&final->arena, beside, (uint64_t)kept * GP_UNIT_BYTES, &moved, why) ||
+        (final->arena.host_size &&
+         !gp_arena_reserve(&final->arena, beside, ((uint64_t)kept + 1) * GP_UNIT_BYTES, &moved,
+                           why)))
+        return false;
+    uint64_t on_device = final->arena.device_size / GP_UNIT_BYTES;
+    final->on_device = least(on_device, UINT32_MAX);
+    final->capacity = least(on_device + final->arena.host_size / GP_UNIT_BYTES, UINT32_MAX);
+    return true;
+}
+
+bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
+                      uint32_t kept, CUstream stream, const char **why)
+{
+    uint32_t guess = least(units, LEAST_UNITS);
+    *why = GP_NO_ROOM;
+    if (!make_places(final, units))
+        return false;
+    if ((kept >= guess || !make_room(final, beside, guess, why)) &&
+        !make_room(final, beside, kept, why))
+        return false;
+    if (!units)
+        return true;
+    CUresult result = gp_cuda.cuMemsetD32Async(final->places, 0, units, stream);
+    if (result != CUDA_SUCCESS)
+        *why = gp_cuda_error(result);
+    return result == CUDA_SUCCESS;
+}
+
+void gp_final_release(struct gp_final *final)
+{
+    gp_arena_free(&final->arena);
+    final->on_device = final->capacity = 0;
+}
+
+void gp_final_free(struct gp_final *final, bool context_alive)
+{
+    if (context_alive) {
+        gp_final_release(final);
+        free_places(final);
+    }
+    memset(final, 0, sizeof(*final));
+}
+
+uint64_t gp_final_held(const struct gp_final *final)
+{
+    return final->arena.device_size;
+}

@@ -1,0 +1,37 @@
+/* The final state of a launch: what the program's own run left in memory. It is kept aside before
+ * the first replay, in whole units (memory/work.h) and only those that the run has changed, and put
+ * back after the last one. So memory is the program's own even where two runs of a kernel differ.
+ *
+ * Owns the room for it, which is kept from launch to launch; calls cuda/, arena.h. Used with the
+ * context current, one thread at a time. */
+#ifndef GPUPROF_MEMORY_FINAL_H
+#define GPUPROF_MEMORY_FINAL_H
+
+#include "memory/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gp_final {
+    CUdeviceptr places; /* uint32_t by unit: 1 + where its content is kept, 0: it is not */
+    size_t places_capacity;
+    struct gp_arena arena;        /* the contents */
+    uint32_t on_device, capacity; /* units that have room on the device, and in all */
+};
+
+/* Makes room for `kept` of `units` units and forgets what was kept, in the order of the stream.
+ * False, with the reason in *why, where there is none. `beside`: the arena that shares the
+ * budget. */
+bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
+                      uint32_t kept, CUstream stream, const char **why);
+
+/* Gives the contents' memory back: the next launch makes room anew. */
+void gp_final_release(struct gp_final *final);
+/* And all else, if the context still lives. */
+void gp_final_free(struct gp_final *final, bool context_alive);
+
+/* Bytes of device memory that a release gives back. */
+uint64_t gp_final_held(const struct gp_final *final);
+
+#endif
