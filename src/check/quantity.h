@@ -10,7 +10,7 @@
  * is in that unit. Blanks may stand around. False with what would be right in `why`. */
 bool gp_quantity_parse(const char *text, const char *of, double *value, char *why, size_t why_size);
 
-/* Writes a value of that unit with as many digits as tell it from what it is compared with. */
+/* Writes a value of that unit with five digits. */
 void gp_quantity_format(double value, const char *of, char *out, size_t size);
 
 /* A plain number, whatever the locale. Returns what follows, NULL where there is none or it is not

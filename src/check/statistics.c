@@ -94,7 +94,7 @@ bool gp_shift_find(struct gp_runs a, struct gp_runs b, double expected, struct g
         !hodges_lehmann(a, b, &shift->shift) || !deviation_of(a, shift->from, &of_a) ||
         !deviation_of(b, shift->to, &of_b))
         return false;
-    /* Median distances tell about as much as a third to a half of the runs would by their squares.
+    /* Median distances are worth about half as many runs as squares are.
      */
     double freedom_a = (double)(a.count - 1) / 2, freedom_b = (double)(b.count - 1) / 2;
     double freedom = GP_PRIOR_FREEDOM + freedom_a + freedom_b;

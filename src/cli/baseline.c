@@ -69,7 +69,7 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
     if (count < 0)
         return status;
     if (count == 0) {
-        gp_say("there is no profile to make a baseline of ('gpuprof help baseline' tells more)");
+        gp_say("there is no profile to make a baseline of (see 'gpuprof help baseline')");
         return CLI_USAGE;
     }
     struct gp_metrics *m = cli_open_metrics();

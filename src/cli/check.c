@@ -125,7 +125,7 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
         return status;
     if (!asked.values[THRESHOLDS] && !asked.values[BASELINE]) {
         gp_say("there is nothing to check against: say --thresholds FILE, --baseline FILE or both "
-               "('gpuprof help check' tells more)");
+               "(see 'gpuprof help check')");
         return CLI_USAGE;
     }
     if (asked.values[TOLERANCE] && !asked.values[BASELINE]) {
@@ -133,7 +133,7 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
         return CLI_USAGE;
     }
     if (count == 0) {
-        gp_say("there is no profile to check ('gpuprof help check' tells more)");
+        gp_say("there is no profile to check (see 'gpuprof help check')");
         return CLI_USAGE;
     }
     struct gp_metrics *m = cli_open_metrics();

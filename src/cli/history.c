@@ -101,7 +101,7 @@ static int add(const struct asked *asked, struct gp_metrics *m, char **paths, in
 {
     char why[600];
     if (count == 0) {
-        gp_say("there is no profile to add ('gpuprof help history' tells more)");
+        gp_say("there is no profile to add (see 'gpuprof help history')");
         return CLI_USAGE;
     }
     if (!cli_select(m, asked->values[METRICS]))
@@ -232,7 +232,7 @@ static int run_history(const struct cli_command *self, int argc, char **argv)
     const char *verb = count > 0 ? argv[1] : "";
     bool adds = strcmp(verb, "add") == 0, shows = strcmp(verb, "show") == 0;
     if (!adds && !shows && strcmp(verb, "check") != 0) {
-        gp_say("say 'gpuprof history add', 'show' or 'check' ('gpuprof help history' tells more)");
+        gp_say("say 'gpuprof history add', 'show' or 'check' (see 'gpuprof help history')");
         return CLI_USAGE;
     }
     struct gp_metrics *m = cli_open_metrics();

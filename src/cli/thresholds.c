@@ -73,7 +73,7 @@ static int run_thresholds(const struct cli_command *self, int argc, char **argv)
     if (count < 0)
         return status;
     if (count > 0 || asked.count == 0) {
-        gp_say("say --from PROFILE ('gpuprof help thresholds' tells more)");
+        gp_say("say --from PROFILE (see 'gpuprof help thresholds')");
         return CLI_USAGE;
     }
     struct gp_metrics *m = cli_open_metrics();

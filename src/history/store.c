@@ -114,7 +114,7 @@ static int is_too_long(void *user)
     return time(NULL) - h->opened > LONGEST_S;
 }
 
-static void distrust(struct gp_history *h)
+static void run_nothing_foreign(struct gp_history *h)
 {
     sqlite3_db_config(h->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(h->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
@@ -177,7 +177,7 @@ struct gp_history *gp_history_open(const char *path, bool create, char *why, siz
                  h->db && sqlite3_system_errno(h->db) ? strerror(sqlite3_system_errno(h->db))
                                                       : "cannot be opened");
     if (opened)
-        distrust(h);
+        run_nothing_foreign(h);
     if (opened && prepare(h, create, why, why_size))
         return h;
     gp_history_close(h);

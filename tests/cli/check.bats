@@ -48,7 +48,7 @@ rules() {
     [ "$status" -eq 1 ]
 }
 
-@test "mistakes in options and files are told before anything is judged" {
+@test "mistakes in options and files are reported before anything is judged" {
     rules '[*]' 'gld_eficiency >= 90 %'
     run "$gpuprof" check --thresholds rules.ini good.jsonl
     [ "$status" -eq 2 ]
@@ -145,7 +145,7 @@ rules() {
     [ "$status" -eq 1 ]
     [[ ${lines[0]} == *": duration is 68.8 us, was 65.3 us: +5.36 %, worse (5 and 5 runs; a change is found from 2.5 % on, t test with 8 degrees of freedom at 0.002)" ]]
     [[ $output == *"1 of "*"checks violated"* ]]
-    # The rates that follow from it are not told again.
+    # The rates that follow from it are not reported again.
     [[ $output != *"throughput"* ]]
     run "$gpuprof" compare base.json b1.jsonl,b2.jsonl,b3.jsonl,b4.jsonl,b5.jsonl
     [ "$status" -eq 0 ]
