@@ -153,6 +153,6 @@ void gp_metric_visit_counters(const struct gp_metric *metric, const struct gp_de
 {
     struct visit v = {.device = device, .visit = visit, .user = user};
     const struct gp_variant *variant = gp_variant_for((const struct gp_entry *)metric, device);
-    if (variant)
+    if (variant && variant->formula)
         gp_formula_walk(variant->formula, visit_operand, &v);
 }
