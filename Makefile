@@ -138,6 +138,10 @@ $(O)/tests/gpu/%_drv: tests/gpu/programs/%_drv.cu $(wildcard examples/*.h tests/
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $< -L$(CUDA)/lib64/stubs -lcuda
+$(O)/tests/gpu/%_rdc: tests/gpu/programs/%_rdc.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -I examples -rdc=true -o $@ $< -lcudadevrt
 $(O)/tests/gpu/%: tests/gpu/programs/%.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)

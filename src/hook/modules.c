@@ -124,6 +124,26 @@ DESTROYS_CONTEXT(cuCtxDestroy_v2)
 /* It has one user, who goes: where there were more, replay is barred. */
 DESTROYS_CONTEXT(cuCtxDetach)
 
+/* A green context's memory and modules stay, they are the primary context's. */
+GP_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
+{
+    GP_FORWARD_UNLESS_OURS(cuGreenCtxDestroy, hCtx);
+    CUcontext context = NULL;
+    if (gp_cuda.cuCtxFromGreenCtx && gp_cuda.cuCtxFromGreenCtx(&context, hCtx) == CUDA_SUCCESS) {
+        gp_own_work_begins();
+        bool closed = gp_gate_queue(GP_GATE_SECONDS);
+        gp_launch_leave_context(context);
+        gp_gate_leave(closed);
+        gp_own_work_ends();
+    }
+    gp_gate_share();
+    CUresult result = gp_cuda.cuGreenCtxDestroy(hCtx);
+    if (result == CUDA_SUCCESS && context)
+        gp_captures_forget_context(context);
+    gp_gate_unshare();
+    return result;
+}
+
 #define MOST_DEVICES 64
 
 /* Times the program has retained each device's primary context, as far as we saw. */

@@ -1,10 +1,12 @@
 #include "launch/graph_launch.h"
+#include "cuda/green.h"
 #include "launch/captures.h"
 
 #include "launch/graphs.h"
 #include "launch/lanes.h"
 #include "launch/launch.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,6 +53,7 @@ struct whole_launch {
     struct gp_call call;
     CUgraphExec exec;
     PFN_cuGraphLaunch_v10000 real;
+    bool unending; /* it is known not to end by itself */
 };
 
 /* The driver does not let a graph run beside itself. A launch by nodes it knows nothing of. */
@@ -62,7 +65,11 @@ static CUresult run_whole(const struct gp_call *call)
     CUresult result = CUDA_SUCCESS;
     if (ended && !is_captured_at(&place))
         result = wait_at(&place, ended);
-    return result == CUDA_SUCCESS ? w->real(w->exec, call->stream) : result;
+    if (result == CUDA_SUCCESS)
+        result = w->real(w->exec, call->stream);
+    if (result == CUDA_SUCCESS && w->unending && gp_captures() == 0)
+        gp_unending_launched(call->stream, call->per_thread_stream);
+    return result;
 }
 
 /* ---- node by node ---------------------------------------------------------------------------- */
@@ -395,7 +402,12 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
     enum gp_graph_reason why;
     CUresult result = CUDA_SUCCESS;
     bool wanted = gp_graph_is_wanted(exec, &why);
+    if (wanted && gp_stream_is_green(stream)) {
+        wanted = false;
+        why = GP_GRAPH_GREEN;
+    }
     if (!wanted || !launch_by_nodes(&w, &result)) {
+        w.unending = why == GP_GRAPH_WAITS;
         result = gp_launch_plainly(&w.call);
         if (result == CUDA_SUCCESS)
             gp_graph_say(why);

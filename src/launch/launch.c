@@ -1,7 +1,7 @@
 #include "launch/launch.h"
 
 #include "base/log.h"
-#include "cuda/patience.h"
+#include "cuda/green.h"
 #include "launch/captures.h"
 #include "launch/contexts.h"
 #include "launch/gate.h"
@@ -11,6 +11,7 @@
 #include "launch/measure.h"
 #include "launch/sampling.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 #include "memory/buffers.h"
 
 #include <errno.h>
@@ -21,8 +22,18 @@
 /* How often, a millisecond each, an unloading waits for captures of other threads to end. */
 #define MOST_CAPTURE_NAPS 1000
 
-/* How long a launch waits for driver calls of other threads once it has waited in vain. */
+/* How long an unloading waits for driver calls of other threads once it has waited in vain. */
 #define STUCK_SECONDS 0.01
+/* And a launch: for calls that return as soon as they can. */
+#define STUCK_LAUNCH_SECONDS 0.0001
+/* And for other work in its context, where the last wait for such was in vain; a wait in which that
+ * ends and which was not too short to tell makes good for it. */
+#define WARY_SECONDS 0.01
+#define TELLING_SECONDS 0.0005
+/* A kernel that has ended before is measured where the next wait may last so much longer; one of
+ * which nothing is known, where that is a small part of what the first one may last at least. */
+#define ROOM_FACTOR 2
+#define LEAST_PART (1.0 / 32)
 
 /* What we hold the program can have. */
 static CUresult run_or_make_room(const struct gp_call *call)
@@ -120,9 +131,8 @@ static bool is_capturing(CUstream stream, bool per_thread_stream)
 
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
  * graph is none: it is not counted. While anything is captured nothing is measured. */
-static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
+static bool is_to_be_measured(const struct gp_call *call, enum gp_interest interest, uint64_t *turn)
 {
-    enum gp_interest interest = gp_kernel_interest(call->function);
     if (interest == GP_NOT_SELECTED)
         return false;
     bool captures = gp_captures() > 0;
@@ -149,16 +159,37 @@ static bool is_in_context(CUstream stream, CUcontext context)
 static bool is_idle(struct gp_context *c)
 {
     static struct gp_once once;
-    if (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY)
+    if (gp_unending_runs(c->handle) ||
+        (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
-    c->busy = false;
-    CUresult result = gp_wait_for_context(c->handle, c->event, gp_session_timeout());
-    if (result == CUDA_ERROR_NOT_READY) {
-        c->busy = true;
+    double waited, most = gp_wait_limit();
+    if (c->wary && most > WARY_SECONDS)
+        most = WARY_SECONDS;
+    CUresult result = gp_wait_for_rest(c->handle, c->event, most, &waited);
+    c->busy = result == CUDA_ERROR_NOT_READY;
+    if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");
-    }
+    if (c->busy || waited > TELLING_SECONDS)
+        c->wary = c->busy;
     return result == CUDA_SUCCESS;
+}
+
+/* True where what is left of the waits in vain allows to wait for one more launch of the kernel. */
+static bool may_be_waited_for(const struct gp_kernel *kernel)
+{
+    static struct gp_once once;
+    double limit = gp_wait_limit(), first = gp_session_timeout();
+    double least = gp_kernel_has_ended(kernel) ? ROOM_FACTOR * gp_kernel_longest(kernel) : 0;
+    if (least < LEAST_PART * first && !gp_kernel_has_ended(kernel))
+        least = LEAST_PART * first;
+    if (limit > least)
+        return true;
+    gp_say_limited(&once, 1,
+                   "the program was held up for %.3g s in vain; some launches are not measured any "
+                   "more, as they would be waited for (GPUPROF_TIMEOUT)",
+                   2 * (first - limit));
+    return false;
 }
 
 /* CUPTI's own exit handlers, which came with it, must not find us measuring, and what was counted
@@ -197,10 +228,11 @@ static struct gp_context *context_of(CUstream stream)
 {
     CUcontext current = NULL;
     const char *why = NULL;
+    bool green = gp_stream_is_green(stream);
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
-        !is_in_context(stream, current))
+        (!green && !is_in_context(stream, current)))
         return NULL;
-    struct gp_context *context = gp_context_enter(current, &why);
+    struct gp_context *context = gp_context_enter(current, green, &why);
     if (!context && why)
         gp_session_give_up(why);
     return context;
@@ -228,7 +260,7 @@ static bool launch_alone(const struct gp_call *call, uint64_t turn, bool *held_u
     *held_up = false;
     if (!context)
         return false;
-    bool ready = is_ready(context);
+    bool ready = may_be_waited_for(kernel) && is_ready(context);
     if (ready) {
         *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
         end_at_exit();
@@ -244,7 +276,11 @@ static bool close_gate(void)
     static struct gp_once once;
     static atomic_bool stuck;
     /* What has not returned for so long may not do so for many more launches. */
-    if (!gp_gate_close(atomic_load(&stuck) ? STUCK_SECONDS : GP_GATE_SECONDS)) {
+    double seconds = gp_wait_limit();
+    if (atomic_load(&stuck) && seconds > STUCK_LAUNCH_SECONDS)
+        seconds = STUCK_LAUNCH_SECONDS;
+    if (!gp_gate_close(seconds)) {
+        gp_wait_was_in_vain(seconds);
         atomic_store(&stuck, true);
         gp_say_limited(
             &once, 1,
@@ -256,6 +292,18 @@ static bool close_gate(void)
         return true;
     gp_gate_open();
     return false;
+}
+
+/* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
+static CUresult pass_unending(const struct gp_call *call)
+{
+    gp_gate_share();
+    gp_session_count_launch();
+    CUresult result = run_or_make_room(call);
+    if (result == CUDA_SUCCESS && gp_captures() == 0)
+        gp_unending_launched(call->stream, call->per_thread_stream);
+    gp_gate_unshare();
+    return result;
 }
 
 /* Lets a kernel through that is not measured. Where few are selected that is most launches: no more
@@ -278,14 +326,15 @@ CUresult gp_launch(const struct gp_call *call)
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
     uint64_t turn;
-    if (is_to_be_measured(call, &turn) && close_gate()) {
+    enum gp_interest interest = gp_kernel_interest(call->function);
+    if (is_to_be_measured(call, interest, &turn) && close_gate()) {
         launched = launch_alone(call, turn, &held_up, &result);
         gp_gate_open();
     }
     /* Never with the gate closed: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that passes the gate. */
     if (!launched)
-        result = pass(call);
+        result = interest == GP_UNENDING ? pass_unending(call) : pass(call);
     gp_own_work_ends();
     errno = saved_errno;
     return result;

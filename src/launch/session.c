@@ -32,7 +32,7 @@
 
 /* Kernels in the report at exit; the profile has them all. */
 #define MOST_KERNELS 20
-#define DEFAULT_TIMEOUT 5.0
+#define DEFAULT_TIMEOUT 1.0
 
 enum state { IDLE, STARTING, MEASURING, PASSIVE };
 

@@ -51,7 +51,8 @@ bool gp_session_replays(void);
  * (GPUPROF_VERIFY=always; learn is the default). */
 bool gp_session_verifies_always(void);
 
-/* Seconds to wait for a kernel before it is let go, unmeasured: GPUPROF_TIMEOUT, 5 by default. */
+/* Seconds that the first wait may last which holds the program up in vain, see launch/waits.h:
+ * GPUPROF_TIMEOUT, 1 by default. */
 double gp_session_timeout(void);
 
 const struct gp_metrics *gp_session_metrics(void);

@@ -24,4 +24,9 @@ void gp_code_lies_in(struct gp_code *code, const void *object);
 const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
                          const char **why);
 
+/* True when code of the module, for a chip of compute capability `cc` (times ten), calls the
+ * function of that name of the device's runtime; also where that cannot be found out. `code` may be
+ * NULL. */
+bool gp_code_may_call(struct gp_code *code, const char *function, int cc);
+
 #endif

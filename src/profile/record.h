@@ -85,8 +85,9 @@ struct gp_settings {
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
 };
 
-/* Why a launch that is not replayed has no value of a counter that others of its kind have. */
-#define GP_COUNTED_ELSEWHERE "counted in other launches (GPUPROF_REPLAY=off)"
+/* Why a launch that is not replayed has no value of a counter that others of its kind have. Older
+ * profiles say more behind it. */
+#define GP_COUNTED_ELSEWHERE "counted in other launches"
 
 /* In the name of a counter: instrumented code counts it, not the hardware. */
 #define GP_INSTRUMENTED "__sass_"

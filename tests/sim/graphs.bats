@@ -106,7 +106,7 @@ says() {
 
 @test "memory that a graph allocates behind a host function" {
     graph allocates 5
-    [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 4 ]
+    [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 5 ]
 }
 
 @test "a kernel that waits for the host, before a copy to pageable memory" {
@@ -135,6 +135,15 @@ says() {
 
 @test "kernels of libraries" {
     graph library 5
+}
+
+@test "a kernel that launches a graph is launched as part of its own" {
+    # While there is no graph for it to launch, two kernels five times; five of another module; and five
+    # by themselves, which are not replayed.
+    graph from_device 20
+    says "its kernels can launch other graphs"
+    [ "$(grep -c '"skipped":"the kernel.s module launches graphs from the device"' "$profile")" -eq 5 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 5 ]
 }
 
 @test "only wanted kernels are measured, and graphs without any launched as they are" {

@@ -334,7 +334,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
         gpusim_crash("cuptiRangeProfilerStart without a configuration");
     if (o->started)
         return CUPTI_SUCCESS;
-    if (!gpusim_driver()->synchronize(o->context))
+    if (gpusim_driver()->is_green(o->context) || !gpusim_driver()->synchronize(o->context))
         return CUPTI_ERROR_UNKNOWN;
     result = gpusim_counters_take(o->context, o->device);
     if (result != CUPTI_SUCCESS)

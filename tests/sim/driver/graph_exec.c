@@ -39,8 +39,7 @@ CUresult gpusim_graph_instantiate(CUgraphExec *out, CUgraph graph)
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
                                      unsigned long long flags)
 {
-    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    (void)flags;
     return gpusim_graph_instantiate(phGraphExec, hGraph);
 }
 

@@ -139,6 +139,7 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->symbol = gpusim_module_symbol;
     grid->module = f->module;
     grid->broken_restore = gpusim_fault("badrestore");
+    grid->in_graph = gpusim_work_in_graph();
 
     pthread_mutex_lock(&gpusim_lock);
     watched = is_watched(context, false) && !f->code->whole;

@@ -72,6 +72,7 @@ struct gpusim_grid {
     void *module;
     struct gpusim_recorder *recorder; /* NULL: run without looking */
     bool broken_restore;              /* gpuprof's restore kernel does nothing */
+    bool in_graph;                    /* the launch is a graph's node */
 
     /* What a kernel that runs as a whole drew through the caches. */
     uint64_t swept_address, swept_bytes;
