@@ -12,7 +12,7 @@ static void add_string(struct gp_text *out, const char *s)
 {
     struct gp_text clean = {0};
     gp_add_clean(&clean, s);
-    json_t *string = json_string(gp_text_string(&clean));
+    json_t *string = clean.failed ? NULL : json_string(gp_text_string(&clean));
     char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
     if (quoted)
         gp_text_add(out, quoted);

@@ -109,6 +109,7 @@ static void judge_refused(const struct judging *j, const struct gp_pair *pair,
         o.message = gp_text_string(&message);
         gp_verdict_add(j->verdict, &o);
     }
+    j->verdict->failed |= message.failed;
     gp_text_free(&message);
 }
 
@@ -149,6 +150,7 @@ static void judge_configuration(const struct judging *j, const struct gp_pair *p
         o.message = message.data;
         gp_verdict_add(j->verdict, &o);
     }
+    j->verdict->failed |= message.failed;
     gp_text_free(&message);
 }
 
@@ -174,6 +176,7 @@ static void judge_proposed(const struct judging *j, const struct gp_match *match
     gp_text_addf(&message, "is new; '%s' may be the same kernel under another name",
                  match->a->name);
     judge_event(j, match->b, GP_EVENT_NEW, gp_text_string(&message));
+    j->verdict->failed |= message.failed;
     gp_text_free(&message);
 }
 

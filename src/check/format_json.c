@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NULL when memory runs out, on which json_pack fails. */
 static json_t *clean_string(const char *s)
 {
     struct gp_text clean = {0};
     gp_add_clean(&clean, s ? s : "");
-    json_t *string = json_string(gp_text_string(&clean));
+    json_t *string = clean.failed ? NULL : json_string(gp_text_string(&clean));
     gp_text_free(&clean);
     return string;
 }
@@ -36,7 +37,7 @@ static json_t *message_of(const struct gp_outcome *o)
     if (o->configuration)
         gp_text_addf(&text, " [%s]", o->configuration);
     gp_text_addf(&text, "%s%s", o->kernel ? ": " : "", o->message ? o->message : "");
-    json_t *string = clean_string(gp_text_string(&text));
+    json_t *string = text.failed ? NULL : clean_string(gp_text_string(&text));
     gp_text_free(&text);
     return string;
 }
@@ -140,7 +141,7 @@ static json_t *uri_of(const char *path)
         else
             gp_text_addf(&uri, "%%%02X", (unsigned char)*p);
     }
-    json_t *string = json_string(gp_text_string(&uri));
+    json_t *string = uri.failed ? NULL : json_string(gp_text_string(&uri));
     gp_text_free(&uri);
     return string;
 }

@@ -43,6 +43,7 @@ static void add_kernel(struct gp_text *out, const struct gp_outcome *o)
     if (o->configuration)
         gp_text_addf(&name, " [%s]", o->configuration);
     add_attribute(out, "classname", gp_text_string(&name));
+    out->failed |= name.failed;
     gp_text_free(&name);
 }
 

@@ -363,7 +363,7 @@ static void judge_absence(const struct gp_judge *j, const struct kernel *k, cons
     struct gp_outcome o = outcome_of(j, k, t);
     char message[1024], bound[128];
     const char *why = t->absent_why  ? t->absent_why
-                      : t->elsewhere ? "no launch has all its counters (GPUPROF_REPLAY=off)"
+                      : t->elsewhere ? "no launch has all its counters, they were counted in turns"
                                      : "no launch of this kernel was measured";
     o.status = t->rule->if_present ? GP_SKIPPED : GP_VIOLATED;
     bound_of(t->rule, bound, sizeof(bound));
