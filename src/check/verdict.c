@@ -94,7 +94,8 @@ int gp_verdict_status(const struct gp_verdict *v)
 {
     if (v->violated > 0)
         return GP_CHECK_VIOLATED;
-    return v->unjudged.length > 0 || v->failed ? GP_CHECK_UNJUDGED : GP_CHECK_HELD;
+    bool whole = !v->failed && !v->notes.failed && !v->unjudged.failed;
+    return v->unjudged.length > 0 || !whole ? GP_CHECK_UNJUDGED : GP_CHECK_HELD;
 }
 
 void gp_verdict_summary(const struct gp_verdict *v, struct gp_text *out)
@@ -110,7 +111,7 @@ void gp_verdict_summary(const struct gp_verdict *v, struct gp_text *out)
         gp_text_addf(out, ", %zu not judged", v->skipped);
     if (v->noted > 0)
         gp_text_addf(out, ", %zu noted", v->noted);
-    if (v->failed)
+    if (v->failed || v->notes.failed || v->unjudged.failed)
         gp_text_add(out, "; out of memory: the list is not complete");
 }
 
