@@ -1,7 +1,5 @@
 #include "check/counters.h"
 
-#include "metrics/define.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,12 +11,18 @@
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 /* An option of a command: its name, its letter (0: none), what its argument is called (NULL: it
- * takes none), what it does. Parsing and help come from the same rows. */
+ * takes none), what it does. Parsing, help, the manual pages and the shells' completion come from
+ * the same rows. The rest may be left out. */
 struct cli_option {
     const char *name;
     char letter;
     const char *argument;
     const char *help;
+    const char *group;  /* heading in the help; rows of a group stand together */
+    const char *also;   /* other names, blanks between them */
+    const char *nvprof; /* nvprof's option that it stands for, where there is one */
+    const char *ncu;    /* ncu's */
+    int joins;          /* 1: given again, it adds to its value, with a comma */
 };
 
 struct cli_command {
@@ -39,6 +45,12 @@ extern const struct cli_command *const cli_commands[];
  * command answers, after saying what is wrong or printing the help that --help asked for. */
 int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values,
               int *status);
+
+/* Appends an option's names as the help shows them: "-k, --kernels FILTER". */
+void cli_add_option_names(const struct cli_option *option, struct gp_text *out);
+
+/* The command of that name, NULL where there is none. */
+const struct cli_command *cli_find_command(const char *name);
 
 /* Answers as cli_print does. */
 int cli_print_help(const struct cli_command *command);

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/manual.h"
 
 #include "base/log.h"
 #include "base/nearest.h"
@@ -12,7 +13,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_run,        &cli_report,  &cli_metrics, &cli_check, &cli_baseline,
     &cli_thresholds, &cli_compare, &cli_history, &cli_help,  NULL};
 
-static const struct cli_command *find_command(const char *name)
+const struct cli_command *cli_find_command(const char *name)
 {
     for (size_t i = 0; cli_commands[i]; i++)
         if (strcmp(cli_commands[i]->name, name) == 0)
@@ -41,28 +42,66 @@ static int print_overview(void)
     return cli_print(&out);
 }
 
-static int run_help(const struct cli_command *self, int argc, char **argv)
+enum { COMPLETION, SCDOC, HELP_OPTION_COUNT };
+
+static const struct cli_option help_options[HELP_OPTION_COUNT] = {
+    [COMPLETION] = {.name = "completion",
+                    .argument = "bash|zsh",
+                    .help = "print the script that completes commands and options in that shell"},
+    [SCDOC] = {.name = "scdoc", .help = "print the manual page of the command, for scdoc"},
+};
+
+static int print_completion(const char *shell)
 {
-    (void)self;
-    if (argc < 2)
-        return print_overview();
-    const struct cli_command *command = find_command(argv[1]);
-    if (command)
-        return cli_print_help(command);
+    struct gp_text out = {0};
+    if (strcmp(shell, "bash") == 0) {
+        cli_add_bash_completion(&out);
+    } else if (strcmp(shell, "zsh") == 0) {
+        cli_add_zsh_completion(&out);
+    } else {
+        gp_say("--completion: '%s' is neither bash nor zsh", shell);
+        return CLI_USAGE;
+    }
+    return cli_print(&out);
+}
+
+static int complain_of_command(const char *name)
+{
     size_t count = 0;
     while (cli_commands[count])
         count++;
-    const char *nearest = gp_nearest(argv[1], count, command_name, NULL);
-    gp_say("there is no command '%s'%s%s%s ('gpuprof help' lists them)", argv[1],
+    const char *nearest = gp_nearest(name, count, command_name, NULL);
+    gp_say("there is no command '%s'%s%s%s ('gpuprof help' lists them)", name,
            nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     return CLI_USAGE;
 }
 
+static int run_help(const struct cli_command *self, int argc, char **argv)
+{
+    const char *values[HELP_OPTION_COUNT];
+    int status, first = cli_parse(self, argc, argv, values, &status);
+    if (first < 0)
+        return status;
+    if (values[COMPLETION])
+        return print_completion(values[COMPLETION]);
+    const struct cli_command *command = first < argc ? cli_find_command(argv[first]) : NULL;
+    if (first < argc && !command)
+        return complain_of_command(argv[first]);
+    if (values[SCDOC]) {
+        struct gp_text out = {0};
+        cli_add_manual(command, &out);
+        return cli_print(&out);
+    }
+    return command ? cli_print_help(command) : print_overview();
+}
+
 const struct cli_command cli_help = {
     .name = "help",
-    .arguments = "[COMMAND]",
+    .arguments = "[options] [COMMAND]",
     .help = "Explain gpuprof or one of its commands.",
     .run = run_help,
+    .options = help_options,
+    .option_count = HELP_OPTION_COUNT,
 };
 
 /* Everything that is not the name of a command is a program to run. */
@@ -79,7 +118,7 @@ int main(int argc, char **argv)
         gp_text_add(&out, "gpuprof " GP_VERSION "\n");
         return cli_print(&out);
     }
-    const struct cli_command *command = find_command(argv[1]);
+    const struct cli_command *command = cli_find_command(argv[1]);
     if (command)
         return command->run(command, argc - 1, argv + 1);
     return cli_run.run(&cli_run, argc, argv);

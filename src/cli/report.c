@@ -1,9 +1,13 @@
 #include "cli/cli.h"
+#include "cli/report_views.h"
 
+#include "base/escape.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
+#include "report/copies.h"
 #include "report/layout.h"
+#include "report/merge.h"
 #include "report/table.h"
 
 #include <ctype.h>
@@ -12,14 +16,74 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { METRICS, TOP, OPTION_COUNT };
+enum {
+    METRICS,
+    TOP,
+    KERNELS,
+    DEVICES,
+    SKIP,
+    COUNT,
+    PRINT,
+    TRACE,
+    CSV,
+    COLUMNS,
+    SORT,
+    UNIT,
+    DEMANGLING,
+    MERGE,
+    SIDE,
+    OPTION_COUNT
+};
+
+#define WHAT "What is shown"
+#define HOW "How it is shown"
+#define SEVERAL "Several profiles"
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] =
         {"metrics", 'm', "LIST",
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
-         "counters the profile holds ('default' for standard input or a pipe)"},
-    [TOP] = {"top", 'n', "COUNT", "most kernels to show, those with the most time; 0: all (20)"},
+         "counters the profile holds ('default' for standard input or a pipe)",
+         WHAT, NULL, "--metrics", "--metrics", 1},
+    [TOP] = {"top", 'n', "COUNT",
+             "most kernels to show, those with the most time; of a trace that is sorted, launches; "
+             "0: all (20)",
+             WHAT, NULL, NULL, NULL, 0},
+    [KERNELS] = {"kernels", 'k', "FILTER",
+                 "only kernels whose name matches this regular expression (also as "
+                 "regex:EXPRESSION, or ::NAME:INVOCATION)",
+                 WHAT, "kernel-name", "--kernels", "-k, --kernel-name", 0},
+    [DEVICES] = {"devices", 0, "LIST", "only launches on these GPUs, with commas between them",
+                 WHAT, NULL, "--devices", "--devices", 0},
+    [SKIP] = {"launch-skip", 0, "N", "leave out the first N launches", WHAT, NULL, NULL,
+              "-s, --launch-skip", 0},
+    [COUNT] = {"launch-count", 'c', "N", "show N launches, and no later ones", WHAT, NULL, NULL,
+               "-c, --launch-count", 0},
+
+    [PRINT] = {"print", 0, "VIEW",
+               "summary: the report; times, metrics: nvprof's tables; trace: a line for each "
+               "launch; json: the summary for programs; side: a column for each profile; launches: "
+               "JSON Lines, all that is recorded of a launch in one object (summary)",
+               HOW, NULL, NULL, NULL, 0},
+    [TRACE] = {"print-gpu-trace", 0, NULL, "as --print trace", HOW, NULL, "--print-gpu-trace", NULL,
+               0},
+    [CSV] = {"csv", 0, NULL,
+             "comma-separated values, of --print times, metrics (if none is said), trace or side",
+             HOW, NULL, "--csv", "--csv", 0},
+    [COLUMNS] = {"columns", 0, "LIST",
+                 "what a line of the trace has: metrics, fields of a launch, name", HOW, NULL, NULL,
+                 NULL, 0},
+    [SORT] = {"sort", 0, "METRIC",
+              "order of the trace: the largest value of this metric first, or 'start'", HOW, NULL,
+              NULL, NULL, 0},
+    [UNIT] = {"normalized-time-unit", 'u', "UNIT", "the unit of times: s, ms, us, ns, auto (auto)",
+              HOW, "unit", "-u, --normalized-time-unit", NULL, 0},
+    [DEMANGLING] = {"demangling", 0, "on|off",
+                    "off: names of kernels are as the compiler made them (on)", HOW, NULL,
+                    "--demangling", NULL, 0},
+
+    [MERGE] = {"merge", 0, NULL, "all profiles as if they were one", SEVERAL, NULL, NULL, NULL, 0},
+    [SIDE] = {"side-by-side", 0, NULL, "as --print side", SEVERAL, NULL, NULL, NULL, 0},
 };
 
 /* ---- which metrics a profile can give ---- */
@@ -44,25 +108,20 @@ static int note_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int note_launch(void *user, const struct gp_launch *launch)
+/* Notes the name; counters keep the reader's copy of it, or the definitions' own. */
+static const char *note_counter(void *user, const char *name)
 {
     struct contents *c = user;
-    for (size_t i = 0; i < launch->counter_count; i++) {
-        const char *name = launch->counters[i].name;
-        size_t length = strlen(name);
-        struct recorded_name *known = NULL;
-        HASH_FIND(hh, c->counters, name, length, known);
-        if (known)
-            continue;
-        known = calloc(1, sizeof(*known) + length + 1);
-        if (!known)
-            return 0;
-        memcpy(known->name, name, length);
-        HASH_ADD_KEYPTR(hh, c->counters, known->name, length, known);
-        if (!known->hh.tbl)
-            free(known);
-    }
-    return 0;
+    size_t length = strlen(name);
+    struct recorded_name *known = NULL;
+    HASH_FIND(hh, c->counters, name, length, known);
+    if (known || !(known = calloc(1, sizeof(*known) + length + 1)))
+        return NULL;
+    memcpy(known->name, name, length);
+    HASH_ADD_KEYPTR(hh, c->counters, known->name, length, known);
+    if (!known->hh.tbl)
+        free(known);
+    return NULL;
 }
 
 static void forget(struct contents *c)
@@ -123,8 +182,9 @@ static int select_recorded(struct gp_metrics *m, const char *path, struct gp_tex
         struct contents c = {0};
         char why[512];
         const struct gp_profile_visitor visitor = {
-            .user = &c, .device = note_device, .launch = note_launch};
-        if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) == 0 && c.counters)
+            .user = &c, .device = note_device, .counter_name = note_counter};
+        gp_profile_read(path, &visitor, NULL, why, sizeof(why));
+        if (c.counters)
             for (size_t i = 0; i < gp_metrics_count(m); i++)
                 if (can_be_given(&c, m, gp_metrics_at(m, i)))
                     gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
@@ -138,16 +198,22 @@ static int select_recorded(struct gp_metrics *m, const char *path, struct gp_tex
 /* ---- one profile ---- */
 
 struct reporting {
+    const struct gp_metrics *metrics;
+    struct gp_filter *filter;
+    struct gp_merge merge;
+    struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;
     struct gp_text *out;
     const char *path;
+    int seen; /* something of the profile could be read */
 };
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
     struct reporting *r = user;
     struct gp_text line = {0};
-    gp_text_addf(&line, "%s:", r->path);
+    gp_text_add_escaped(&line, r->path, strlen(r->path));
+    gp_text_add(&line, ":");
     for (size_t i = 0; i < header->argument_count; i++)
         gp_text_addf(&line, " %s", header->command[i]);
     gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
@@ -155,48 +221,88 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_wrap(r->out, 3, gp_text_string(&line));
     gp_text_free(&line);
     gp_summary_settings(r->summary, &header->settings);
+    r->seen = 1;
+    gp_merge_begin(&r->merge);
     return 0;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    gp_copies_add(((struct reporting *)user)->copies, type, line);
+    return 0;
+}
+
+/* Names that are the definitions' own make metrics quick to compute. */
+static const char *own_name(void *user, const char *name)
+{
+    return gp_metrics_counter_name(((struct reporting *)user)->metrics, name);
 }
 
 static int take_device(void *user, const struct gp_device *device)
 {
-    gp_summary_device(((struct reporting *)user)->summary, device);
+    struct reporting *r = user;
+    gp_summary_device(r->summary, gp_merge_device(&r->merge, device));
     return 0;
 }
 
 static int take_launch(void *user, const struct gp_launch *launch)
 {
-    gp_summary_launch(((struct reporting *)user)->summary, launch);
+    struct reporting *r = user;
+    struct gp_launch own = *launch;
+    own.device = gp_merge_number(&r->merge, launch->device);
+    if (gp_filter_takes(r->filter, launch))
+        gp_summary_launch(r->summary, &own);
     return 0;
 }
 
 static int take_count(void *user, const struct gp_count *count)
 {
-    gp_summary_count(((struct reporting *)user)->summary, count);
+    struct reporting *r = user;
+    struct gp_count own = *count;
+    own.device = gp_merge_number(&r->merge, count->device);
+    if (gp_filter_counts(r->filter, count))
+        gp_summary_count(r->summary, &own);
     return 0;
 }
 
-static int report_file(struct gp_metrics *m, const char *path, const struct gp_table_options *table,
-                       struct gp_text *out)
+/* Reports on `count` profiles together. */
+static int report_together(struct gp_metrics *m, const struct cli_views *views,
+                           const struct gp_table_options *table, char **paths, int count,
+                           struct gp_text *out)
 {
     struct gp_text notes = {0};
-    char why[512] = "out of memory";
-    struct reporting r = {.summary = gp_summary_new(m), .out = out, .path = path};
+    char why[512];
+    int worst = CLI_OK;
+    struct reporting r = {
+        .metrics = m, .filter = cli_views_filter(views), .summary = gp_summary_new(m), .out = out};
     const struct gp_profile_visitor visitor = {.user = &r,
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,
-                                               .count = take_count};
-    int answer = r.summary ? gp_profile_read(path, &visitor, &notes, why, sizeof(why)) : -1;
-    if (answer == 0) {
-        gp_table_report(r.summary, table, out);
-        gp_text_add(out, gp_text_string(&notes));
-    } else {
-        gp_say("%s", why);
+                                               .count = take_count,
+                                               .other = take_other,
+                                               .counter_name = own_name};
+    bool ready = r.summary && r.filter;
+    if (!ready) {
+        gp_say("out of memory");
+        worst = CLI_FAILED;
     }
+    for (int i = 0; ready && i < count; i++) {
+        r.path = paths[i];
+        if (gp_profile_read(paths[i], &visitor, &notes, why, sizeof(why)) != 0) {
+            gp_say("%s", why);
+            worst = CLI_FAILED;
+        }
+    }
+    if (r.seen) {
+        gp_table_report(r.summary, table, out);
+        gp_copies_table(r.copies, out);
+        gp_text_add(out, gp_text_string(&notes));
+    }
+    gp_filter_free(r.filter);
     gp_summary_free(r.summary);
     gp_text_free(&notes);
-    return answer == 0 ? CLI_OK : CLI_FAILED;
+    return worst;
 }
 
 static int read_top(const char *text, struct gp_table_options *table)
@@ -212,31 +318,84 @@ static int read_top(const char *text, struct gp_table_options *table)
     return 0;
 }
 
-static int report_files(struct gp_metrics *m, const char *list,
+/* --metrics, or all that the profile has the counters for. */
+static int select_metrics(struct gp_metrics *m, const char *path, const char *list)
+{
+    struct gp_text problems = {0};
+    int answer = list ? gp_metrics_select(m, list, &problems) : select_recorded(m, path, &problems);
+    if (answer != 0)
+        gp_say_lines("--metrics: ", gp_text_string(&problems));
+    gp_text_free(&problems);
+    return answer == 0 ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
+}
+
+static int report_files(struct gp_metrics *m, const struct cli_views *views,
                         const struct gp_table_options *table, char **paths, int count)
 {
-    int worst = CLI_OK;
-    struct gp_text problems = {0};
-    if (list && gp_metrics_select(m, list, &problems) != 0) {
-        gp_say_lines("--metrics: ", gp_text_string(&problems));
-        worst = CLI_USAGE;
-        count = 0;
-    }
-    for (int i = 0; i < count; i++) {
+    int worst = CLI_OK, step = views->merge ? count : 1;
+    for (int i = 0; i < count; i += step) {
         struct gp_text out = {0};
         if (i > 0)
             gp_text_add(&out, "\n");
-        int answer = CLI_FAILED;
-        if (list || select_recorded(m, paths[i], &problems) == 0)
-            answer = report_file(m, paths[i], table, &out);
+        int answer = select_metrics(m, paths[i], views->metrics);
+        if (answer == CLI_USAGE)
+            return answer;
         if (answer == CLI_OK)
-            answer = cli_print(&out);
-        gp_text_free(&out);
+            answer = report_together(m, views, table, paths + i, step, &out);
+        int printed = cli_print(&out);
+        if (printed > answer)
+            answer = printed;
         if (answer > worst)
             worst = answer;
     }
-    gp_text_free(&problems);
     return worst;
+}
+
+/* False after saying what is wrong. */
+static bool read_views(const char *const *values, struct cli_views *views)
+{
+    const char *unit = values[UNIT], *demangling = values[DEMANGLING];
+    *views = (struct cli_views){.metrics = values[METRICS],
+                                .kernels = values[KERNELS],
+                                .devices = values[DEVICES],
+                                .skip = values[SKIP],
+                                .count = values[COUNT],
+                                .columns = values[COLUMNS],
+                                .sort = values[SORT],
+                                .merge = values[MERGE] != NULL,
+                                .select = select_metrics};
+    views->view.csv = values[CSV] != NULL;
+    if (values[PRINT] && !cli_view_find(values[PRINT], &views->which))
+        return false;
+    if (!values[PRINT])
+        views->which = values[SIDE]                                       ? CLI_VIEW_SIDE
+                       : values[TRACE] || values[COLUMNS] || values[SORT] ? CLI_VIEW_TRACE
+                       : values[CSV]                                      ? CLI_VIEW_METRICS
+                                                                          : CLI_VIEW_SUMMARY;
+    if (unit && strcmp(unit, "auto") != 0 &&
+        !(views->view.unit = gp_view_unit(unit, strlen(unit)))) {
+        gp_say("--normalized-time-unit: '%s' is none of s, ms, us, ns, auto", unit);
+        return false;
+    }
+    if (demangling && strcmp(demangling, "on") != 0 && strcmp(demangling, "off") != 0) {
+        gp_say("--demangling: '%s' is neither on nor off", demangling);
+        return false;
+    }
+    views->view.mangled = demangling && strcmp(demangling, "off") == 0;
+    return true;
+}
+
+static int print_report(const struct cli_views *views, const struct gp_table_options *table,
+                        char **paths, int count)
+{
+    struct gp_metrics *m = cli_open_metrics();
+    if (!m)
+        return CLI_FAILED;
+    int answer = !cli_views_check(views, m)         ? CLI_USAGE
+                 : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)
+                                                    : cli_views_print(views, m, paths, count);
+    gp_metrics_close(m);
+    return answer;
 }
 
 static int run_report(const struct cli_command *self, int argc, char **argv)
@@ -246,18 +405,15 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     if (first < 0)
         return status;
     struct gp_table_options table = {.top = 20};
-    if (values[TOP] && read_top(values[TOP], &table) != 0)
+    struct cli_views views;
+    if ((values[TOP] && read_top(values[TOP], &table) != 0) || !read_views(values, &views))
         return CLI_USAGE;
+    views.top = values[TOP] ? table.top : 0;
     if (first >= argc) {
         gp_say("there is no profile to report on ('gpuprof help report' tells more)");
         return CLI_USAGE;
     }
-    struct gp_metrics *m = cli_open_metrics();
-    if (!m)
-        return CLI_FAILED;
-    int answer = report_files(m, values[METRICS], &table, argv + first, argc - first);
-    gp_metrics_close(m);
-    return answer;
+    return print_report(&views, &table, argv + first, argc - first);
 }
 
 const struct cli_command cli_report = {

@@ -15,9 +15,9 @@ static struct {
 
 void gp_checks_open(struct gp_metrics *m)
 {
-    const char *path = getenv("GPUPROF_CHECK");
+    const char *path = secure_getenv("GPUPROF_CHECK");
     /* `gpuprof --check` judges the profiles itself; what they need is selected here. */
-    const char *by = getenv("GPUPROF_CHECK_BY");
+    const char *by = secure_getenv("GPUPROF_CHECK_BY");
     bool elsewhere = by && strcmp(by, "command") == 0;
     if (!path || !*path)
         return;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "launch/kernels.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/session.h"
 
 #include <pthread.h>
@@ -286,7 +287,7 @@ static bool takes(struct gp_graph_node *n)
     memcpy(call.grid, n->grid, sizeof(call.grid));
     memcpy(call.block, n->block, sizeof(call.block));
     memcpy(call.cluster, n->cluster, sizeof(call.cluster));
-    return gp_sampling_takes(&call, &n->turn);
+    return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
 }
 
 /* A kernel launches graphs only as part of one itself: by itself it fails. Locked. */

@@ -539,6 +539,7 @@ static void record(const struct measurement *m, uint64_t index, double started_m
         .passes = m->runs,
         .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
         .restored_bytes = m->restored_bytes,
+        .start_ms = rint(1e3 * started_ms) / 1e3, /* the clock has no more that can be relied on */
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);

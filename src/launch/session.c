@@ -3,26 +3,34 @@
 #include "base/cancel.h"
 #include "base/demangle.h"
 #include "base/environment.h"
+#include "base/file.h"
+#include "base/floating.h"
 #include "base/log.h"
 #include "base/pattern.h"
 #include "base/place.h"
 #include "base/process.h"
+#include "base/regex.h"
 #include "base/sample.h"
+#include "base/stack.h"
 #include "base/text.h"
 #include "cuda/driver.h"
 #include "launch/checks.h"
+#include "launch/copies.h"
+#include "launch/printing.h"
+#include "launch/progress.h"
 #include "launch/sampling.h"
+#include "launch/selection.h"
 #include "launch/tallies.h"
 #include "launch/threads.h"
 #include "memory/budget.h"
 #include "profile/writer.h"
+#include "report/copies.h"
 #include "report/summary.h"
 #include "report/table.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
-#include <regex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +41,7 @@
 /* Kernels in the report at exit; the profile has them all. */
 #define MOST_KERNELS 20
 #define DEFAULT_TIMEOUT 1.0
+#define MOST_TOO_HARD 8
 
 enum state { IDLE, STARTING, MEASURING, PASSIVE };
 
@@ -41,11 +50,11 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
-    double timeout;              /* seconds */
-    struct gp_settings settings; /* what readers of the profile must know */
-    bool selective;
-    regex_t kernels;
+    double timeout;                 /* seconds */
+    struct gp_settings settings;    /* what readers of the profile must know */
+    struct gp_regex *kernels;       /* those that are wanted; NULL: all */
     const char *kernel_pattern;     /* the text of it */
+    unsigned too_hard;              /* names that could not be compared with it */
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
@@ -56,19 +65,33 @@ static struct {
 
 /* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
 static __thread int own_work __attribute__((tls_model("initial-exec")));
+static __thread int programs_errno __attribute__((tls_model("initial-exec")));
 
 /* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
  * program's next cancellation point, not at one of ours. */
 void gp_own_work_begins(void)
 {
     gp_cancel_hold();
-    own_work++;
+    if (own_work++ == 0)
+        programs_errno = errno;
 }
 
 void gp_own_work_ends(void)
 {
-    own_work--;
+    if (--own_work == 0)
+        errno = programs_errno;
     gp_cancel_release();
+}
+
+void gp_at_work(void (*work)(void *argument), void *argument)
+{
+    gp_floating program;
+    gp_own_work_begins();
+    gp_floating_hold(&program);
+    if (!gp_stack_run(GP_STACK_ENOUGH, work, argument))
+        work(argument);
+    gp_floating_restore(&program);
+    gp_own_work_ends();
 }
 
 bool gp_at_own_work(void)
@@ -79,12 +102,11 @@ bool gp_at_own_work(void)
 /* What other threads do while the session starts must not go unseen. */
 static int wait_for_start(void)
 {
-    int state, saved_errno = errno;
+    int state;
     gp_own_work_begins();
     while ((state = atomic_load(&session.state)) == STARTING && gp_process_is_marked())
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     gp_own_work_ends();
-    errno = saved_errno;
     return state;
 }
 
@@ -128,19 +150,34 @@ void gp_session_stop(void)
     atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
 }
 
+/* Each name that is too hard to compare costs some milliseconds: after so many it is enough. */
+static bool matches(const char *name, bool *too_hard)
+{
+    return session.too_hard < MOST_TOO_HARD && gp_regex_matches(session.kernels, name, too_hard);
+}
+
 bool gp_session_selects(const char *kernel)
 {
-    if (!session.selective)
+    static struct gp_once once;
+    bool too_hard = false;
+    if (!session.kernels)
         return true;
-    bool matches = regexec(&session.kernels, kernel, 0, NULL, 0) == 0;
-    char *demangled = matches ? NULL : gp_demangle(kernel, GP_NAME_FULL);
-    matches = matches || (demangled && regexec(&session.kernels, demangled, 0, NULL, 0) == 0);
+    bool selected = matches(kernel, &too_hard);
+    char *demangled = selected || too_hard ? NULL : gp_demangle(kernel, GP_NAME_FULL);
+    selected = selected || (demangled && matches(demangled, &too_hard));
     free(demangled);
-    if (matches)
+    session.too_hard += too_hard;
+    if (too_hard)
+        gp_say_limited(
+            &once, 1,
+            "GPUPROF_KERNELS=%s: it matches in too many ways to compare %.100s%s with it; such "
+            "kernels are not measured",
+            session.kernel_pattern, kernel, strlen(kernel) > 100 ? "..." : "");
+    if (selected)
         atomic_store(&session.selected, true);
     else
         atomic_store(&session.left_out, true);
-    return matches;
+    return selected;
 }
 
 bool gp_session_flushes_caches(void)
@@ -193,6 +230,7 @@ void gp_session_record_device(const struct gp_device *device)
     pthread_mutex_lock(&session.records);
     gp_summary_device(session.summary, device);
     gp_checks_device(device);
+    gp_printing_device(device);
     if (session.writer)
         gp_writer_device(session.writer, device);
     pthread_mutex_unlock(&session.records);
@@ -203,6 +241,8 @@ void gp_session_record_launch(const struct gp_launch *launch)
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
     gp_checks_launch(launch);
+    gp_printing_launch(launch);
+    gp_progress_launch(launch, 1);
     if (session.writer)
         gp_writer_launch(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -211,6 +251,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 void gp_session_note_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
+    gp_progress_launch(launch, 0);
     if (session.writer)
         gp_writer_early(session.writer, launch);
     pthread_mutex_unlock(&session.records);
@@ -221,7 +262,7 @@ void gp_session_note_launch(const struct gp_launch *launch)
 /* The report inside the profile would make that unreadable. */
 static bool is_profile(const char *log)
 {
-    const char *pattern = getenv("GPUPROF_OUTPUT");
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     struct gp_text path = {0};
     char why[256];
     bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 &&
@@ -237,7 +278,7 @@ static bool open_log_file(const char *path, char *why, size_t why_size)
     if (is_profile(path))
         snprintf(why, why_size, "GPUPROF_OUTPUT names the same file");
     else if ((error = gp_log_open(path)))
-        snprintf(why, why_size, "cannot open %s: %s", path, strerror(error));
+        snprintf(why, why_size, "cannot open %s: %s", path, gp_open_error(error));
     else
         return true;
     return false;
@@ -245,7 +286,7 @@ static bool open_log_file(const char *path, char *why, size_t why_size)
 
 static void open_log(void)
 {
-    const char *pattern = getenv("GPUPROF_LOG");
+    const char *pattern = secure_getenv("GPUPROF_LOG");
     if (!pattern || !*pattern)
         return;
     struct gp_text path = {0};
@@ -258,7 +299,7 @@ static void open_log(void)
 
 static void open_output(void)
 {
-    const char *pattern = getenv("GPUPROF_OUTPUT");
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     if (!pattern || !*pattern)
         return;
     struct gp_text path = {0};
@@ -273,7 +314,7 @@ static void open_output(void)
 
 static void read_cache_mode(void)
 {
-    const char *mode = getenv("GPUPROF_CACHE");
+    const char *mode = secure_getenv("GPUPROF_CACHE");
     session.flush_caches = true;
     if (!mode || !*mode || strcmp(mode, "flush") == 0)
         return;
@@ -285,7 +326,7 @@ static void read_cache_mode(void)
 
 static void read_verify_mode(void)
 {
-    const char *mode = getenv("GPUPROF_VERIFY");
+    const char *mode = secure_getenv("GPUPROF_VERIFY");
     if (!mode || !*mode || strcmp(mode, "learn") == 0)
         return;
     if (strcmp(mode, "always") == 0)
@@ -296,7 +337,7 @@ static void read_verify_mode(void)
 
 static void read_memory_limit(void)
 {
-    const char *size = getenv("GPUPROF_MEMORY");
+    const char *size = secure_getenv("GPUPROF_MEMORY");
     if (size && *size && !gp_budget_set(size))
         gp_say("GPUPROF_MEMORY=%s: not a size such as 512M or 4G, nor a share such as 10%%; it is "
                "10%%",
@@ -305,7 +346,7 @@ static void read_memory_limit(void)
 
 static void read_timeout(void)
 {
-    const char *text = getenv("GPUPROF_TIMEOUT");
+    const char *text = secure_getenv("GPUPROF_TIMEOUT");
     session.timeout = DEFAULT_TIMEOUT;
     if (!text || !*text)
         return;
@@ -325,7 +366,7 @@ static void read_timeout(void)
 
 static void read_sample(void)
 {
-    const char *text = getenv("GPUPROF_SAMPLE");
+    const char *text = secure_getenv("GPUPROF_SAMPLE");
     struct gp_sample sample = {0};
     if (!text || !*text)
         return;
@@ -339,7 +380,7 @@ static void read_sample(void)
 
 static void read_replay(void)
 {
-    const char *mode = getenv("GPUPROF_REPLAY");
+    const char *mode = secure_getenv("GPUPROF_REPLAY");
     if (!mode || !*mode || strcmp(mode, "on") == 0)
         return;
     if (strcmp(mode, "off") == 0)
@@ -350,27 +391,24 @@ static void read_replay(void)
 
 static void read_kernel_filter(void)
 {
-    const char *pattern = getenv("GPUPROF_KERNELS");
-    if (!pattern || !*pattern)
-        return;
-    int error = regcomp(&session.kernels, pattern, REG_EXTENDED | REG_NOSUB);
-    if (error) {
-        char why[128];
-        regerror(error, &session.kernels, why, sizeof(why));
-        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", pattern, why);
-        return;
-    }
-    session.selective = true;
-    session.kernel_pattern = strdup(pattern); /* the program may change its environment */
-    if (!session.kernel_pattern)
-        session.kernel_pattern = "...";
+    const char *text = secure_getenv("GPUPROF_KERNELS");
+    struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
+    char why[256];
+    if (text && *text && !gp_kernel_filter_parse(text, &filter, why, sizeof(why)))
+        gp_say("GPUPROF_KERNELS=%.100s%s: %s; every kernel is measured", text,
+               strlen(text) > 100 ? "..." : "", why);
+    gp_selection_read(&filter);
+    session.kernel_pattern = filter.name; /* the program may change its environment */
+    if (filter.name && *filter.name)
+        session.kernels = gp_regex_new(filter.name, why, sizeof(why));
 }
 
 static bool open_metrics(void)
 {
     struct gp_text problems = {0};
     session.metrics = gp_metrics_open(&problems);
-    if (session.metrics && gp_metrics_select(session.metrics, getenv("GPUPROF_METRICS"), &problems))
+    if (session.metrics &&
+        gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (session.metrics) {
         gp_checks_open(session.metrics);
@@ -391,53 +429,95 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(session.writer, count);
 }
 
-/* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
- * process ends, and another thread may still be in a hook. */
-static void report_at_exit(void)
+static void write_report(const struct gp_text *report)
 {
-    if (!gp_session_is_here())
-        return;
+    struct gp_text rest = {0};
+    const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
+    if (profile)
+        gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report %s' prints all of it",
+                     profile);
+    else
+        gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
+    gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
+    gp_text_free(&rest);
+}
+
+/* `copies`: NULL, none were asked for. */
+static void print_report(const struct gp_copies *copies)
+{
+    struct gp_text text = {0};
+    struct gp_table_options options = {.top = MOST_KERNELS};
+    gp_table_report(session.summary, &options, &text);
+    if (copies)
+        gp_copies_table(copies, &text);
+    if (text.failed)
+        gp_say("out of memory: the report is not complete");
+    write_report(&text);
+    gp_text_free(&text);
+}
+
+/* Behind the report, or where there is none. */
+static void print_checks(void)
+{
+    struct gp_text text = {0};
+    gp_checks_report(&text);
+    if (text.length > 0)
+        write_report(&text);
+    gp_text_free(&text);
+}
+
+/* Frees nothing: the process ends, and another thread may still be in a hook. */
+static void report(void *unused)
+{
+    (void)unused;
     atomic_store(&session.state, PASSIVE);
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 2;
     if (pthread_mutex_timedlock(&session.records, &until) != 0)
         return;
+    gp_progress_end();
     if (!session.reported && (!session.gave_up || gp_summary_launches(session.summary) > 0)) {
         session.reported = true;
         gp_tallies_visit(record_count, NULL);
         if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
-        struct gp_text text = {0};
-        struct gp_table_options options = {.top = MOST_KERNELS};
-        gp_table_report(session.summary, &options, &text);
-        gp_checks_report(&text);
-        if (text.failed)
-            gp_say("out of memory: the report is not complete");
-        gp_log_text(gp_text_string(&text), text.length);
-        gp_text_free(&text);
+        struct gp_copies copies[GP_COPY_KINDS];
+        bool copied = gp_copies_read(copies);
+        if (copied && session.writer)
+            gp_copies_write(copies, session.writer);
+        if (gp_printing_end(session.summary, copied ? copies : NULL))
+            print_report(copied ? copies : NULL);
+        print_checks();
     }
+    if (session.writer)
+        gp_writer_finish(session.writer);
     pthread_mutex_unlock(&session.records);
 }
 
-void gp_session_start(void)
+/* Where one process alone is to be measured, whether it is this one. */
+static bool is_target(void)
 {
-    int idle = IDLE;
-    /* A child, too, that was forked while another thread was at it: it is never marked. */
-    if (atomic_load(&session.state) != IDLE)
-        return;
-    atomic_store(&session.pid, getpid());
-    gp_process_mark();
-    if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
-        return; /* another thread is at it, or we ourselves, re-entering */
-    if (!gp_driver_find()) {
-        atomic_store(&session.state, IDLE);
+    const char *target = secure_getenv("GPUPROF_PROCESS");
+    return !target || !*target || strtol(target, NULL, 10) == (long)getpid();
+}
+
+/* Registered after the driver's own start, hence run before its teardown. */
+static void report_at_exit(void)
+{
+    if (gp_session_is_here())
+        gp_at_work(report, NULL);
+}
+
+static void start(void *unused)
+{
+    (void)unused;
+    gp_environment_find();
+    if (!is_target()) {
+        atomic_store_explicit(&session.state, PASSIVE, memory_order_release);
         return;
     }
-    int saved_errno = errno;
-    gp_own_work_begins();
-    gp_environment_find();
     open_log();
     bool opened = open_metrics();
     if (opened) {
@@ -451,11 +531,30 @@ void gp_session_start(void)
         read_memory_limit();
         read_timeout();
         read_kernel_filter();
+        gp_printing_start(session.metrics);
+        gp_progress_start();
+        gp_copies_start();
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");
     }
     atomic_store_explicit(&session.state, opened ? MEASURING : PASSIVE, memory_order_release);
-    gp_own_work_ends();
+}
+
+void gp_session_start(void)
+{
+    int idle = IDLE, saved_errno = errno;
+    /* A child, too, that was forked while another thread was at it: it is never marked. */
+    if (atomic_load(&session.state) != IDLE)
+        return;
+    atomic_store(&session.pid, getpid());
+    gp_process_mark();
     errno = saved_errno;
+    if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
+        return; /* another thread is at it, or we ourselves, re-entering */
+    if (!gp_driver_find()) {
+        atomic_store(&session.state, IDLE);
+        return;
+    }
+    gp_at_work(start, NULL);
 }

@@ -192,7 +192,7 @@ static struct function *look_for(struct gp_code *code, const char *name, int cc)
     struct search s = {.name = name};
     const char *why = code->why;
     /* The driver may have been told to pass machine code by and to compile PTX. */
-    const char *force = getenv("CUDA_FORCE_PTX_JIT");
+    const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
     if (force && *force && strcmp(force, "0") != 0)
         why = "the driver compiles its module's PTX";
     else if (code->image && !is_there(code))

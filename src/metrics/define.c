@@ -125,13 +125,6 @@ bool gp_metrics_select_also(struct gp_metrics *m, const struct gp_metric *metric
     return true;
 }
 
-const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name)
-{
-    struct gp_counter_name *known = NULL;
-    HASH_FIND_STR(m->counters, name, known);
-    return known ? known->name : NULL;
-}
-
 struct visit {
     const struct gp_device *device;
     void (*visit)(void *user, const char *counter);

@@ -16,10 +16,6 @@ const struct gp_metric *gp_metrics_define(struct gp_metrics *m, const char *form
 /* Adds a metric to the selection, behind the others. False when memory runs out. */
 bool gp_metrics_select_also(struct gp_metrics *m, const struct gp_metric *metric);
 
-/* The one copy of a counter's name that evaluation finds without comparing letters, NULL where no
- * metric uses that counter. */
-const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name);
-
 /* Visits the names of the counters that a metric is computed from on that device. A name may come
  * up several times. */
 void gp_metric_visit_counters(const struct gp_metric *metric, const struct gp_device *device,

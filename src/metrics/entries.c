@@ -121,3 +121,10 @@ int gp_metrics_intern_counter(void *user, struct gp_node *operand)
     operand->bound = c->name;
     return 0;
 }
+
+const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name)
+{
+    struct gp_counter_name *c = NULL;
+    HASH_FIND(hh, m->counters, name, strlen(name), c);
+    return c ? c->name : NULL;
+}

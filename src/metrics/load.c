@@ -105,7 +105,7 @@ static void load_folder(struct gp_loading *l, const char *folder, const char *as
 
 void gp_load_users_files(struct gp_loading *l)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
     struct gp_text folder = {0};
     if (config && config[0] == '/')
         gp_text_addf(&folder, "%s/gpuprof", config);
@@ -114,7 +114,7 @@ void gp_load_users_files(struct gp_loading *l)
     if (folder.length > 0 && !folder.failed)
         load_folder(l, folder.data, NULL);
 
-    const char *path = getenv("GPUPROF_METRICS_PATH");
+    const char *path = secure_getenv("GPUPROF_METRICS_PATH");
     while (path && *path) {
         size_t length = strcspn(path, ":");
         gp_text_clear(&folder);

@@ -59,6 +59,9 @@ const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i
 int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
                         const char ***names, size_t *count);
 
+/* The definitions' own copy of a counter's name, NULL where no formula has it. */
+const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name);
+
 /* Computes a metric of one launch. Returns 0 with *value, or -1 with the reason in `why`. */
 int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
                        const struct gp_launch *launch, double *value, char *why, size_t why_size);

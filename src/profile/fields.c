@@ -1,13 +1,14 @@
 #include "profile/fields.h"
 
-#define FIELD(record, kind, name, needed)                                                          \
+#define FIELD(record, kind, name, needed, once)                                                    \
     {                                                                                              \
 #name, GP_FIELD_##kind, offsetof(struct record, name), sizeof(((struct record *)0)->name), \
-            needed                                                                                 \
+            needed, once                                                                           \
     }
-#define DEVICE(kind, name, needed) FIELD(gp_device, kind, name, needed)
-#define LAUNCH(kind, name, needed) FIELD(gp_launch, kind, name, needed)
-#define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed)
+#define DEVICE(kind, name, needed) FIELD(gp_device, kind, name, needed, 0)
+#define LAUNCH(kind, name, needed) FIELD(gp_launch, kind, name, needed, 0)
+#define ONCE(kind, name, needed) FIELD(gp_launch, kind, name, needed, 1)
+#define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed, 0)
 
 const struct gp_field gp_device_fields[] = {
     DEVICE(INT, ordinal, 1),
@@ -41,25 +42,26 @@ const size_t gp_device_field_count = sizeof(gp_device_fields) / sizeof(gp_device
 
 const struct gp_field gp_launch_fields[] = {
     LAUNCH(U64, index, 1),
-    LAUNCH(STRING, kernel, 1),
-    LAUNCH(INT, device, 1),
-    LAUNCH(U64, context, 0),
+    ONCE(STRING, kernel, 1),
+    ONCE(INT, device, 1),
+    ONCE(U64, context, 0),
     LAUNCH(U64, stream, 0),
-    LAUNCH(EXTENT, grid, 1),
-    LAUNCH(EXTENT, block, 1),
-    LAUNCH(EXTENT, cluster, 0),
-    LAUNCH(UNSIGNED, registers, 0),
-    LAUNCH(UNSIGNED, shared_static, 0),
-    LAUNCH(UNSIGNED, shared_dynamic, 0),
-    LAUNCH(UNSIGNED, local_bytes, 0),
-    LAUNCH(UNSIGNED, max_threads_per_block, 0),
-    LAUNCH(UNSIGNED, max_shared_dynamic, 0),
-    LAUNCH(INT, shared_carveout, 0),
+    ONCE(EXTENT, grid, 1),
+    ONCE(EXTENT, block, 1),
+    ONCE(EXTENT, cluster, 0),
+    ONCE(UNSIGNED, registers, 0),
+    ONCE(UNSIGNED, shared_static, 0),
+    ONCE(UNSIGNED, shared_dynamic, 0),
+    ONCE(UNSIGNED, local_bytes, 0),
+    ONCE(UNSIGNED, max_threads_per_block, 0),
+    ONCE(UNSIGNED, max_shared_dynamic, 0),
+    ONCE(INT, shared_carveout, 0),
     LAUNCH(UNSIGNED, passes, 0),
     LAUNCH(U64, saved_bytes, 0),
     LAUNCH(U64, restored_bytes, 0),
     LAUNCH(INT, recalled, 0),
     LAUNCH(DOUBLE, overhead_ms, 0),
+    LAUNCH(DOUBLE, start_ms, 0),
     LAUNCH(STRING, skipped, 0),
 };
 const size_t gp_launch_field_count = sizeof(gp_launch_fields) / sizeof(gp_launch_fields[0]);
@@ -70,3 +72,9 @@ const struct gp_field gp_count_fields[] = {
     COUNT(U64, launches, 1),
 };
 const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);
+
+bool gp_is_column(const struct gp_field *f)
+{
+    return !f->once && f->kind != GP_FIELD_STRING && f->kind != GP_FIELD_TEXT &&
+           f->kind != GP_FIELD_EXTENT;
+}

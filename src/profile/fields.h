@@ -5,6 +5,8 @@
 
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 enum gp_field_kind {
     GP_FIELD_INT,
     GP_FIELD_UNSIGNED,
@@ -22,7 +24,11 @@ struct gp_field {
     enum gp_field_kind kind;
     size_t offset, size;
     int needed; /* a line without it makes no sense */
+    int once;   /* of a launch: said once for each configuration, not for each launch */
 };
+
+/* Whether a launch's line has a number for it: it is of one launch, and no text. */
+bool gp_is_column(const struct gp_field *f);
 
 extern const struct gp_field gp_device_fields[];
 extern const size_t gp_device_field_count;

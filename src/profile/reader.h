@@ -1,10 +1,12 @@
-/* Reads a profile line by line, in memory that does not grow with the file. Owns nothing that
- * outlives a call; calls base/. */
+/* Reads a profile line by line, of format 1 or 2, compressed or not, in memory that does not grow
+ * with the number of launches. Owns nothing that outlives a call; calls base/. */
 #ifndef GPUPROF_PROFILE_READER_H
 #define GPUPROF_PROFILE_READER_H
 
 #include "base/text.h"
 #include "profile/record.h"
+
+struct json_t;
 
 /* What the first line says. */
 struct gp_profile_header {
@@ -17,18 +19,28 @@ struct gp_profile_header {
     struct gp_settings settings;
 };
 
-/* Called in the file's order; any of them may be NULL. What they are given lives until they return.
- * Anything but 0 ends the reading. */
+/* Called in the file's order; any of them may be NULL. What they are given lives until they return,
+ * but the strings of a launch (its kernel, names and reasons of its counters, why it was skipped)
+ * live until the reading ends, and each text there is one pointer. Anything but 0 ends the reading.
+ */
 struct gp_profile_visitor {
     void *user;
     int (*header)(void *user, const struct gp_profile_header *header);
     int (*device)(void *user, const struct gp_device *device);
     int (*launch)(void *user, const struct gp_launch *launch);
     int (*count)(void *user, const struct gp_count *count);
+    /* A line of a type that this room does not know, an object of jansson's. */
+    int (*other)(void *user, const char *type, const struct json_t *line);
+    /* The user's own copy of a counter's name, which launches then point at (NULL: none). It is
+     * asked for each name at least once, also where `launch` is NULL: the quick way to see which
+     * counters a profile has. */
+    const char *(*counter_name)(void *user, const char *name);
 };
 
 /* Reads `path` ("-": standard input). Returns 0, a visitor's answer, or -1 with one line
- * "file:line: what is wrong" in `why`. A last line that a crash cut short is dropped, and `notes`
+ * "file:line: what is wrong" in `why`. Lines that cannot be read are left out and the reading goes
+ * on: the visitor has had all that can be, and `why` says how much is left out. Where its header
+ * was not called nothing could be read. A last line that a crash cut short is dropped, and `notes`
  * (may be NULL) says so. */
 int gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
                     struct gp_text *notes, char *why, size_t why_size);

@@ -65,6 +65,7 @@ struct gp_launch {
     uint64_t saved_bytes, restored_bytes;   /* copied before the launch, written back after */
     int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
     double overhead_ms;  /* host time that measuring added */
+    double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
     const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
     size_t counter_count;
     const struct gp_counter *counters;
@@ -77,6 +78,23 @@ struct gp_count {
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_dynamic;
     uint64_t launches;
+};
+
+/* Copies and fills of a process, by direction. */
+enum gp_copy_kind {
+    GP_HOST_TO_DEVICE,
+    GP_DEVICE_TO_HOST,
+    GP_DEVICE_TO_DEVICE,
+    GP_PEER_TO_PEER,
+    GP_HOST_TO_HOST,
+    GP_COPY_BY_ADDRESS, /* the driver tells the direction from the addresses */
+    GP_FILL,
+    GP_COPY_KINDS
+};
+struct gp_copies {
+    uint64_t calls, bytes;
+    uint64_t timed, timed_bytes;       /* of those, calls whose time is known */
+    double seconds, shortest, longest; /* of those */
 };
 
 /* How a process was measured, as far as it matters to who reads its counters. */

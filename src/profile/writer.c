@@ -2,149 +2,62 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "gpuprof_version.h"
-#include "profile/fields.h"
+#include "profile/number.h"
+#include "profile/object.h"
+#include "profile/said.h"
+#include "profile/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 struct gp_writer {
-    int fd;
+    struct gp_output file;
     int stopped;
     char *path;
     uint64_t devices_written; /* one bit per ordinal */
+    struct gp_sink sink;
+    struct gp_said said;
+    struct gp_text lines, body; /* scratch: what is to be written; what is said once */
 };
-
-/* One line in the making; `failed`: memory ran out and something is missing in it. */
-struct line {
-    json_t *object;
-    int failed;
-};
-
-static void put(struct line *line, json_t *into, const char *key, json_t *value)
-{
-    /* Takes the value over also when it fails, and fails when there is none. */
-    if (json_object_set_new(into, key, value) != 0)
-        line->failed = 1;
-}
-
-static void add(struct line *line, json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) != 0)
-        line->failed = 1;
-}
-
-static struct line new_line(const char *type)
-{
-    struct line line = {.object = json_object()};
-    put(&line, line.object, "type", json_string(type));
-    return line;
-}
-
-/* Bytes that are no UTF-8, which arguments and kernel names may hold, become '?'. */
-static json_t *text_value(const char *s)
-{
-    json_t *value = json_string(s);
-    if (value)
-        return value;
-    char *clean = strdup(s);
-    if (!clean)
-        return NULL;
-    for (char *p = clean; *p; p++)
-        if ((unsigned char)*p >= 0x80)
-            *p = '?';
-    value = json_string(clean);
-    free(clean);
-    return value;
-}
-
-static json_t *whole(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
-/* Every field of the record that is a plain number or text, by the one list of fields. */
-static void put_fields(struct line *line, const struct gp_field *fields, size_t count,
-                       const void *record)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct gp_field *f = &fields[i];
-        const char *at = (const char *)record + f->offset;
-        switch (f->kind) {
-        case GP_FIELD_INT:
-            put(line, line->object, f->name, json_integer(*(const int *)at));
-            break;
-        case GP_FIELD_UNSIGNED:
-            put(line, line->object, f->name, whole(*(const unsigned *)at));
-            break;
-        case GP_FIELD_U32:
-            put(line, line->object, f->name, whole(*(const uint32_t *)at));
-            break;
-        case GP_FIELD_U64:
-            put(line, line->object, f->name, whole(*(const uint64_t *)at));
-            break;
-        case GP_FIELD_SIZE:
-            put(line, line->object, f->name, whole(*(const size_t *)at));
-            break;
-        case GP_FIELD_DOUBLE:
-            if (isfinite(*(const double *)at))
-                put(line, line->object, f->name, json_real(*(const double *)at));
-            break;
-        case GP_FIELD_TEXT:
-            put(line, line->object, f->name, text_value(at));
-            break;
-        case GP_FIELD_STRING:
-            if (*(const char *const *)at)
-                put(line, line->object, f->name, text_value(*(const char *const *)at));
-            break;
-        case GP_FIELD_EXTENT: {
-            const unsigned *extent = (const unsigned *)at;
-            json_t *array = json_array();
-            for (int k = 0; k < 3; k++)
-                add(line, array, whole(extent[k]));
-            put(line, line->object, f->name, array);
-            break;
-        }
-        }
-    }
-}
 
 static int stop(struct gp_writer *w, int error)
 {
     w->stopped = 1;
-    gp_say("%s: %s; nothing more is recorded in this profile", w->path, strerror(error));
+    const char *why = error == EBADF    ? "the program has closed its descriptor"
+                      : error == EAGAIN ? "who reads it does not read on"
+                                        : strerror(error);
+    gp_say("%s: %s; nothing more is recorded in this profile", w->path, why);
     return -1;
 }
 
-static int append(const char *bytes, size_t length, void *text)
+/* Writes the lines that were made. */
+static int write_lines(struct gp_writer *w, bool complete)
 {
-    gp_text_add_bytes(text, bytes, length);
-    return ((struct gp_text *)text)->failed ? -1 : 0;
-}
-
-/* Writes the line and lets go of it. */
-static int write_line(struct gp_writer *w, struct line *line)
-{
-    struct gp_text text = {0};
-    int complete = !line->failed && json_dump_callback(line->object, append, &text,
-                                                       JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0;
-    gp_text_add(&text, "\n");
-    int error = complete && !text.failed ? gp_write_all(w->fd, text.data, text.length) : ENOMEM;
-    json_decref(line->object);
-    gp_text_free(&text);
+    bool failed = !complete || w->lines.failed;
+    int error = failed ? ENOMEM : gp_sink_write(&w->sink, w->lines.data, w->lines.length);
+    gp_text_clear(&w->lines);
     return error ? stop(w, error) : 0;
 }
 
-static void add_own_command(struct line *line, json_t *array)
+/* Writes the line and frees it. */
+static int write_object(struct gp_writer *w, struct gp_object *line)
+{
+    bool complete = gp_object_finish(line, &w->lines);
+    gp_text_add(&w->lines, "\n");
+    return write_lines(w, complete);
+}
+
+static void add_own_command(struct gp_object *line, json_t *array)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -157,17 +70,31 @@ static void add_own_command(struct line *line, json_t *array)
             gp_text_add_bytes(&all, part, (size_t)n);
     close(fd);
     for (size_t at = 0; !all.failed && at < all.length; at += strlen(all.data + at) + 1)
-        add(line, array, text_value(all.data + at));
+        gp_object_append(line, array, gp_object_text(all.data + at));
     gp_text_free(&all);
 }
 
 /* What is as usual is left out. */
-static void put_settings(struct line *line, const struct gp_settings *settings)
+static void put_settings(struct gp_object *line, const struct gp_settings *settings)
 {
     if (settings && settings->sample)
-        put(line, line->object, "sample", text_value(settings->sample));
+        gp_object_put(line, line->object, "sample", gp_object_text(settings->sample));
     if (settings && settings->replay_off)
-        put(line, line->object, "replay", json_string("off"));
+        gp_object_put(line, line->object, "replay", json_string("off"));
+}
+
+/* The elements of a launch's line, in their order. */
+static void put_columns(struct gp_object *line)
+{
+    json_t *columns = json_array();
+    gp_object_append(line, columns, json_string("configuration"));
+    for (size_t i = 0; i < gp_launch_field_count; i++)
+        if (gp_is_column(&gp_launch_fields[i]))
+            gp_object_append(line, columns, json_string(gp_launch_fields[i].name));
+    static const char *const last[] = {"reason", "values", "counters"};
+    for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
+        gp_object_append(line, columns, json_string(last[i]));
+    gp_object_put(line, line->object, "columns", columns);
 }
 
 static int write_header(struct gp_writer *w, const char *const *command,
@@ -181,20 +108,30 @@ static int write_header(struct gp_writer *w, const char *const *command,
     if (gmtime_r(&now, &utc))
         strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &utc);
 
-    struct line line = new_line("header");
+    struct gp_object line = gp_object_new("header");
     json_t *arguments = json_array();
     if (!command)
         add_own_command(&line, arguments);
     for (; command && *command; command++)
-        add(&line, arguments, text_value(*command));
-    put(&line, line.object, "format", json_integer(GP_PROFILE_FORMAT));
-    put(&line, line.object, "gpuprof", json_string(GP_VERSION));
-    put(&line, line.object, "pid", json_integer(getpid()));
-    put(&line, line.object, "host", text_value(host));
-    put(&line, line.object, "command", arguments);
-    put(&line, line.object, "time", json_string(when));
+        gp_object_append(&line, arguments, gp_object_text(*command));
+    gp_object_put(&line, line.object, "format", json_integer(GP_PROFILE_FORMAT));
+    gp_object_put(&line, line.object, "gpuprof", json_string(GP_VERSION));
+    gp_object_put(&line, line.object, "pid", json_integer(getpid()));
+    gp_object_put(&line, line.object, "host", gp_object_text(host));
+    gp_object_put(&line, line.object, "command", arguments);
+    gp_object_put(&line, line.object, "time", json_string(when));
     put_settings(&line, settings);
-    return write_line(w, &line);
+    put_columns(&line);
+    return write_object(w, &line);
+}
+
+/* The lock says that somebody is writing, a child process perhaps that inherited our settings. It
+ * is this process's own: a forked child that lives on does not hold it. What is no regular file has
+ * none. */
+static bool is_being_written(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES);
 }
 
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
@@ -205,14 +142,12 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     bool is_programs = false;
     int fd = w && name ? gp_open_output(path, &is_programs) : -1;
     if (fd < 0) {
-        snprintf(why, why_size, "%s: %s", path, w && name ? strerror(errno) : "out of memory");
+        snprintf(why, why_size, "%s: %s", path, w && name ? gp_open_error(errno) : "out of memory");
         free(w);
         free(name);
         return NULL;
     }
-    /* The lock says that somebody is writing, a child process perhaps that inherited our settings.
-     */
-    if (!is_programs && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!is_programs && is_being_written(fd)) {
         snprintf(why, why_size,
                  "%s: another process is writing this file; put %%p (process id) into its name",
                  path);
@@ -223,14 +158,24 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     }
     if (!is_programs && ftruncate(fd, 0) != 0)
         errno = 0; /* a pipe or a terminal: nothing to empty */
-    w->fd = fd;
+    w->file = gp_output_of(fd);
     w->path = name;
+    if (!gp_sink_open(&w->sink, &w->file, gp_sink_compresses(path))) {
+        snprintf(why, why_size, "%s: out of memory", path);
+        gp_writer_close(w);
+        return NULL;
+    }
     if (write_header(w, command, settings) != 0) {
         snprintf(why, why_size, "%s: cannot be written", path);
         gp_writer_close(w);
         return NULL;
     }
     return w;
+}
+
+const char *gp_writer_path(const struct gp_writer *w)
+{
+    return w->stopped ? NULL : w->path;
 }
 
 int gp_writer_device(struct gp_writer *w, const struct gp_device *device)
@@ -243,30 +188,162 @@ int gp_writer_device(struct gp_writer *w, const struct gp_device *device)
     if (w->devices_written & bit)
         return 0;
     w->devices_written |= bit;
-    struct line line = new_line("device");
-    put_fields(&line, gp_device_fields, gp_device_field_count, device);
-    return write_line(w, &line);
+    struct gp_object line = gp_object_new("device");
+    gp_object_put_fields(&line, gp_device_fields, gp_device_field_count, GP_FIELDS_ALL, device);
+    return write_object(w, &line);
+}
+
+/* ---- launches ---- */
+
+/* Says w->body under a number, once. 0 where memory runs out. */
+static unsigned say_once(struct gp_writer *w, const char *type)
+{
+    if (w->body.failed)
+        return 0;
+    size_t length = w->body.length;
+    /* Texts of two types are never alike: each begins with the names of its fields. */
+    unsigned number = gp_said_find(&w->said, w->body.data, length);
+    if (number)
+        return number;
+    number = gp_said_add(&w->said, w->body.data, length);
+    gp_text_addf(&w->lines, "{\"type\":\"%s\",\"id\":%u,", type, number);
+    gp_text_add_bytes(&w->lines, w->body.data + 1, length - 1);
+    gp_text_add(&w->lines, "\n");
+    return number;
+}
+
+/* The object becomes w->body. */
+static unsigned say_object_once(struct gp_writer *w, const char *type, struct gp_object *object)
+{
+    gp_text_clear(&w->body);
+    return gp_object_finish(object, &w->body) ? say_once(w, type) : 0;
+}
+
+static unsigned say_configuration(struct gp_writer *w, const struct gp_launch *launch)
+{
+    struct gp_object object = gp_object_new(NULL);
+    gp_object_put_fields(&object, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ONCE, launch);
+    return say_object_once(w, "configuration", &object);
+}
+
+static unsigned say_reason(struct gp_writer *w, const char *reason)
+{
+    struct gp_object object = gp_object_new(NULL);
+    gp_object_put(&object, object.object, "reason", gp_object_text(reason));
+    return say_object_once(w, "reason", &object);
+}
+
+/* Why a counter has no value; NULL where it has one. */
+static const char *absence(const struct gp_counter *c)
+{
+    if (!c->absent && !isfinite(c->value))
+        return "not a finite number";
+    return c->absent;
+}
+
+/* What instrumented code counted is the same for many launches. */
+static bool is_shared(const struct gp_counter *c)
+{
+    return strstr(c->name, GP_INSTRUMENTED) != NULL;
+}
+
+/* The names of those counters that are shared, or are not. */
+static unsigned say_names(struct gp_writer *w, const struct gp_launch *launch, bool shared)
+{
+    struct gp_object object = gp_object_new(NULL);
+    json_t *names = json_array(), *absent = json_object();
+    for (size_t i = 0; i < launch->counter_count; i++) {
+        const struct gp_counter *c = &launch->counters[i];
+        if (is_shared(c) != shared)
+            continue;
+        if (absence(c))
+            gp_object_put(&object, absent, c->name, gp_object_text(absence(c)));
+        else
+            gp_object_append(&object, names, json_string(c->name));
+    }
+    gp_object_put(&object, object.object, "names", names);
+    gp_object_put(&object, object.object, "absent", absent);
+    return say_object_once(w, "counters", &object);
+}
+
+static void add_values(struct gp_text *out, const struct gp_launch *launch, bool shared)
+{
+    for (size_t i = 0; i < launch->counter_count; i++) {
+        const struct gp_counter *c = &launch->counters[i];
+        if (is_shared(c) != shared || absence(c))
+            continue;
+        gp_text_add(out, ",");
+        gp_number_add(out, c->value);
+    }
+}
+
+static unsigned say_shared_values(struct gp_writer *w, const struct gp_launch *launch)
+{
+    unsigned names = say_names(w, launch, true);
+    if (names == 0)
+        return 0;
+    gp_text_clear(&w->body);
+    gp_text_addf(&w->body, "{\"values\":[%u", names);
+    add_values(&w->body, launch, true);
+    gp_text_add(&w->body, "]}");
+    return say_once(w, "values");
+}
+
+static void add_column(struct gp_text *out, const struct gp_field *f,
+                       const struct gp_launch *launch)
+{
+    const char *at = (const char *)launch + f->offset;
+    switch (f->kind) {
+    case GP_FIELD_INT:
+        gp_text_addf(out, ",%d", *(const int *)at);
+        break;
+    case GP_FIELD_UNSIGNED:
+    case GP_FIELD_U32:
+        gp_text_addf(out, ",%" PRIu32, *(const uint32_t *)at);
+        break;
+    case GP_FIELD_U64:
+    case GP_FIELD_SIZE:
+        gp_text_addf(out, ",%" PRIu64, *(const uint64_t *)at);
+        break;
+    default: /* a double: gp_is_column lets no other kind in */
+        gp_text_add(out, ",");
+        gp_number_add(out, isfinite(*(const double *)at) ? *(const double *)at : 0);
+        break;
+    }
+}
+
+/* At most so many things are said once for a launch. */
+#define SAID_PER_LAUNCH 5
+
+static void forget_when_full(struct gp_writer *w)
+{
+    if (!gp_said_is_full(&w->said, SAID_PER_LAUNCH))
+        return;
+    gp_said_forget(&w->said);
+    gp_text_add(&w->lines, "{\"type\":\"forget\"}\n");
 }
 
 static int write_launch(struct gp_writer *w, const char *type, const struct gp_launch *launch)
 {
     if (w->stopped)
         return -1;
-    struct line line = new_line(type);
-    put_fields(&line, gp_launch_fields, gp_launch_field_count, launch);
-    json_t *counters = json_object(), *absent = json_object();
-    for (size_t i = 0; i < launch->counter_count; i++) {
-        const struct gp_counter *c = &launch->counters[i];
-        if (c->absent)
-            put(&line, absent, c->name, text_value(c->absent));
-        else if (!isfinite(c->value))
-            put(&line, absent, c->name, json_string("not a finite number"));
-        else
-            put(&line, counters, c->name, json_real(c->value));
-    }
-    put(&line, line.object, "counters", counters);
-    put(&line, line.object, "absent", absent);
-    return write_line(w, &line);
+    bool shares = false;
+    for (size_t i = 0; i < launch->counter_count; i++)
+        shares |= is_shared(&launch->counters[i]);
+    forget_when_full(w);
+    unsigned configuration = say_configuration(w, launch);
+    unsigned reason = launch->skipped ? say_reason(w, launch->skipped) : 0;
+    unsigned values = shares ? say_shared_values(w, launch) : 0;
+    unsigned names = say_names(w, launch, false);
+    bool complete = configuration && names && (reason || !launch->skipped) && (values || !shares);
+    gp_text_addf(&w->lines, "[\"%s\",%u", type, configuration);
+    for (size_t i = 0; i < gp_launch_field_count; i++)
+        if (gp_is_column(&gp_launch_fields[i]))
+            add_column(&w->lines, &gp_launch_fields[i], launch);
+    gp_text_addf(&w->lines, ",%u,%u,%u", reason, values, names);
+    add_values(&w->lines, launch, false);
+    gp_text_add(&w->lines, "]\n");
+    return write_lines(w, complete);
 }
 
 int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch)
@@ -283,16 +360,40 @@ int gp_writer_count(struct gp_writer *w, const struct gp_count *count)
 {
     if (w->stopped)
         return -1;
-    struct line line = new_line("count");
-    put_fields(&line, gp_count_fields, gp_count_field_count, count);
-    return write_line(w, &line);
+    struct gp_object line = gp_object_new("count");
+    gp_object_put_fields(&line, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
+    return write_object(w, &line);
+}
+
+int gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields)
+{
+    struct gp_object line = gp_object_new(type);
+    if (!fields || json_object_update(line.object, fields) != 0)
+        line.failed = true;
+    json_decref(fields);
+    if (!w->stopped)
+        return write_object(w, &line);
+    json_decref(line.object);
+    return -1;
+}
+
+void gp_writer_finish(struct gp_writer *w)
+{
+    int error = w->stopped ? 0 : gp_sink_finish(&w->sink);
+    if (error)
+        stop(w, error);
 }
 
 void gp_writer_close(struct gp_writer *w)
 {
     if (!w)
         return;
-    close(w->fd);
+    gp_writer_finish(w);
+    gp_sink_free(&w->sink);
+    gp_said_forget(&w->said);
+    gp_text_free(&w->lines);
+    gp_text_free(&w->body);
+    gp_output_close(&w->file);
     free(w->path);
     free(w);
 }

@@ -8,24 +8,29 @@
 
 #include "profile/record.h"
 
-#define GP_PROFILE_FORMAT 1
+#define GP_PROFILE_FORMAT 2
 
 struct gp_writer;
+struct json_t;
 
-/* Opens (and empties) `path`, already expanded, and writes the header line. `command` ends in NULL;
- * NULL stands for this process's own command line. The settings are NULL where they are the usual
- * ones. Returns NULL with the reason in `why`; a file
- * that another process is writing at this moment is left alone and is such a reason. */
+/* Opens (and empties) `path`, already expanded, and writes the header line. What is written to a
+ * name that ends in ".zst" is compressed, each line so that it can be read at once. `command` ends
+ * in NULL; NULL stands for this process's own command line. The settings are NULL where they are
+ * the usual ones. Returns NULL with the reason in `why`; a file that another process is writing at
+ * this moment is left alone and is such a reason. */
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
                                  const struct gp_settings *settings, char *why, size_t why_size);
+
+/* The profile's name; NULL when writing has stopped. */
+const char *gp_writer_path(const struct gp_writer *w);
 
 /* Writes a device's facts; a device already written is skipped. 0, or -1 when writing has stopped.
  */
 int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
 
 /* Writes one launch. A value that is no finite number is written as absent. When the file can take
- * no more (disk full, limit on file size) one message says so and nothing is written from then on.
- * 0 or -1. */
+ * no more (disk full, limit on file size, a reader who does not read for a second) or is ours no
+ * more (the program closed it) one message says so and nothing is written from then on. 0 or -1. */
 int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch);
 
 /* Writes what is known of a launch of which not all counters could be read yet, in case the process
@@ -36,6 +41,14 @@ int gp_writer_early(struct gp_writer *w, const struct gp_launch *launch);
 
 /* Writes how often a kernel was launched. 0, or -1 when writing has stopped. */
 int gp_writer_count(struct gp_writer *w, const struct gp_count *count);
+
+/* Writes a line of another type, for rooms that record something of their own; readers that do not
+ * know the type pass over it. Takes the object over; NULL is one that memory ran out for. 0 or -1.
+ */
+int gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields);
+
+/* Completes a compressed file, at the end of the process; later lines may follow. */
+void gp_writer_finish(struct gp_writer *w);
 
 void gp_writer_close(struct gp_writer *w);
 

@@ -60,8 +60,9 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
 
 static void add_headline(const struct gp_rows *r, struct gp_text *out)
 {
-    uint64_t measured = 0, replays = 0;
-    double overhead_ms = 0;
+    const struct gp_group *rest = gp_summary_rest(r->summary);
+    uint64_t measured = rest->measured, replays = rest->replays;
+    double overhead_ms = rest->overhead_ms;
     for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
         const struct gp_group *g = gp_summary_group(r->summary, i);
         measured += g->measured;

@@ -1,5 +1,7 @@
 # `gpuprof report` on profiles written by hand.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
     gpuprof=$GPUPROF_BUILD/gpuprof
     cd "$BATS_TEST_TMPDIR"
@@ -234,4 +236,160 @@ END
             n=$((n + (n < 40 ? 1 : 37)))
         done
     done
+}
+
+# ---- other views ---------------------------------------------------------------------------------
+
+# A second kernel on a second GPU, and launches that take different times.
+several() {
+    sed 's/"index":0/"index":1/; s/vectorAdd/vectorSub/; s/65000.0/130000.0/' launch >sub
+    sed 's/"index":0/"index":2/; s/65000.0/32500.0/' launch >short
+    cat header launch sub short >several.jsonl
+}
+
+@test "the trace has a line for each launch, in any order and with any columns" {
+    several
+    run "$gpuprof" report --print trace several.jsonl
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'vectorAdd(float const\*, float const\*, float\*, int) \[[02]\]$' <<<"$output")" -eq 2 ]
+    [[ $output == *"65.000us       (524288 1 1)"* ]]
+    run "$gpuprof" report --csv --columns index,kernel,grid,duration --sort duration several.jsonl
+    [ "${lines[0]}" = '"index","kernel","grid","duration"' ]
+    [ "${lines[1]}" = '1,"_Z9vectorSubPKfS0_Pfi",524288,0.00013' ]
+    [ "${lines[3]}" = '2,"_Z9vectorAddPKfS0_Pfi",524288,3.25e-05' ]
+    [ "${#lines[@]}" -eq 4 ]
+    run "$gpuprof" report several.jsonl --csv --columns index,duration --sort duration --top 1 --unit us
+    [ "$output" = $'"index","duration"\n1,130' ]
+    run "$gpuprof" report --csv --print-gpu-trace --demangling off several.jsonl
+    [[ ${lines[3]} == ',65.000000,524288,1,1,32,1,1,16,0,0,,,,,"NVIDIA H200 (0)",1,0,"_Z9vectorAddPKfS0_Pfi"' ]]
+    run "$gpuprof" report --csv --print trace --metrics duration,dram_read_bytes several.jsonl
+    [[ ${lines[2]} == '"NVIDIA H200 (0)",1,0,"vectorAdd(float const*, float const*, float*, int)",0.000065000,134217728' ]]
+}
+
+@test "nvprof's tables are made of profiles, too" {
+    several
+    run "$gpuprof" report --print times several.jsonl
+    [[ $output == *$'==77== Profiling result:\n'* ]]
+    [[ $(flat) == *"GPU activities: 57.14% 130.00us 1 130.00us 130.00us 130.00us vectorSub("* ]]
+    [[ $(flat) == *" 42.86% 97.500us 2 48.750us 32.500us 65.000us vectorAdd("* ]]
+    run "$gpuprof" report --print metrics -m dram_read_bytes,gld_efficiency several.jsonl
+    [[ $(flat) == *"2 dram_read_bytes Total bytes read from DRAM to L2 cache 134217728 134217728 134217728"* ]]
+    [[ $(flat) == *"gld_efficiency Global Memory Load Efficiency not measured: counter smsp__sass"* ]]
+    run "$gpuprof" report --csv -m duration several.jsonl
+    [[ $output == *'"NVIDIA H200 (0)","vectorSub(float const*, float const*, float*, int)",1,"duration"'*',0.000130000,0.000130000,0.000130000'* ]]
+}
+
+@test "json is what docs/report-json.md says" {
+    several
+    "$gpuprof" report --print json several.jsonl good.jsonl >x.json
+    run python3 - x.json <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["format"] == "gpuprof report" and r["version"] == 1
+assert [p["file"] for p in r["profiles"]] == ["several.jsonl", "good.jsonl"]
+p = r["profiles"][0]
+assert p["command"] == ["./app", "-n", "5"] and p["pid"] == 77 and p["replayed"]
+assert p["launches"] == 3 and p["devices"][0]["chip"] == "GH100"
+k = p["kernels"][0]
+assert k["symbol"] == "_Z9vectorSubPKfS0_Pfi" and k["block"] == [32, 1, 1] and k["seconds"] == 0.00013
+assert k["metrics"]["dram_read_bytes"] == {"unit": "bytes", "launches": 1, "min": 134217728.0,
+    "max": 134217728.0, "mean": 134217728.0, "combined": False}
+assert "absent" in k["metrics"]["achieved_occupancy"]
+END
+    [ "$status" -eq 0 ]
+}
+
+@test "profiles are taken together or stand side by side" {
+    sed 's/"ordinal":0,"name":"NVIDIA H200"/"ordinal":0,"name":"NVIDIA L4"/' header >other
+    cat other launch >b.jsonl
+    run "$gpuprof" report --merge good.jsonl good.jsonl
+    [[ $output == *": 4 kernel launches, 4 measured"* ]]
+    [ "$(grep -c '^GPU ' <<<"$output")" -eq 1 ]
+    run "$gpuprof" report --merge good.jsonl b.jsonl good.jsonl
+    [[ $output == *": 5 kernel launches, 5 measured"* ]]
+    [[ $output == *"GPU 0: NVIDIA H200"*"GPU 1: NVIDIA L4"* ]]
+    [[ $output == *"; 4 launches, 4 measured; GPU 0"* ]]
+    [[ $output == *"; 1 launch, 1 measured; GPU 1"* ]]
+    several
+    run "$gpuprof" report --side-by-side good.jsonl several.jsonl
+    [[ $(flat) == *"vectorAdd("*" launches 2 2 "* ]]
+    [[ $(flat) == *"vectorSub("*" time - 130.0 us "* ]]
+    run "$gpuprof" report --side-by-side --csv -m dram_read_bytes good.jsonl several.jsonl
+    [ "${lines[0]}" = '"Kernel","Value","good.jsonl","several.jsonl"' ]
+    [ "${lines[2]}" = '"vectorAdd(float const*, float const*, float*, int)","dram_read_bytes",134217728,134217728' ]
+}
+
+@test "launches are chosen by kernel, device and number" {
+    several
+    count() { "$gpuprof" report "$@" several.jsonl | sed -n 's/.*: \([0-9]* kernel launch[es]*\),.*/\1/p'; }
+    [ "$(count -k vectorSub)" = "1 kernel launch" ]
+    [ "$(count --kernels 'regex:vectorAdd\(float')" = "2 kernel launches" ]
+    [ "$(count -k ::vectorAdd:2)" = "1 kernel launch" ]
+    [ "$(count --launch-skip 1)" = "2 kernel launches" ]
+    [ "$(count --launch-skip 1 -c 1)" = "1 kernel launch" ]
+    [ "$(count --devices 0)" = "3 kernel launches" ]
+    [ "$(count --devices 1)" = "0 kernel launches" ]
+}
+
+@test "a damaged profile gives what can be read, one line on the rest, and status 1" {
+    several
+    { sed '4s/.*/garbage/' several.jsonl; echo '{"type":"launch"}'; } >damaged.jsonl
+    run --separate-stderr "$gpuprof" report damaged.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *": 2 kernel launches, 2 measured"* ]]
+    [ "$stderr" = "gpuprof: damaged.jsonl:4: no JSON: '[' or '{' expected near 'garbage'; this line and 1 more are left out" ]
+}
+
+@test "wrong options of the report answer 2 before anything is read" {
+    wrong() {
+        local expected=$1
+        shift
+        run "$gpuprof" report "$@" nothing.jsonl
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: $expected" ] || {
+            echo "$*: $output"
+            return 1
+        }
+    }
+    wrong "--print: there is no view 'page'; say summary, times, metrics, trace, json, side or launches" --print page
+    wrong "--columns: there is no column 'gld_eficiency'; did you mean gld_efficiency?" --columns index,gld_eficiency
+    wrong "--columns goes with --print trace" --columns index --print json
+    wrong "--sort: there is no metric 'size' (nor is it 'start')" --sort size
+    wrong "--csv goes with --print times, metrics, trace or side" --csv --print json
+    wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" -k '('
+    wrong "--kernels: '1::x:': launches of a profile are chosen by name and number, not by context or stream" -k 1::x:
+    wrong "--devices: 'x' is no list; say all, or numbers from 0 to 63 with commas between them" --devices x
+    wrong "--launch-skip: 'x' is no number of launches" --launch-skip x
+    wrong "--normalized-time-unit: 'h' is none of s, ms, us, ns, auto" -u h
+    wrong "--demangling: 'h' is neither on nor off" --demangling h
+    wrong "--metrics: there is no metric 'zzzzzz'" --print trace --metrics zzzzzz
+}
+
+@test "texts of a profile cannot move the terminal's cursor or begin a line" {
+    esc='\\u001b]0;mine\\u0007\\u001b[2J\\nDETAILS\\u009b1m\\u202e' # as sed wants it
+    sed "s|\./app|./app$esc|; s|node1|node1$esc|; s|NVIDIA H200|H200$esc|; s|GH100|GH$esc|" header |
+        sed 's|"time":"[^"]*"|"time":"'"$esc"'","sample":"'"$esc"'"|' | sed 's|"gpuprof":"0.1.0"|"gpuprof":"'"$esc"'"|' >raw.jsonl
+    sed "s|_Z9vectorAdd|$esc|; s|the counters are|$esc|; s|\"passes\":2|\"passes\":2,\"skipped\":\"$esc\"|" launch >>raw.jsonl
+    sed "s|dram__bytes_read.sum|dram$esc|" launch >>raw.jsonl
+    # The escapes came through, and nothing that does not show.
+    for options in "" "--metrics all" "--top 0"; do
+        run "$gpuprof" report $options raw.jsonl
+        [ "$status" -eq 0 ]
+        [[ $output == *'\x1b]0;mine\x07'* ]]
+        [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
+        [ "$(grep -c '^DETAILS' <<<"$output")" -eq 1 ]
+    done
+    # What is wrong with a line is said of it as it is; so is a name of a file.
+    printf '{"type":"header","format":1}\n{"type":"launch","\x1b[2J": tru\x1b]0;x\x07}\n' >wrong.jsonl
+    cp wrong.jsonl $'wrong\e[2J\nx.jsonl'
+    for file in wrong.jsonl $'wrong\e[2J\nx.jsonl' $'none\e[2J\nx'; do
+        run --separate-stderr "$gpuprof" report "$file"
+        [ "$status" -eq 1 ]
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [ "$(LC_ALL=C tr -d '\n -~' <<<"$output$stderr" | wc -c)" -eq 0 ]
+    done
+    printf '{"type":"header","format":1}\n{"type' >$'cut\e[2J'
+    run "$gpuprof" report $'cut\e[2J'
+    [[ $output == *'cut\x1b[2J:2: the last line is incomplete'* ]]
+    [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
 }

@@ -50,6 +50,19 @@ static int take_launch(void *user, const struct gp_launch *launch)
     return 0;
 }
 
+/* Every second name is the definitions' own, every second the reader's. */
+static const char *own_name(void *user, const char *name)
+{
+    (void)user;
+    return name[0] % 2 ? gp_metrics_counter_name(metrics, name) : NULL;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    (void)user;
+    return *type == '\0' && !line;
+}
+
 static int take_count(void *user, const struct gp_count *count)
 {
     gp_summary_count(user, count);
@@ -72,7 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,
-                                               .count = take_count};
+                                               .count = take_count,
+                                               .other = take_other,
+                                               .counter_name = own_name};
     if (gp_profile_read(path, &visitor, &notes, why, sizeof(why)) != 0 && !*why)
         abort();
     /* Also of what came before a line that makes no sense. */

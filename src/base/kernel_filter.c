@@ -1,0 +1,88 @@
+#include "base/kernel_filter.h"
+
+#include "base/regex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DIGITS 18
+
+/* A number, or nothing for any. */
+static bool read_number(const char *text, size_t length, uint64_t *number)
+{
+    *number = GP_ANY;
+    if (length == 0)
+        return true;
+    if (strspn(text, "0123456789") < length || length > MOST_DIGITS)
+        return false;
+    *number = strtoull(text, NULL, 10);
+    return true;
+}
+
+/* Names of C++ have colons of their own, so what is not all numbers around a name is a name. */
+static bool read_path(const char *text, struct gp_kernel_filter *f, const char **name,
+                      size_t *name_length)
+{
+    const char *stream = strchr(text, ':');
+    const char *begin = stream ? strchr(stream + 1, ':') : NULL;
+    const char *end = begin ? strrchr(begin + 1, ':') : NULL;
+    if (!end || !read_number(text, (size_t)(stream - text), &f->context) ||
+        !read_number(stream + 1, (size_t)(begin - stream - 1), &f->stream) ||
+        !read_number(end + 1, strlen(end + 1), &f->invocation))
+        return false;
+    *name = begin + 1;
+    *name_length = (size_t)(end - begin - 1);
+    return true;
+}
+
+static bool compiles(const char *pattern, char *why, size_t why_size)
+{
+    char reason[200];
+    struct gp_regex *regex = gp_regex_new(pattern, reason, sizeof(reason));
+    if (!regex)
+        snprintf(why, why_size, "'%.100s%s' is no regular expression: %s", pattern,
+                 strlen(pattern) > 100 ? "..." : "", reason);
+    gp_regex_free(regex);
+    return regex != NULL;
+}
+
+bool gp_kernel_filter_parse(const char *text, struct gp_kernel_filter *filter, char *why,
+                            size_t why_size)
+{
+    static const char operator[] = "regex:";
+    struct gp_kernel_filter f = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
+    const char *name = text;
+    size_t length = strlen(text);
+    if (!read_path(text, &f, &name, &length)) {
+        f.context = f.stream = f.invocation = GP_ANY;
+        name = text;
+        length = strlen(text);
+    }
+    if (length >= sizeof(operator) - 1 && strncmp(name, operator, sizeof(operator) - 1) == 0) {
+        name += sizeof(operator) - 1;
+        length -= sizeof(operator) - 1;
+    }
+    if (f.invocation == 0) {
+        snprintf(why, why_size, "'%.100s': launches of a kernel count from 1", text);
+        return false;
+    }
+    f.name = strndup(name, length);
+    if (!f.name) {
+        snprintf(why, why_size, "out of memory");
+        return false;
+    }
+    /* An empty expression is one that some libraries do not take. */
+    if (*f.name && !compiles(f.name, why, why_size)) {
+        free(f.name);
+        return false;
+    }
+    *filter = f;
+    return true;
+}
+
+void gp_kernel_filter_free(struct gp_kernel_filter *filter)
+{
+    free(filter->name);
+    filter->name = NULL;
+}

@@ -1,0 +1,25 @@
+/* "skip:N,count:M" and lists of devices: which launches a user asks for by their numbers. Owns
+ * nothing; calls nothing. */
+#ifndef GPUPROF_BASE_LAUNCH_CHOICE_H
+#define GPUPROF_BASE_LAUNCH_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GP_LAUNCHES_SYNTAX "say skip:N, count:N or skip:N,count:N, with whole numbers"
+#define GP_DEVICES_SYNTAX "say all, or numbers from 0 to 63 with commas between them"
+
+/* Of the launches that are looked at the first `skip` are left out, then `count` taken. */
+struct gp_launch_choice {
+    uint64_t skip, count; /* count: UINT64_MAX is all */
+};
+
+bool gp_launches_parse(const char *text, struct gp_launch_choice *choice);
+
+/* One bit for each device of "0,2"; "all" is all bits. */
+bool gp_devices_parse(const char *text, uint64_t *devices);
+
+/* A whole number, nothing around it. */
+bool gp_whole_parse(const char *text, uint64_t *number);
+
+#endif

@@ -1,0 +1,80 @@
+#include "cli/foreign.h"
+
+#include <string.h>
+
+#define KERNELS_ONLY "gpuprof measures kernels; Nsight Systems (nsys) shows what the host does"
+#define REPORT "read a profile with 'gpuprof report FILE'"
+#define ALL_THE_TIME "the program is measured from its start; choose launches with --launch-skip"
+
+const struct cli_foreign cli_foreign_options[] = {
+    {"--analysis-metrics", "nvprof", "use --metrics all, then 'gpuprof report'"},
+    {"--annotate-mpi", "nvprof", KERNELS_ONLY},
+    {"--concurrent-kernels", "nvprof", "kernels are measured one at a time, always"},
+    {"--continuous-sampling-interval", "nvprof", "counters are read for whole launches"},
+    {"--context-name", "nvprof", "contexts have numbers: 1 is the first that is used"},
+    {"--cpu-profiling", "nvprof", KERNELS_ONLY},
+    {"--cpu-thread-tracing", "nvprof", KERNELS_ONLY},
+    {"--dependency-analysis", "nvprof", KERNELS_ONLY},
+    {"--device-buffer-size", "nvprof", "no buffer needs a size here"},
+    {"--device-cdp-buffer-size", "nvprof", "no buffer needs a size here"},
+    {"--event-collection-mode", "nvprof", "counters are read for whole launches"},
+    {"--import-profile", "nvprof", REPORT},
+    {"-i", "nvprof", REPORT},
+    {"--import", "ncu", REPORT},
+    {"--kernel-latency-timestamps", "nvprof", KERNELS_ONLY},
+    {"--openacc-profiling", "nvprof", KERNELS_ONLY},
+    {"--openmp-profiling", "nvprof", KERNELS_ONLY},
+    {"--pc-sampling-period", "nvprof", "use --metrics stalls for what warps wait for"},
+    {"--print-api-summary", "nvprof", KERNELS_ONLY},
+    {"--print-api-trace", "nvprof", KERNELS_ONLY},
+    {"--print-dependency-analysis-trace", "nvprof", KERNELS_ONLY},
+    {"--print-nvlink-topology", "nvprof", "'nvidia-smi topo -m' shows it"},
+    {"--print-openacc-summary", "nvprof", KERNELS_ONLY},
+    {"--print-openmp-summary", "nvprof", KERNELS_ONLY},
+    {"--print-summary-per-gpu", "nvprof", "the summary names the GPU of each kernel"},
+    {"--process-name", "nvprof", "name the profile after the process: -o 'run.%p.jsonl'"},
+    {"--profile-all-processes", "nvprof", "start each program with gpuprof, or set LD_PRELOAD"},
+    {"--profile-api-trace", "nvprof", KERNELS_ONLY},
+    {"--profile-from-start", "nvprof", ALL_THE_TIME},
+    {"--profiling-semaphore-pool-size", "nvprof", "no buffer needs a size here"},
+    {"--skip-kernel-replay-save-restore", "nvprof", "use --replay off, which replays nothing"},
+    {"--source-level-analysis", "nvprof", "use 'gpuprof source' on a profile"},
+    {"-a", "nvprof", "use 'gpuprof source' on a profile"},
+    {"--stream-name", "nvprof", "streams have numbers: 0 is the default stream"},
+    {"--system-profiling", "nvprof", "'nvidia-smi dmon' shows power, clocks and temperature"},
+    {"--trace", "nvprof", "use --print-gpu-trace; " KERNELS_ONLY},
+    {"--track-memory-allocations", "nvprof", KERNELS_ONLY},
+    {"--unified-memory-profiling", "nvprof", KERNELS_ONLY},
+    {"-s", "nvprof and ncu", "write --print-gpu-summary or --launch-skip"},
+    {"--app-replay-buffer", "ncu", "the program runs once"},
+    {"--app-replay-match", "ncu", "the program runs once"},
+    {"--app-replay-mode", "ncu", "the program runs once"},
+    {"--apply-rules", "ncu", "the report has the advice"},
+    {"--chips", "ncu", "use 'gpuprof metrics --cc X.Y'"},
+    {"--clock-control", "ncu", "clocks stay as they are; fix them with 'nvidia-smi -lgc'"},
+    {"--graph-profiling", "ncu", "kernels of graphs are measured one by one, always"},
+    {"--import-source", "ncu", "use 'gpuprof source' on a profile"},
+    {"--kernel-name-base", "ncu", "a name matches mangled or demangled"},
+    {"--launch-skip-before-match", "ncu", "use --launch-skip, which counts launches that match"},
+    {"--list-sections", "ncu", "'gpuprof metrics' lists metrics and sets"},
+    {"--list-sets", "ncu", "'gpuprof metrics' lists metrics and sets"},
+    {"--nvtx", "ncu", "choose launches with --kernels, --launch-skip and --launch-count"},
+    {"--nvtx-include", "ncu", "choose launches with --kernels, --launch-skip and --launch-count"},
+    {"--page", "ncu", "use 'gpuprof report --print VIEW'"},
+    {"--print-details", "ncu", "use 'gpuprof report'"},
+    {"--range-filter", "ncu", "choose launches with --launch-skip and --launch-count"},
+    {"--section", "ncu", "use --metrics with the names of metrics or sets"},
+    {"--section-folder", "ncu", "define metrics in a file: GPUPROF_METRICS_PATH"},
+    {"--set", "ncu", "use --metrics with the name of a set"},
+};
+const size_t cli_foreign_count = sizeof(cli_foreign_options) / sizeof(cli_foreign_options[0]);
+
+const struct cli_foreign *cli_foreign_find(const char *word)
+{
+    size_t length = strcspn(word, "=");
+    for (size_t i = 0; i < cli_foreign_count; i++)
+        if (strlen(cli_foreign_options[i].option) == length &&
+            strncmp(cli_foreign_options[i].option, word, length) == 0)
+            return &cli_foreign_options[i];
+    return NULL;
+}

@@ -1,0 +1,108 @@
+#include "cli/report_launches.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "profile/object.h"
+#include "profile/reader.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT_ONCE (1u << 16)
+
+/* What a visitor answers to end the reading. */
+enum { READER_GONE = 1, CANNOT_WRITE = 2 };
+
+struct printing {
+    struct gp_text out;
+    int error;
+};
+
+static int flush(struct printing *p)
+{
+    p->error = p->out.failed ? ENOMEM : gp_write_all(STDOUT_FILENO, p->out.data, p->out.length);
+    gp_text_clear(&p->out);
+    return p->error == 0 ? 0 : p->error == EPIPE ? READER_GONE : CANNOT_WRITE;
+}
+
+static int print_object(struct printing *p, struct gp_object object)
+{
+    if (!gp_object_finish(&object, &p->out)) {
+        p->error = ENOMEM;
+        return CANNOT_WRITE;
+    }
+    gp_text_add(&p->out, "\n");
+    return p->out.length < AT_ONCE ? 0 : flush(p);
+}
+
+static int print_header(void *user, const struct gp_profile_header *header)
+{
+    struct gp_object o = gp_object_new("header");
+    json_t *command = json_array();
+    for (size_t i = 0; i < header->argument_count; i++)
+        gp_object_append(&o, command, gp_object_text(header->command[i]));
+    gp_object_put(&o, o.object, "format", json_integer(1));
+    gp_object_put(&o, o.object, "gpuprof", gp_object_text(header->version));
+    gp_object_put(&o, o.object, "pid", json_integer(header->pid));
+    gp_object_put(&o, o.object, "host", gp_object_text(header->host));
+    gp_object_put(&o, o.object, "command", command);
+    gp_object_put(&o, o.object, "time", gp_object_text(header->time));
+    if (header->settings.sample)
+        gp_object_put(&o, o.object, "sample", gp_object_text(header->settings.sample));
+    if (header->settings.replay_off)
+        gp_object_put(&o, o.object, "replay", json_string("off"));
+    return print_object(user, o);
+}
+
+static int print_device(void *user, const struct gp_device *device)
+{
+    struct gp_object o = gp_object_new("device");
+    gp_object_put_fields(&o, gp_device_fields, gp_device_field_count, GP_FIELDS_ALL, device);
+    return print_object(user, o);
+}
+
+static int print_launch(void *user, const struct gp_launch *launch)
+{
+    return print_object(user, gp_object_launch("launch", launch));
+}
+
+static int print_count(void *user, const struct gp_count *count)
+{
+    struct gp_object o = gp_object_new("count");
+    gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
+    return print_object(user, o);
+}
+
+static int print_other(void *user, const char *type, const struct json_t *line)
+{
+    struct gp_object o = {.object = json_deep_copy(line)};
+    (void)type;
+    o.failed = !o.object;
+    return print_object(user, o);
+}
+
+int cli_print_launches(const char *path)
+{
+    struct printing p = {0};
+    struct gp_text notes = {0};
+    char why[512] = "";
+    const struct gp_profile_visitor visitor = {.user = &p,
+                                               .header = print_header,
+                                               .device = print_device,
+                                               .launch = print_launch,
+                                               .count = print_count,
+                                               .other = print_other};
+    int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
+    if (p.error == 0 && p.out.length > 0)
+        flush(&p);
+    if (answer == -1)
+        gp_say("%s", why);
+    gp_say_lines("", gp_text_string(&notes));
+    if (p.error != 0 && p.error != EPIPE)
+        gp_say("standard output: %s", strerror(p.error));
+    gp_text_free(&notes);
+    gp_text_free(&p.out);
+    return answer == -1 || (p.error != 0 && p.error != EPIPE) ? CLI_FAILED : CLI_OK;
+}

@@ -1,0 +1,9 @@
+/* `gpuprof report --print launches`: the profile as JSON Lines with all that is known of a launch
+ * in one object, which is format 1 of a profile. Owns nothing; calls profile/ and base/. */
+#ifndef GPUPROF_CLI_REPORT_LAUNCHES_H
+#define GPUPROF_CLI_REPORT_LAUNCHES_H
+
+/* Writes to standard output as it reads. Answers what the command does. */
+int cli_print_launches(const char *path);
+
+#endif

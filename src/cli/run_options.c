@@ -1,0 +1,417 @@
+#include "cli/run_options.h"
+
+#include "base/kernel_filter.h"
+#include "base/launch_choice.h"
+#include "base/log.h"
+#include "base/sample.h"
+#include "cli/check_run.h"
+#include "cli/paths.h"
+#include "metrics/metrics.h"
+#include "report/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- a wrong option is said before the program starts ---------------------------------------- */
+
+static bool check_list(const char *option, const char *list)
+{
+    /* What is wrong with the user's own definitions is said by the library, once. */
+    struct gp_text about_definitions = {0}, problems = {0};
+    char before[32];
+    struct gp_metrics *m = gp_metrics_open(&about_definitions);
+    bool good = !m || gp_metrics_select(m, list, &problems) == 0;
+    if (!good) {
+        snprintf(before, sizeof(before), "%s: ", option);
+        gp_say_lines("", gp_text_string(&about_definitions));
+        gp_say_lines(before, gp_text_string(&problems));
+    }
+    gp_metrics_close(m);
+    gp_text_free(&about_definitions);
+    gp_text_free(&problems);
+    return good;
+}
+
+static bool check_metrics(const char *list)
+{
+    return check_list("--metrics", list);
+}
+
+static bool check_events(const char *list)
+{
+    return check_list("--events", list);
+}
+
+static bool check_filter(const char *option, const char *text)
+{
+    struct gp_kernel_filter filter;
+    char why[256];
+    if (gp_kernel_filter_parse(text, &filter, why, sizeof(why))) {
+        gp_kernel_filter_free(&filter);
+        return true;
+    }
+    gp_say("%s: %s", option, why);
+    return false;
+}
+
+static bool check_kernels(const char *text)
+{
+    return check_filter("--kernels", text);
+}
+
+static bool check_kernel_id(const char *text)
+{
+    size_t colons = 0;
+    for (const char *p = text; *p; p++)
+        colons += *p == ':';
+    if (colons >= 3)
+        return check_filter("--kernel-id", text);
+    gp_say("--kernel-id: '%s' is not CONTEXT:STREAM:NAME:INVOCATION", text);
+    return false;
+}
+
+static bool check_whole(const char *option, const char *text)
+{
+    uint64_t number;
+    if (gp_whole_parse(text, &number))
+        return true;
+    gp_say("%s: '%s' is no number of launches", option, text);
+    return false;
+}
+
+static bool check_skip(const char *text)
+{
+    return check_whole("--launch-skip", text);
+}
+
+static bool check_count(const char *text)
+{
+    return check_whole("--launch-count", text);
+}
+
+static bool check_sample(const char *rule)
+{
+    struct gp_sample ignored = {0};
+    if (gp_sample_parse(rule, &ignored))
+        return true;
+    gp_say("--sample: '%s' is no rule; " GP_SAMPLE_SYNTAX, rule);
+    return false;
+}
+
+static bool check_devices(const char *list)
+{
+    uint64_t ignored;
+    if (gp_devices_parse(list, &ignored))
+        return true;
+    gp_say("--devices: '%s' is no list; " GP_DEVICES_SYNTAX, list);
+    return false;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static bool check_aggregate(const char *mode)
+{
+    if (strcmp(mode, "on") == 0)
+        return true;
+    gp_say(strcmp(mode, "off") == 0
+               ? "--aggregate-mode: there are no values for each multiprocessor, so '%s' is not to "
+                 "be had; counters with .min, .max and .avg in their names say how even they are"
+               : "--aggregate-mode: '%s' is not on",
+           mode);
+    return false;
+}
+
+static bool check_copies(const char *mode)
+{
+    if (is_one_of(mode, "on", "off"))
+        return true;
+    gp_say("--copies: '%s' is neither on nor off", mode);
+    return false;
+}
+
+static bool check_target(const char *which)
+{
+    if (is_one_of(which, "all", "application-only"))
+        return true;
+    gp_say("--target-processes: '%s' is neither all nor application-only", which);
+    return false;
+}
+
+static bool check_replay(const char *mode)
+{
+    if (is_one_of(mode, "on", "off"))
+        return true;
+    gp_say("--replay: '%s' is neither on nor off", mode);
+    return false;
+}
+
+static bool check_replay_mode(const char *mode)
+{
+    if (is_one_of(mode, "kernel", "disabled"))
+        return true;
+    gp_say(is_one_of(mode, "application", "app-range") || strcmp(mode, "range") == 0
+               ? "--replay-mode: '%s' is not to be had, as the program runs once; say kernel or "
+                 "disabled"
+               : "--replay-mode: '%s' is neither kernel nor disabled",
+           mode);
+    return false;
+}
+
+static bool check_cache(const char *mode)
+{
+    if (is_one_of(mode, "all", "none") || is_one_of(mode, "flush", "keep"))
+        return true;
+    gp_say("--cache-control: '%s' is neither all nor none", mode);
+    return false;
+}
+
+static bool check_verify(const char *mode)
+{
+    if (is_one_of(mode, "learn", "always"))
+        return true;
+    gp_say("--verify: '%s' is neither learn nor always", mode);
+    return false;
+}
+
+static bool check_memory(const char *size)
+{
+    size_t digits = strspn(size, "0123456789.");
+    if (digits > 0 && strspn(size + digits, "kKMGT%B") == strlen(size + digits) &&
+        strlen(size + digits) <= 2)
+        return true;
+    gp_say("--memory: '%s' is neither a size such as 512M or 4G nor a share such as 10%%", size);
+    return false;
+}
+
+static bool check_seconds(const char *option, const char *text, double most)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (*text && *end == '\0' && seconds > 0 && seconds <= most)
+        return true;
+    gp_say("%s: '%s' is no number of seconds, more than 0 and at most %.0f", option, text, most);
+    return false;
+}
+
+static bool check_kernel_timeout(const char *text)
+{
+    return check_seconds("--kernel-timeout", text, 3600);
+}
+
+static bool check_timeout(const char *text)
+{
+    return check_seconds("--timeout", text, 1e8);
+}
+
+static bool check_output(const char *name)
+{
+    return cli_check_file("--output", name) == 0;
+}
+
+static bool check_log(const char *name)
+{
+    return cli_check_file("--log", name) == 0;
+}
+
+static bool check_unit(const char *unit)
+{
+    if (strcmp(unit, "auto") == 0 || gp_view_unit(unit, strlen(unit)))
+        return true;
+    gp_say(strcmp(unit, "col") == 0
+               ? "--normalized-time-unit: '%s' is what --csv does; say s, ms, us, ns or auto"
+               : "--normalized-time-unit: '%s' is none of s, ms, us, ns, auto",
+           unit);
+    return false;
+}
+
+static bool check_demangling(const char *mode)
+{
+    if (is_one_of(mode, "on", "off"))
+        return true;
+    gp_say("--demangling: '%s' is neither on nor off", mode);
+    return false;
+}
+
+static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
+    [RUN_METRICS] = check_metrics,
+    [RUN_EVENTS] = check_events,
+    [RUN_AGGREGATE] = check_aggregate,
+    [RUN_COPIES] = check_copies,
+    [RUN_KERNELS] = check_kernels,
+    [RUN_KERNEL_ID] = check_kernel_id,
+    [RUN_LAUNCH_SKIP] = check_skip,
+    [RUN_LAUNCH_COUNT] = check_count,
+    [RUN_SAMPLE] = check_sample,
+    [RUN_DEVICES] = check_devices,
+    [RUN_TARGET] = check_target,
+    [RUN_REPLAY] = check_replay,
+    [RUN_REPLAY_MODE] = check_replay_mode,
+    [RUN_CACHE] = check_cache,
+    [RUN_VERIFY] = check_verify,
+    [RUN_MEMORY] = check_memory,
+    [RUN_KERNEL_TIMEOUT] = check_kernel_timeout,
+    [RUN_TIMEOUT] = check_timeout,
+    [RUN_OUTPUT] = check_output,
+    [RUN_LOG] = check_log,
+    [RUN_UNIT] = check_unit,
+    [RUN_DEMANGLING] = check_demangling,
+};
+
+/* Options that say the same thing, or the opposite. */
+static bool check_pairs(const char *const *values)
+{
+    static const struct {
+        int a, b;
+    } pairs[] = {{RUN_KERNELS, RUN_KERNEL_ID}, {RUN_REPLAY, RUN_REPLAY_MODE}};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (!values[pairs[i].a] || !values[pairs[i].b])
+            continue;
+        gp_say("--%s and --%s: give one of them", run_options[pairs[i].a].name,
+               run_options[pairs[i].b].name);
+        return false;
+    }
+    bool only_one = values[RUN_TARGET] && strcmp(values[RUN_TARGET], "application-only") == 0;
+    if (only_one && values[RUN_CHILDREN]) {
+        gp_say("--profile-child-processes and --target-processes application-only: give one of "
+               "them");
+        return false;
+    }
+    return true;
+}
+
+/* Where only the environment says so, the library does. */
+static bool check_log_apart(const char *const *values)
+{
+    const char *log = values[RUN_LOG] ? values[RUN_LOG] : secure_getenv("GPUPROF_LOG");
+    const char *output = values[RUN_OUTPUT] ? values[RUN_OUTPUT] : secure_getenv("GPUPROF_OUTPUT");
+    if (!log || !output || (!values[RUN_LOG] && !values[RUN_OUTPUT]))
+        return true;
+    return cli_check_apart(values[RUN_LOG] ? "--log" : "GPUPROF_LOG", log,
+                           values[RUN_OUTPUT] ? "--output" : "GPUPROF_OUTPUT", output) == 0;
+}
+
+static bool check_verdict(const char *const *values)
+{
+    if (values[RUN_CHECK])
+        return cli_check_usable(values[RUN_CHECK], values[RUN_FORMAT]);
+    if (values[RUN_FORMAT])
+        gp_say("--format is for a verdict: say --check FILE as well");
+    return !values[RUN_FORMAT];
+}
+
+bool run_check(const char *const *values)
+{
+    for (int i = 0; i < RUN_OPTION_COUNT; i++)
+        if (values[i] && checks[i] && !checks[i](values[i]))
+            return false;
+    return check_pairs(values) && check_log_apart(values) && check_verdict(values);
+}
+
+/* ---- what the library reads ------------------------------------------------------------------ */
+
+static bool set(const char *variable, const char *value)
+{
+    return !value || setenv(variable, value, 1) == 0;
+}
+
+static bool set_text(const char *variable, struct gp_text *text)
+{
+    bool done = !text->failed && (text->length == 0 || setenv(variable, text->data, 1) == 0);
+    gp_text_free(text);
+    return done;
+}
+
+/* What to print, in the words of report/view.h. */
+static bool pass_view(const char *const *values)
+{
+    struct gp_text words = {0};
+    bool chosen = values[RUN_METRICS] || values[RUN_EVENTS], csv = values[RUN_CSV] != NULL;
+    if (values[RUN_TRACE])
+        gp_text_add(&words, chosen ? ",trace,metrics" : ",trace");
+    else if (chosen && csv && values[RUN_SUMMARY])
+        gp_text_add(&words, ",times,metrics");
+    else if (chosen && !values[RUN_SUMMARY])
+        gp_text_add(&words, ",metrics");
+    else if (csv)
+        gp_text_add(&words, ",times");
+    if (csv)
+        gp_text_add(&words, ",csv");
+    if (values[RUN_UNIT] && strcmp(values[RUN_UNIT], "auto") != 0)
+        gp_text_addf(&words, ",unit=%s", values[RUN_UNIT]);
+    if (values[RUN_DEMANGLING] && strcmp(values[RUN_DEMANGLING], "off") == 0)
+        gp_text_add(&words, ",mangled");
+    bool done = words.length == 0 || set("GPUPROF_PRINT", words.data + 1);
+    bool whole = !words.failed;
+    gp_text_free(&words);
+    return done && whole;
+}
+
+/* What is printed of times needs no counter. */
+static bool pass_metrics(const char *const *values)
+{
+    struct gp_text list = {0};
+    const char *before = secure_getenv("GPUPROF_METRICS");
+    bool times_only = values[RUN_TRACE] || values[RUN_CSV];
+    if (values[RUN_METRICS])
+        gp_text_add(&list, values[RUN_METRICS]);
+    if (values[RUN_EVENTS])
+        gp_text_addf(&list, "%s%s", list.length > 0 ? "," : "", values[RUN_EVENTS]);
+    if (list.length == 0 && times_only && !values[RUN_OUTPUT] && !(before && *before))
+        gp_text_add(&list, "duration");
+    return set_text("GPUPROF_METRICS", &list);
+}
+
+static bool pass_launches(const char *const *values)
+{
+    struct gp_text rule = {0};
+    if (values[RUN_LAUNCH_SKIP])
+        gp_text_addf(&rule, "skip:%s", values[RUN_LAUNCH_SKIP]);
+    if (values[RUN_LAUNCH_COUNT])
+        gp_text_addf(&rule, "%scount:%s", rule.length > 0 ? "," : "", values[RUN_LAUNCH_COUNT]);
+    return set_text("GPUPROF_LAUNCHES", &rule);
+}
+
+/* The program has this process's number: it takes its place. */
+static bool pass_target(const char *which)
+{
+    struct gp_text process = {0};
+    if (which && strcmp(which, "application-only") == 0)
+        gp_text_addf(&process, "%ld", (long)getpid());
+    return set_text("GPUPROF_PROCESS", &process);
+}
+
+static const char *replay_of(const char *const *values)
+{
+    const char *mode = values[RUN_REPLAY_MODE];
+    return values[RUN_REPLAY]              ? values[RUN_REPLAY]
+           : !mode                         ? NULL
+           : strcmp(mode, "disabled") == 0 ? "off"
+                                           : "on";
+}
+
+static const char *cache_of(const char *mode)
+{
+    return !mode ? NULL : is_one_of(mode, "all", "flush") ? "flush" : "keep";
+}
+
+bool run_pass(const char *const *values)
+{
+    const char *kernels = values[RUN_KERNELS] ? values[RUN_KERNELS] : values[RUN_KERNEL_ID];
+    const char *log = values[RUN_LOG] ? values[RUN_LOG] : values[RUN_QUIET] ? "/dev/null" : NULL;
+    return pass_metrics(values) && pass_view(values) && pass_launches(values) &&
+           pass_target(values[RUN_TARGET]) && set("GPUPROF_KERNELS", kernels) &&
+           set("GPUPROF_COPIES", values[RUN_COPIES]) && set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
+           set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
+           set("GPUPROF_REPLAY", replay_of(values)) &&
+           set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&
+           set("GPUPROF_VERIFY", values[RUN_VERIFY]) && set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
+           set("GPUPROF_TIMEOUT", values[RUN_KERNEL_TIMEOUT]) &&
+           set("GPUPROF_OUTPUT", values[RUN_OUTPUT]) && set("GPUPROF_LOG", log) &&
+           cli_fix_paths() == 0;
+}

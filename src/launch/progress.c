@@ -1,0 +1,76 @@
+#include "launch/progress.h"
+
+#include "base/demangle.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FIRST_AFTER 2.0 /* seconds */
+#define BETWEEN 0.5
+#define COLUMNS 79 /* of the narrowest terminal */
+#define CLEAR "\033[K"
+
+static struct {
+    bool on_terminal, written;
+    double next;
+    uint64_t launches, measured;
+    double added_ms;
+} progress;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void gp_progress_start(void)
+{
+    const char *terminal = secure_getenv("TERM");
+    progress.on_terminal =
+        gp_log_is_terminal() && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+    progress.next = now() + FIRST_AFTER;
+}
+
+/* The cursor goes back to the line's begin, so that what the program writes next replaces it. */
+static void write_line(const char *kernel)
+{
+    char text[COLUMNS + 1], line[COLUMNS + 16];
+    char *name = gp_demangle(kernel, GP_NAME_BRIEF);
+    snprintf(text, sizeof(text),
+             "gpuprof: %" PRIu64 " launches, %" PRIu64 " measured, %.1f s added; %s",
+             progress.launches, progress.measured, progress.added_ms / 1e3, name ? name : kernel);
+    free(name);
+    int length = snprintf(line, sizeof(line), "%s" CLEAR "\r", text);
+    gp_log_passing(line, (size_t)length);
+    progress.written = true;
+}
+
+void gp_progress_launch(const struct gp_launch *launch, int is_read)
+{
+    if (!progress.on_terminal)
+        return;
+    if (launch->index >= progress.launches)
+        progress.launches = launch->index + 1;
+    if (is_read) {
+        progress.measured += launch->counter_count > 0;
+        progress.added_ms += launch->overhead_ms;
+    }
+    double time = now();
+    if (time < progress.next)
+        return;
+    progress.next = time + BETWEEN;
+    write_line(launch->kernel);
+}
+
+void gp_progress_end(void)
+{
+    if (progress.written)
+        gp_log_passing(CLEAR, sizeof(CLEAR) - 1);
+    progress.written = progress.on_terminal = false;
+}

@@ -1,0 +1,17 @@
+/* Numbers as JSON has them, whatever decimal sign the program's locale has. Owns nothing; calls
+ * base/text. */
+#ifndef GPUPROF_PROFILE_NUMBER_H
+#define GPUPROF_PROFILE_NUMBER_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+
+/* Appends a finite number with the fewest digits that read back as the same number. */
+void gp_number_add(struct gp_text *out, double value);
+
+/* Reads the number at *at, in front of `end`, and moves *at behind it. False where there is none,
+ * or none that is finite. */
+bool gp_number_read(const char **at, const char *end, double *value);
+
+#endif

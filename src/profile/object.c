@@ -1,0 +1,127 @@
+#include "profile/object.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gp_object_put(struct gp_object *o, json_t *into, const char *key, json_t *value)
+{
+    if (json_object_set_new(into, key, value) != 0)
+        o->failed = true;
+}
+
+void gp_object_append(struct gp_object *o, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        o->failed = true;
+}
+
+struct gp_object gp_object_new(const char *type)
+{
+    struct gp_object o = {.object = json_object()};
+    o.failed = !o.object;
+    if (type)
+        gp_object_put(&o, o.object, "type", json_string(type));
+    return o;
+}
+
+json_t *gp_object_text(const char *s)
+{
+    json_t *value = json_string(s);
+    if (value)
+        return value;
+    char *clean = strdup(s);
+    if (!clean)
+        return NULL;
+    for (char *p = clean; *p; p++)
+        if ((unsigned char)*p >= 0x80)
+            *p = '?';
+    value = json_string(clean);
+    free(clean);
+    return value;
+}
+
+static json_t *whole(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *extent_value(struct gp_object *o, const unsigned extent[3])
+{
+    json_t *array = json_array();
+    for (int k = 0; k < 3; k++)
+        gp_object_append(o, array, whole(extent[k]));
+    return array;
+}
+
+static void put_field(struct gp_object *o, const struct gp_field *f, const char *at)
+{
+    json_t *into = o->object;
+    switch (f->kind) {
+    case GP_FIELD_INT:
+        gp_object_put(o, into, f->name, json_integer(*(const int *)at));
+        break;
+    case GP_FIELD_UNSIGNED:
+    case GP_FIELD_U32:
+        gp_object_put(o, into, f->name, whole(*(const uint32_t *)at));
+        break;
+    case GP_FIELD_U64:
+    case GP_FIELD_SIZE:
+        gp_object_put(o, into, f->name, whole(*(const uint64_t *)at));
+        break;
+    case GP_FIELD_DOUBLE:
+        if (isfinite(*(const double *)at))
+            gp_object_put(o, into, f->name, json_real(*(const double *)at));
+        break;
+    case GP_FIELD_TEXT:
+        gp_object_put(o, into, f->name, gp_object_text(at));
+        break;
+    case GP_FIELD_STRING:
+        if (*(const char *const *)at)
+            gp_object_put(o, into, f->name, gp_object_text(*(const char *const *)at));
+        break;
+    case GP_FIELD_EXTENT:
+        gp_object_put(o, into, f->name, extent_value(o, (const unsigned *)at));
+        break;
+    }
+}
+
+void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, size_t count,
+                          enum gp_field_choice choice, const void *record)
+{
+    for (size_t i = 0; i < count; i++)
+        if (choice == GP_FIELDS_ALL || fields[i].once)
+            put_field(o, &fields[i], (const char *)record + fields[i].offset);
+}
+
+struct gp_object gp_object_launch(const char *type, const struct gp_launch *launch)
+{
+    struct gp_object o = gp_object_new(type);
+    gp_object_put_fields(&o, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ALL, launch);
+    json_t *counters = json_object(), *absent = json_object();
+    for (size_t i = 0; i < launch->counter_count; i++) {
+        const struct gp_counter *c = &launch->counters[i];
+        if (c->absent)
+            gp_object_put(&o, absent, c->name, gp_object_text(c->absent));
+        else
+            gp_object_put(&o, counters, c->name, json_real(c->value));
+    }
+    gp_object_put(&o, o.object, "counters", counters);
+    gp_object_put(&o, o.object, "absent", absent);
+    return o;
+}
+
+static int append(const char *bytes, size_t length, void *text)
+{
+    gp_text_add_bytes(text, bytes, length);
+    return ((struct gp_text *)text)->failed ? -1 : 0;
+}
+
+bool gp_object_finish(struct gp_object *o, struct gp_text *out)
+{
+    bool complete = !o->failed && json_dump_callback(o->object, append, out,
+                                                     JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0;
+    json_decref(o->object);
+    o->object = NULL;
+    return complete && !out->failed;
+}

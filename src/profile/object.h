@@ -1,0 +1,40 @@
+/* A record as a JSON object, one line of a profile. Owns the object until it was added to a text;
+ * calls base/ and jansson. */
+#ifndef GPUPROF_PROFILE_OBJECT_H
+#define GPUPROF_PROFILE_OBJECT_H
+
+#include "base/text.h"
+#include "profile/fields.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* `failed`: memory ran out and something is missing in it. */
+struct gp_object {
+    json_t *object;
+    bool failed;
+};
+
+/* `type` may be NULL: the object has none. */
+struct gp_object gp_object_new(const char *type);
+
+/* Take the value over, also where it is NULL, which makes the object fail. */
+void gp_object_put(struct gp_object *o, json_t *into, const char *key, json_t *value);
+void gp_object_append(struct gp_object *o, json_t *array, json_t *value);
+
+/* A string; bytes that are no UTF-8, which arguments and kernel names may hold, become '?'. */
+json_t *gp_object_text(const char *s);
+
+/* Which fields of a record: all, those said once for a configuration, those of each launch. */
+enum gp_field_choice { GP_FIELDS_ALL, GP_FIELDS_ONCE };
+
+void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, size_t count,
+                          enum gp_field_choice choice, const void *record);
+
+/* A launch with all that is known of it, as format 1 has it. */
+struct gp_object gp_object_launch(const char *type, const struct gp_launch *launch);
+
+/* Appends the object in one line, without the newline, and frees it. False where memory ran out. */
+bool gp_object_finish(struct gp_object *o, struct gp_text *out);
+
+#endif

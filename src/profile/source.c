@@ -1,0 +1,142 @@
+#include "profile/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define MOST_WINDOW_LOG 23 /* 8 MB: nobody can make a reader take more */
+
+struct gp_source {
+    int fd;
+    ZSTD_DCtx *decompression; /* NULL: not compressed */
+    bool started, in_frame;
+    size_t wanted;        /* bytes that make the next step of decompression */
+    ZSTD_inBuffer packed; /* in `part` */
+    char part[1 << 17];
+};
+
+struct gp_source *gp_source_open(const char *path)
+{
+    struct gp_source *source = calloc(1, sizeof(*source));
+    if (!source) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    source->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (source->fd >= 0)
+        return source;
+    int error = errno;
+    free(source);
+    errno = error;
+    return NULL;
+}
+
+void gp_source_close(struct gp_source *source)
+{
+    if (!source)
+        return;
+    ZSTD_freeDCtx(source->decompression);
+    if (source->fd != STDIN_FILENO)
+        close(source->fd);
+    free(source);
+}
+
+/* Fills `part` as far as one read does. Bytes, 0 at the end, -1. */
+static ssize_t fill(struct gp_source *source, char *why, size_t why_size)
+{
+    ssize_t n;
+    do
+        n = read(source->fd, source->part, sizeof(source->part));
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        snprintf(why, why_size, "%s", strerror(errno));
+    source->packed = (ZSTD_inBuffer){.src = source->part, .size = n > 0 ? (size_t)n : 0};
+    return n;
+}
+
+/* The first bytes say whether what follows is compressed. */
+static ssize_t start(struct gp_source *source, char *why, size_t why_size)
+{
+    static const char magic[] = {'\x28', '\xb5', '\x2f', '\xfd'};
+    source->started = true;
+    ssize_t n = fill(source, why, why_size);
+    if (n < (ssize_t)sizeof(magic) || memcmp(source->part, magic, sizeof(magic)) != 0)
+        return n;
+    source->wanted = 1;
+    source->decompression = ZSTD_createDCtx();
+    if (source->decompression)
+        ZSTD_DCtx_setParameter(source->decompression, ZSTD_d_windowLogMax, MOST_WINDOW_LOG);
+    else
+        snprintf(why, why_size, "out of memory");
+    return source->decompression ? n : -1;
+}
+
+/* Takes what was read of a file that is not compressed. */
+static ssize_t take(struct gp_source *source, char *bytes, size_t size)
+{
+    size_t rest = source->packed.size - source->packed.pos, n = rest < size ? rest : size;
+    memcpy(bytes, source->part + source->packed.pos, n);
+    source->packed.pos += n;
+    return (ssize_t)n;
+}
+
+/* One block or header at a time: what comes in front of a damaged one is not lost. */
+static size_t step(struct gp_source *source, ZSTD_outBuffer *out)
+{
+    ZSTD_inBuffer in = source->packed;
+    if (in.size - in.pos > source->wanted)
+        in.size = in.pos + source->wanted;
+    size_t left = ZSTD_decompressStream(source->decompression, out, &in);
+    source->packed.pos = in.pos;
+    if (!ZSTD_isError(left))
+        source->wanted = left > 0 ? left : 1;
+    return left;
+}
+
+static ssize_t unpack(struct gp_source *source, char *bytes, size_t size, char *why,
+                      size_t why_size)
+{
+    ZSTD_outBuffer out = {.dst = bytes, .size = size};
+    bool more = true;
+    while (out.pos == 0 && more) {
+        if (source->packed.pos == source->packed.size) {
+            ssize_t n = fill(source, why, why_size);
+            if (n < 0)
+                return -1;
+            more = n > 0;
+        }
+        size_t left = step(source, &out);
+        if (ZSTD_isError(left)) {
+            snprintf(why, why_size, "the compressed data is damaged (%s)", ZSTD_getErrorName(left));
+            return -1;
+        }
+        if (more)
+            source->in_frame = left != 0;
+    }
+    return (ssize_t)out.pos;
+}
+
+ssize_t gp_source_read(struct gp_source *source, char *bytes, size_t size, char *why,
+                       size_t why_size)
+{
+    ssize_t n = source->started ? 1 : start(source, why, why_size);
+    if (n <= 0)
+        return n;
+    if (source->decompression)
+        return unpack(source, bytes, size, why, why_size);
+    if (source->packed.pos == source->packed.size) {
+        n = fill(source, why, why_size);
+        if (n <= 0)
+            return n;
+    }
+    return take(source, bytes, size);
+}
+
+bool gp_source_is_unfinished(const struct gp_source *source)
+{
+    return source->decompression && source->in_frame;
+}

@@ -1,0 +1,24 @@
+/* The bytes of a profile, decompressed where they are compressed. Owns the file and the
+ * decompression; calls libzstd. */
+#ifndef GPUPROF_PROFILE_SOURCE_H
+#define GPUPROF_PROFILE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct gp_source;
+
+/* "-": standard input. NULL with errno. */
+struct gp_source *gp_source_open(const char *path);
+void gp_source_close(struct gp_source *source);
+
+/* Up to `size` bytes. Their number, 0 at the end, or -1 with the reason in `why`: the file cannot
+ * be read on, or is damaged from here on. */
+ssize_t gp_source_read(struct gp_source *source, char *bytes, size_t size, char *why,
+                       size_t why_size);
+
+/* At the end: whether it is compressed, and the writer did not come to end it. */
+bool gp_source_is_unfinished(const struct gp_source *source);
+
+#endif

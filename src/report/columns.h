@@ -1,0 +1,23 @@
+/* A line for each launch with columns that the user chooses: what is recorded of it, and metrics.
+ * Owns the columns; calls base/, metrics/ and profile/. */
+#ifndef GPUPROF_REPORT_COLUMNS_H
+#define GPUPROF_REPORT_COLUMNS_H
+
+#include "metrics/metrics.h"
+#include "report/view.h"
+
+struct gp_columns;
+
+/* "index,kernel,grid,gld_efficiency": names of metrics, of the fields of a launch
+ * (docs/profile-format.md), or `name` (the kernel's, as the view has it). NULL with the reason in
+ * `why`. */
+struct gp_columns *gp_columns_new(const char *list, const struct gp_metrics *m,
+                                  const struct gp_view *view, char *why, size_t why_size);
+void gp_columns_free(struct gp_columns *columns);
+
+void gp_columns_device(struct gp_columns *columns, const struct gp_device *device);
+void gp_columns_heading(const struct gp_columns *columns, struct gp_text *out);
+void gp_columns_launch(struct gp_columns *columns, const struct gp_launch *launch,
+                       struct gp_text *out);
+
+#endif

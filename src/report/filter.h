@@ -1,0 +1,24 @@
+/* Which launches of a profile are looked at: by kernel, device and number. Owns what it knows of
+ * names; calls base/ and profile/record.h. */
+#ifndef GPUPROF_REPORT_FILTER_H
+#define GPUPROF_REPORT_FILTER_H
+
+#include "profile/record.h"
+
+#include <stdbool.h>
+
+struct gp_filter;
+
+/* Texts as `gpuprof run` takes them, NULL where there is none. NULL with the option and the reason
+ * in `why`. */
+struct gp_filter *gp_filter_new(const char *kernels, const char *devices, const char *skip,
+                                const char *count, char *why, size_t why_size);
+void gp_filter_free(struct gp_filter *filter);
+
+/* Asked once for each launch, in their order. */
+bool gp_filter_takes(struct gp_filter *filter, const struct gp_launch *launch);
+
+/* Whether the launches that were only counted belong to what is looked at. */
+bool gp_filter_counts(struct gp_filter *filter, const struct gp_count *count);
+
+#endif

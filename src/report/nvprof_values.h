@@ -1,0 +1,28 @@
+/* Times and values as nvprof prints them, and the titles it gives metrics. Owns nothing; calls
+ * base/text. */
+#ifndef GPUPROF_REPORT_NVPROF_VALUES_H
+#define GPUPROF_REPORT_NVPROF_VALUES_H
+
+#include "metrics/metrics.h"
+
+#include <stdbool.h>
+
+/* "2.7301ms", with five digits; `unit` NULL: whatever fits. */
+void gp_nvprof_time(double seconds, const char *unit, char *out, size_t size);
+
+/* A time as a number in that unit, for a column that names it. */
+double gp_nvprof_time_in(double seconds, const char *unit);
+
+/* "49.81%", "12.345GB/s", "0.936612"; `exact`: with six decimals, as in CSV. */
+void gp_nvprof_value(double value, const char *unit, bool exact, char *out, size_t size);
+
+/* "Global Memory Load Efficiency"; the description of metrics that nvprof did not have. */
+const char *gp_nvprof_title(const struct gp_metric *metric);
+
+/* Whether nvprof called it an event. */
+bool gp_nvprof_is_event(const struct gp_metric *metric);
+
+/* Appends a field of CSV in quotes. */
+void gp_csv_text(const char *text, struct gp_text *out);
+
+#endif

@@ -1,0 +1,210 @@
+#include "report/side.h"
+
+#include "base/demangle.h"
+#include "profile/number.h"
+#include "report/layout.h"
+#include "report/nvprof_values.h"
+#include "report/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_WIDTH 44
+#define CELL_WIDTH 14
+
+/* One kernel in one profile, all devices and configurations together. */
+struct cell {
+    uint64_t launches;
+    struct gp_stat *stats; /* one for each metric, NULL where the profile has no such kernel */
+};
+
+struct line {
+    const char *kernel;
+    double seconds; /* in all profiles */
+    struct cell *cells;
+};
+
+struct side {
+    const struct gp_metrics *metrics;
+    const struct gp_view *view;
+    const char *const *names;
+    size_t profiles, metric_count;
+    struct line *lines;
+    size_t count;
+    int duration; /* its place among the metrics, -1: not selected */
+    struct gp_text *out;
+};
+
+static bool add_to(struct side *s, struct cell *cell, const struct gp_group *group)
+{
+    if (!cell->stats)
+        cell->stats = calloc(s->metric_count + 1, sizeof(*cell->stats));
+    if (!cell->stats)
+        return false;
+    cell->launches += group->launches;
+    for (size_t m = 0; m < s->metric_count; m++) {
+        cell->stats[m].count += group->stats[m].count;
+        cell->stats[m].sum += group->stats[m].sum;
+    }
+    return true;
+}
+
+/* The line of the kernel, NULL where memory runs out; there is room for it. */
+static struct line *line_of(struct side *s, const char *kernel)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->lines[i].kernel, kernel) == 0)
+            return &s->lines[i];
+    struct line *line = &s->lines[s->count];
+    line->kernel = kernel;
+    line->cells = calloc(s->profiles, sizeof(*line->cells));
+    if (!line->cells)
+        return NULL;
+    s->count++;
+    return line;
+}
+
+static bool fill(struct side *s, const struct gp_summary *const *summaries)
+{
+    size_t most = 1;
+    for (size_t p = 0; p < s->profiles; p++)
+        most += gp_summary_group_count(summaries[p]);
+    s->lines = calloc(most, sizeof(*s->lines));
+    if (!s->lines)
+        return false;
+    for (size_t p = 0; p < s->profiles; p++) {
+        for (size_t i = 0; i < gp_summary_group_count(summaries[p]); i++) {
+            const struct gp_group *group = gp_summary_group(summaries[p], i);
+            struct line *line = line_of(s, group->launch.kernel);
+            if (!line || !add_to(s, &line->cells[p], group))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The launches that were timed stand for all. */
+static double seconds_of(const struct side *s, const struct cell *cell)
+{
+    const struct gp_stat *stat = s->duration < 0 || !cell->stats ? NULL : &cell->stats[s->duration];
+    return stat && stat->count ? stat->sum / (double)stat->count * (double)cell->launches : 0;
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const struct line *a = x, *b = y;
+    return a->seconds < b->seconds   ? 1
+           : a->seconds > b->seconds ? -1
+                                     : strcmp(a->kernel, b->kernel);
+}
+
+static void add_name(const struct side *s, const char *kernel, const char *what)
+{
+    char *full = s->view->mangled ? NULL : gp_demangle(kernel, GP_NAME_FULL);
+    const char *name = full ? full : kernel;
+    char brief[NAME_WIDTH + 1];
+    if (s->view->csv) {
+        gp_csv_text(name, s->out);
+        gp_text_addf(s->out, ",\"%s\"", what);
+    } else {
+        gp_shorten(name, brief, NAME_WIDTH);
+        gp_text_addf(s->out, "%-*s %-34s", NAME_WIDTH, brief, what);
+    }
+    free(full);
+}
+
+/* A value, or nothing where there is none. */
+static void add_value(const struct side *s, bool known, double value, const char *unit)
+{
+    char text[64] = "-";
+    gp_text_add(s->out, s->view->csv ? "," : " ");
+    if (s->view->csv && known && s->view->unit && strcmp(unit, "s") == 0)
+        gp_number_add(s->out, gp_nvprof_time_in(value, s->view->unit));
+    else if (s->view->csv && known)
+        gp_number_add(s->out, value);
+    if (s->view->csv)
+        return;
+    if (known && s->view->unit && strcmp(unit, "s") == 0)
+        gp_nvprof_time(value, s->view->unit, text, sizeof(text));
+    else if (known)
+        gp_unit_format(value, unit, text, sizeof(text));
+    gp_text_addf(s->out, "%*s", CELL_WIDTH, text);
+}
+
+static void add_line(const struct side *s, const struct line *line)
+{
+    add_name(s, line->kernel, "launches");
+    for (size_t p = 0; p < s->profiles; p++)
+        add_value(s, line->cells[p].stats, (double)line->cells[p].launches, "count");
+    gp_text_add(s->out, "\n");
+    if (s->duration >= 0) {
+        add_name(s, line->kernel, "time");
+        for (size_t p = 0; p < s->profiles; p++) {
+            double seconds = seconds_of(s, &line->cells[p]);
+            add_value(s, seconds > 0, seconds, "s");
+        }
+        gp_text_add(s->out, "\n");
+    }
+    for (size_t m = 0; m < s->metric_count; m++) {
+        const struct gp_metric *metric = gp_metrics_selected(s->metrics, m);
+        add_name(s, line->kernel, metric->name);
+        for (size_t p = 0; p < s->profiles; p++) {
+            const struct gp_stat *stat = line->cells[p].stats ? &line->cells[p].stats[m] : NULL;
+            bool known = stat && stat->count > 0;
+            add_value(s, known, known ? stat->sum / (double)stat->count : 0, metric->unit);
+        }
+        gp_text_add(s->out, "\n");
+    }
+}
+
+static void add_heading(const struct side *s)
+{
+    if (s->view->csv)
+        gp_text_add(s->out, "\"Kernel\",\"Value\"");
+    else
+        gp_text_addf(s->out, "%-*s %-34s", NAME_WIDTH, "kernel", "value (metrics: their mean)");
+    for (size_t p = 0; p < s->profiles; p++) {
+        size_t length = strlen(s->names[p]);
+        size_t from = length > CELL_WIDTH && !s->view->csv ? length - CELL_WIDTH : 0;
+        gp_text_add(s->out, s->view->csv ? "," : " ");
+        if (s->view->csv)
+            gp_csv_text(s->names[p], s->out);
+        else
+            gp_text_addf(s->out, "%*s", CELL_WIDTH, s->names[p] + from);
+    }
+    gp_text_add(s->out, "\n");
+}
+
+void gp_side_by_side(const struct gp_summary *const *summaries, const char *const *names,
+                     size_t count, const struct gp_view *view, size_t top, struct gp_text *out)
+{
+    const struct gp_metrics *m = gp_summary_metrics(summaries[0]);
+    struct side s = {.metrics = m,
+                     .view = view,
+                     .names = names,
+                     .profiles = count,
+                     .metric_count = gp_metrics_selected_count(m),
+                     .duration = -1,
+                     .out = out};
+    for (size_t i = 0; i < s.metric_count; i++)
+        if (strcmp(gp_metrics_selected(m, i)->name, "duration") == 0)
+            s.duration = (int)i;
+    if (fill(&s, summaries)) {
+        for (size_t i = 0; i < s.count; i++)
+            for (size_t p = 0; p < count; p++)
+                s.lines[i].seconds += seconds_of(&s, &s.lines[i].cells[p]);
+        qsort(s.lines, s.count, sizeof(*s.lines), by_time);
+        add_heading(&s);
+        for (size_t i = 0; i < s.count && (top == 0 || i < top); i++)
+            add_line(&s, &s.lines[i]);
+    } else {
+        out->failed = 1;
+    }
+    for (size_t i = 0; s.lines && i < s.count; i++) {
+        for (size_t p = 0; p < count; p++)
+            free(s.lines[i].cells[p].stats);
+        free(s.lines[i].cells);
+    }
+    free(s.lines);
+}

@@ -1,0 +1,27 @@
+/* A line for each launch, as nvprof's --print-gpu-trace has it, as text or CSV. Owns the numbers it
+ * gives contexts and streams; calls base/, metrics/. */
+#ifndef GPUPROF_REPORT_TRACE_H
+#define GPUPROF_REPORT_TRACE_H
+
+#include "metrics/metrics.h"
+#include "report/view.h"
+
+struct gp_trace;
+
+/* The metrics selected in `m` are columns where the view asks for metrics; else times are, and the
+ * launch's shape. Both must outlive the trace. NULL when memory runs out. */
+struct gp_trace *gp_trace_new(const struct gp_metrics *m, const struct gp_view *view);
+void gp_trace_free(struct gp_trace *trace);
+
+void gp_trace_device(struct gp_trace *trace, const struct gp_device *device);
+
+/* The lines in front of the first launch. */
+void gp_trace_heading(const struct gp_trace *trace, long pid, struct gp_text *out);
+
+/* Appends the launch's line. */
+void gp_trace_launch(struct gp_trace *trace, const struct gp_launch *launch, struct gp_text *out);
+
+/* What the columns mean, behind the last line; nothing in CSV. */
+void gp_trace_footing(const struct gp_trace *trace, struct gp_text *out);
+
+#endif

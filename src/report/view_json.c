@@ -1,0 +1,144 @@
+#include "report/view_json.h"
+
+#include "profile/object.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_t *whole(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *extent(struct gp_object *o, const unsigned e[3])
+{
+    json_t *array = json_array();
+    for (int i = 0; i < 3; i++)
+        gp_object_append(o, array, whole(e[i]));
+    return array;
+}
+
+json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header)
+{
+    struct gp_object o = gp_object_new(NULL);
+    json_t *command = json_array();
+    for (size_t i = 0; i < header->argument_count; i++)
+        gp_object_append(&o, command, gp_object_text(header->command[i]));
+    gp_object_put(&o, o.object, "file", gp_object_text(file));
+    gp_object_put(&o, o.object, "gpuprof", gp_object_text(header->version));
+    gp_object_put(&o, o.object, "command", command);
+    gp_object_put(&o, o.object, "pid", json_integer(header->pid));
+    gp_object_put(&o, o.object, "host", gp_object_text(header->host));
+    gp_object_put(&o, o.object, "time", gp_object_text(header->time));
+    gp_object_put(&o, o.object, "sample",
+                  header->settings.sample ? gp_object_text(header->settings.sample) : json_null());
+    gp_object_put(&o, o.object, "replayed", json_boolean(!header->settings.replay_off));
+    if (!o.failed)
+        return o.object;
+    json_decref(o.object);
+    return NULL;
+}
+
+static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
+                           const struct gp_stat *stat)
+{
+    json_t *value = json_object();
+    gp_object_put(o, value, "unit", json_string(metric->unit));
+    gp_object_put(o, value, "launches", whole(stat->count));
+    if (stat->count > 0) {
+        double mean = stat->sum / (double)stat->count;
+        gp_object_put(o, value, "min", stat->combined ? json_null() : number(stat->min));
+        gp_object_put(o, value, "max", stat->combined ? json_null() : number(stat->max));
+        gp_object_put(o, value, "mean", number(mean));
+        gp_object_put(o, value, "combined", json_boolean(stat->combined));
+    }
+    if (stat->absent_count > 0 || stat->count == 0) {
+        const char *why = stat->absent ? stat->absent : "not measured";
+        gp_object_put(o, value, "absent_launches", whole(stat->absent_count));
+        gp_object_put(o, value, "absent", gp_object_text(why));
+    }
+    return value;
+}
+
+static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const struct gp_row *row)
+{
+    const struct gp_metrics *m = gp_summary_metrics(rows->summary);
+    const struct gp_launch *l = row->launch;
+    json_t *kernel = json_object(), *metrics = json_object();
+    gp_object_put(o, kernel, "name", gp_object_text(row->full_name));
+    gp_object_put(o, kernel, "symbol", gp_object_text(l->kernel));
+    gp_object_put(o, kernel, "device", json_integer(l->device));
+    gp_object_put(o, kernel, "grids", whole(row->grids));
+    gp_object_put(o, kernel, "smallest_grid", extent(o, row->smallest_grid));
+    gp_object_put(o, kernel, "largest_grid", extent(o, row->largest_grid));
+    gp_object_put(o, kernel, "block", extent(o, l->block));
+    gp_object_put(o, kernel, "cluster", extent(o, l->cluster));
+    gp_object_put(o, kernel, "registers", whole(l->registers));
+    gp_object_put(o, kernel, "shared_static", whole(l->shared_static));
+    gp_object_put(o, kernel, "shared_dynamic", whole(l->shared_dynamic));
+    gp_object_put(o, kernel, "launches", whole(row->launches));
+    gp_object_put(o, kernel, "recorded", whole(row->recorded));
+    gp_object_put(o, kernel, "measured", whole(row->measured));
+    gp_object_put(o, kernel, "seconds", row->seconds > 0 ? number(row->seconds) : json_null());
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
+        const struct gp_metric *metric = gp_metrics_selected(m, i);
+        gp_object_put(o, metrics, metric->name, stat_object(o, metric, &row->stats[i]));
+    }
+    gp_object_put(o, kernel, "metrics", metrics);
+    return kernel;
+}
+
+static void put_devices(struct gp_object *o, const struct gp_summary *s)
+{
+    json_t *devices = json_array();
+    for (int i = 0; i < GP_MAX_DEVICES; i++) {
+        const struct gp_device *device = gp_summary_get_device(s, i);
+        if (!device)
+            continue;
+        struct gp_object facts = gp_object_new(NULL);
+        gp_object_put_fields(&facts, gp_device_fields, gp_device_field_count, GP_FIELDS_ALL,
+                             device);
+        o->failed |= facts.failed;
+        gp_object_append(o, devices, facts.object);
+    }
+    gp_object_put(o, o->object, "devices", devices);
+}
+
+static void put_not_measured(struct gp_object *o, const struct gp_summary *s)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < gp_summary_skip_count(s); i++) {
+        const struct gp_skip *skip = gp_summary_skip(s, i);
+        json_t *one = json_object();
+        gp_object_put(o, one, "symbol", gp_object_text(skip->kernel));
+        gp_object_put(o, one, "launches", whole(skip->launches));
+        gp_object_put(o, one, "reason", gp_object_text(skip->reason));
+        gp_object_append(o, all, one);
+    }
+    gp_object_put(o, o->object, "not_measured", all);
+}
+
+json_t *gp_report_json(json_t *about, const struct gp_summary *s, size_t top)
+{
+    struct gp_object o = {.object = about ? about : json_object()};
+    struct gp_rows rows;
+    json_t *kernels = json_array();
+    if (gp_rows_make(&rows, s) != 0)
+        o.failed = true;
+    for (size_t i = 0; !o.failed && i < rows.count && (top == 0 || i < top); i++)
+        gp_object_append(&o, kernels, row_object(&o, &rows, &rows.rows[i]));
+    put_devices(&o, s);
+    gp_object_put(&o, o.object, "launches", whole(gp_summary_launches(s)));
+    gp_object_put(&o, o.object, "kernels", kernels);
+    put_not_measured(&o, s);
+    gp_rows_free(&rows);
+    if (!o.failed)
+        return o.object;
+    json_decref(o.object);
+    return NULL;
+}

@@ -1,0 +1,21 @@
+/* A summary as JSON for other programs; docs/report-json.md describes it. Owns nothing; calls
+ * base/, metrics/, profile/ and report/. */
+#ifndef GPUPROF_REPORT_VIEW_JSON_H
+#define GPUPROF_REPORT_VIEW_JSON_H
+
+#include "profile/reader.h"
+#include "report/rows.h"
+
+/* Rises when programs that read it would misread. */
+#define GP_REPORT_JSON_VERSION 1
+
+struct json_t;
+
+/* One element of "profiles": `file` and what it says of itself is told by `about`, an object that
+ * is taken over. `top`: most kernels, 0: all. NULL where memory runs out. */
+struct json_t *gp_report_json(struct json_t *about, const struct gp_summary *s, size_t top);
+
+/* What a header says: program, process, host, time. NULL where memory runs out. */
+struct json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header);
+
+#endif

@@ -1,0 +1,130 @@
+# The options that nvprof and ncu have: what they become, and what is wrong with their values.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    gpuprof=$GPUPROF_BUILD/gpuprof
+    cd "$BATS_TEST_TMPDIR"
+    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
+    while read -r name; do unset "$name"; done < <(env | sed -n 's/^\(GPUPROF_[A-Z]*\)=.*/\1/p' | grep -v BUILD)
+}
+
+# becomes EXPECTED OPTIONS...: the library's variables, blanks between them.
+becomes() {
+    local expected=$1
+    shift
+    run "$gpuprof" "$@" sh -c 'env | grep ^GPUPROF_ | grep -v "^GPUPROF_\(BUILD\|RUNTIMES\)=" | sort | tr "\n" " "'
+    [ "$status" -eq 0 ]
+    [ "$output" = "$expected${expected:+ }" ] || {
+        echo "$* gives '$output', not '$expected'"
+        return 1
+    }
+}
+
+@test "nvprof's options become the library's variables" {
+    becomes "" --print-gpu-summary
+    becomes "GPUPROF_METRICS=flops,gld_efficiency GPUPROF_PRINT=metrics" -m flops --metrics gld_efficiency
+    becomes "GPUPROF_METRICS=gld_efficiency,duration GPUPROF_PRINT=metrics" --metrics gld_efficiency --events duration
+    becomes "GPUPROF_METRICS=gld_efficiency" --metrics gld_efficiency --print-gpu-summary
+    becomes "GPUPROF_METRICS=gld_efficiency GPUPROF_PRINT=metrics,csv" --metrics gld_efficiency --csv
+    becomes "GPUPROF_METRICS=gld_efficiency GPUPROF_PRINT=trace,metrics,csv" --metrics gld_efficiency --csv --print-gpu-trace
+    becomes "GPUPROF_METRICS=duration GPUPROF_PRINT=trace" --print-gpu-trace
+    becomes "GPUPROF_METRICS=duration GPUPROF_PRINT=times,csv,unit=ms,mangled" --csv -u ms --demangling off
+    becomes "GPUPROF_OUTPUT=$PWD/x.nvvp GPUPROF_PRINT=trace" --export-profile x.nvvp -f --print-gpu-trace
+    becomes "GPUPROF_LOG=$PWD/log_%p" --log-file log_%p --profile-child-processes --aggregate-mode on
+    becomes "GPUPROF_LOG=/dev/null" --quiet
+    becomes "GPUPROF_REPLAY=off" --replay-mode disabled
+    becomes "GPUPROF_REPLAY=on" --replay-mode kernel
+    becomes "GPUPROF_DEVICES=0,2" --devices 0,2
+    becomes "GPUPROF_KERNELS=1::foo:2" --kernels 1::foo:2
+}
+
+@test "ncu's options become the library's variables" {
+    becomes "GPUPROF_KERNELS=regex:^foo" -k regex:^foo
+    becomes "GPUPROF_KERNELS=foo" --kernel-name foo
+    becomes "GPUPROF_KERNELS=::regex:foo:3" --kernel-id ::regex:foo:3
+    becomes "GPUPROF_LAUNCHES=skip:2,count:3" --launch-skip 2 --launch-count 3
+    becomes "GPUPROF_LAUNCHES=count:3" -c 3
+    becomes "GPUPROF_CACHE=keep" --cache-control none
+    becomes "GPUPROF_CACHE=flush" --cache-control=all
+    run "$gpuprof" --target-processes application-only sh -c '[ "$GPUPROF_PROCESS" = $$ ]'
+    [ "$status" -eq 0 ]
+    becomes "GPUPROF_MEMORY=4G GPUPROF_TIMEOUT=0.5 GPUPROF_VERIFY=always" --memory 4G --kernel-timeout 0.5 --verify always
+}
+
+# wrong EXPECTED OPTIONS...: that one line, exit status 2, and the program is not started.
+wrong() {
+    local expected=$1
+    shift
+    run "$gpuprof" "$@" touch started
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: $expected" ] || {
+        echo "$*: '$output', not '$expected'"
+        return 1
+    }
+    [ ! -e started ]
+}
+
+@test "a wrong value is said before the program starts" {
+    wrong "--events: there is no metric 'no_event'" --events no_event
+    wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" -k '::(:1'
+    wrong "--kernels: '::foo:0': launches of a kernel count from 1" -k ::foo:0
+    wrong "--kernel-id: 'foo' is not CONTEXT:STREAM:NAME:INVOCATION" --kernel-id foo
+    wrong "--kernels and --kernel-id: give one of them" -k foo --kernel-id ::foo:1
+    wrong "--launch-skip: '-1' is no number of launches" --launch-skip -1
+    wrong "--launch-count: 'many' is no number of launches" -c many
+    wrong "--devices: '0,' is no list; say all, or numbers from 0 to 63 with commas between them" --devices 0,
+    wrong "--target-processes: 'some' is neither all nor application-only" --target-processes some
+    wrong "--replay-mode: 'application' is not to be had, as the program runs once; say kernel or disabled" --replay-mode application
+    wrong "--replay-mode: 'x' is neither kernel nor disabled" --replay-mode x
+    wrong "--replay and --replay-mode: give one of them" --replay on --replay-mode kernel
+    wrong "--cache-control: 'some' is neither all nor none" --cache-control some
+    wrong "--normalized-time-unit: 'h' is none of s, ms, us, ns, auto" -u h
+    wrong "--normalized-time-unit: 'col' is what --csv does; say s, ms, us, ns or auto" -u col
+    wrong "--demangling: 'x' is neither on nor off" --demangling x
+    wrong "--aggregate-mode: there are no values for each multiprocessor, so 'off' is not to be had; counters with .min, .max and .avg in their names say how even they are" --aggregate-mode off
+    wrong "--timeout: '0' is no number of seconds, more than 0 and at most 100000000" -t 0
+    wrong "--kernel-timeout: '9999' is no number of seconds, more than 0 and at most 3600" --kernel-timeout 9999
+    wrong "--memory: 'much' is neither a size such as 512M or 4G nor a share such as 10%" --memory much
+    wrong "--verify: 'x' is neither learn nor always" --verify x
+    wrong "--log: /nowhere/x: No such file or directory" --log-file /nowhere/x
+    wrong "no value goes with '--csv=1' ('gpuprof help run' lists the options)" --csv=1
+}
+
+@test "an option that makes no sense here says what to use" {
+    wrong "--import-profile is an option of nvprof: read a profile with 'gpuprof report FILE'" --import-profile=x
+    wrong "--set is an option of ncu: use --metrics with the name of a set" --set full
+    wrong "-s is an option of nvprof and ncu: write --print-gpu-summary or --launch-skip" -s
+    run "$gpuprof" report --page raw x
+    [ "$output" = "gpuprof: --page is an option of ncu: use 'gpuprof report --print VIEW'" ]
+}
+
+@test "the help of run has groups" {
+    run "$gpuprof" run --help
+    for group in "What is measured" "Which launches" "How it is measured" "What is written"; do
+        [[ $output == *$'\n'"$group"$'\n'* ]]
+    done
+    [[ $output == *"  -k, --kernels, --kernel-name FILTER"* ]]
+}
+
+@test "--query-metrics and --query-events list, and run nothing" {
+    run "$gpuprof" --query-metrics touch started
+    [ "$status" -eq 0 ]
+    [[ $output == *"gld_efficiency:  global load bytes"* ]]
+    run "$gpuprof" --query-events touch started
+    [[ $output == *"Available Events:"* ]]
+    [ ! -e started ]
+}
+
+@test "--timeout ends the program, and only that" {
+    run "$gpuprof" --timeout 0.3 sh -c 'trap "echo ended; exit 5" TERM; while :; do sleep 0.05; done'
+    [ "$status" -eq 5 ]
+    [[ $output == *"gpuprof: sh: ended after 0.3 s (--timeout)"* ]]
+    [[ $output == *"ended"* ]]
+    # Nothing is left behind of a program that ends by itself, and it has no child of ours.
+    SECONDS=0
+    run "$gpuprof" --timeout 30 sh -c 'read -r first </proc/$$/task/$$/children; echo "$first"; exit 3'
+    [ "$status" -eq 3 ]
+    [ "$output" = "" ]
+    [ "$SECONDS" -lt 20 ]
+}

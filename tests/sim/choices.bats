@@ -1,0 +1,114 @@
+# Which launches are measured, and what is printed of them.
+
+bats_require_minimum_version 1.5.0
+
+load common
+
+# chosen SETTING...: the indices of the launches that are measured, of five in the program.
+chosen() {
+    env "$@" GPUPROF_METRICS=duration GPUPROF_LOG="$log" GPUPROF_OUTPUT="$profile" \
+        LD_PRELOAD="$preload" "$programs/snippets_linked" vector_add in_place >/dev/null
+    settle_early
+    grep '"type":"launch"' "$profile" | sed 's/.*"index":\([0-9]*\).*/\1/' | tr '\n' ' '
+}
+
+@test "launches are chosen by kernel, number, device, context and stream" {
+    [ "$(chosen A=b)" = "0 1 2 3 " ]
+    [ "$(chosen GPUPROF_KERNELS=regex:^scale)" = "1 2 3 " ]
+    [ "$(chosen GPUPROF_KERNELS=::scale:2)" = "2 " ]
+    [ "$(chosen GPUPROF_KERNELS=:::1)" = "0 1 " ]
+    [ "$(chosen GPUPROF_KERNELS=1:0:vector:)" = "0 " ]
+    [ "$(chosen GPUPROF_KERNELS=2:::)" = "" ]
+    [ "$(chosen GPUPROF_KERNELS=:1::)" = "" ]
+    [ "$(chosen GPUPROF_LAUNCHES=skip:1,count:2)" = "1 2 " ]
+    [ "$(chosen GPUPROF_LAUNCHES=skip:1 GPUPROF_KERNELS=scale)" = "2 3 " ]
+    [ "$(chosen GPUPROF_LAUNCHES=count:0)" = "" ]
+    [ "$(chosen GPUPROF_DEVICES=0)" = "0 1 2 3 " ]
+    [ "$(chosen GPUPROF_DEVICES=1,2)" = "" ]
+    [ "$(chosen GPUPROF_PROCESS=1)" = "" ]
+}
+
+@test "a mistake in these settings is one line, and everything is measured" {
+    [ "$(chosen GPUPROF_LAUNCHES=skip:x GPUPROF_DEVICES=a GPUPROF_PRINT=all)" = "0 1 2 3 " ]
+    grep -q "^gpuprof: GPUPROF_LAUNCHES=skip:x: no rule; say skip:N" "$log"
+    grep -q "^gpuprof: GPUPROF_DEVICES=a: no list; say all" "$log"
+    grep -q "^gpuprof: GPUPROF_PRINT=all: 'all' is none of report, times" "$log"
+    grep -q "^OVERVIEW" "$log"
+}
+
+# printed OPTIONS...: the log of the command.
+printed() {
+    rm -f "$log"
+    "$GPUPROF_BUILD/gpuprof" --log-file "$log" "$@" "$programs/snippets_linked" vector_add in_place >/dev/null
+}
+
+@test "--metrics prints the table that nvprof printed" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    printed --metrics gld_efficiency,gst_efficiency
+    grep -q '^==[0-9]*== Profiling application: .*snippets_linked vector_add in_place$' "$log"
+    grep -q '^==[0-9]*== Metric result:$' "$log"
+    grep -q '^Invocations  *Metric Name  *Metric Description  *Min  *Max  *Avg$' "$log"
+    grep -q '^Device "NVIDIA H200 (Simulated) (0)"$' "$log"
+    grep -q '^    Kernel: scale_in_place$' "$log"
+    grep -q '^          3  *gld_efficiency  *Global Memory Load Efficiency  *100.00%  *100.00%  *100.00%$' "$log"
+    [ "$(grep -c OVERVIEW "$log")" -eq 0 ]
+}
+
+@test "--csv has nvprof's columns" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    printed --csv --metrics gld_efficiency,shared_efficiency
+    grep -qx '"Device","Kernel","Invocations","Metric Name","Metric Description","Min","Max","Avg"' "$log"
+    grep -qx '"NVIDIA H200 (Simulated) (0)","vector_add",1,"gld_efficiency","Global Memory Load Efficiency",100.000000%,100.000000%,100.000000%' "$log"
+    # What has no value is empty, never 0.
+    grep -qx '"NVIDIA H200 (Simulated) (0)","vector_add",1,"shared_efficiency","Shared Memory Efficiency",,,' "$log"
+    printed --csv
+    grep -qx '"Type","Time(%)","Time","Calls","Avg","Min","Max","Name"' "$log"
+    grep -q '^"GPU activities",[0-9.]*,[0-9.]*,3,[0-9.]*,[0-9.]*,[0-9.]*,"scale_in_place"$' "$log"
+    printed --csv --print-gpu-trace
+    grep -q '^"Start","Duration","Grid X","Grid Y","Grid Z","Block X".*"Device","Context","Stream","Name"$' "$log"
+    [ "$(grep -c '^[0-9.]*,[0-9.]*,32,1,1,128,1,1,10,0,0,,,,,"NVIDIA H200 (Simulated) (0)",1,0,"scale_in_place"$' "$log")" -eq 3 ]
+    printed --csv --print-gpu-trace --metrics gld_efficiency
+    grep -qx '"Device","Context","Stream","Kernel","gld_efficiency"' "$log"
+    [ "$(grep -c '^"NVIDIA H200 (Simulated) (0)",1,0,"scale_in_place",100.000000%$' "$log")" -eq 3 ]
+}
+
+@test "a compressed profile is one that can be read, also after a kill" {
+    profile=$BATS_TEST_TMPDIR/p.zst
+    GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload "$programs/snippets_linked" vector_add in_place
+    run --separate-stderr "$GPUPROF_BUILD/gpuprof" report "$profile"
+    [ "$status" -eq 0 ]
+    [[ $output == *"4 kernel launches, 4 measured"* ]]
+    [[ $output != *"not completed"* ]]
+    truncate -s -12 "$profile"
+    run "$GPUPROF_BUILD/gpuprof" report "$profile"
+    [ "$status" -eq 0 ]
+    [[ $output == *"kernel launches, "* ]]
+    [[ $output == *"$profile: the file was not completed; the program was probably ended"* ]]
+}
+
+@test "a long run has a line on the terminal, and nowhere else" {
+    # Some hundred launches, each measured alone: more than two seconds.
+    run_long() { env TERM="$1" GPUPROF_VERIFY=always LD_PRELOAD="$preload" "${@:2}"; }
+    long=("$programs/alike_linked" 300x256)
+    run_long xterm python3 "$BATS_TEST_DIRNAME/terminal.py" "${long[@]}" >"$BATS_TEST_TMPDIR/screen" </dev/null
+    grep -q 'gpuprof: [0-9]* launches, [0-9]* measured, [0-9.]* s added; ' "$BATS_TEST_TMPDIR/screen"
+    run_long dumb python3 "$BATS_TEST_DIRNAME/terminal.py" "${long[@]}" >"$BATS_TEST_TMPDIR/screen" </dev/null
+    [ "$(grep -c 's added; ' "$BATS_TEST_TMPDIR/screen")" -eq 0 ]
+    run_long xterm "${long[@]}" >"$BATS_TEST_TMPDIR/screen" 2>&1 </dev/null
+    [ "$(grep -c 's added; ' "$BATS_TEST_TMPDIR/screen")" -eq 0 ]
+}
+
+@test "copies and fills are counted and timed where that is asked for" {
+    copies() { env "$@" GPUPROF_LOG="$log" GPUPROF_OUTPUT="$profile" LD_PRELOAD="$preload" "$programs/snippets_linked" vector_add; }
+    plain=$("$programs/snippets_linked" vector_add)
+    [ "$(copies GPUPROF_COPIES=on)" = "$plain" ]
+    grep -q '^ *host to device  *2  *131.1 kB  *[0-9.]* us  *[0-9.]* [MG]B/s$' "$log"
+    grep -q '^ *device to host  *1  *65.54 kB  *[0-9.]* us  *[0-9.]* [MG]B/s$' "$log"
+    grep -q '{"type":"copies","kind":"memcpy HtoD","calls":2,"bytes":131072,"timed":2,"timed_bytes":131072,' "$profile"
+    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '^MEMORY COPIES AND FILLS$'
+    "$GPUPROF_BUILD/gpuprof" report --print times "$profile" | grep -q '%.*\[CUDA memcpy HtoD\]$'
+    copies GPUPROF_COPIES=off
+    [ "$(grep -c "MEMORY COPIES" "$log")" -eq 0 ]
+    copies GPUPROF_COPIES=maybe
+    grep -q "^gpuprof: GPUPROF_COPIES=maybe: unknown; say on or off (the default)" "$log"
+}

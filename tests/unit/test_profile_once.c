@@ -1,0 +1,450 @@
+/* profile/: format 2. What is alike is said once; what is damaged or cut short costs itself only.
+ */
+#include "profile/number.h"
+#include "profile/reader.h"
+#include "profile/said.h"
+#include "profile/writer.h"
+
+#include <fcntl.h>
+#include <float.h>
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char plain[] = "/tmp/gpuprof-test-once-XXXXXX";
+static char packed[] = "/tmp/gpuprof-test-once-XXXXXX.zst";
+
+#define COUNTERS 24
+
+/* A launch with as many counters as the default set has, those of instrumented code as in others of
+ * its kernel. */
+struct sample {
+    char kernel[64];
+    char names[COUNTERS][48];
+    struct gp_counter counters[COUNTERS];
+    struct gp_launch launch;
+};
+
+static void make(struct sample *s, uint64_t index, unsigned kernel)
+{
+    snprintf(s->kernel, sizeof(s->kernel), "_Z%uvectorized_elementwise_kernel", kernel);
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        bool instrumented = i >= 8;
+        snprintf(s->names[i], sizeof(s->names[i]), "smsp__%scounter_of_something_%u.sum",
+                 instrumented ? "sass_" : "", i);
+        double value = instrumented ? 1e6 * (kernel + i) : (double)(index * 1234567 % 1000000000);
+        s->counters[i] = (struct gp_counter){.name = s->names[i], .value = value};
+    }
+    s->launch = (struct gp_launch){.index = index,
+                                   .kernel = s->kernel,
+                                   .grid = {1 + kernel, 1, 1},
+                                   .block = {256, 1, 1},
+                                   .passes = 3,
+                                   .saved_bytes = 100000000,
+                                   .overhead_ms = 0.123456789 + (double)index,
+                                   .counter_count = COUNTERS,
+                                   .counters = s->counters};
+}
+
+static void make_early(struct sample *s)
+{
+    for (unsigned i = 0; i < 8; i++)
+        s->counters[i].absent = "the process ended before it was read";
+}
+
+static struct gp_writer *opened(const char *path)
+{
+    char why[256] = "";
+    struct gp_writer *w =
+        gp_writer_open(path, (const char *const[]){"./app", NULL}, NULL, why, sizeof(why));
+    if (!w)
+        fail_msg("%s", why);
+    return w;
+}
+
+static void write_launches(struct gp_writer *w, uint64_t first, unsigned count, unsigned kernels)
+{
+    struct sample s;
+    for (uint64_t i = first; i < first + count; i++) {
+        make(&s, i, (unsigned)(i % kernels));
+        make_early(&s);
+        assert_int_equal(gp_writer_early(w, &s.launch), 0);
+        make(&s, i, (unsigned)(i % kernels));
+        assert_int_equal(gp_writer_launch(w, &s.launch), 0);
+    }
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    return about.st_size;
+}
+
+/* Every launch has to be as it was made; `seen` counts them. */
+struct seen {
+    unsigned kernels, launches, others;
+};
+
+static int check_launch(void *user, const struct gp_launch *l)
+{
+    struct seen *seen = user;
+    struct sample s;
+    make(&s, l->index, (unsigned)(l->index % seen->kernels));
+    assert_string_equal(l->kernel, s.kernel);
+    assert_int_equal(l->grid[0], s.launch.grid[0]);
+    assert_int_equal(l->passes, 3);
+    assert_int_equal(l->saved_bytes, 100000000);
+    assert_true(l->overhead_ms == s.launch.overhead_ms);
+    assert_null(l->skipped);
+    assert_int_equal(l->counter_count, COUNTERS);
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        bool found = false;
+        for (size_t k = 0; k < l->counter_count && !found; k++) {
+            found = strcmp(l->counters[k].name, s.names[i]) == 0;
+            if (found)
+                assert_true(l->counters[k].absent || l->counters[k].value == s.counters[i].value);
+        }
+        assert_true(found);
+    }
+    seen->launches++;
+    return 0;
+}
+
+static int count_other(void *user, const char *type, const struct json_t *line)
+{
+    ((struct seen *)user)->others++;
+    assert_string_equal(type, "source");
+    assert_int_equal(json_integer_value(json_object_get(line, "line")), 12);
+    return 0;
+}
+
+/* What gp_profile_read answers. */
+static int read_profile(const char *path, struct seen *seen, struct gp_text *notes, char *why)
+{
+    const struct gp_profile_visitor visitor = {
+        .user = seen, .launch = check_launch, .other = count_other};
+    *why = '\0';
+    return gp_profile_read(path, &visitor, notes, why, 512);
+}
+
+static unsigned read_back(const char *path, unsigned kernels)
+{
+    struct seen seen = {.kernels = kernels};
+    char why[512];
+    if (read_profile(path, &seen, NULL, why) != 0)
+        fail_msg("%s", why);
+    return seen.launches;
+}
+
+static void a_launch_takes_400_bytes_at_most(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(plain);
+    write_launches(w, 0, 100, 10); /* all that is said once is said */
+    off_t before = size_of(plain);
+    write_launches(w, 100, 1000, 10);
+    off_t each = (size_of(plain) - before) / 1000;
+    gp_writer_close(w);
+    assert_in_range(each, 100, 400);
+    assert_int_equal(read_back(plain, 10), 1100);
+}
+
+/* Launches that have nothing in common but their counters' names, so many that the writer has to
+ * forget what it said. */
+static void what_was_forgotten_is_said_again(void **state)
+{
+    (void)state;
+    unsigned many = GP_MOST_SAID + 1000;
+    struct gp_writer *w = opened(plain);
+    struct sample s;
+    for (unsigned i = 0; i < many; i++) {
+        make(&s, i, i);
+        assert_int_equal(gp_writer_launch(w, &s.launch), 0);
+    }
+    gp_writer_close(w);
+    assert_int_equal(read_back(plain, many), many);
+}
+
+static void a_compressed_profile_is_smaller_and_reads_the_same(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(plain);
+    write_launches(w, 0, 500, 10);
+    gp_writer_close(w);
+    w = opened(packed);
+    write_launches(w, 0, 500, 10);
+    /* A reader beside the program that writes sees all that was written. */
+    struct seen seen = {.kernels = 10};
+    struct gp_text notes = {0};
+    char why[512], expected[256];
+    assert_int_equal(read_profile(packed, &seen, &notes, why), 0);
+    assert_int_equal(seen.launches, 500);
+    snprintf(expected, sizeof(expected),
+             "%s: the file was not completed; the program was probably ended\n", packed);
+    assert_string_equal(gp_text_string(&notes), expected);
+    gp_text_free(&notes);
+    gp_writer_close(w);
+    assert_true(size_of(packed) < size_of(plain) * 2 / 3);
+    assert_int_equal(read_back(packed, 10), 500);
+}
+
+static void a_compressed_profile_cut_short_has_all_that_came_before(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(packed);
+    write_launches(w, 0, 20, 3);
+    gp_writer_close(w);
+    unsigned before = 21;
+    for (off_t size = size_of(packed); size > 400; size -= 7) {
+        assert_int_equal(truncate(packed, size), 0);
+        struct seen seen = {.kernels = 3};
+        struct gp_text notes = {0};
+        char why[512];
+        if (read_profile(packed, &seen, &notes, why) != 0)
+            fail_msg("%ld: %s", (long)size, why);
+        /* Seven bytes are less than a launch. */
+        assert_true(seen.launches <= before && seen.launches + 2 > before);
+        assert_true(size + 1 > size_of(packed) || notes.length > 0 || seen.launches == 20);
+        before = seen.launches;
+        gp_text_free(&notes);
+    }
+    assert_true(before < 10);
+}
+
+static void damage(const char *path, off_t at)
+{
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "\xff{", 2, at), 2);
+    close(fd);
+}
+
+static void a_damaged_profile_gives_the_rest(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(plain);
+    write_launches(w, 0, 20, 2);
+    off_t middle = size_of(plain);
+    write_launches(w, 20, 30, 2);
+    gp_writer_close(w);
+    damage(plain, middle + 1);
+    struct seen seen = {.kernels = 2};
+    char why[512];
+    assert_int_equal(read_profile(plain, &seen, NULL, why), -1);
+    assert_non_null(strstr(why, "; the line is left out"));
+    assert_int_equal(seen.launches, 50); /* the damaged one was an early line */
+    damage(plain, middle + 200);
+    damage(plain, middle + 500);
+    memset(&seen, 0, sizeof(seen));
+    seen.kernels = 2;
+    assert_int_equal(read_profile(plain, &seen, NULL, why), -1);
+    assert_non_null(strstr(why, "; this line and 2 more are left out"));
+    assert_in_range(seen.launches, 45, 50);
+}
+
+static void damaged_compression_gives_what_came_before(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(packed);
+    write_launches(w, 0, 50, 2);
+    off_t middle = size_of(packed);
+    write_launches(w, 50, 50, 2);
+    gp_writer_close(w);
+    for (off_t at = middle; at < middle + 6; at++)
+        damage(packed, at);
+    struct seen seen = {.kernels = 2};
+    char why[512];
+    assert_int_equal(read_profile(packed, &seen, NULL, why), -1);
+    assert_non_null(strstr(why, "damaged"));
+    assert_non_null(strstr(why, "left out"));
+    assert_in_range(seen.launches, 50, 52);
+}
+
+static void lines_of_other_rooms_come_through(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(plain);
+    assert_int_equal(gp_writer_line(w, "source", json_pack("{s:i}", "line", 12)), 0);
+    write_launches(w, 0, 3, 2);
+    gp_writer_close(w);
+    FILE *f = fopen(plain, "a");
+    assert_non_null(f);
+    fputs("[\"samples\",1,2,3]\n", f);
+    fclose(f);
+    struct seen seen = {.kernels = 2};
+    char why[512];
+    assert_int_equal(read_profile(plain, &seen, NULL, why), 0);
+    assert_int_equal(seen.others, 1);
+    assert_int_equal(seen.launches, 3);
+}
+
+static const char *own_name(void *user, const char *name)
+{
+    ++*(int *)user;
+    return strcmp(name, "smsp__counter_of_something_0.sum") == 0 ? "mine" : NULL;
+}
+
+static int has_own_name(void *user, const struct gp_launch *l)
+{
+    (void)user;
+    bool mine = false;
+    for (size_t i = 0; i < l->counter_count; i++)
+        mine |= strcmp(l->counters[i].name, "mine") == 0;
+    assert_true(mine);
+    return 0;
+}
+
+static void names_are_asked_for_once_and_can_be_the_users_own(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(plain);
+    write_launches(w, 0, 30, 2);
+    gp_writer_close(w);
+    int asked = 0;
+    char why[512];
+    struct gp_profile_visitor visitor = {.user = &asked, .counter_name = own_name};
+    assert_int_equal(gp_profile_read(plain, &visitor, NULL, why, sizeof(why)), 0);
+    assert_int_equal(asked, 8 + 8 + 16); /* of early launches, of others, of instrumented code */
+    visitor.launch = has_own_name;
+    assert_int_equal(gp_profile_read(plain, &visitor, NULL, why, sizeof(why)), 0);
+}
+
+static int take_any(void *user, const struct gp_launch *l)
+{
+    (void)user;
+    assert_int_equal(l->index, 7);
+    assert_int_equal(l->counter_count, 4);
+    return 0;
+}
+
+static void fails_with(const char *line, const char *expected)
+{
+    FILE *f = fopen(plain, "w");
+    assert_non_null(f);
+    fputs("{\"type\":\"header\",\"format\":2,\"columns\":[\"configuration\",\"index\",\"later\","
+          "\"reason\",\"values\",\"counters\"]}\n"
+          "{\"type\":\"configuration\",\"id\":1,\"kernel\":\"k\",\"device\":0,\"grid\":[1,1,1],"
+          "\"block\":[1,1,1]}\n"
+          "{\"type\":\"counters\",\"id\":2,\"names\":[\"a\",\"b\"]}\n"
+          "{\"type\":\"values\",\"id\":3,\"values\":[2,1,2]}\n"
+          "[\"launch\",1,7,9.5,0,3,2,1,2]\n",
+          f);
+    fprintf(f, "%s\n", line);
+    fclose(f);
+    const struct gp_profile_visitor v = {.launch = take_any};
+    char why[512], full[600];
+    snprintf(full, sizeof(full), "%s:6: %s; the line is left out", plain, expected);
+    assert_int_equal(gp_profile_read(plain, &v, NULL, why, sizeof(why)), -1);
+    assert_string_equal(why, full);
+}
+
+static void lines_that_make_no_sense_say_why(void **state)
+{
+    (void)state;
+    fails_with("[\"launch\",1,7,0,0,3,2,1]", "there must be 2 values behind the columns");
+    fails_with("[\"launch\",1,7,0,0,3,2,1,2,3]", "there must be 2 values behind the columns");
+    fails_with("[\"launch\",1,7,0,0,3,2,1,x]", "there must be 2 values behind the columns");
+    fails_with("[\"launch\",1,-7,0,0,3,2,1,2]", "no number where one is expected");
+    fails_with("[\"launch\",1,18446744073709551616,0,0,3,2,1,2]",
+               "no number where one is expected");
+    fails_with("[\"launch\",9,7,0,0,3,2,1,2]", "a line that it refers to is not there");
+    fails_with("[\"launch\",1,7,0,1,3,2,1,2]", "a line that it refers to is not there");
+    fails_with("[\"launch\",1,7,0,0,2,2,1,2]", "a line that it refers to is not there");
+    fails_with("[\"launch\",1,7,0,0,3,2,1,2", "the line does not end in ]");
+    fails_with("{\"type\":\"reason\",\"id\":0,\"reason\":\"x\"}",
+               "\"id\" must be a whole number from 1 to 16384");
+    fails_with("{\"type\":\"reason\",\"id\":16385,\"reason\":\"x\"}",
+               "\"id\" must be a whole number from 1 to 16384");
+    fails_with("{\"type\":\"reason\",\"id\":4}", "\"reason\" must be a string");
+    fails_with("{\"type\":\"values\",\"id\":4,\"values\":[2,1]}", "there must be 2 values");
+    fails_with("{\"type\":\"values\",\"id\":4,\"values\":[1,1]}",
+               "the names that its values belong to are not there");
+    fails_with("{\"type\":\"counters\",\"id\":4,\"names\":[1]}",
+               "names and reasons must be strings");
+    fails_with("{\"type\":\"counters\",\"id\":4}", "\"names\" must be an array");
+    fails_with("{\"type\":\"configuration\",\"id\":4}", "there is no \"kernel\"");
+}
+
+static void assert_number(double value)
+{
+    struct gp_text text = {0};
+    double back = 0;
+    gp_number_add(&text, value);
+    const char *at = text.data, *end = text.data + text.length;
+    assert_true(gp_number_read(&at, end, &back));
+    assert_ptr_equal(at, end);
+    assert_memory_equal(&back, &value, sizeof(value));
+    gp_text_free(&text);
+}
+
+static void numbers_read_back_as_they_were(void **state)
+{
+    (void)state;
+    const double odd[] = {0,
+                          -0.0,
+                          1,
+                          -1,
+                          0.1,
+                          DBL_MAX,
+                          5e-324,
+                          DBL_MIN,
+                          DBL_EPSILON,
+                          1e22,
+                          1e23,
+                          1e-22,
+                          9007199254740993.0,
+                          -1e300,
+                          123456789.125,
+                          0.30000000000000004};
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+        assert_number(odd[i]);
+    uint64_t bits = 88172645463325252u;
+    for (int i = 0; i < 200000; i++) {
+        double value;
+        bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
+        memcpy(&value, &bits, sizeof(value));
+        if (isfinite(value))
+            assert_number(value);
+        assert_number((double)(bits % 1000000007) / 1024);
+    }
+    const char *none[] = {"", "-", ".5", "1.", "1e", "1e+", "01", "nan", "inf", "1e999", "+1"};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        const char *at = none[i];
+        double value;
+        bool read = gp_number_read(&at, none[i] + strlen(none[i]), &value);
+        assert_true(!read || *at);
+    }
+}
+
+int main(void)
+{
+    close(mkstemp(plain));
+    close(mkstemps(packed, 4));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch_takes_400_bytes_at_most),
+        cmocka_unit_test(what_was_forgotten_is_said_again),
+        cmocka_unit_test(a_compressed_profile_is_smaller_and_reads_the_same),
+        cmocka_unit_test(a_compressed_profile_cut_short_has_all_that_came_before),
+        cmocka_unit_test(a_damaged_profile_gives_the_rest),
+        cmocka_unit_test(damaged_compression_gives_what_came_before),
+        cmocka_unit_test(lines_of_other_rooms_come_through),
+        cmocka_unit_test(names_are_asked_for_once_and_can_be_the_users_own),
+        cmocka_unit_test(lines_that_make_no_sense_say_why),
+        cmocka_unit_test(numbers_read_back_as_they_were),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(plain);
+    unlink(packed);
+    return failed;
+}
