@@ -96,7 +96,7 @@ void gp_judge_free(struct gp_judge *j)
 
 /* ---- kernels and their trials ---- */
 
-static bool add_trials(struct kernel *k, const struct gp_section *section)
+static bool add_trials(struct kernel *k, struct gp_section *section)
 {
     if (section->count == 0)
         return true;
@@ -434,7 +434,7 @@ static void say_required(const struct gp_judge *j, const struct gp_section *sect
     gp_verdict_add(verdict, &o);
 }
 
-static void judge_section(struct gp_judge *j, const struct gp_section *section,
+static void judge_section(struct gp_judge *j, struct gp_section *section,
                           struct gp_verdict *verdict)
 {
     uint64_t violations = 0;
@@ -455,6 +455,10 @@ static void judge_section(struct gp_judge *j, const struct gp_section *section,
     else if (!matched)
         gp_text_addf(&verdict->notes, "%s:%d: no kernel matches [%s]\n", j->thresholds->file,
                      section->line, section->selector.text);
+    if (section->selector.too_hard)
+        gp_text_addf(&verdict->unjudged,
+                     "%s:%d: [%s] takes too many steps to be compared with the name of a kernel\n",
+                     j->thresholds->file, section->line, section->selector.text);
     if (allowed)
         gp_text_addf(&verdict->notes, "%s:%d: [%s] has %llu of %llu violations allowed\n",
                      j->thresholds->file, section->line, section->selector.text,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST 512 /* letters; regcomp takes memory many times that */
+#define LONGEST 512 /* letters */
 
 bool gp_kernel_names_find(const char *mangled, struct gp_kernel_names *names)
 {
@@ -28,8 +28,8 @@ bool gp_selector_parse(const char *text, struct gp_selector *selector, char *why
 {
     static const char mark[] = "regex:";
     memset(selector, 0, sizeof(*selector));
-    selector->is_regex = strncmp(text, mark, sizeof(mark) - 1) == 0;
-    const char *pattern = selector->is_regex ? text + sizeof(mark) - 1 : text;
+    bool is_regex = strncmp(text, mark, sizeof(mark) - 1) == 0;
+    const char *pattern = is_regex ? text + sizeof(mark) - 1 : text;
     if (!*pattern) {
         snprintf(why, why_size, "a pattern for kernel names is missing: write [*] for all");
         return false;
@@ -38,19 +38,11 @@ bool gp_selector_parse(const char *text, struct gp_selector *selector, char *why
         snprintf(why, why_size, "a pattern has at most %d letters", LONGEST);
         return false;
     }
-    if (selector->is_regex) {
-        /* {1,200} and the like, one in the other, would take gigabytes. */
-        int error = strchr(pattern, '{')
-                        ? REG_BADBR
-                        : regcomp(&selector->regex, pattern, REG_EXTENDED | REG_NOSUB);
-        if (error) {
-            char reason[128] = "'{' is not taken, write '[{]' for the letter";
-            if (error != REG_BADBR || !strchr(pattern, '{'))
-                regerror(error, &selector->regex, reason, sizeof(reason));
-            snprintf(why, why_size, "'%s' is no extended regular expression: %s", pattern, reason);
-            selector->is_regex = false;
-            return false;
-        }
+    char reason[160] = "out of memory";
+    selector->regex = is_regex ? gp_regex_new(pattern, reason, sizeof(reason)) : NULL;
+    if (is_regex && !selector->regex) {
+        snprintf(why, why_size, "'%s' is no regular expression: %s", pattern, reason);
+        return false;
     }
     selector->text = strdup(text);
     if (selector->text)
@@ -62,19 +54,20 @@ bool gp_selector_parse(const char *text, struct gp_selector *selector, char *why
 
 void gp_selector_free(struct gp_selector *selector)
 {
-    if (selector->is_regex)
-        regfree(&selector->regex);
+    if (selector->regex)
+        gp_regex_free(selector->regex);
     free(selector->text);
     memset(selector, 0, sizeof(*selector));
 }
 
-bool gp_selector_matches(const struct gp_selector *selector, const struct gp_kernel_names *names)
+bool gp_selector_matches(struct gp_selector *selector, const struct gp_kernel_names *names)
 {
     const char *const spellings[] = {names->full, names->brief, names->mangled};
     for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
-        bool matches = selector->is_regex ? regexec(&selector->regex, spellings[i], 0, NULL, 0) == 0
-                                          : strcmp(selector->text, spellings[i]) == 0 ||
-                                                fnmatch(selector->text, spellings[i], 0) == 0;
+        bool matches = selector->regex
+                           ? gp_regex_matches(selector->regex, spellings[i], &selector->too_hard)
+                           : strcmp(selector->text, spellings[i]) == 0 ||
+                                 fnmatch(selector->text, spellings[i], 0) == 0;
         if (matches)
             return true;
     }

@@ -186,7 +186,7 @@ void gp_tolerances_free(struct gp_tolerances *t)
 }
 
 /* A baseline holds the full name only; the brief one is what stands before the parameters. */
-static bool is_for(const struct gp_tolerance_section *s, const char *kernel)
+static bool is_for(struct gp_tolerance_section *s, const char *kernel)
 {
     char brief[512];
     size_t length = strcspn(kernel, "(");
@@ -214,7 +214,7 @@ bool gp_tolerance_fails(const struct gp_tolerances *t, const char *kernel, enum 
 {
     bool fails = false;
     for (size_t i = 0; t && i < t->count; i++) {
-        const struct gp_tolerance_section *s = &t->sections[i];
+        struct gp_tolerance_section *s = &t->sections[i];
         if (!is_for(s, kernel))
             continue;
         if (event == GP_EVENT_NEW && s->said_new)

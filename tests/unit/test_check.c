@@ -152,7 +152,7 @@ static void mistakes_name_file_line_and_column(void **state)
     is_refused(m, "gld_efficiency >= 90 %\n", "t.ini:1:1: expected a kernel pattern in brackets");
     is_refused(m, "[*\nrequired\n", "t.ini:1:3: expected ']'");
     is_refused(m, "[]\nrequired\n", "t.ini:1:2: a pattern for kernel names is missing");
-    is_refused(m, "[regex:(]\nrequired\n", "t.ini:1:2: '(' is no extended regular expression");
+    is_refused(m, "[regex:(]\nrequired\n", "t.ini:1:2: '(' is no regular expression");
     is_refused(m, "[*]\n\n  gld_eficiency >= 90 %\n",
                "t.ini:3:3: there is no metric 'gld_eficiency'; did you mean gld_efficiency?");
     is_refused(m, "[*]\nduration <= 120\n", "t.ini:2:13: duration: the number needs its unit");
