@@ -46,7 +46,7 @@ static_libs = $(eval static_libs := $(call link_with,jansson,jansson) $(call lin
 pkg_cflags := $(call pkg_config,--cflags jansson libpcre2-8 inih liblz4 libzstd)
 system_libs = -lm -ldl -lpthread
 
-core_rooms = base profile metrics report check
+core_rooms = base code profile metrics report check
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
@@ -54,7 +54,7 @@ hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c src/history/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -112,6 +112,14 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 	$(1) $(1) $(1) $(2) $(1) $(1) $(1)
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
+
+# The shipped rules for advice, likewise.
+rules = $(sort $(wildcard metrics/rules/*.ini))
+$(O)/obj/rules.txt: $(rules)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do printf '; file %s\n' "$$f"; cat "$$f"; done > $@
+$(O)/obj/rules.o: $(O)/obj/rules.txt
+	$(Q)$(call embed,gp_shipped_rules,$<) | $(CC) -x assembler -c - -o $@
 
 # Our own kernels, for every chip this toolkit knows, and PTX for those it does not.
 nvcc_arches = $(shell $(NVCC) --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*')
@@ -197,6 +205,13 @@ $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
+# A cubin with line information, for the tests of line tables.
+$(O)/tests/lines.cubin: tests/lines/lines.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
+$(O)/unit/test_code_lines: $(O)/tests/lines.cubin
+
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
 	-iquote tests/sim -iquote src -isystem $(O)/compat $(cuda_includes)
@@ -233,7 +248,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
 # What the code of its kernels counts is told by the library's own reader of code.
-code_obj = $(call objects,src/counters/instruction.c src/counters/instrumented.c)
+code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

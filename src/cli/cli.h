@@ -34,7 +34,7 @@ struct cli_command {
     size_t option_count;
 };
 
-extern const struct cli_command cli_run, cli_report, cli_metrics, cli_help;
+extern const struct cli_command cli_run, cli_report, cli_source, cli_metrics, cli_help;
 extern const struct cli_command cli_check, cli_baseline, cli_thresholds, cli_compare, cli_history;
 
 /* All commands, NULL behind the last. */

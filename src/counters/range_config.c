@@ -47,24 +47,49 @@ static CUptiResult add_metrics(CUpti_Profiler_Host_Object *host, const char **na
     return gp_cupti.cuptiProfilerHostConfigAddMetrics(&p);
 }
 
+/* Why CUPTI refused the name; a list of one, so it is known which it was. */
+static const char *refusal(CUptiResult result, bool alone)
+{
+    if (result == CUPTI_ERROR_INVALID_PARAMETER || result == CUPTI_ERROR_INVALID_METRIC_NAME)
+        return "this GPU has no such counter";
+    if (result == CUPTI_ERROR_NOT_SUPPORTED && !alone)
+        return "CUPTI does not count it together with the counters named before it: NVLink's and "
+               "PCIe's are asked for by themselves";
+    return gp_cupti_error("cuptiProfilerHostConfigAddMetrics", result);
+}
+
+/* An object that has refused a name takes no other: a new one, with the names that were taken. */
+static CUpti_Profiler_Host_Object *open_again(const char *chip, const char *const *names,
+                                              size_t count, const char *const *unavailable,
+                                              const char **why)
+{
+    CUpti_Profiler_Host_Object *host = open_host(chip, why);
+    for (size_t i = 0; host && i < count; i++) {
+        const char *name = names[i];
+        if (!unavailable[i])
+            add_metrics(host, &name, 1);
+    }
+    return host;
+}
+
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
                          const char **unavailable, const char **why)
 {
-    /* An object that is thrown away. */
     CUpti_Profiler_Host_Object *trial = open_host(chip, why);
-    if (!trial)
-        return false;
-    for (size_t i = 0; i < count; i++) {
+    bool alone = true;
+    for (size_t i = 0; trial && i < count; i++) {
         const char *name = names[i];
         CUptiResult result = add_metrics(trial, &name, 1);
-        unavailable[i] = NULL;
-        if (result == CUPTI_ERROR_INVALID_PARAMETER || result == CUPTI_ERROR_INVALID_METRIC_NAME)
-            unavailable[i] = "this GPU has no such counter";
-        else if (result != CUPTI_SUCCESS)
-            unavailable[i] = gp_cupti_error("cuptiProfilerHostConfigAddMetrics", result);
+        unavailable[i] = result == CUPTI_SUCCESS ? NULL : refusal(result, alone);
+        alone = alone && unavailable[i];
+        if (unavailable[i]) {
+            close_host(trial);
+            trial = open_again(chip, names, i, unavailable, why);
+        }
     }
+    const bool tried = trial != NULL;
     close_host(trial);
-    return true;
+    return tried;
 }
 
 static void drop(struct gp_range_config *c)

@@ -20,8 +20,9 @@ bool gp_profiler_initialize(const char **why);
 /* True for counters of instrumented code. */
 bool gp_counter_is_instrumented(const char *name);
 
-/* Tries each name on its own, as CUPTI refuses a whole list for one bad name and does not say
- * which: unavailable[i] becomes the reason, NULL where the chip can count it. */
+/* Tries one name after the other, as CUPTI refuses a whole list for one bad name and does not say
+ * which: unavailable[i] becomes the reason, NULL where the chip can count it, and together with
+ * those before it. */
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
                          const char **unavailable, const char **why);
 

@@ -1,5 +1,6 @@
 #include "counters/sass_session.h"
 
+#include "counters/code_counts.h"
 #include "counters/instrumented.h"
 #include "cuda/cupti.h"
 
@@ -10,7 +11,8 @@
 /* CUPTI takes one list of metrics for a device, for as long as the process lasts: to unset it and
  * set another was seen to fail. */
 struct configuration {
-    uint64_t *ids; /* by the place of the base among those of the session */
+    uint64_t *ids;             /* by the place of the base among those of the session */
+    enum gp_count_kind *kinds; /* of each: where it shows which line counted it */
     size_t count;
     CUcontext context; /* that was current: what CUPTI has allocated lies there */
 };
@@ -72,6 +74,13 @@ static const char *const telling[] = {"smsp__sass_inst_executed_op_branch",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
 #define TELLING (sizeof(telling) / sizeof(telling[0]))
 
+/* What besides shows in which lines accesses waste something and branches part warps. At the same
+ * instructions as those above; a CUPTI without them does without. */
+static const char *const showing[] = {"smsp__sass_sectors_mem_global_ideal",
+                                      "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
+                                      "smsp__sass_branch_targets_threads_divergent"};
+#define SHOWING (sizeof(showing) / sizeof(showing[0]))
+
 /* The metrics of the session, configured now or by an earlier session. */
 static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                       const char *const *bases, size_t count, const char **why)
@@ -84,11 +93,13 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
         return false;
     struct configuration *c = &configurations[device->ordinal];
     uint64_t *ids = calloc(count, sizeof(*ids));
+    enum gp_count_kind *kinds = calloc(count, sizeof(*kinds));
     *why = "memory ran out";
-    bool ok = ids != NULL;
+    bool ok = ids && kinds;
     for (size_t i = 0; ok && i < count; i++) {
         ok = find_metric(device->chip, bases[i], &ids[i]);
         *why = "CUPTI does not know a metric that it named";
+        kinds[i] = gp_count_kind_of(bases[i]);
         s->counts_everything = s->counts_everything ||
                                strcmp(bases[i], "smsp__sass_thread_inst_executed_pred_on") == 0 ||
                                strcmp(bases[i], "smsp__sass_inst_executed") == 0;
@@ -100,13 +111,15 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
         *why = "instrumented code counts something else in this process";
         ok = c->count == count && memcmp(c->ids, ids, count * sizeof(*ids)) == 0;
     } else if (ok && set_config(ids, count, (uint32_t)device->ordinal, why)) {
-        *c = (struct configuration){.ids = ids, .count = count};
+        *c = (struct configuration){.ids = ids, .kinds = kinds, .count = count};
         gp_cuda.cuCtxGetCurrent(&c->context);
         ids = NULL;
+        kinds = NULL;
     } else {
         ok = false;
     }
     free(ids);
+    free(kinds);
     s->configuration = c;
     return ok;
 }
@@ -123,7 +136,13 @@ static struct gp_sass_session *new_session(const char **why)
 struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, const char **why)
 {
     struct gp_sass_session *s = new_session(why);
-    if (s && configure(s, device, telling, TELLING, why))
+    const char *names[TELLING + SHOWING];
+    size_t count = TELLING;
+    memcpy(names, telling, sizeof(telling));
+    for (size_t i = 0; s && i < SHOWING; i++)
+        if (has_metric(showing[i], (void *)device->chip))
+            names[count++] = showing[i];
+    if (s && configure(s, device, names, count, why))
         return s;
     gp_sass_session_close(s);
     return NULL;
@@ -277,6 +296,15 @@ static const struct gp_instruction *instruction_at(struct reading *r,
     return instruction;
 }
 
+static unsigned kinds_of(const struct configuration *c)
+{
+    unsigned kinds = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->kinds[i] != GP_COUNT_KINDS)
+            kinds |= 1u << c->kinds[i];
+    return kinds;
+}
+
 static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count,
                         struct gp_fingerprint *fingerprint)
 {
@@ -284,19 +312,24 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     const struct configuration *c = s->configuration;
     if (s->counters)
         gp_instrumented_begin(s->counters);
+    bool shows = gp_code_counts_begin(run, cc, kinds_of(c));
     for (size_t i = 0; i < count; i++) {
         const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
+        const char *function = s->records[i].functionName ? s->records[i].functionName : "";
         struct gp_instruction instruction;
         const struct gp_instruction *known = NULL;
         size_t base = 0;
-        gp_fingerprint_add(fingerprint,
-                           s->records[i].functionName ? s->records[i].functionName : "",
-                           s->records[i].pcOffset, value->metricId, value->value);
-        if (!s->counters || !value->value)
+        gp_fingerprint_add(fingerprint, function, s->records[i].pcOffset, value->metricId,
+                           value->value);
+        if (!value->value)
             continue;
         while (base < c->count && c->ids[base] != value->metricId)
             base++;
         if (base == c->count)
+            continue;
+        if (shows && c->kinds[base] != GP_COUNT_KINDS)
+            gp_code_counts_add(function, s->records[i].pcOffset, c->kinds[base], value->value);
+        if (!s->counters)
             continue;
         if (gp_instrumented_needs_instruction(s->counters, base))
             known = instruction_at(&r, &s->records[i], &instruction);

@@ -13,9 +13,18 @@
 #define LONGEST_PIECE 150
 
 static const char *const key_names[GP_KEY_COUNT] = {
-    [GP_KEY_UNIT] = "unit",     [GP_KEY_CLASS] = "class",     [GP_KEY_DESCRIPTION] = "description",
-    [GP_KEY_SOURCE] = "source", [GP_KEY_FORMULA] = "formula", [GP_KEY_DEFAULT] = "default",
-    [GP_KEY_WHEN] = "when",     [GP_KEY_NEEDS] = "needs",
+    [GP_KEY_UNIT] = "unit",
+    [GP_KEY_CLASS] = "class",
+    [GP_KEY_DESCRIPTION] = "description",
+    [GP_KEY_SOURCE] = "source",
+    [GP_KEY_FORMULA] = "formula",
+    [GP_KEY_DEFAULT] = "default",
+    [GP_KEY_WHEN] = "when",
+    [GP_KEY_NEEDS] = "needs",
+    [GP_KEY_ABSENT] = "absent",
+    [GP_KEY_NEAREST] = "nearest",
+    [GP_KEY_NVPROF] = "nvprof",
+    [GP_KEY_METRICS] = "metrics",
 };
 
 struct reading {
@@ -85,6 +94,11 @@ static int begin_section(struct reading *r, const char *begin, const char *end)
                      r->line);
         return 0;
     }
+    static const char set[] = "set ";
+    r->definition.is_set = close - begin > 4 && memcmp(begin, set, 4) == 0;
+    if (r->definition.is_set)
+        for (begin += 4; begin < close && *begin == ' '; begin++)
+            ;
     size_t length = (size_t)(close - begin);
     if (length >= sizeof(r->definition.name)) {
         gp_text_addf(r->problems, "%s:%d: a metric's name has at most %zu letters\n", r->file,

@@ -43,13 +43,19 @@ enum gp_key {
     GP_KEY_DEFAULT,
     GP_KEY_WHEN,
     GP_KEY_NEEDS,
+    GP_KEY_ABSENT,
+    GP_KEY_NEAREST,
+    GP_KEY_NVPROF,
+    GP_KEY_METRICS,
     GP_KEY_COUNT
 };
 
-/* One section. A key that was not given has line 0. */
+/* One section: a metric, or a set of metrics ("[set NAME]"). A key that was not given has line 0.
+ */
 struct gp_definition {
     const char *file;
     int line;
+    int is_set;
     char name[49];
     struct {
         struct gp_text text;

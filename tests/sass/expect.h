@@ -1,9 +1,9 @@
 /* What an instruction is by its text, as NVIDIA's disassembler writes it: an opinion independent of
- * counters/instruction.c, to hold that to. */
+ * code/instruction.c, to hold that to. */
 #ifndef GPUPROF_TESTS_SASS_EXPECT_H
 #define GPUPROF_TESTS_SASS_EXPECT_H
 
-#include "counters/instruction.h"
+#include "code/instruction.h"
 
 #include <stdio.h>
 #include <stdlib.h>

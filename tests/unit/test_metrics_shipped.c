@@ -176,7 +176,8 @@ static bool is_share_of_time(const char *name)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return false;
+    const size_t length = strlen(name);
+    return length > 12 && strcmp(name + length - 12, "_pct_of_peak") == 0;
 }
 
 /* CUPTI's ratios are 0 then, and a complement would be 100 %. */

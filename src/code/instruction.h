@@ -3,8 +3,8 @@
  *
  * An instruction of compute capability 7.0 to 12.x is 128 bits. Its low nine say what it does, the
  * next three where its operands come from, which is of no interest here. */
-#ifndef GPUPROF_COUNTERS_INSTRUCTION_H
-#define GPUPROF_COUNTERS_INSTRUCTION_H
+#ifndef GPUPROF_CODE_INSTRUCTION_H
+#define GPUPROF_CODE_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stdint.h>

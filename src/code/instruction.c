@@ -1,7 +1,7 @@
 /* The encodings are not documented. These were found by disassembling every opcode with every
  * modifier bit flipped, for each generation; tests/sass holds what the disassembler says to what
  * this file says. */
-#include "counters/instruction.h"
+#include "code/instruction.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static const struct row {
 #define ROW_OF(first, last, from, to, bit, op, width) \
     {first, last, from, to, bit, GP_OP_##op, width},
 #define ALL OLDEST, NEWEST
-#include "counters/opcodes.def"
+#include "code/opcodes.def"
 #undef ALL
 #undef ROW_OF
 #undef ROW
@@ -55,7 +55,7 @@ static const struct shape {
     uint16_t m, n, k;
 } shapes[] = {
 #define SHAPE(opcode, sparse, mask, value, m, n, k) {opcode, sparse, mask, value, m, n, k},
-#include "counters/shapes.def"
+#include "code/shapes.def"
 #undef SHAPE
 };
 
