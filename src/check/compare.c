@@ -55,7 +55,9 @@ static double seconds_of(const struct gp_side *side, const struct gp_subject *s)
 
 static enum gp_change_kind direction_of(const struct gp_nature *n, double shift)
 {
-    return (shift > 0) == n->less_is_better ? GP_CHANGE_WORSE : GP_CHANGE_BETTER;
+    if (n->better == GP_BETTER_NEITHER)
+        return GP_CHANGE_OTHER;
+    return (shift > 0) == (n->better == GP_BETTER_LESS) ? GP_CHANGE_WORSE : GP_CHANGE_BETTER;
 }
 
 static double over(double part, double whole)
@@ -110,23 +112,29 @@ static bool compare_series(const struct comparing *k, const struct gp_series *a,
     return true;
 }
 
-/* Where the time changed, rates over it changed too: one line says it. */
-static void mark_what_follows(struct gp_pair *pair, const struct gp_device *device)
+static bool explains(const struct gp_change *duration, const struct gp_change *rate)
+{
+    double of_rate = 1 / (1 + duration->relative) - 1;
+    return duration->kind != GP_CHANGE_NONE && duration->relative > -1 &&
+           fabs(rate->relative - of_rate) <= rate->threshold + duration->threshold;
+}
+
+/* A rate is a count over the time. Where the time is compared, a rate is no judgement of its own:
+ * it fell because the time grew, or because there is less to do. */
+static void mark_rates(struct gp_pair *pair, const struct gp_device *device)
 {
     const struct gp_change *duration = NULL;
     for (size_t i = 0; i < pair->count; i++)
         if (strcmp(pair->changes[i].metric->name, "duration") == 0)
             duration = &pair->changes[i];
-    if (!duration || duration->relative <= -1 ||
-        (duration->kind != GP_CHANGE_WORSE && duration->kind != GP_CHANGE_BETTER))
+    if (!duration || duration->kind == GP_CHANGE_REFUSED)
         return;
-    double of_rate = 1 / (1 + duration->relative) - 1;
     for (size_t i = 0; i < pair->count; i++) {
         struct gp_change *change = &pair->changes[i];
         struct gp_nature n = gp_nature_of(change->metric, device);
-        if (change->kind == duration->kind && n.kind == GP_KIND_TIME && change != duration &&
-            fabs(change->relative) <= fabs(of_rate) + change->threshold)
-            change->kind = GP_CHANGE_FOLLOWS;
+        if (n.kind == GP_KIND_TIME && change != duration && change->kind != GP_CHANGE_NONE &&
+            change->kind != GP_CHANGE_REFUSED)
+            change->kind = explains(duration, change) ? GP_CHANGE_FOLLOWS : GP_CHANGE_OTHER;
     }
 }
 
@@ -161,7 +169,7 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
             return false;
         c->compared++;
     }
-    mark_what_follows(pair, device);
+    mark_rates(pair, device);
     return true;
 }
 

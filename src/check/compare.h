@@ -12,6 +12,7 @@ enum gp_change_kind {
     GP_CHANGE_NONE,
     GP_CHANGE_WORSE,
     GP_CHANGE_BETTER,
+    GP_CHANGE_OTHER,   /* neither: it cannot be said which way is better */
     GP_CHANGE_FOLLOWS, /* a rate that changed as the time it is taken over did */
     GP_CHANGE_REFUSED, /* not compared: `why` says it */
 };

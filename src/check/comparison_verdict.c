@@ -64,6 +64,7 @@ static void judge_change(const struct judging *j, const struct gp_pair *pair,
     static const enum gp_status statuses[] = {[GP_CHANGE_NONE] = GP_HELD,
                                               [GP_CHANGE_WORSE] = GP_VIOLATED,
                                               [GP_CHANGE_BETTER] = GP_NOTED,
+                                              [GP_CHANGE_OTHER] = GP_NOTED,
                                               [GP_CHANGE_FOLLOWS] = GP_HELD};
     struct gp_outcome o = outcome_for(j, pair->match.b, configuration);
     char from[64], to[64], relative[32], threshold[32], test[160], bound[192], message[512];
@@ -77,6 +78,7 @@ static void judge_change(const struct judging *j, const struct gp_pair *pair,
              from, relative,
              change->kind == GP_CHANGE_WORSE    ? "worse"
              : change->kind == GP_CHANGE_BETTER ? "better"
+             : change->kind == GP_CHANGE_OTHER  ? "changed"
                                                 : "no change that counts",
              test, change->kind == GP_CHANGE_FOLLOWS ? "; follows from the duration" : "");
     o.status = statuses[change->kind];
@@ -253,6 +255,7 @@ static void table_change(const struct gp_change *change, struct gp_text *out)
     format_relative(change->relative, relative, sizeof(relative));
     gp_text_addf(out, "   %-34s %16s %16s %10s  %s\n", change->metric->name, from, to, relative,
                  change->kind == GP_CHANGE_BETTER    ? "better"
+                 : change->kind == GP_CHANGE_OTHER   ? "changed"
                  : change->kind == GP_CHANGE_FOLLOWS ? "as the time is"
                                                      : "worse");
 }

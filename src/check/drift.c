@@ -67,7 +67,8 @@ static void look_at(const struct gp_side *side, const struct gp_subject *s, size
     if (trend == 0 || median == 0 ||
         fabs(drift) <= fmax(MORE_THAN_LET_PASS * tolerance * fabs(median), expected.least))
         return;
-    say_drift(s, metric, series, drift / fabs(median), (drift > 0) == n.less_is_better, file,
+    say_drift(s, metric, series, drift / fabs(median),
+              n.better != GP_BETTER_NEITHER && (drift > 0) == (n.better == GP_BETTER_LESS), file,
               verdict);
 }
 

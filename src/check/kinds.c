@@ -34,14 +34,39 @@ static void look_at_counter(void *user, const char *counter)
         n->kind = kind;
 }
 
+static bool has_word(const char *name, const char *const *words)
+{
+    for (; *words; words++)
+        if (strstr(name, *words))
+            return true;
+    return false;
+}
+
+/* By its name, where that says it, else by its unit. Of other metrics, utilizations say, nobody
+ * knows whether more of it is better. */
+static enum gp_better better_of(const struct gp_metric *metric)
+{
+    static const char *const less[] = {"stall", "miss", "conflict", "divergent", "spill", NULL};
+    static const char *const more[] = {"efficiency", "occupancy", "hit_rate", "throughput", NULL};
+    static const char *const costs[] = {"s", "bytes", "count", "flop", NULL};
+    if (has_word(metric->name, less))
+        return GP_BETTER_LESS;
+    if (has_word(metric->name, more) || strcmp(metric->unit, "flop/s") == 0 ||
+        strcmp(metric->unit, "bytes/s") == 0)
+        return GP_BETTER_MORE;
+    for (size_t i = 0; costs[i]; i++)
+        if (strcmp(metric->unit, costs[i]) == 0)
+            return GP_BETTER_LESS;
+    return GP_BETTER_NEITHER;
+}
+
 struct gp_nature gp_nature_of(const struct gp_metric *metric, const struct gp_device *device)
 {
-    static const char *const costs[] = {"s", "bytes", "count", "flop", "inst", "cycle"};
     struct gp_nature n = {.kind = GP_KIND_COUNT, .instrumented = true, .unit = metric->unit};
     gp_metric_visit_counters(metric, device, look_at_counter, &n);
     n.instrumented &= n.any_counter;
-    for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
-        n.less_is_better |= strcmp(metric->unit, costs[i]) == 0;
+    /* What follows from the configuration alone is named with it. */
+    n.better = n.any_counter ? better_of(metric) : GP_BETTER_NEITHER;
     return n;
 }
 

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+enum gp_better { GP_BETTER_LESS, GP_BETTER_MORE, GP_BETTER_NEITHER };
+
 enum gp_kind {
     GP_KIND_COUNT,    /* of instructions and what they do: the same from run to run */
     GP_KIND_HARDWARE, /* of caches, memory and warps: varies a little */
@@ -18,7 +20,7 @@ struct gp_nature {
     bool any_counter;  /* it is computed from counters, not from facts alone */
     bool instrumented; /* all its counters are of instrumented code: no hardware is in it */
     bool dram;         /* it counts traffic of device memory */
-    bool less_is_better;
+    enum gp_better better;
     const char *unit;
 };
 

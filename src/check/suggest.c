@@ -85,25 +85,24 @@ static void add_rule(const struct gp_side *side, const struct kernel *k, const c
     if (!metric || place < 0)
         return;
     struct gp_nature n = gp_nature_of(metric, &side->origin.device);
+    bool less = n.better == GP_BETTER_LESS;
     for (size_t i = k->first; i < k->first + k->count; i++) {
         const struct gp_series *s = &side->subjects[i].series[place];
         partly |= s->absent != NULL;
         if (s->runs == 0)
             continue;
-        double value = n.less_is_better ? s->max : s->min;
-        if (!any || (n.less_is_better ? value > worst : value < worst))
+        double value = less ? s->max : s->min;
+        if (!any || (less ? value > worst : value < worst))
             worst = value;
         any = true;
     }
     /* A bound of 0 from below says nothing. */
-    if (!any || (worst == 0 && !n.less_is_better))
+    if (!any || (worst == 0 && !less))
         return;
     bool exact = n.kind == GP_KIND_COUNT && strcmp(metric->unit, "count") == 0;
     double share = exact ? 0 : margin;
-    double bound = exact ? worst
-                         : rounded(n.less_is_better ? worst * (1 + share) : worst * (1 - share),
-                                   n.less_is_better);
-    gp_text_addf(out, "%s %s ", name, n.less_is_better ? "<=" : ">=");
+    double bound = exact ? worst : rounded(less ? worst * (1 + share) : worst * (1 - share), less);
+    gp_text_addf(out, "%s %s ", name, less ? "<=" : ">=");
     add_bound(bound, metric->unit, out);
     gp_text_addf(out, "%s  ; was ", partly ? " if present" : "");
     add_bound(worst, metric->unit, out);
