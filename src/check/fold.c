@@ -3,7 +3,6 @@
 #include "base/demangle.h"
 #include "base/hash.h"
 #include "check/counters.h"
-#include "check/source.h"
 #include "check/values.h"
 
 #include <math.h>
@@ -179,12 +178,9 @@ static bool begin_values(struct gp_fold *f, struct group *g)
 
 static void note_facts(struct gp_subject *s, const struct gp_launch *launch)
 {
-    const char *file;
     s->shared_static = launch->shared_static;
     s->registers = launch->registers;
     s->local_bytes = launch->local_bytes;
-    if (!s->source && gp_source_of(launch, &file, &s->source_line))
-        s->source = strdup(file);
 }
 
 void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch)
@@ -239,6 +235,19 @@ void gp_fold_device(struct gp_fold *f, const struct gp_device *device)
         *known = *device;
     else if (strcmp(known->name, device->name) != 0)
         f->side->several_models = true;
+}
+
+void gp_fold_source(struct gp_fold *f, const char *kernel, const char *file, int line)
+{
+    size_t length = strlen(kernel);
+    for (struct group *g = f->groups; g; g = g->hh.next) {
+        struct gp_subject *s = &f->side->subjects[g->subject];
+        if (s->source || g->key_length != sizeof(struct shape) + length ||
+            memcmp(g->key + sizeof(struct shape), kernel, length) != 0)
+            continue;
+        s->source = strdup(file);
+        s->source_line = line;
+    }
 }
 
 /* ---- the ends of processes and runs ---- */

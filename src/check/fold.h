@@ -26,6 +26,9 @@ void gp_fold_device(struct gp_fold *f, const struct gp_device *device);
 void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch);
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count);
 
+/* Says where a kernel (its mangled name) begins in its source; the first word counts. */
+void gp_fold_source(struct gp_fold *f, const char *kernel, const char *file, int line);
+
 /* Ends the last run; the side is then sorted and complete. False with the reason in `why` where it
  * is not. Frees the fold. */
 bool gp_fold_finish(struct gp_fold *f, char *why, size_t why_size);

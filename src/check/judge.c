@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "check/counters.h"
 #include "check/quantity.h"
-#include "check/source.h"
 #include "check/values.h"
 
 #include <stdio.h>
@@ -15,7 +14,7 @@
 /* One rule held to one kernel. */
 struct trial {
     const struct gp_section *section;
-    const struct gp_rule *rule;
+    const struct gp_threshold *rule;
     struct gp_values values; /* of the launches that have one */
     uint64_t violated;
     double worst; /* of those that violate, or of all for an extreme */
@@ -145,11 +144,14 @@ static struct kernel *kernel_of(struct gp_judge *j, const char *mangled)
     return k;
 }
 
-static void note_source(struct kernel *k, const struct gp_launch *launch)
+void gp_judge_source(struct gp_judge *j, const char *kernel, const char *file, int line)
 {
-    const char *file;
-    if (!k->source && gp_source_of(launch, &file, &k->source_line))
-        k->source = strdup(file);
+    struct kernel *k = NULL;
+    HASH_FIND_STR(j->kernels, kernel, k);
+    if (!k || k->source)
+        return;
+    k->source = strdup(file);
+    k->source_line = line;
 }
 
 /* ---- launches ---- */
@@ -210,7 +212,7 @@ static void note_absence(struct trial *t, const struct gp_launch *launch, const 
 
 static void note_value(struct trial *t, const struct gp_launch *launch, double value)
 {
-    const struct gp_rule *rule = t->rule;
+    const struct gp_threshold *rule = t->rule;
     if (rule->aggregate == GP_EVERY && !gp_relation_holds(rule->relation, value, rule->bound))
         t->violated++;
     if (t->values.count == 0 || badness(rule->relation, value, rule->bound) >
@@ -242,7 +244,6 @@ void gp_judge_launch(struct gp_judge *j, const struct gp_launch *launch)
     if (!k)
         return;
     k->recorded++;
-    note_source(k, launch);
     if (k->trial_count == 0)
         return;
     struct gp_launch renamed;
@@ -287,7 +288,7 @@ static double aggregate_of(const struct trial *t, const struct kernel *k)
     return t->worst;
 }
 
-static void describe_value(const struct gp_rule *rule, double value, char *out, size_t size)
+static void describe_value(const struct gp_threshold *rule, double value, char *out, size_t size)
 {
     const char *unit = rule->metric ? rule->metric->unit : "";
     gp_quantity_format(value, unit, out, size);
@@ -299,7 +300,7 @@ static void describe_value(const struct gp_rule *rule, double value, char *out, 
 }
 
 /* The part of a rule behind the metric: ">= 90 %". */
-static void bound_of(const struct gp_rule *rule, char *out, size_t size)
+static void bound_of(const struct gp_threshold *rule, char *out, size_t size)
 {
     const char *at = strpbrk(rule->text, "<>=");
     snprintf(out, size, "%s", at ? at : rule->text);
@@ -308,7 +309,7 @@ static void bound_of(const struct gp_rule *rule, char *out, size_t size)
         *condition = '\0';
 }
 
-static const char *subject_of(const struct gp_rule *rule, char *out, size_t size)
+static const char *subject_of(const struct gp_threshold *rule, char *out, size_t size)
 {
     size_t length = strcspn(rule->text, "<>=");
     while (length > 0 && strchr(" \t", rule->text[length - 1]))

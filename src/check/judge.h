@@ -23,6 +23,9 @@ void gp_judge_device(struct gp_judge *j, const struct gp_device *device);
 void gp_judge_launch(struct gp_judge *j, const struct gp_launch *launch);
 void gp_judge_count(struct gp_judge *j, const struct gp_count *count);
 
+/* Says where a kernel (its mangled name) begins in its source; the first word counts. */
+void gp_judge_source(struct gp_judge *j, const char *kernel, const char *file, int line);
+
 /* Adds an outcome for each rule and each kernel that it is for. Once, at the end. */
 void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict);
 

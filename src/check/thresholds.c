@@ -76,13 +76,13 @@ static struct gp_section *section_of(const struct parsing *p)
     return &p->t->sections[p->t->count - 1];
 }
 
-static void add_rule(struct parsing *p, struct gp_rule *rule)
+static void add_rule(struct parsing *p, struct gp_threshold *rule)
 {
     struct gp_section *section = section_of(p);
     bool failed = false;
     rule->line = p->line;
     rule->text = p->whole;
-    struct gp_rule *rules = one_more(section->rules, section->count, sizeof(*rule), &failed);
+    struct gp_threshold *rules = one_more(section->rules, section->count, sizeof(*rule), &failed);
     if (rules)
         section->rules = rules;
     if (failed || p->t->rule_count >= GP_MOST_RULES) {
@@ -120,7 +120,7 @@ static char *find_relation(char *text, enum gp_relation *relation, size_t *lengt
 }
 
 /* "p95 duration": takes the word in front, if it is an aggregate; returns what is left. */
-static const char *read_aggregate(const char *text, struct gp_rule *rule)
+static const char *read_aggregate(const char *text, struct gp_threshold *rule)
 {
     static const struct {
         const char *word;
@@ -167,7 +167,7 @@ static bool cut_if_present(char *text)
     return true;
 }
 
-static bool read_metric(struct parsing *p, const char *formula, struct gp_rule *rule)
+static bool read_metric(struct parsing *p, const char *formula, struct gp_threshold *rule)
 {
     char why[GP_WHY_SIZE];
     size_t column = 1;
@@ -194,7 +194,7 @@ static bool read_count(struct parsing *p, const char *text, uint64_t *count)
 }
 
 /* "launches <= 100" */
-static void read_launches(struct parsing *p, char *value, struct gp_rule *rule)
+static void read_launches(struct parsing *p, char *value, struct gp_threshold *rule)
 {
     uint64_t count;
     if (!read_count(p, gp_trim(value), &count))
@@ -205,7 +205,7 @@ static void read_launches(struct parsing *p, char *value, struct gp_rule *rule)
 
 static void read_comparison(struct parsing *p, char *text, char *sign, size_t length)
 {
-    struct gp_rule rule = {.relation = GP_AT_LEAST};
+    struct gp_threshold rule = {.relation = GP_AT_LEAST};
     char why[256], *value = sign + length;
     find_relation(sign, &rule.relation, &length);
     *sign = '\0';

@@ -20,7 +20,7 @@ enum gp_aggregate {
 
 enum gp_relation { GP_AT_LEAST, GP_AT_MOST, GP_MORE_THAN, GP_LESS_THAN, GP_EQUAL_TO };
 
-struct gp_rule {
+struct gp_threshold {
     char *text; /* as it was written */
     int line;
     const struct gp_metric *metric; /* NULL: the number of launches */
@@ -37,7 +37,7 @@ struct gp_section {
     bool required;
     int required_line;
     uint64_t allowed; /* violations */
-    struct gp_rule *rules;
+    struct gp_threshold *rules;
     size_t count;
 };
 

@@ -2,6 +2,8 @@
 
 #include "base/log.h"
 #include "check/fold.h"
+#include "cli/places.h"
+#include "cli/source.h"
 #include "profile/reader.h"
 
 #include <fcntl.h>
@@ -10,50 +12,77 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct folding {
+    struct gp_fold *fold;
+    struct gp_sources *sources;
+};
+
 static int take_header(void *user, const struct gp_profile_header *header)
 {
-    gp_fold_process(user, header->version);
+    gp_fold_process(((struct folding *)user)->fold, header->version);
     return 0;
 }
 
 static int take_device(void *user, const struct gp_device *device)
 {
-    gp_fold_device(user, device);
+    gp_fold_device(((struct folding *)user)->fold, device);
     return 0;
 }
 
 static int take_launch(void *user, const struct gp_launch *launch)
 {
-    gp_fold_launch(user, launch);
+    gp_fold_launch(((struct folding *)user)->fold, launch);
     return 0;
 }
 
 static int take_count(void *user, const struct gp_count *count)
 {
-    gp_fold_count(user, count);
+    gp_fold_count(((struct folding *)user)->fold, count);
     return 0;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    return cli_take_code(((struct folding *)user)->sources, type, line);
+}
+
+static void take_place(void *fold, const char *kernel, const char *file, int line)
+{
+    gp_fold_source(fold, kernel, file, line);
+}
+
+static bool fold_files(struct folding *f, char *const *paths, int count, struct gp_text *notes,
+                       char *why, size_t why_size)
+{
+    const struct gp_profile_visitor visitor = {.user = f,
+                                               .header = take_header,
+                                               .device = take_device,
+                                               .launch = take_launch,
+                                               .count = take_count,
+                                               .other = take_other};
+    for (int i = 0; i < count; i++) {
+        gp_fold_run(f->fold);
+        if (gp_profile_read(paths[i], &visitor, notes, why, why_size) != 0)
+            return false;
+    }
+    cli_visit_places(f->sources, take_place, f->fold);
+    return true;
 }
 
 bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count,
                        struct gp_side *side, struct gp_text *notes, char *why, size_t why_size)
 {
-    struct gp_fold *fold = gp_fold_new(m, side);
-    if (!fold) {
+    struct folding f = {.sources = gp_sources_new()};
+    f.fold = f.sources ? gp_fold_new(m, side) : NULL;
+    if (!f.fold) {
+        gp_sources_free(f.sources);
         snprintf(why, why_size, "out of memory");
         return false;
     }
-    const struct gp_profile_visitor visitor = {.user = fold,
-                                               .header = take_header,
-                                               .device = take_device,
-                                               .launch = take_launch,
-                                               .count = take_count};
-    bool read = true;
-    for (int i = 0; i < count && read; i++) {
-        gp_fold_run(fold);
-        read = gp_profile_read(paths[i], &visitor, notes, why, why_size) == 0;
-    }
+    bool read = fold_files(&f, paths, count, notes, why, why_size);
     char reason[128];
-    bool finished = gp_fold_finish(fold, reason, sizeof(reason));
+    bool finished = gp_fold_finish(f.fold, reason, sizeof(reason));
+    gp_sources_free(f.sources);
     if (read && !finished)
         snprintf(why, why_size, "%s", reason);
     return read && finished;

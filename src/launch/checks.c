@@ -52,10 +52,24 @@ void gp_checks_count(const struct gp_count *count)
         gp_judge_count(checks.judge, count);
 }
 
-void gp_checks_report(struct gp_text *out)
+static void note_places(const struct gp_sources *sources)
+{
+    for (size_t i = 0; i < gp_sources_count(sources); i++) {
+        unsigned line = 0;
+        char *path = gp_lines_begin(gp_sources_at(sources, i), &line);
+        if (path)
+            gp_judge_source(checks.judge, gp_sources_at(sources, i)->source.kernel, path,
+                            (int)line);
+        free(path);
+    }
+}
+
+void gp_checks_report(const struct gp_sources *sources, struct gp_text *out)
 {
     if (!checks.judge)
         return;
+    if (sources)
+        note_places(sources);
     struct gp_verdict verdict = {0};
     const struct gp_occasion occasion = {.title = "checks", .held = "", .host = "", .time = ""};
     gp_judge_finish(checks.judge, &verdict);

@@ -496,10 +496,10 @@ static void print_report(const struct gp_copies *copies, const struct gp_sources
 }
 
 /* Behind the report, or where there is none. */
-static void print_checks(void)
+static void print_checks(const struct gp_sources *sources)
 {
     struct gp_text text = {0};
-    gp_checks_report(&text);
+    gp_checks_report(sources, &text);
     if (text.length > 0)
         write_report(&text);
     gp_text_free(&text);
@@ -530,7 +530,7 @@ static void report(void *unused)
         gp_code_counts_visit(record_cubin, record_instructions, sources);
         if (gp_printing_end(session.summary, copied ? copies : NULL))
             print_report(copied ? copies : NULL, sources);
-        print_checks();
+        print_checks(sources);
     }
     if (session.writer)
         gp_writer_finish(session.writer);

@@ -406,6 +406,33 @@ static void a_formula_is_a_rule(void **state)
     close_court(&c);
 }
 
+static void an_outcome_points_at_the_source_where_it_is_known(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\ngld_efficiency >= 90 %\n");
+    struct made x;
+    int line;
+    gp_judge_launch(c.judge, made(&x, 0, 1000, 50));
+    gp_judge_source(c.judge, "_Z9vectorAddPKfS0_Pfi", "src/add.cu", 12);
+    gp_judge_source(c.judge, "_Z9vectorAddPKfS0_Pfi", "src/other.cu", 13);
+    gp_judge_source(c.judge, "_Z5otherv", "src/other.cu", 14);
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_string_equal(gp_outcome_file(outcome(&c, 2), &line), "src/add.cu");
+    assert_int_equal(line, 12);
+    struct gp_text out = {0};
+    const struct gp_occasion occasion = {.title = "t", .held = "", .host = "h", .time = "t"};
+    gp_write_text(&c.verdict, &occasion, &out);
+    assert_int_equal(strncmp(out.data, "src/add.cu:12: violated: ", 25), 0);
+    gp_text_free(&out);
+    close_court(&c);
+    struct court without = open_court("[*]\ngld_efficiency >= 90 %\n");
+    gp_judge_launch(without.judge, made(&x, 0, 1000, 50));
+    gp_judge_finish(without.judge, &without.verdict);
+    assert_string_equal(gp_outcome_file(outcome(&without, 2), &line), "t.ini");
+    assert_int_equal(line, 2);
+    close_court(&without);
+}
+
 /* ---- statistics ---- */
 
 static uint64_t seed = 1;
@@ -846,6 +873,7 @@ int main(void)
         cmocka_unit_test(so_many_violations_are_allowed),
         cmocka_unit_test(without_a_launch_there_is_no_judgement),
         cmocka_unit_test(a_formula_is_a_rule),
+        cmocka_unit_test(an_outcome_points_at_the_source_where_it_is_known),
         cmocka_unit_test(one_odd_run_does_not_decide),
         cmocka_unit_test(an_unchanged_program_is_seldom_found_to_have_changed),
         cmocka_unit_test(changes_are_found),
