@@ -54,6 +54,7 @@ static bool describe(struct gp_entry *e, const char *formula)
                                    .metric_class = "",
                                    .description = "",
                                    .source = "",
+                                   .nvprof = "",
                                    .user_defined = 1};
     return true;
 }
