@@ -16,7 +16,7 @@ enum { METRICS, TOP, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] = {"metrics", 'm', "LIST",
-                 "the metrics to compare, with commas between them (default)"},
+                 "the metrics and sets to compare, with commas between them (paper)"},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those whose time changed most; 0: all (20)"},
 };

@@ -12,7 +12,8 @@ bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count
 /* True where the file begins as a baseline does, not as a profile. */
 bool cli_is_baseline(const char *path);
 
-/* Selects the metrics of a list (NULL: the default set). False, having said why. */
+/* Selects the metrics of a list (NULL: the set "paper", whose metrics are few and well known).
+ * False, having said why. */
 bool cli_select(struct gp_metrics *m, const char *list);
 
 /* Selects the metrics that a side has and that are defined here. False, having said why. */

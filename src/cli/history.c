@@ -22,7 +22,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [COMMIT] = {"commit", 0, "ID", "add: the commit that was measured"},
     [BRANCH] = {"branch", 0, "NAME", "add: its branch; show, check: runs of this branch only"},
     [METRICS] = {"metrics", 'm', "LIST",
-                 "add: the metrics to keep (default); show: the one to show (duration)"},
+                 "add: the metrics and sets to keep (paper); show: the one to show (duration)"},
     [LAST] = {"last", 0, "COUNT", "show, check: so many runs (10)"},
     [KERNEL] = {"kernel", 'k', "GLOB", "show: a metric of these kernels, run by run"},
     [TOLERANCE] = {"tolerance", 0, "FILE", "check: how far metrics may be from the runs before"},
