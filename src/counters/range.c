@@ -73,7 +73,7 @@ struct gp_collection {
     struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
-    double *row;         /* scratch: used + all witnesses */
+    double *row;         /* scratch: used + our own + all witnesses */
     const char **absent; /* the same */
 };
 
@@ -135,7 +135,7 @@ static bool allocate(struct gp_collection *c)
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
     c->values = calloc(width * MOST_TICKETS, sizeof(*c->values));
-    c->row = calloc(c->list.used + GP_ALL_WITNESSES, sizeof(*c->row));
+    c->row = calloc(c->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES, sizeof(*c->row));
     c->absent = calloc(width * MOST_TICKETS, sizeof(*c->absent));
     return c->counters && c->sass_unavailable && c->values && c->row && c->absent;
 }
@@ -255,9 +255,7 @@ static bool range_full(const struct gp_collection *c)
     return c->tickets_given >= tickets_of(c);
 }
 
-/* Numbers in a row of make_row, and where those of the hardware begin in it. */
-#define MOST_IN_ROW(c) ((c)->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES)
-
+/* Where those of the hardware begin in a row of make_row. */
 static size_t witnesses_in_row(const struct gp_collection *c)
 {
     return c->list.instrumented + c->list.own_count;

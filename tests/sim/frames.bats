@@ -108,8 +108,8 @@ absent() {
     absent >"$BATS_TEST_TMPDIR/expected"
     GPUPROF_MEMORY=1 same_with_and_without "$programs/snippets_linked" --launches 3 in_place
     diff "$BATS_TEST_TMPDIR/expected" <(absent)
-    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '^ *gld_requested_throughput .* \*$'
-    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '\* from the means of counters'
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q '^ *gld_requested_throughput .* \*$'
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q '\* from the means of counters'
     grep -q '"skipped":"its memory' "$profile"
     # One that writes page-locked memory as well, and what many launches have they keep.
     same_with_and_without "$programs/calls_linked"
