@@ -161,7 +161,7 @@ timed() {
         [ "$ms" -lt 3500 ] || { echo "$case: $ms ms"; false; }
         # shellcheck disable=SC2086
         set -- $case
-        [ "$(measured scale_in_place)" -ge $((2 * $#)) ]
+        [ "$(measured scale_in_place)" -gt $# ]
     done
     # What the user says is the longest of these waits.
     GPUPROF_TIMEOUT=0.1 timed same_with_and_without "$programs/blocked_linked" value consumer
@@ -315,7 +315,8 @@ enabled() {
         export GPUPROF_KERNELS GPUSIM_FAULTS GPUPROF_TIMEOUT=0.3
         start=$SECONDS
         same_with_and_without "$programs/held_linked" $case
-        [ $((SECONDS - start)) -le 4 ] || { echo "$case: $((SECONDS - start)) s"; false; }
+        # Five seconds for each of six calls would be thirty.
+        [ $((SECONDS - start)) -le 12 ] || { echo "$case: $((SECONDS - start)) s"; false; }
         # CUPTI cannot be made to let go of their code while the kernel runs.
         [ $case != counted ] || grep -q "stay loaded: CUPTI holds their code" "$log"
     done
