@@ -49,12 +49,15 @@ system_libs = -lm -ldl -lpthread
 core_rooms = base code profile metrics report
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
-hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
+# What a chip can count is asked by the command, never in the program's process.
+asked_src = src/counters/chip.c
+hook_src = $(filter-out $(asked_src),$(wildcard $(hook_rooms:%=src/%/*.c)))
 hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o $(O)/obj/roofs.o \
+	$(O)/obj/page_head.o $(O)/obj/page_tail.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -64,8 +67,8 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb tarball \
-	format lint clean help FORCE
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball \
+	format lint reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -113,6 +116,24 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
 
+# What was measured of the roofs of GPUs (tests/gpu/roofs).
+$(O)/obj/roofs.txt: $(sort $(wildcard metrics/roofs/*.ini))
+	@mkdir -p $(@D)
+	$(Q)cat /dev/null $^ > $@
+$(O)/obj/roofs.o: $(O)/obj/roofs.txt
+	$(Q)$(call embed,gp_measured_roofs,$<) | $(CC) -x assembler -c - -o $@
+
+# The page of `gpuprof report --html`, with the library that draws its charts.
+CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
+CHART_JS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
+$(O)/obj/page_head.html $(O)/obj/page_tail.html &: tools/make-page $(wildcard src/report/page/*) \
+		$(CHART_JS) $(CHART_JS_LICENCE)
+	$(call say,PAGE,src/report/page)
+	@mkdir -p $(O)/obj
+	$(Q)tools/make-page $(O)/obj $(CHART_JS) $(CHART_JS_LICENCE)
+$(O)/obj/page_%.o: $(O)/obj/page_%.html
+	$(Q)$(call embed,gp_page_$*,$<) | $(CC) -x assembler -c - -o $@
+
 # The shipped rules for advice, likewise.
 rules = $(sort $(wildcard metrics/rules/*.ini))
 $(O)/obj/rules.txt: $(rules)
@@ -144,9 +165,9 @@ $(library): $(hook_obj) $(core)
 		-Wl,-soname,libgpuprof.so -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
 
-$(command): $(cli_obj) $(core)
+$(command): $(cli_obj) $(hook_core) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
@@ -196,7 +217,7 @@ $(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h te
 # ---- tests -----------------------------------------------------------------------------------
 unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit: $(unit_names:%=$(O)/unit/%)
-$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj))
+$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,$(asked_src))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
@@ -266,6 +287,11 @@ mutants:
 test-gpu:
 	@tests/gpu/run $(O)
 
+# The page of `gpuprof report --html` in a browser, with what takes longer than `make test` may.
+test-page: all
+	@tools/setup page
+	@tests/page/run $(O)
+
 demo:
 	@tools/setup build
 	@+tools/demo $(O)
@@ -273,6 +299,10 @@ demo:
 # BENCH_OUT is where its results go; BENCH_OPTIONS are for tests/gpu/bench.
 bench:
 	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
+
+# What docs/metrics-reference.md says, from the definitions alone.
+reference: $(command)
+	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > docs/metrics-reference.md
 
 # Line coverage of src/ by all tests that need no GPU.
 coverage:
@@ -335,5 +365,7 @@ help:
 	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
+	@echo 'reference  docs/metrics-reference.md, from the definitions'
+	@echo 'test-page  the page of report --html, in a browser'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)
