@@ -150,11 +150,32 @@ void gp_contexts_close_collections(void)
     close_collections(ALL, false);
 }
 
-void gp_contexts_end(void)
+bool gp_contexts_collect(void)
 {
-    /* CUPTI may wait for a kernel that the program leaves behind. */
-    if (close_collections(ALL, true))
-        gp_collectors_end();
+    const struct gp_context *c = contexts;
+    while (c && !c->collection)
+        c = c->next;
+    return c;
+}
+
+bool gp_context_is_known(CUcontext handle)
+{
+    return find(handle, false) || find(handle, true);
+}
+
+void gp_contexts_end(bool read)
+{
+    struct gp_context *c;
+    if (read) {
+        /* CUPTI may wait for a kernel that the program leaves behind. */
+        if (close_collections(ALL, true))
+            gp_collectors_end();
+        return;
+    }
+    DL_FOREACH(contexts, c)
+    {
+        close_collection(c, false);
+    }
 }
 
 static bool only_times(struct gp_context *c, const char **why)

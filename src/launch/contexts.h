@@ -53,8 +53,15 @@ const char *gp_context_disturbed(const struct gp_context *context);
  * launch may be far. */
 void gp_contexts_read_others(const struct gp_context *context);
 
-/* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded. */
-void gp_contexts_end(void);
+/* True where something is collected in some context. With the gate closed, or lined up before it.
+ */
+bool gp_contexts_collect(void);
+/* True for a context that was entered and not left. The same. */
+bool gp_context_is_known(CUcontext handle);
+
+/* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded; if
+ * not to be read, as the gate cannot be closed while somebody waits for the GPU, it is absent. */
+void gp_contexts_end(bool read);
 
 /* Ends collecting everywhere; contexts begin anew when they are entered. */
 void gp_contexts_close_collections(void);

@@ -4,6 +4,7 @@
 #include "cuda/green.h"
 #include "launch/captures.h"
 #include "launch/contexts.h"
+#include "launch/copies.h"
 #include "launch/gate.h"
 #include "launch/graphs.h"
 #include "launch/kernels.h"
@@ -14,8 +15,8 @@
 #include "launch/session.h"
 #include "launch/waits.h"
 #include "memory/buffers.h"
+#include "memory/modules.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -64,59 +65,86 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-/* Closes the gate; where what CUPTI has of the module is to go at a time when nothing is being
- * captured, if that comes soon: not where it takes this thread to end the capture. */
-static bool close_between_captures(const void *module, bool is_library)
+/* Some call did not get past the gate when it was last to be closed. */
+static atomic_bool stuck;
+
+/* Shuts the gate for who has lined up. What has not returned for so long may not do so for long: it
+ * is waited for once. */
+static bool shut_gate(void)
+{
+    bool closed = gp_gate_shut(atomic_load(&stuck) ? STUCK_SECONDS : GP_GATE_SECONDS);
+    atomic_store(&stuck, !closed);
+    return closed;
+}
+
+/* Lines up. Where CUPTI has something of the module that is to go the gate is shut, at a time when
+ * nothing is being captured, if that comes soon: not where it takes this thread to end the capture.
+ * Else there is nothing that others could disturb. */
+static bool shut_between_captures(const void *module, bool is_library)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
-    bool stuck = false;
-    for (unsigned naps = 0;; naps += stuck ? 1 + (unsigned)(1e3 * STUCK_SECONDS) : 1) {
-        bool closed = gp_gate_queue(stuck ? STUCK_SECONDS : GP_GATE_SECONDS);
-        stuck = !closed;
-        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own() ||
-            !gp_kernels_collected(module, is_library))
+    for (unsigned naps = 0;; naps++) {
+        gp_gate_line_up();
+        if (!gp_contexts_collect() || !gp_kernels_collected(module, is_library))
+            return false;
+        bool closed = shut_gate();
+        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own())
             return closed;
         gp_gate_leave(closed);
+        naps += closed ? 0 : (unsigned)(1e3 * STUCK_SECONDS);
         nanosleep(&nap, NULL);
     }
 }
 
-bool gp_launch_forget_kernels(const void *module, bool is_library)
+struct unloading {
+    const void *module;
+    bool is_library;
+};
+
+static void forget_module(void *unloading)
 {
-    int saved_errno = errno;
-    gp_own_work_begins();
-    bool closed = close_between_captures(module, is_library);
+    const struct unloading *u = unloading;
+    bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must let go while the module is still there. A module none
      * of whose functions ran in a pass costs nothing. */
-    if (gp_kernels_forget(module, is_library))
+    if (gp_kernels_forget(u->module, u->is_library))
         gp_contexts_close_collections();
-    gp_own_work_ends();
-    errno = saved_errno;
-    return closed;
+    gp_module_unloading(u->module);
+    gp_gate_leave(closed);
+}
+
+void gp_launch_forget_module(const void *module, bool is_library)
+{
+    gp_at_work(forget_module, &(struct unloading){module, is_library});
+}
+
+/* NULL: one that we never saw. */
+static void leave_context(void *context)
+{
+    gp_gate_line_up();
+    bool closed = gp_context_is_known(context) && shut_gate();
+    if (context) {
+        gp_copies_leave(context);
+        gp_graphs_forget_context(context);
+        gp_lanes_leave(context);
+        gp_context_leave(context);
+    }
+    gp_kernels_forget(NULL, false);
+    gp_gate_leave(closed);
 }
 
 void gp_launch_leave_context(CUcontext context)
 {
-    gp_own_work_begins();
-    gp_graphs_forget_context(context);
-    gp_lanes_leave(context);
-    gp_context_leave(context);
-    gp_kernels_forget(NULL, false);
-    gp_own_work_ends();
+    gp_at_work(leave_context, context);
 }
 
 CUcontext gp_launch_leave_primary(CUdevice device)
 {
     gp_own_work_begins();
     CUcontext primary = gp_context_primary(device);
-    if (primary) {
-        gp_graphs_forget_context(primary);
-        gp_lanes_leave(primary);
-        gp_context_leave(primary);
-    }
-    gp_kernels_forget(NULL, false);
     gp_own_work_ends();
+    gp_at_work(leave_context, primary);
     return primary;
 }
 
@@ -196,24 +224,28 @@ static bool may_be_waited_for(const struct gp_kernel *kernel)
 /* CUPTI's own exit handlers, which came with it, must not find us measuring, and what was counted
  * is read before they run. Launches that the program makes while it exits go through as they are.
  */
+static void end_collecting(void *unused)
+{
+    (void)unused;
+    gp_gate_line_up();
+    bool collected = gp_contexts_collect(), closed = collected && shut_gate();
+    gp_contexts_end(closed || !collected);
+    gp_gate_leave(closed);
+}
+
 static void end(void)
 {
+    static atomic_bool ended;
     if (!gp_session_is_here())
         return; /* a child: the GPU, the gate and what was counted are its parent's */
     gp_session_stop();
     /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
-    if (gp_at_own_work())
-        return;
-    gp_own_work_begins();
-    if (gp_gate_close(GP_GATE_SECONDS)) {
-        gp_contexts_end();
-        gp_gate_open();
-    }
-    gp_own_work_ends();
+    if (!gp_at_own_work() && !atomic_exchange(&ended, true))
+        gp_at_work(end_collecting, NULL);
 }
 
-/* Twice: after CUPTI has been loaded, and after it has counted, for which it loads more. Handlers
- * registered later run earlier. */
+/* Registered twice, as handlers that are registered later run earlier: after CUPTI has been loaded,
+ * and after it has counted, for which it loads more. The first that runs ends it. */
 static void end_at_exit(void)
 {
     static atomic_int registered;
@@ -275,7 +307,6 @@ static bool launch_alone(const struct gp_call *call, uint64_t turn, bool *held_u
 static bool close_gate(void)
 {
     static struct gp_once once;
-    static atomic_bool stuck;
     /* What has not returned for so long may not do so for many more launches. */
     double seconds = gp_wait_limit();
     if (atomic_load(&stuck) && seconds > STUCK_LAUNCH_SECONDS)
@@ -318,12 +349,8 @@ static CUresult pass(const struct gp_call *call)
     return result;
 }
 
-CUresult gp_launch(const struct gp_call *call)
+static CUresult launch(const struct gp_call *call)
 {
-    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
-        return pass(call);
-    int saved_errno = errno;
-    gp_own_work_begins();
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
     uint64_t turn;
@@ -336,9 +363,27 @@ CUresult gp_launch(const struct gp_call *call)
      * ended, and that may wait for a call that passes the gate. */
     if (!launched)
         result = interest == GP_UNENDING ? pass_unending(call) : pass(call);
-    gp_own_work_ends();
-    errno = saved_errno;
     return result;
+}
+
+struct launching {
+    const struct gp_call *call;
+    CUresult result;
+};
+
+static void launch_at_work(void *launching)
+{
+    struct launching *l = launching;
+    l->result = launch(l->call);
+}
+
+CUresult gp_launch(const struct gp_call *call)
+{
+    struct launching l = {.call = call};
+    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
+        return pass(call);
+    gp_at_work(launch_at_work, &l);
+    return l.result;
 }
 
 /* ---- launches that stand for one of the program's -------------------------------------------- */

@@ -193,7 +193,7 @@ static struct function *look_for(struct gp_code *code, const char *name, int cc)
     struct search s = {.name = name};
     const char *why = code->why;
     /* The driver may have been told to pass machine code by and to compile PTX. */
-    const char *force = getenv("CUDA_FORCE_PTX_JIT");
+    const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
     if (force && *force && strcmp(force, "0") != 0)
         why = "the driver compiles its module's PTX";
     else if (code->image && !is_there(code))
@@ -228,6 +228,38 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
     *size = f->size;
     *why = f->bytes ? NULL : f->why;
     return f->bytes;
+}
+
+/* ---- a cubin to be kept ---------------------------------------------------------------------- */
+
+/* A larger image is a library's, without lines, and takes long to unpack. */
+#define LARGEST_SLIMMED ((size_t)32 << 20)
+
+struct slimming {
+    const char *function;
+    size_t most, size;
+    void *slim;
+};
+
+static void slim_cubin(const struct gp_cubin *cubin, void *data)
+{
+    struct slimming *s = data;
+    if (!s->slim)
+        s->slim = gp_cubin_slim(cubin, s->function, s->most, &s->size);
+}
+
+void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size)
+{
+    struct slimming s = {.function = function, .most = most};
+    const char *why;
+    size_t code_size;
+    /* Of several versions none is sure to be the one that runs. */
+    if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
+        !is_there(code))
+        return NULL;
+    gp_image_cubins(code->image, code->size, cc, slim_cubin, &s, &why);
+    *size = s.size;
+    return s.slim;
 }
 
 /* ---- calls of the device's runtime ----------------------------------------------------------- */
@@ -272,36 +304,4 @@ bool gp_code_may_call(struct gp_code *code, const char *function, int cc)
         return true;
     bool read = gp_image_cubins(code->image, code->size, cc, search_calls, &s, &why);
     return !read || !s.cubins || s.found;
-}
-
-/* ---- a cubin to be kept ---------------------------------------------------------------------- */
-
-/* A larger image is a library's, without lines, and takes long to unpack. */
-#define LARGEST_SLIMMED ((size_t)32 << 20)
-
-struct slimming {
-    const char *function;
-    size_t most, size;
-    void *slim;
-};
-
-static void slim_cubin(const struct gp_cubin *cubin, void *data)
-{
-    struct slimming *s = data;
-    if (!s->slim)
-        s->slim = gp_cubin_slim(cubin, s->function, s->most, &s->size);
-}
-
-void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size)
-{
-    struct slimming s = {.function = function, .most = most};
-    const char *why;
-    size_t code_size;
-    /* Of several versions none is sure to be the one that runs. */
-    if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
-        !is_there(code))
-        return NULL;
-    gp_image_cubins(code->image, code->size, cc, slim_cubin, &s, &why);
-    *size = s.size;
-    return s.slim;
 }

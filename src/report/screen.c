@@ -13,7 +13,11 @@
 #include <string.h>
 
 /* So many lines of each kind keep the whole within a screen of 60. */
-#define MOST_KERNELS 14
+#define MOST_KERNELS 12
+#define MOST_GRIDS 6 /* lines for single grids, of all kernels */
+#define GRIDS_OF_A_KERNEL 3
+#define LOOKED_AT 64     /* grids of a kernel */
+#define WORTH_A_LINE 0.1 /* of the kernel's time */
 #define MOST_DEVICES 4
 #define MOST_CHANGES 5
 #define MOST_OF_A_KERNEL 2
@@ -59,8 +63,9 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
 
 void gp_screen_headline(const struct gp_rows *r, struct gp_text *out)
 {
-    uint64_t measured = 0, replays = 0;
-    double overhead_ms = 0;
+    const struct gp_group *rest = gp_summary_rest(r->summary);
+    uint64_t measured = rest->measured, replays = rest->replays;
+    double overhead_ms = rest->overhead_ms;
     for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
         const struct gp_group *g = gp_summary_group(r->summary, i);
         measured += g->measured;
@@ -206,6 +211,48 @@ static int launches_width(const struct gp_rows *r, size_t count)
     return 2 + (int)widest;
 }
 
+/* The grids with the most time, where what bounds them is not the same. */
+static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
+                           const struct gp_rules *rules, struct gp_row chosen[GRIDS_OF_A_KERNEL])
+{
+    struct gp_bound first = {.name = NULL}, bound;
+    size_t count = 0;
+    bool differ = false;
+    for (size_t g = 0; row->grids > 1 && g < row->grids && g < LOOKED_AT; g++) {
+        struct gp_row one = gp_rows_of_group(r, row, g);
+        if (!(one.seconds >= WORTH_A_LINE * row->seconds))
+            continue;
+        gp_bound_find(&bound, rules, r, &one);
+        differ = differ || (first.name && strcmp(first.name, bound.name) != 0);
+        first = first.name ? first : bound;
+        size_t place = count < GRIDS_OF_A_KERNEL ? count++ : count;
+        for (; place > 0 && chosen[place - 1].seconds < one.seconds; place--)
+            if (place < GRIDS_OF_A_KERNEL)
+                chosen[place] = chosen[place - 1];
+        if (place < GRIDS_OF_A_KERNEL)
+            chosen[place] = one;
+    }
+    return differ ? count : 0;
+}
+
+static size_t add_grids(const struct gp_rows *r, const struct gp_row *row,
+                        const struct gp_rules *rules, int width, size_t room, struct gp_text *out)
+{
+    struct gp_row grids[GRIDS_OF_A_KERNEL];
+    size_t count = choose_grids(r, row, rules, grids);
+    for (size_t i = 0; i < count && count <= room; i++) {
+        struct gp_bound bound;
+        char grid[48];
+        gp_bound_find(&bound, rules, r, &grids[i]);
+        add_time(r, &grids[i], width, out);
+        add_bound(&bound, out);
+        add_occupancy(r, &grids[i], out);
+        gp_extent(grids[i].launch->grid, grid, sizeof(grid));
+        gp_text_addf(out, "     of these, grid %s\n", grid);
+    }
+    return count <= room ? count : 0;
+}
+
 static void add_rest(const struct gp_rows *r, size_t count, struct gp_text *out)
 {
     double rest = 0;
@@ -228,6 +275,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
     const struct gp_rows *r = s->rows;
     size_t count = r->count < MOST_KERNELS ? r->count : MOST_KERNELS;
     int width = launches_width(r, count);
+    size_t grids = MOST_GRIDS;
     bool estimated = false, roof = false;
     gp_text_add(out, "\nKERNELS");
     if (r->timed) {
@@ -253,6 +301,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         size_t used = out->length - begin + 2;
         format_name(s, row, used < GP_COLUMNS ? GP_COLUMNS - used : 0, name);
         gp_text_addf(out, "  %s\n", name);
+        grids -= add_grids(r, row, f->rules, width, grids, out);
     }
     add_rest(r, count, out);
     if (roof)

@@ -42,7 +42,8 @@ struct gp_summary {
     struct hashed_skip **skip_list;
     size_t skip_count;
     struct reason *reasons;
-    struct gp_text key; /* scratch */
+    struct gp_text key;   /* scratch */
+    struct gp_group rest; /* launches that found no group: how many were measured, and how */
     uint64_t ungrouped_recorded, ungrouped_counted, other_skips;
 };
 
@@ -276,6 +277,13 @@ static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
     group->measured += (uint64_t)(hardware || instrumented || complete);
 }
 
+static void count_work(struct gp_group *group, const struct gp_launch *launch)
+{
+    count_kinds(group, launch);
+    group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
+    group->overhead_ms += launch->overhead_ms;
+}
+
 static void add_value(struct gp_stat *stat, double value)
 {
     if (stat->combined)
@@ -362,15 +370,13 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
     if (launch->skipped)
         count_skip(s, launch);
     struct gp_group *group = group_of(s, launch);
+    count_work(group ? group : &s->rest, launch);
     if (!group) {
         s->ungrouped_recorded++;
         return;
     }
     group->recorded++;
     note_launches(group);
-    count_kinds(group, launch);
-    group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
-    group->overhead_ms += launch->overhead_ms;
     /* A launch that was passed over has its line among the skipped; the metrics are of the others.
      */
     if (launch->counter_count > 0 || !launch->skipped)
@@ -424,6 +430,11 @@ size_t gp_summary_group_count(const struct gp_summary *s)
 const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i)
 {
     return &s->group_list[i]->group;
+}
+
+const struct gp_group *gp_summary_rest(const struct gp_summary *s)
+{
+    return &s->rest;
 }
 
 size_t gp_summary_skip_count(const struct gp_summary *s)

@@ -306,6 +306,22 @@ enabled() {
     done
 }
 
+@test "modules, contexts and the process go while a copy of another thread waits for a kernel" {
+    # Where nothing is collected nobody is waited for, else once.
+    for case in nothing nopermission apart launched; do
+        GPUPROF_KERNELS= GPUSIM_FAULTS=
+        [ $case != nothing ] || GPUPROF_KERNELS=nothing
+        [ $case != nopermission ] || GPUSIM_FAULTS=noprivileges
+        export GPUPROF_KERNELS GPUSIM_FAULTS GPUPROF_TIMEOUT=0.3
+        start=$SECONDS
+        same_with_and_without "$programs/held_linked" $case
+        [ $((SECONDS - start)) -le 4 ] || { echo "$case: $((SECONDS - start)) s"; false; }
+    done
+    # What the last case has launched is recorded, read or not.
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"kernel":"scale_in_place"')" -eq 9 ]
+    grep -q "scale_in_place" "$log"
+}
+
 @test "a module whose kernel was counted is unloaded after some context has gone" {
     same_with_and_without "$programs/turns_linked" beside
     [ "$(measured scale_in_place)" -eq 10 ]
@@ -339,6 +355,21 @@ enabled() {
 @test "a kernel at the handle of one that was not selected" {
     GPUPROF_KERNELS=scale_in_place same_with_and_without "$programs/turns_linked" handles
     [ "$(measured)" -eq 200 ]
+}
+
+@test "a primary context goes with the last who has retained it" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/turns_linked" primary
+    [ "$(measured scale_in_place)" -eq 40 ]
+    [ "$(enabled)" -eq 2 ]
+}
+
+@test "no call of the driver changes errno" {
+    for fault in none errno; do
+        GPUSIM_FAULTS=$fault same_with_and_without "$programs/errno_linked"
+        [ "$(grep -c '^cu[A-Za-z_0-9]*: 0$' "$BATS_TEST_TMPDIR/plain.out")" -ge 40 ]
+        [ "$(measured scale_in_place)" -gt 200 ]
+    done
 }
 
 @test "two contexts on one device take turns, and every launch has its values" {

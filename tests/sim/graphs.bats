@@ -40,6 +40,21 @@ says() {
     says
 }
 
+@test "branches that nobody waits for, and what comes after them in the stream" {
+    # A launch that is measured is waited for: seen from there every branch is in order.
+    GPUPROF_SAMPLE=every:7 GPUSIM_FAULTS=slow graph joined 4
+    graph joined 25
+    says
+}
+
+@test "a node that is launched cooperatively is so by itself, and never recalled" {
+    graph cooperative 80
+    says
+    # Of the two nodes' launches those of the second alone are recalled.
+    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[02468],' | grep -c '"recalled":1,')" -eq 0 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[13579],' | grep -c '"recalled":1,')" -gt 0 ]
+}
+
 @test "branches of work that starts late" {
     GPUSIM_FAULTS=slow graph branches 100
 }

@@ -445,6 +445,35 @@ static void only_launches_that_took_turns_are_combined(void **state)
     gp_metrics_close(m);
 }
 
+static void launches_of_6000_grids_are_all_counted(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    const struct gp_counter time = {"gpu__time_duration.sum", 1000, NULL};
+    struct gp_launch l = {.kernel = "k",
+                          .block = {1, 1, 1},
+                          .passes = 3,
+                          .overhead_ms = 2,
+                          .counter_count = 1,
+                          .counters = &time};
+    for (unsigned i = 1; i <= 6000; i++) {
+        l.grid[0] = i;
+        l.grid[1] = l.grid[2] = 1;
+        gp_summary_launch(s, &l);
+    }
+    struct gp_text out = {0};
+    const struct gp_table_options options = {.top = 3};
+    gp_table_report(s, &options, &out);
+    assert_non_null(strstr(out.data,
+                           "6000 kernel launches, 6000 measured with 12000 replays, which "
+                           "added 12.00 s"));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void memory_is_bounded(void **state)
 {
     (void)state;
@@ -697,6 +726,7 @@ int main(void)
         cmocka_unit_test(launches_that_took_turns_are_combined),
         cmocka_unit_test(a_time_makes_no_launch_one_with_hardware_counters),
         cmocka_unit_test(only_launches_that_took_turns_are_combined),
+        cmocka_unit_test(launches_of_6000_grids_are_all_counted),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_report_is_as_it_was),
         cmocka_unit_test(nothing_launched_is_said),

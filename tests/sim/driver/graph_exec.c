@@ -282,6 +282,9 @@ static bool add_steps(struct steps *s, CUgraph graph, bool in_child)
                         : add_step(s, n->disabled ? &mark : &n->work, n->after_count + 1);
         if (!well)
             break;
+        if (s->list[here].work.kind == GPUSIM_LAUNCH)
+            s->list[here].work.launch.cooperative =
+                n->attributes[CU_LAUNCH_ATTRIBUTE_COOPERATIVE].cooperative != 0;
         if (n->child) {
             size_t *after = realloc(s->list[here].after, (n->after_count + 1) * sizeof(*after));
             well = after != NULL;

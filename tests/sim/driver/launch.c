@@ -132,6 +132,7 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->kernel = f->code;
     grid->grid = launch->grid;
     grid->block = launch->block;
+    grid->cooperative = launch->cooperative;
     grid->registers = f->registers;
     grid->shared_bytes = f->shared + launch->dynamic_shared;
     memcpy(grid->params, launch->params, sizeof(grid->params));
@@ -140,6 +141,8 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->module = f->module;
     grid->broken_restore = gpusim_fault("badrestore");
     grid->in_graph = gpusim_work_in_graph();
+    grid->wrong_index = gpusim_fault_is("wronganswer", "index");
+    grid->wrong_count = gpusim_fault_is("wronganswer", "count");
 
     pthread_mutex_lock(&gpusim_lock);
     watched = is_watched(context, false) && !f->code->whole;

@@ -59,7 +59,7 @@ static void run_task(struct gpusim_task *task)
     /* A broken context does nothing more; what was queued ends without effect. */
     if (context->sticky == CUDA_SUCCESS) {
         pthread_mutex_unlock(&gpusim_lock);
-        if (task->work.kind != GPUSIM_MARK && gpusim_fault("slow")) {
+        if (gpusim_fault(task->work.kind == GPUSIM_MARK ? "slowmarks" : "slow")) {
             struct timespec late = {0, 20 * 1000 * 1000};
             (void)nanosleep(&late, NULL);
         }

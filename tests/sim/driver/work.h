@@ -23,6 +23,7 @@ struct gpusim_launch {
     CUfunction function;
     struct gpusim_dim grid, block;
     unsigned dynamic_shared;
+    bool cooperative;
     unsigned char params[GPUSIM_MAX_PARAM_BYTES];
 };
 

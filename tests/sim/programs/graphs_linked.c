@@ -197,6 +197,62 @@ static void branches(void)
     MUST(cuGraphDestroy(graph));
 }
 
+/* 0 -> (1, 2 -> 3) -> 4 of copies: what joins reads what the longer branch wrote last. What comes
+ * after it in the stream reads the end. */
+static void joined(void)
+{
+    CUgraph graph = new_graph();
+    CUDA_MEMCPY3D copy = copy_of(x[3], x[2]), out = copy_of(x[5], x[4]);
+    CUgraphNode top = add_scaling(graph, x[0], 2, NULL, 0), ends[2], node;
+    CUgraphExec exec;
+
+    ends[0] = add_scaling(graph, x[1], 3, &top, 1);
+    node = add_scaling(graph, x[2], 4, &top, 1);
+    ends[1] = add_scaling(graph, x[2], 5, &node, 1);
+    node = add_copy(graph, &copy, ends, 2);
+    (void)add_scaling(graph, x[3], 0.5f, &node, 1);
+    exec = executable(graph);
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuMemcpyDtoDAsync(x[4], x[3], N * 4, stream));
+        MUST(cuMemcpy3DAsync(&out, stream));
+        MUST(cuMemsetD32Async(x[3], 7, N, stream));
+    }
+    show("joined");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* A node that is launched cooperatively, with blocks enough for it to matter. */
+static void cooperative(void)
+{
+    CUgraph graph = new_graph();
+    void *parameters[] = {&x[0]};
+    CUDA_KERNEL_NODE_PARAMS p = {.gridDimX = 4,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 128,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = parameters};
+    CUlaunchAttributeValue yes = {.cooperative = 1};
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUmodule module;
+
+    MUST(cuFuncGetModule(&module, scale));
+    MUST(cuModuleGetFunction(&p.func, module, "grid_is_valid"));
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
+    MUST(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &yes));
+    MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &p));
+    exec = executable(graph);
+    for (int i = 0; i < 8; i++)
+        launch_often(exec);
+    show("cooperative");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
 /* More kernels side by side than are launched apart. */
 static void wide(void)
 {
@@ -771,17 +827,30 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"line", line},           {"destroyed", destroyed},
-        {"branches", branches},   {"wide", wide},
-        {"copies", copies},       {"params", params},
-        {"update", update},       {"disabled", disabled},
-        {"child", child},         {"inner", inner},
-        {"host", host_node},      {"captured", captured},
-        {"streams", streams},     {"waits", waits},
-        {"faulty", faulty},       {"invalid", invalid},
-        {"threads", threads},     {"contexts", contexts},
-        {"library", library},     {"waits_for_host", waits_for_host},
-        {"allocates", allocates}, {"from_device", from_device},
+        {"line", line},
+        {"destroyed", destroyed},
+        {"branches", branches},
+        {"wide", wide},
+        {"copies", copies},
+        {"params", params},
+        {"update", update},
+        {"disabled", disabled},
+        {"child", child},
+        {"inner", inner},
+        {"host", host_node},
+        {"captured", captured},
+        {"streams", streams},
+        {"waits", waits},
+        {"faulty", faulty},
+        {"invalid", invalid},
+        {"threads", threads},
+        {"contexts", contexts},
+        {"library", library},
+        {"waits_for_host", waits_for_host},
+        {"allocates", allocates},
+        {"joined", joined},
+        {"cooperative", cooperative},
+        {"from_device", from_device},
     };
     struct gpu gpu;
     struct work w = {.gpu = &gpu};
