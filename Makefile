@@ -46,15 +46,17 @@ static_libs = $(eval static_libs := $(call link_with,jansson,jansson) $(call lin
 pkg_cflags := $(call pkg_config,--cflags jansson libpcre2-8 inih liblz4 libzstd)
 system_libs = -lm -ldl -lpthread
 
-core_rooms = base profile metrics report
+core_rooms = base code profile metrics report
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
-hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
+# What a chip can count is asked by the command, never in the program's process.
+asked_src = src/counters/chip.c
+hook_src = $(filter-out $(asked_src),$(wildcard $(hook_rooms:%=src/%/*.c)))
 hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -65,7 +67,7 @@ core = $(O)/libgpuprof-core.a
 hook_core = $(O)/libgpuprof-hook.a
 
 .PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb tarball \
-	format lint clean help FORCE
+	format lint reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -113,6 +115,14 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
 
+# The shipped rules for advice, likewise.
+rules = $(sort $(wildcard metrics/rules/*.ini))
+$(O)/obj/rules.txt: $(rules)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do printf '; file %s\n' "$$f"; cat "$$f"; done > $@
+$(O)/obj/rules.o: $(O)/obj/rules.txt
+	$(Q)$(call embed,gp_shipped_rules,$<) | $(CC) -x assembler -c - -o $@
+
 # Our own kernels, for every chip this toolkit knows, and PTX for those it does not.
 nvcc_arches = $(shell $(NVCC) --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*')
 newest_arch = $(lastword $(sort $(nvcc_arches:sm_%=%)))
@@ -136,9 +146,9 @@ $(library): $(hook_obj) $(core)
 		-Wl,-soname,libgpuprof.so -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
 
-$(command): $(cli_obj) $(core)
+$(command): $(cli_obj) $(hook_core) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
@@ -188,7 +198,7 @@ $(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h te
 # ---- tests -----------------------------------------------------------------------------------
 unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit: $(unit_names:%=$(O)/unit/%)
-$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj))
+$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,$(asked_src))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
@@ -196,6 +206,13 @@ $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
+
+# A cubin with line information, for the tests of line tables.
+$(O)/tests/lines.cubin: tests/lines/lines.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
+$(O)/unit/test_code_lines: $(O)/tests/lines.cubin
 
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
@@ -233,7 +250,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
 # What the code of its kernels counts is told by the library's own reader of code.
-code_obj = $(call objects,src/counters/instruction.c src/counters/instrumented.c)
+code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -258,6 +275,10 @@ demo:
 # BENCH_OUT is where its results go; BENCH_OPTIONS are for tests/gpu/bench.
 bench:
 	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
+
+# What docs/metrics-reference.md says, from the definitions alone.
+reference: $(command)
+	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > docs/metrics-reference.md
 
 # Line coverage of src/ by all tests that need no GPU.
 coverage:
@@ -320,5 +341,6 @@ help:
 	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
+	@echo 'reference  docs/metrics-reference.md, from the definitions'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

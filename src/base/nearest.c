@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define LONGEST 64
+#define LONGEST 128
 
 static size_t smallest(size_t a, size_t b, size_t c)
 {

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/report_views.h"
+#include "cli/source.h"
 
 #include "base/escape.h"
 #include "base/hash.h"
@@ -19,6 +20,7 @@
 enum {
     METRICS,
     TOP,
+    DETAILS,
     KERNELS,
     DEVICES,
     SKIP,
@@ -45,6 +47,9 @@ static const struct cli_option options[OPTION_COUNT] = {
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
          "counters the profile holds ('default' for standard input or a pipe)",
          WHAT, NULL, "--metrics", "--metrics", 1},
+    [DETAILS] = {"details", 0, NULL,
+                 "all metrics of each kernel behind the summary, as with --metrics", WHAT, NULL,
+                 NULL, "--page details", 0},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those with the most time; of a trace that is sorted, launches; "
              "0: all (20)",
@@ -203,6 +208,7 @@ struct reporting {
     struct gp_merge merge;
     struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;
+    struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
     struct gp_text *out;
     const char *path;
     int seen; /* something of the profile could be read */
@@ -223,12 +229,6 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_summary_settings(r->summary, &header->settings);
     r->seen = 1;
     gp_merge_begin(&r->merge);
-    return 0;
-}
-
-static int take_other(void *user, const char *type, const struct json_t *line)
-{
-    gp_copies_add(((struct reporting *)user)->copies, type, line);
     return 0;
 }
 
@@ -265,6 +265,13 @@ static int take_count(void *user, const struct gp_count *count)
     return 0;
 }
 
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    struct reporting *r = user;
+    gp_copies_add(r->copies, type, line);
+    return r->sources ? cli_take_code(r->sources, type, line) : 0;
+}
+
 /* Reports on `count` profiles together. */
 static int report_together(struct gp_metrics *m, const struct cli_views *views,
                            const struct gp_table_options *table, char **paths, int count,
@@ -273,8 +280,11 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
     struct gp_text notes = {0};
     char why[512];
     int worst = CLI_OK;
-    struct reporting r = {
-        .metrics = m, .filter = cli_views_filter(views), .summary = gp_summary_new(m), .out = out};
+    struct reporting r = {.metrics = m,
+                          .filter = cli_views_filter(views),
+                          .summary = gp_summary_new(m),
+                          .sources = gp_sources_new(),
+                          .out = out};
     const struct gp_profile_visitor visitor = {.user = &r,
                                                .header = take_header,
                                                .device = take_device,
@@ -295,12 +305,16 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
         }
     }
     if (r.seen) {
-        gp_table_report(r.summary, table, out);
+        struct gp_table_options own = *table;
+        own.profile = count == 1 ? paths[0] : NULL;
+        own.sources = r.sources;
+        gp_table_report(r.summary, &own, out);
         gp_copies_table(r.copies, out);
         gp_text_add(out, gp_text_string(&notes));
     }
     gp_filter_free(r.filter);
     gp_summary_free(r.summary);
+    gp_sources_free(r.sources);
     gp_text_free(&notes);
     return worst;
 }
@@ -405,6 +419,7 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     if (first < 0)
         return status;
     struct gp_table_options table = {.top = 20};
+    table.details = values[DETAILS] || values[METRICS];
     struct cli_views views;
     if ((values[TOP] && read_top(values[TOP], &table) != 0) || !read_views(values, &views))
         return CLI_USAGE;

@@ -28,6 +28,10 @@ struct gp_pass_cost {
  * reason (a string that lives for ever) where it is not to be had. */
 typedef const void *gp_find_code(void *data, const char *function, size_t *size, const char **why);
 
+/* What is needed of the launched kernel's cubin to look up source lines (code/slim.h), at most
+ * `most` bytes, to be freed; NULL where it is not to be had. */
+typedef void *gp_find_cubin(void *data, size_t most, size_t *size);
+
 /* What the collector has to know of the launch that it counts. */
 struct gp_run {
     const char *kernel;     /* mangled */
@@ -40,6 +44,7 @@ struct gp_run {
     bool always;               /* counters are never those of another launch that was alike */
     struct gp_pass_cost *cost; /* of this kernel */
     gp_find_code *find_code;
+    gp_find_cubin *find_cubin; /* NULL: it is not to be had */
     void *find_code_data;
     /* Called just before the kernel runs in a pass of the hardware: what is dirty in the L2 would
      * be written back in that pass. */

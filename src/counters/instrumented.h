@@ -11,7 +11,7 @@
 #ifndef GPUPROF_COUNTERS_INSTRUMENTED_H
 #define GPUPROF_COUNTERS_INSTRUMENTED_H
 
-#include "counters/instruction.h"
+#include "code/instruction.h"
 
 #include <stddef.h>
 

@@ -21,7 +21,7 @@ bool gp_counter_is_instrumented(const char *name)
     return strstr(name, "__sass_") != NULL;
 }
 
-static CUpti_Profiler_Host_Object *open_host(const char *chip, const char **why)
+CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize, p);
     p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
@@ -29,7 +29,7 @@ static CUpti_Profiler_Host_Object *open_host(const char *chip, const char **why)
     return GP_CUPTI_FAILED(cuptiProfilerHostInitialize, &p, why) ? NULL : p.pHostObject;
 }
 
-static void close_host(CUpti_Profiler_Host_Object *host)
+void gp_range_config_close_host(CUpti_Profiler_Host_Object *host)
 {
     if (!host)
         return;
@@ -47,29 +47,54 @@ static CUptiResult add_metrics(CUpti_Profiler_Host_Object *host, const char **na
     return gp_cupti.cuptiProfilerHostConfigAddMetrics(&p);
 }
 
+/* Why CUPTI refused the name; a list of one, so it is known which it was. */
+static const char *refusal(CUptiResult result, bool alone)
+{
+    if (result == CUPTI_ERROR_INVALID_PARAMETER || result == CUPTI_ERROR_INVALID_METRIC_NAME)
+        return "this GPU has no such counter";
+    if (result == CUPTI_ERROR_NOT_SUPPORTED && !alone)
+        return "CUPTI does not count it together with the counters named before it: NVLink's and "
+               "PCIe's are asked for by themselves";
+    return gp_cupti_error("cuptiProfilerHostConfigAddMetrics", result);
+}
+
+/* An object that has refused a name takes no other: a new one, with the names that were taken. */
+static CUpti_Profiler_Host_Object *open_again(const char *chip, const char *const *names,
+                                              size_t count, const char *const *unavailable,
+                                              const char **why)
+{
+    CUpti_Profiler_Host_Object *host = gp_range_config_open_host(chip, why);
+    for (size_t i = 0; host && i < count; i++) {
+        const char *name = names[i];
+        if (!unavailable[i])
+            add_metrics(host, &name, 1);
+    }
+    return host;
+}
+
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
                          const char **unavailable, const char **why)
 {
-    /* An object that is thrown away. */
-    CUpti_Profiler_Host_Object *trial = open_host(chip, why);
-    if (!trial)
-        return false;
-    for (size_t i = 0; i < count; i++) {
+    CUpti_Profiler_Host_Object *trial = gp_range_config_open_host(chip, why);
+    bool alone = true;
+    for (size_t i = 0; trial && i < count; i++) {
         const char *name = names[i];
         CUptiResult result = add_metrics(trial, &name, 1);
-        unavailable[i] = NULL;
-        if (result == CUPTI_ERROR_INVALID_PARAMETER || result == CUPTI_ERROR_INVALID_METRIC_NAME)
-            unavailable[i] = "this GPU has no such counter";
-        else if (result != CUPTI_SUCCESS)
-            unavailable[i] = gp_cupti_error("cuptiProfilerHostConfigAddMetrics", result);
+        unavailable[i] = result == CUPTI_SUCCESS ? NULL : refusal(result, alone);
+        alone = alone && unavailable[i];
+        if (unavailable[i]) {
+            gp_range_config_close_host(trial);
+            trial = open_again(chip, names, i, unavailable, why);
+        }
     }
-    close_host(trial);
-    return true;
+    const bool tried = trial != NULL;
+    gp_range_config_close_host(trial);
+    return tried;
 }
 
 static void drop(struct gp_range_config *c)
 {
-    close_host(c->host);
+    gp_range_config_close_host(c->host);
     free(c->image);
     c->host = NULL;
     c->image = NULL;
@@ -80,7 +105,7 @@ static bool make(struct gp_range_config *c, const char *chip, size_t count, unsi
                  const char **why)
 {
     drop(c);
-    c->host = open_host(chip, why);
+    c->host = gp_range_config_open_host(chip, why);
     if (!c->host || gp_cupti_failed("cuptiProfilerHostConfigAddMetrics",
                                     add_metrics(c->host, c->names, count), why))
         return false;

@@ -17,11 +17,16 @@ struct gp_range_config {
 /* CUPTI must have been started; again and again does no harm. */
 bool gp_profiler_initialize(const char **why);
 
+/* CUPTI's object for what can be counted on a chip. NULL with the reason in *why. */
+CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why);
+void gp_range_config_close_host(CUpti_Profiler_Host_Object *host);
+
 /* True for counters of instrumented code. */
 bool gp_counter_is_instrumented(const char *name);
 
-/* Tries each name on its own, as CUPTI refuses a whole list for one bad name and does not say
- * which: unavailable[i] becomes the reason, NULL where the chip can count it. */
+/* Tries one name after the other, as CUPTI refuses a whole list for one bad name and does not say
+ * which: unavailable[i] becomes the reason, NULL where the chip can count it, and together with
+ * those before it. */
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
                          const char **unavailable, const char **why);
 

@@ -1,5 +1,6 @@
 #include "counters/sass_session.h"
 
+#include "counters/code_counts.h"
 #include "counters/instrumented.h"
 #include "cuda/cupti.h"
 
@@ -10,7 +11,8 @@
 /* CUPTI takes one list of metrics for a device, for as long as the process lasts: to unset it and
  * set another was seen to fail. */
 struct configuration {
-    uint64_t *ids; /* by the place of the base among those of the session */
+    uint64_t *ids;             /* by the place of the base among those of the session */
+    enum gp_count_kind *kinds; /* of each: where it shows which line counted it */
     size_t count;
     CUcontext context; /* that was current: what CUPTI has allocated lies there */
 };
@@ -20,8 +22,10 @@ struct gp_sass_session {
     struct gp_instrumented *counters;
     size_t count;
     const struct configuration *configuration;
-    size_t bases;           /* the first of its metrics; those behind only tell launches apart */
-    bool counts_everything; /* a metric of every instruction is among the bases */
+    struct gp_own *own; /* NULL: none of its counters are wanted */
+    bool has[GP_OWN_RECORDS];
+    size_t own_base[GP_OWN_RECORDS]; /* where each kind of record stands among the metrics */
+    bool counts_everything;          /* a metric of every instruction is among the bases */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
     CUpti_SassMetrics_InstanceValue *values;
@@ -72,6 +76,13 @@ static const char *const telling[] = {"smsp__sass_inst_executed_op_branch",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
 #define TELLING (sizeof(telling) / sizeof(telling[0]))
 
+/* What besides shows in which lines accesses waste something and branches part warps. At the same
+ * instructions as those above; a CUPTI without them does without. */
+static const char *const showing[] = {"smsp__sass_sectors_mem_global_ideal",
+                                      "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
+                                      "smsp__sass_branch_targets_threads_divergent"};
+#define SHOWING (sizeof(showing) / sizeof(showing[0]))
+
 /* The metrics of the session, configured now or by an earlier session. */
 static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                       const char *const *bases, size_t count, const char **why)
@@ -83,12 +94,20 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
     if (device->ordinal < 0 || device->ordinal >= GP_MAX_DEVICES)
         return false;
     struct configuration *c = &configurations[device->ordinal];
+    for (size_t r = 0; s->own && r < GP_OWN_RECORDS; r++)
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(bases[i], gp_own_records[r]) == 0) {
+                s->has[r] = true;
+                s->own_base[r] = i;
+            }
     uint64_t *ids = calloc(count, sizeof(*ids));
+    enum gp_count_kind *kinds = calloc(count, sizeof(*kinds));
     *why = "memory ran out";
-    bool ok = ids != NULL;
+    bool ok = ids && kinds;
     for (size_t i = 0; ok && i < count; i++) {
         ok = find_metric(device->chip, bases[i], &ids[i]);
         *why = "CUPTI does not know a metric that it named";
+        kinds[i] = gp_count_kind_of(bases[i]);
         s->counts_everything = s->counts_everything ||
                                strcmp(bases[i], "smsp__sass_thread_inst_executed_pred_on") == 0 ||
                                strcmp(bases[i], "smsp__sass_inst_executed") == 0;
@@ -100,13 +119,15 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
         *why = "instrumented code counts something else in this process";
         ok = c->count == count && memcmp(c->ids, ids, count * sizeof(*ids)) == 0;
     } else if (ok && set_config(ids, count, (uint32_t)device->ordinal, why)) {
-        *c = (struct configuration){.ids = ids, .count = count};
+        *c = (struct configuration){.ids = ids, .kinds = kinds, .count = count};
         gp_cuda.cuCtxGetCurrent(&c->context);
         ids = NULL;
+        kinds = NULL;
     } else {
         ok = false;
     }
     free(ids);
+    free(kinds);
     s->configuration = c;
     return ok;
 }
@@ -120,10 +141,23 @@ static struct gp_sass_session *new_session(const char **why)
     return calloc(1, sizeof(struct gp_sass_session));
 }
 
-struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, const char **why)
+struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
+                                             const char **why)
 {
     struct gp_sass_session *s = new_session(why);
-    if (s && configure(s, device, telling, TELLING, why))
+    const char *names[TELLING + SHOWING + GP_OWN_RECORDS];
+    size_t count = TELLING;
+    memcpy(names, telling, sizeof(telling));
+    for (size_t i = 0; s && i < SHOWING; i++)
+        if (has_metric(showing[i], (void *)device->chip))
+            names[count++] = showing[i];
+    /* Threads at every instruction would cost too much. */
+    for (size_t r = GP_OWN_GROUPS; s && own && r < GP_OWN_THREADS; r++)
+        if (has_metric(gp_own_records[r], (void *)device->chip))
+            names[count++] = gp_own_records[r];
+    if (s)
+        s->own = own;
+    if (s && configure(s, device, names, count, why))
         return s;
     gp_sass_session_close(s);
     return NULL;
@@ -131,13 +165,24 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, con
 
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
-                                              const char **unavailable, const char **why)
+                                              struct gp_own *own, const char **unavailable,
+                                              const char **why)
 {
     struct gp_sass_session *s = new_session(why);
     if (!s)
         return NULL;
     s->count = count;
-    s->counters = gp_instrumented_open(names, count, has_metric, (void *)device->chip);
+    s->own = own;
+    /* What the own counters need is one more of the names. */
+    const char **all = calloc(count + 1, sizeof(*all));
+    if (all) {
+        memcpy(all, names, count * sizeof(*all));
+        all[count] = "smsp__sass_thread_inst_executed_pred_on.sum";
+        s->counters =
+            gp_instrumented_open(all, own ? count + 1 : count, has_metric, (void *)device->chip);
+        free(all);
+    }
+    *why = "memory ran out";
     size_t base_count = 0;
     const char *const *bases = s->counters ? gp_instrumented_bases(s->counters, &base_count) : NULL;
     if (!bases || !configure(s, device, bases, base_count, why)) {
@@ -277,6 +322,25 @@ static const struct gp_instruction *instruction_at(struct reading *r,
     return instruction;
 }
 
+static void add_own(struct gp_sass_session *s, const CUpti_SassMetrics_Data *record)
+{
+    const uint64_t id = record->pInstanceValues->metricId;
+    for (size_t r = 0; r < GP_OWN_RECORDS; r++)
+        if (s->has[r] && s->configuration->ids[s->own_base[r]] == id)
+            gp_own_add(s->own, (enum gp_own_record)r,
+                       record->functionName ? record->functionName : "", record->pcOffset,
+                       record->pInstanceValues->value);
+}
+
+static unsigned kinds_of(const struct configuration *c)
+{
+    unsigned kinds = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->kinds[i] != GP_COUNT_KINDS)
+            kinds |= 1u << c->kinds[i];
+    return kinds;
+}
+
 static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count,
                         struct gp_fingerprint *fingerprint)
 {
@@ -284,19 +348,28 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     const struct configuration *c = s->configuration;
     if (s->counters)
         gp_instrumented_begin(s->counters);
+    if (s->own)
+        gp_own_begin(s->own, run, cc, s->has);
+    bool shows = gp_code_counts_begin(run, cc, kinds_of(c));
     for (size_t i = 0; i < count; i++) {
         const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
+        const char *function = s->records[i].functionName ? s->records[i].functionName : "";
         struct gp_instruction instruction;
         const struct gp_instruction *known = NULL;
         size_t base = 0;
-        gp_fingerprint_add(fingerprint,
-                           s->records[i].functionName ? s->records[i].functionName : "",
-                           s->records[i].pcOffset, value->metricId, value->value);
-        if (!s->counters || !value->value)
+        gp_fingerprint_add(fingerprint, function, s->records[i].pcOffset, value->metricId,
+                           value->value);
+        if (s->own)
+            add_own(s, &s->records[i]);
+        if (!value->value)
             continue;
         while (base < c->count && c->ids[base] != value->metricId)
             base++;
         if (base == c->count)
+            continue;
+        if (shows && c->kinds[base] != GP_COUNT_KINDS)
+            gp_code_counts_add(function, s->records[i].pcOffset, c->kinds[base], value->value);
+        if (!s->counters)
             continue;
         if (gp_instrumented_needs_instruction(s->counters, base))
             known = instruction_at(&r, &s->records[i], &instruction);

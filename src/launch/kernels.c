@@ -357,6 +357,12 @@ const void *gp_kernel_find_code(void *data, const char *function, size_t *size, 
     return gp_module_code(kernel->home, function, size, why);
 }
 
+void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)
+{
+    const struct gp_kernel *kernel = data;
+    return gp_module_slim(kernel->home, kernel->name, most, size);
+}
+
 static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
 {
     int value = 0;

@@ -76,6 +76,8 @@ struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
 const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
+/* What its source lines are looked up in: a gp_find_cubin. */
+void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);

@@ -588,6 +588,7 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
                 .always = call->cooperative || gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,
+                .find_cubin = gp_kernel_find_cubin,
                 .find_code_data = kernel,
                 .empty_caches = empty_caches},
     };

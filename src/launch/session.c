@@ -13,6 +13,7 @@
 #include "base/sample.h"
 #include "base/stack.h"
 #include "base/text.h"
+#include "counters/code_counts.h"
 #include "cuda/driver.h"
 #include "launch/copies.h"
 #include "launch/printing.h"
@@ -22,8 +23,10 @@
 #include "launch/tallies.h"
 #include "launch/threads.h"
 #include "memory/budget.h"
+#include "profile/code_lines.h"
 #include "profile/writer.h"
 #include "report/copies.h"
+#include "report/sources.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -49,6 +52,7 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
+    bool details;                   /* the report at the end has them */
     double timeout;                 /* seconds */
     struct gp_settings settings;    /* what readers of the profile must know */
     struct gp_regex *kernels;       /* those that are wanted; NULL: all */
@@ -57,6 +61,7 @@ static struct {
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
+    const char *profile; /* what it writes; NULL: not known */
     struct gp_summary *summary;
     bool reported, gave_up;
     pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
@@ -306,6 +311,8 @@ static void open_output(void)
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
+    else
+        session.profile = strdup(gp_text_string(&path));
     gp_text_free(&path);
 }
 
@@ -319,6 +326,19 @@ static void read_cache_mode(void)
         session.flush_caches = false;
     else
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
+}
+
+static void read_report_mode(void)
+{
+    const char *mode = secure_getenv("GPUPROF_REPORT"), *metrics = secure_getenv("GPUPROF_METRICS");
+    /* Who asks for metrics by name wants to see them. */
+    session.details = metrics && *metrics && strcmp(metrics, "default") != 0;
+    if (!mode || !*mode)
+        return;
+    if (strcmp(mode, "details") == 0 || strcmp(mode, "summary") == 0)
+        session.details = strcmp(mode, "details") == 0;
+    else
+        gp_say("GPUPROF_REPORT=%s: unknown; say summary (the default) or details", mode);
 }
 
 static void read_verify_mode(void)
@@ -436,11 +456,30 @@ static void write_report(const struct gp_text *report)
     gp_text_free(&rest);
 }
 
+static void record_cubin(void *sources, const struct gp_cubin_image *cubin)
+{
+    if (session.writer)
+        gp_write_cubin(session.writer, cubin);
+    if (sources)
+        gp_sources_add_cubin(sources, cubin);
+}
+
+static void record_instructions(void *sources, const struct gp_code_counts *counts)
+{
+    if (session.writer)
+        gp_write_instructions(session.writer, counts);
+    if (sources)
+        gp_sources_add(sources, counts);
+}
+
 /* `copies`: NULL, none were asked for. */
-static void print_report(const struct gp_copies *copies)
+static void print_report(const struct gp_copies *copies, const struct gp_sources *sources)
 {
     struct gp_text text = {0};
-    struct gp_table_options options = {.top = MOST_KERNELS};
+    const struct gp_table_options options = {.top = MOST_KERNELS,
+                                             .details = session.details,
+                                             .profile = session.profile ? session.profile : "",
+                                             .sources = sources};
     gp_table_report(session.summary, &options, &text);
     if (copies)
         gp_copies_table(copies, &text);
@@ -471,8 +510,10 @@ static void report(void *unused)
         bool copied = gp_copies_read(copies);
         if (copied && session.writer)
             gp_copies_write(copies, session.writer);
+        struct gp_sources *sources = gp_sources_new();
+        gp_code_counts_visit(record_cubin, record_instructions, sources);
         if (gp_printing_end(session.summary, copied ? copies : NULL))
-            print_report(copied ? copies : NULL);
+            print_report(copied ? copies : NULL, sources);
     }
     if (session.writer)
         gp_writer_finish(session.writer);
@@ -510,6 +551,7 @@ static void start(void *unused)
         session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
+        read_report_mode();
         read_verify_mode();
         read_memory_limit();
         read_timeout();

@@ -1,6 +1,7 @@
 #include "memory/code.h"
 
-#include "memory/cubin.h"
+#include "code/cubin.h"
+#include "code/slim.h"
 #include "memory/image.h"
 
 #include <dlfcn.h>
@@ -227,6 +228,38 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
     *size = f->size;
     *why = f->bytes ? NULL : f->why;
     return f->bytes;
+}
+
+/* ---- a cubin to be kept ---------------------------------------------------------------------- */
+
+/* A larger image is a library's, without lines, and takes long to unpack. */
+#define LARGEST_SLIMMED ((size_t)32 << 20)
+
+struct slimming {
+    const char *function;
+    size_t most, size;
+    void *slim;
+};
+
+static void slim_cubin(const struct gp_cubin *cubin, void *data)
+{
+    struct slimming *s = data;
+    if (!s->slim)
+        s->slim = gp_cubin_slim(cubin, s->function, s->most, &s->size);
+}
+
+void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size)
+{
+    struct slimming s = {.function = function, .most = most};
+    const char *why;
+    size_t code_size;
+    /* Of several versions none is sure to be the one that runs. */
+    if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
+        !is_there(code))
+        return NULL;
+    gp_image_cubins(code->image, code->size, cc, slim_cubin, &s, &why);
+    *size = s.size;
+    return s.slim;
 }
 
 /* ---- calls of the device's runtime ----------------------------------------------------------- */

@@ -24,6 +24,10 @@ void gp_code_lies_in(struct gp_code *code, const void *object);
 const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
                          const char **why);
 
+/* What is needed to look up the source lines of the function (code/slim.h), to be freed; at most
+ * `most` bytes. NULL where it is not to be had. */
+void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size);
+
 /* True when code of the module, for a chip of compute capability `cc` (times ten), calls the
  * function of that name of the device's runtime; also where that cannot be found out. `code` may be
  * NULL. */

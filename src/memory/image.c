@@ -1,6 +1,6 @@
 #include "memory/image.h"
 
-#include "memory/cubin.h"
+#include "code/cubin.h"
 
 #include <ctype.h>
 #include <lz4.h>

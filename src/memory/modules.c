@@ -343,6 +343,20 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
     return found.bytes;
 }
 
+void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size)
+{
+    struct module *m;
+    void *slim = NULL;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        if (m->handle == handle && m->code && !slim)
+            slim = gp_code_slim(m->code, function, m->cc, most, size);
+    }
+    pthread_mutex_unlock(&lock);
+    return slim;
+}
+
 const char *gp_module_runs_once(const void *handle)
 {
     struct module *m;

@@ -41,6 +41,9 @@ const char *gp_module_runs_once(const void *handle);
 const void *gp_module_code(const void *handle, const char *function, size_t *size,
                            const char **why);
 
+/* The same as gp_code_slim has it. */
+void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);
+
 /* True when kernels of that module or library may call the function of that name of the device's
  * runtime: what cannot be found out they may. For a handle we do not know (NULL too), those of any.
  * It is slow: the image is read. */

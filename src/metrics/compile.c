@@ -33,12 +33,35 @@ static struct gp_node *parse_formula(const struct gp_loading *l, const struct gp
     return NULL;
 }
 
+static int is_range_counter(void *user, struct gp_node *operand)
+{
+    (void)user;
+    return operand->kind == GP_NODE_COUNTER && strncmp(operand->name, "event__", 7) != 0;
+}
+
+/* "REASON; the nearest is NAME". NULL when memory runs out. */
+static char *new_absence(const struct gp_definition *d)
+{
+    struct gp_text text = {0};
+    gp_text_add(&text, gp_text_string(&d->keys[GP_KEY_ABSENT].text));
+    if (d->keys[GP_KEY_NEAREST].line)
+        gp_text_addf(&text, "; the nearest is %s", gp_text_string(&d->keys[GP_KEY_NEAREST].text));
+    char *absent = text.failed ? NULL : strdup(gp_text_string(&text));
+    gp_text_free(&text);
+    return absent;
+}
+
 static struct gp_variant *new_variant(const struct gp_loading *l, const struct gp_definition *d)
 {
     char why[GP_WHY_SIZE] = "out of memory";
-    int line = d->keys[GP_KEY_FORMULA].line;
+    int absent = d->keys[GP_KEY_ABSENT].line != 0;
+    int line = absent ? d->keys[GP_KEY_ABSENT].line : d->keys[GP_KEY_FORMULA].line;
     if (!line) {
         complain(l, d, d->line, "there is no 'formula = ...'");
+        return NULL;
+    }
+    if (absent && d->keys[GP_KEY_FORMULA].line) {
+        complain(l, d, line, "it has a formula, so it cannot be absent; leave one of them out");
         return NULL;
     }
     struct gp_variant *v = calloc(1, sizeof(*v));
@@ -64,6 +87,14 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
             return NULL;
         }
     }
+    if (absent) {
+        v->absent = new_absence(d);
+        if (v->absent)
+            return v;
+        complain(l, d, line, why);
+        gp_variant_free(v);
+        return NULL;
+    }
     v->formula = parse_formula(l, d, GP_KEY_FORMULA);
     int needs_something = d->keys[GP_KEY_NEEDS].line != 0;
     if (v->formula && needs_something)
@@ -72,26 +103,30 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
         gp_variant_free(v);
         return NULL;
     }
+    v->counts_in_ranges = gp_variant_walk(v, is_range_counter, NULL);
     return v;
 }
+
+#define TEXTS 6 /* name, unit, class, description, source, nvprof */
 
 /* Sets the metric's strings. What a user's definition leaves out is as it is in the one it
  * replaces. */
 static int describe(struct gp_entry *e, const struct gp_definition *d,
                     const struct gp_metric *before)
 {
-    const char *texts[5] = {d->name};
-    const char *const inherited[5] = {
+    const char *texts[TEXTS] = {d->name};
+    const char *const inherited[TEXTS] = {
         NULL,
         before ? before->unit : "",
         before ? before->metric_class : "",
         before ? before->description : "",
         before ? before->source : "",
+        before ? before->nvprof : "",
     };
-    static const enum gp_key keys[5] = {0, GP_KEY_UNIT, GP_KEY_CLASS, GP_KEY_DESCRIPTION,
-                                        GP_KEY_SOURCE};
+    static const enum gp_key keys[TEXTS] = {
+        0, GP_KEY_UNIT, GP_KEY_CLASS, GP_KEY_DESCRIPTION, GP_KEY_SOURCE, GP_KEY_NVPROF};
     size_t size = strlen(d->name) + 1;
-    for (int i = 1; i < 5; i++) {
+    for (int i = 1; i < TEXTS; i++) {
         int given = d->keys[keys[i]].line != 0;
         texts[i] = given ? gp_text_string(&d->keys[keys[i]].text) : inherited[i];
         size += strlen(texts[i]) + 1;
@@ -99,9 +134,10 @@ static int describe(struct gp_entry *e, const struct gp_definition *d,
     char *p = e->strings = malloc(size);
     if (!p)
         return -1;
-    const char **const fields[5] = {&e->metric.name, &e->metric.unit, &e->metric.metric_class,
-                                    &e->metric.description, &e->metric.source};
-    for (int i = 0; i < 5; i++) {
+    const char **const fields[TEXTS] = {&e->metric.name,         &e->metric.unit,
+                                        &e->metric.metric_class, &e->metric.description,
+                                        &e->metric.source,       &e->metric.nvprof};
+    for (int i = 0; i < TEXTS; i++) {
         *fields[i] = p;
         p = stpcpy(p, texts[i]) + 1;
     }
@@ -162,9 +198,50 @@ static int read_default(const struct gp_loading *l, const struct gp_definition *
     return -1;
 }
 
+/* Adds a set; one of the same name stands in for an earlier one. */
+static void compile_set(const struct gp_loading *l, const struct gp_definition *d)
+{
+    const struct gp_text *metrics = &d->keys[GP_KEY_METRICS].text;
+    if (!d->keys[GP_KEY_METRICS].line) {
+        gp_text_addf(l->problems, "%s:%d: set %s: there is no 'metrics = ...'\n", d->file, d->line,
+                     d->name);
+        return;
+    }
+    struct gp_set_entry *s = calloc(1, sizeof(*s));
+    if (s) {
+        s->set.name = strdup(d->name);
+        s->set.description = strdup(gp_text_string(&d->keys[GP_KEY_DESCRIPTION].text));
+        s->set.metrics = strdup(gp_text_string(metrics));
+        s->set.user_defined = l->user_defined;
+        s->file = strdup(d->file);
+        s->line = d->line;
+    }
+    if (!s || !s->set.name || !s->set.description || !s->set.metrics || !s->file) {
+        gp_text_addf(l->problems, "%s:%d: set %s: out of memory\n", d->file, d->line, d->name);
+        gp_set_entry_free(s);
+        return;
+    }
+    struct gp_set_entry **at = &l->m->sets;
+    while (*at && strcmp((*at)->set.name, d->name) != 0)
+        at = &(*at)->next;
+    struct gp_set_entry *before = *at;
+    s->next = before ? before->next : NULL;
+    *at = s;
+    gp_set_entry_free(before);
+}
+
 void gp_definition_compile(void *user, const struct gp_definition *d)
 {
     const struct gp_loading *l = user;
+    if (d->is_set) {
+        compile_set(l, d);
+        return;
+    }
+    if (d->keys[GP_KEY_METRICS].line) {
+        complain(l, d, d->keys[GP_KEY_METRICS].line,
+                 "only a set has 'metrics'; a set's name is written [set NAME]");
+        return;
+    }
     struct gp_variant *v = new_variant(l, d);
     if (!v)
         return;

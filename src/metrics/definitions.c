@@ -13,9 +13,18 @@
 #define LONGEST_PIECE 150
 
 static const char *const key_names[GP_KEY_COUNT] = {
-    [GP_KEY_UNIT] = "unit",     [GP_KEY_CLASS] = "class",     [GP_KEY_DESCRIPTION] = "description",
-    [GP_KEY_SOURCE] = "source", [GP_KEY_FORMULA] = "formula", [GP_KEY_DEFAULT] = "default",
-    [GP_KEY_WHEN] = "when",     [GP_KEY_NEEDS] = "needs",
+    [GP_KEY_UNIT] = "unit",
+    [GP_KEY_CLASS] = "class",
+    [GP_KEY_DESCRIPTION] = "description",
+    [GP_KEY_SOURCE] = "source",
+    [GP_KEY_FORMULA] = "formula",
+    [GP_KEY_DEFAULT] = "default",
+    [GP_KEY_WHEN] = "when",
+    [GP_KEY_NEEDS] = "needs",
+    [GP_KEY_ABSENT] = "absent",
+    [GP_KEY_NEAREST] = "nearest",
+    [GP_KEY_NVPROF] = "nvprof",
+    [GP_KEY_METRICS] = "metrics",
 };
 
 struct reading {
@@ -85,6 +94,11 @@ static int begin_section(struct reading *r, const char *begin, const char *end)
                      r->line);
         return 0;
     }
+    static const char set[] = "set ";
+    r->definition.is_set = close - begin > 4 && memcmp(begin, set, 4) == 0;
+    if (r->definition.is_set)
+        for (begin += 4; begin < close && *begin == ' '; begin++)
+            ;
     size_t length = (size_t)(close - begin);
     if (length >= sizeof(r->definition.name)) {
         gp_text_addf(r->problems, "%s:%d: a metric's name has at most %zu letters\n", r->file,
@@ -327,7 +341,7 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
     };
     memset(condition, 0, sizeof(*condition));
     const char *p = text;
-    for (;;) {
+    for (int begins_or = 0;;) {
         p = skip_blanks(p);
         if (condition->count == GP_MOST_CONDITIONS) {
             snprintf(why, why_size, "a condition has at most %d parts", GP_MOST_CONDITIONS);
@@ -356,15 +370,18 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
         } else {
             break;
         }
+        condition->terms[condition->count - 1].begins_or = begins_or;
         if (!*p)
             return 0;
-        if (strncmp(p, "and", 3) != 0 || !isspace((unsigned char)p[3]))
+        begins_or = strncmp(p, "or", 2) == 0;
+        size_t word = begins_or ? 2 : 3;
+        if ((!begins_or && strncmp(p, "and", 3) != 0) || !isspace((unsigned char)p[word]))
             break;
-        p += 3;
+        p += word;
     }
     snprintf(why, why_size,
-             "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==, or "
-             "'events'",
+             "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==, "
+             "'and', 'or', or 'events'",
              text);
     return -1;
 }
@@ -373,9 +390,13 @@ int gp_condition_holds(const struct gp_condition *condition, const struct gp_dev
 {
     /* Out of a profile, which may say anything. */
     int64_t cc = (int64_t)device->cc_major * 100 + device->cc_minor;
+    int all_hold = 1; /* since the last "or" */
     for (size_t i = 0; i < condition->count; i++) {
         int asked = condition->terms[i].cc;
         int holds = 0;
+        if (condition->terms[i].begins_or && all_hold)
+            return 1;
+        all_hold = all_hold || condition->terms[i].begins_or;
         switch (condition->terms[i].comparison) {
         case GP_LESS:
             holds = cc < asked;
@@ -396,8 +417,7 @@ int gp_condition_holds(const struct gp_condition *condition, const struct gp_dev
             holds = device->event_counters;
             break;
         }
-        if (!holds)
-            return 0;
+        all_hold = all_hold && holds;
     }
-    return 1;
+    return all_hold;
 }

@@ -13,12 +13,13 @@ void gp_variant_free(struct gp_variant *v)
     gp_formula_free(v->needs);
     free(v->when_text);
     free(v->source);
+    free(v->absent);
     free(v);
 }
 
 int gp_variant_walk(const struct gp_variant *v, int (*visit)(void *, struct gp_node *), void *user)
 {
-    int answer = gp_formula_walk(v->formula, visit, user);
+    int answer = v->formula ? gp_formula_walk(v->formula, visit, user) : 0;
     return answer == 0 && v->needs ? gp_formula_walk(v->needs, visit, user) : answer;
 }
 
@@ -28,11 +29,40 @@ const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct g
     const struct gp_variant *general = NULL;
     for (const struct gp_variant *v = e->variants; v; v = v->next) {
         if (v->when.count == 0)
-            general = v;
+            general = v->counts_in_ranges && device->event_counters ? NULL : v;
         else if (gp_condition_holds(&v->when, device))
             return v;
     }
     return general;
+}
+
+int gp_entry_counts_in_ranges(const struct gp_entry *e)
+{
+    for (const struct gp_variant *v = e->variants; v; v = v->next)
+        if (v->when.count == 0 && v->counts_in_ranges)
+            return 1;
+    return 0;
+}
+
+/* Whether the counters are those of event groups, which present devices no longer have. */
+static int is_for_events(const struct gp_variant *v)
+{
+    for (size_t i = 0; i < v->when.count; i++)
+        if (v->when.terms[i].comparison == GP_EVENTS)
+            return 1;
+    return 0;
+}
+
+const char *gp_entry_absent(const struct gp_entry *e)
+{
+    const char *reason = NULL;
+    for (const struct gp_variant *v = e->variants; v; v = v->next) {
+        if (v->formula && !is_for_events(v))
+            return NULL;
+        if (v->absent)
+            reason = v->absent;
+    }
+    return reason;
 }
 
 void gp_entry_free(struct gp_entry *e)
@@ -57,6 +87,76 @@ struct gp_entry **gp_metrics_slot(const struct gp_metrics *m, const char *name)
         if (strcmp(m->entries[i]->metric.name, name) == 0)
             return &m->entries[i];
     return NULL;
+}
+
+struct gp_set_entry *gp_metrics_set(const struct gp_metrics *m, const char *name)
+{
+    struct gp_set_entry *s = m->sets;
+    while (s && strcmp(s->set.name, name) != 0)
+        s = s->next;
+    return s;
+}
+
+void gp_set_entry_free(struct gp_set_entry *s)
+{
+    if (!s)
+        return;
+    free((char *)s->set.name);
+    free((char *)s->set.description);
+    free((char *)s->set.metrics);
+    free(s->file);
+    free(s);
+}
+
+/* The unit that a counter's last part tells. */
+static const char *unit_of_counter(const char *name)
+{
+    const char *part = strrchr(name, '.');
+    return part && (strcmp(part, ".pct") == 0 || strncmp(part, ".pct_of_", 8) == 0) ? "%" : "";
+}
+
+static struct gp_entry *new_counter_entry(struct gp_metrics *m, const char *name)
+{
+    struct gp_entry *e = calloc(1, sizeof(*e));
+    struct gp_variant *v = calloc(1, sizeof(*v));
+    struct gp_node *node = calloc(1, sizeof(*node));
+    if (e && v && node) {
+        node->kind = GP_NODE_COUNTER;
+        node->height = 1;
+        node->name = strdup(name);
+        v->formula = node;
+        e->variants = v;
+        e->strings = strdup(name);
+        e->metric = (struct gp_metric){.name = e->strings,
+                                       .unit = unit_of_counter(name),
+                                       .metric_class = "counter",
+                                       .description = "the GPU's counter of this name",
+                                       .source = "PerfWorks",
+                                       .nvprof = ""};
+        if (node->name && e->strings && gp_metrics_intern_counter(m, node) == 0)
+            return e;
+        gp_entry_free(e);
+        return NULL;
+    }
+    free(e);
+    free(v);
+    free(node);
+    return NULL;
+}
+
+struct gp_entry *gp_metrics_counter_entry(struct gp_metrics *m, const char *name)
+{
+    for (size_t i = 0; i < m->asked_count; i++)
+        if (strcmp(m->asked[i]->metric.name, name) == 0)
+            return m->asked[i];
+    struct gp_entry **grown = realloc(m->asked, (m->asked_count + 1) * sizeof(struct gp_entry *));
+    if (!grown)
+        return NULL;
+    m->asked = grown;
+    struct gp_entry *e = new_counter_entry(m, name);
+    if (e)
+        m->asked[m->asked_count++] = e;
+    return e;
 }
 
 int gp_metrics_append(struct gp_metrics *m, struct gp_entry *e)

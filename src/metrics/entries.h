@@ -12,11 +12,13 @@
 /* One section: a formula and the devices it is for. */
 struct gp_variant {
     struct gp_condition when;
-    struct gp_node *formula;
-    struct gp_node *needs; /* where this is 0 the metric does not apply; NULL: it always does */
-    char *when_text;       /* NULL: all devices */
-    char *source;          /* of this formula; NULL: the metric's */
+    struct gp_node *formula; /* NULL: there is none on these devices, for the reason `absent` */
+    struct gp_node *needs;   /* where this is 0 the metric does not apply; NULL: it always does */
+    char *when_text;         /* NULL: all devices */
+    char *source;            /* of this formula; NULL: the metric's */
+    char *absent;            /* with the nearest metric there is */
     int line;
+    int counts_in_ranges; /* has counters that those of event groups do not stand for */
     struct gp_variant *next;
 };
 
@@ -35,9 +37,20 @@ struct gp_counter_name {
     char name[];
 };
 
+/* A set as it was written. */
+struct gp_set_entry {
+    struct gp_metric_set set; /* its strings belong to the entry */
+    char *file;
+    int line;
+    struct gp_set_entry *next;
+};
+
 struct gp_metrics {
     struct gp_entry **entries;
     size_t count, capacity;
+    struct gp_set_entry *sets; /* in order of definition */
+    struct gp_entry **asked;   /* of counters that were asked for by their own names */
+    size_t asked_count;
     struct gp_entry **selected;
     size_t selected_count;
     struct gp_counter_name *counters; /* every name once, so that pointers can be compared */
@@ -51,11 +64,24 @@ int gp_variant_walk(const struct gp_variant *v, int (*visit)(void *, struct gp_n
 /* The one used on this device, NULL where there is none. */
 const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct gp_device *device);
 
+/* True where a formula for all devices has counters that event groups do not have. */
+int gp_entry_counts_in_ranges(const struct gp_entry *e);
+
+/* The reason why no present device has a formula, NULL where one has. */
+const char *gp_entry_absent(const struct gp_entry *e);
+
 /* Frees those that it replaced as well. */
 void gp_entry_free(struct gp_entry *e);
 
 /* Where the metric of that name stands, NULL where there is none. */
 struct gp_entry **gp_metrics_slot(const struct gp_metrics *m, const char *name);
+
+/* The set of that name, NULL where there is none. */
+struct gp_set_entry *gp_metrics_set(const struct gp_metrics *m, const char *name);
+void gp_set_entry_free(struct gp_set_entry *s);
+
+/* A metric that is the counter of that name, kept until the end. NULL when memory runs out. */
+struct gp_entry *gp_metrics_counter_entry(struct gp_metrics *m, const char *name);
 
 /* 0, or -1 when memory runs out. */
 int gp_metrics_append(struct gp_metrics *m, struct gp_entry *e);

@@ -11,9 +11,26 @@ static const struct gp_entry *entry_of(const struct gp_metric *metric)
     return (const struct gp_entry *)metric;
 }
 
+const char *gp_metric_absent(const struct gp_metric *metric)
+{
+    return gp_entry_absent(entry_of(metric));
+}
+
 static void say_not_defined(const struct gp_entry *e, const struct gp_device *device, char *why,
                             size_t why_size)
 {
+    const struct gp_variant *absent = gp_variant_for(e, device);
+    if (absent) {
+        snprintf(why, why_size, "%s", absent->absent);
+        return;
+    }
+    if (device->event_counters && gp_entry_counts_in_ranges(e)) {
+        snprintf(why, why_size,
+                 "%s is not defined for GPUs whose counters are CUPTI's events (compute capability "
+                 "%d.%d)",
+                 e->metric.name, device->cc_major, device->cc_minor);
+        return;
+    }
     struct gp_text conditions = {0};
     for (const struct gp_variant *v = e->variants; v; v = v->next)
         gp_text_addf(&conditions, "%s%s", v == e->variants ? "" : ", or ",
@@ -79,7 +96,7 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
                           size_t why_size)
 {
     const struct gp_variant *v = gp_variant_for(e, ev->device);
-    if (!v) {
+    if (!v || !v->formula) {
         say_not_defined(e, ev->device, why, why_size);
         return -1;
     }
@@ -113,7 +130,7 @@ int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *de
                       struct gp_text *out, char *why, size_t why_size)
 {
     const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
-    if (!v) {
+    if (!v || !v->formula) {
         say_not_defined(entry_of(metric), device, why, why_size);
         return -1;
     }

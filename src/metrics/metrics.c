@@ -51,9 +51,33 @@ void gp_metrics_close(struct gp_metrics *m)
         HASH_DEL(m->counters, c);
         free(c);
     }
+    while (m->sets) {
+        struct gp_set_entry *s = m->sets;
+        m->sets = s->next;
+        gp_set_entry_free(s);
+    }
+    for (size_t i = 0; i < m->asked_count; i++)
+        gp_entry_free(m->asked[i]);
+    free(m->asked);
     free(m->entries);
     free(m->selected);
     free(m);
+}
+
+size_t gp_metrics_set_count(const struct gp_metrics *m)
+{
+    size_t count = 0;
+    for (const struct gp_set_entry *s = m->sets; s; s = s->next)
+        count++;
+    return count;
+}
+
+const struct gp_metric_set *gp_metrics_set_at(const struct gp_metrics *m, size_t i)
+{
+    const struct gp_set_entry *s = m->sets;
+    while (i-- > 0)
+        s = s->next;
+    return &s->set;
 }
 
 size_t gp_metrics_count(const struct gp_metrics *m)

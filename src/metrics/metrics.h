@@ -24,7 +24,16 @@ struct gp_metric {
     const char *metric_class;
     const char *description;
     const char *source;
+    const char *nvprof; /* nvprof's metric of this name, where it is another; else empty */
     int in_default_set;
+    int user_defined;
+};
+
+/* A set of metrics that has a name. */
+struct gp_metric_set {
+    const char *name;
+    const char *description;
+    const char *metrics; /* names of metrics and counters, commas between them */
     int user_defined;
 };
 
@@ -46,9 +55,18 @@ size_t gp_metrics_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i);
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name);
 
-/* Selects "a,b,c" in that order, or the default set (NULL, "" or "default"), or "all"; these two
- * words may stand in a list as well. An unknown name adds one line with the nearest known name to
- * `problems`, leaves the selection as it was and makes the answer -1. */
+/* The sets that files define; there are "default" and "all" besides. */
+size_t gp_metrics_set_count(const struct gp_metrics *m);
+const struct gp_metric_set *gp_metrics_set_at(const struct gp_metrics *m, size_t i);
+
+/* Why a metric is to be had on no present device, with the nearest there is; NULL where it is. */
+const char *gp_metric_absent(const struct gp_metric *metric);
+
+/* Selects "a,b,c" in that order: metrics, sets, counters by their own names (they have "__" in
+ * them); "default" (also NULL and "") is the default set, "all" every metric but nvprof's events. A
+ * name that is unknown, or of which no device has an equivalent, adds one line to `problems`,
+ * leaves the selection as it was and makes the answer -1. Whether a device has a counter is not
+ * checked. */
 int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems);
 size_t gp_metrics_selected_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i);
@@ -70,6 +88,10 @@ int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *d
  * Returns -1 with the reason in `why` where the metric has none for that compute capability. */
 int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
                       struct gp_text *out, char *why, size_t why_size);
+
+/* The counters of one metric on this device, in the same form as gp_metrics_counters. */
+int gp_metric_counters(const struct gp_metrics *m, const struct gp_metric *metric,
+                       const struct gp_device *device, const char ***names, size_t *count);
 
 /* Where the formula used on this device comes from. */
 const char *gp_metric_source(const struct gp_metric *metric, const struct gp_device *device);

@@ -2,6 +2,7 @@
 
 #include "metrics/entries.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_NESTING 16 /* of metrics that use metrics */
@@ -136,10 +137,48 @@ static int drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
     return 0;
 }
 
+/* True when all that a set names is there; a counter is taken at its word. */
+static int set_is_whole(const struct gp_metrics *m, const struct gp_set_entry *s,
+                        struct gp_text *problems)
+{
+    for (const char *p = s->set.metrics;;) {
+        p += strspn(p, ", \t\n");
+        size_t length = strcspn(p, ", \t\n");
+        if (length == 0)
+            return 1;
+        char name[128];
+        snprintf(name, sizeof(name), "%.*s", (int)length, p);
+        p += length;
+        int known = strstr(name, "__") || gp_metrics_slot(m, name) ||
+                    strcmp(name, "default") == 0 || strcmp(name, "all") == 0;
+        if (known)
+            continue;
+        gp_text_addf(problems, "%s:%d: set %s: there is no metric '%s'", s->file, s->line,
+                     s->set.name, name);
+        gp_metrics_add_nearest(m, name, problems);
+        gp_text_add(problems, "\n");
+        return 0;
+    }
+}
+
+static void drop_broken_sets(struct gp_metrics *m, struct gp_text *problems)
+{
+    for (struct gp_set_entry **at = &m->sets; *at;) {
+        struct gp_set_entry *s = *at;
+        if (set_is_whole(m, s, problems)) {
+            at = &s->next;
+        } else {
+            *at = s->next;
+            gp_set_entry_free(s);
+        }
+    }
+}
+
 void gp_metrics_resolve(struct gp_metrics *m, struct gp_text *problems)
 {
     do {
         while (drop_dangling(m, problems))
             ;
     } while (drop_cyclic(m, problems));
+    drop_broken_sets(m, problems);
 }

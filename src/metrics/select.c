@@ -1,6 +1,7 @@
 /* Which metrics the user wants, and the counters that these need. */
 #include "metrics/entries.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,29 +28,79 @@ static void select_entry(struct selection *s, struct gp_entry *e)
     s->entries[s->count++] = e;
 }
 
-/* Returns -1 when there is no such metric. */
-static int select_name(const struct gp_metrics *m, struct selection *s, const char *name)
+static void select_default(const struct gp_metrics *m, struct selection *s)
 {
-    int all = strcmp(name, "all") == 0, usual = strcmp(name, "default") == 0;
-    if (all || usual) {
-        for (size_t i = 0; i < m->count; i++)
-            if (all || m->entries[i]->metric.in_default_set)
-                select_entry(s, m->entries[i]);
+    for (size_t i = 0; i < m->count; i++)
+        if (m->entries[i]->metric.in_default_set)
+            select_entry(s, m->entries[i]);
+}
+
+/* nvprof's events are counters under other names, and what no device has would only be told. */
+static void select_all(const struct gp_metrics *m, struct selection *s)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->entries[i]->metric.metric_class, "event") != 0 &&
+            !gp_entry_absent(m->entries[i]))
+            select_entry(s, m->entries[i]);
+}
+
+static int complain(struct gp_text *problems, const char *name, const char *what)
+{
+    gp_text_addf(problems, "'%s': %s\n", name, what);
+    return -1;
+}
+
+static int select_counter(struct gp_metrics *m, struct selection *s, const char *name,
+                          struct gp_text *problems)
+{
+    if (strpbrk(name, "*?"))
+        return complain(problems, name,
+                        "the command gpuprof finds the counters that this stands for, on a machine "
+                        "with a GPU or with --chip");
+    for (const char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.')
+            return complain(problems, name, "a counter's name has letters, digits, '_' and '.'");
+    struct gp_entry *e = gp_metrics_counter_entry(m, name);
+    if (!e)
+        return complain(problems, name, "out of memory");
+    select_entry(s, e);
+    return 0;
+}
+
+/* A metric, a counter, or one of the two sets that no file defines. */
+static int select_name(struct gp_metrics *m, struct selection *s, const char *name,
+                       struct gp_text *problems)
+{
+    if (strcmp(name, "all") == 0) {
+        select_all(m, s);
+        return 0;
+    }
+    if (strcmp(name, "default") == 0) {
+        select_default(m, s);
         return 0;
     }
     struct gp_entry **slot = gp_metrics_slot(m, name);
-    if (slot)
-        select_entry(s, *slot);
-    return slot ? 0 : -1;
+    if (!slot && strstr(name, "__"))
+        return select_counter(m, s, name, problems);
+    if (!slot) {
+        gp_text_addf(problems, "there is no metric '%s'", name);
+        gp_metrics_add_nearest(m, name, problems);
+        gp_text_add(problems, "\n");
+        return -1;
+    }
+    const char *absent = gp_entry_absent(*slot);
+    if (absent)
+        return complain(problems, name, absent);
+    select_entry(s, *slot);
+    return 0;
 }
 
-int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems)
+static int select_list(struct gp_metrics *m, struct selection *s, const char *list, int in_set,
+                       struct gp_text *problems)
 {
-    struct selection s = {.entries = calloc(m->count + 1, sizeof(struct gp_entry *))};
     struct gp_text name = {0};
-    int answer = s.entries ? 0 : -1;
-    const char *p = list && *list ? list : "default";
-    while (s.entries && *p) {
+    int answer = 0;
+    for (const char *p = list;;) {
         p += strspn(p, ", \t\n");
         size_t length = strcspn(p, ", \t\n");
         if (length == 0)
@@ -58,23 +109,42 @@ int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *pr
         gp_text_add_bytes(&name, p, length);
         p += length;
         if (name.failed) {
-            answer = -1;
+            answer = complain(problems, list, "out of memory");
             break;
         }
-        if (select_name(m, &s, name.data) != 0) {
-            gp_text_addf(problems, "there is no metric '%s'", name.data);
-            gp_metrics_add_nearest(m, name.data, problems);
-            gp_text_add(problems, "\n");
+        const struct gp_set_entry *set = in_set ? NULL : gp_metrics_set(m, name.data);
+        if (set ? select_list(m, s, set->set.metrics, 1, problems)
+                : select_name(m, s, name.data, problems))
             answer = -1;
-        }
     }
+    gp_text_free(&name);
+    return answer;
+}
+
+/* How many metrics a list can name at the most. */
+static size_t room_for(const struct gp_metrics *m, const char *list)
+{
+    size_t words = 0;
+    for (const char *p = list; *p; p++)
+        words += *p == ',' || *p == ' ' || *p == '\t' || *p == '\n';
+    for (const struct gp_set_entry *s = m->sets; s; s = s->next)
+        words += strlen(s->set.metrics);
+    return m->count + words + 1;
+}
+
+int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems)
+{
+    const char *text = list && *list ? list : "default";
+    struct selection s = {.entries = calloc(room_for(m, text), sizeof(struct gp_entry *))};
+    if (!s.entries) {
+        gp_text_add(problems, "out of memory while selecting metrics\n");
+        return -1;
+    }
+    int answer = select_list(m, &s, text, 0, problems);
     if (answer == 0 && list && *list && s.count == 0) {
         gp_text_add(problems, "the list of metrics is empty\n");
         answer = -1;
     }
-    if (name.failed || !s.entries)
-        gp_text_add(problems, "out of memory while selecting metrics\n");
-    gp_text_free(&name);
     if (answer != 0) {
         free(s.entries);
         return -1;
@@ -114,19 +184,34 @@ static int gather_entry(struct gathering *g, const struct gp_entry *e)
     return v ? gp_variant_walk(v, gather_operand, g) : 0;
 }
 
+static int begin_gathering(struct gathering *g, const struct gp_metrics *m,
+                           const struct gp_device *device)
+{
+    *g = (struct gathering){.device = device, .capacity = HASH_COUNT(m->counters)};
+    g->names = calloc(g->capacity + 1, sizeof(const char *));
+    return g->names ? 0 : -1;
+}
+
 int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
                         const char ***names, size_t *count)
 {
-    size_t capacity = HASH_COUNT(m->counters);
-    struct gathering g = {
-        .device = device,
-        .capacity = capacity,
-        .names = calloc(capacity + 1, sizeof(const char *)),
-    };
-    if (!g.names)
+    struct gathering g;
+    if (begin_gathering(&g, m, device) != 0)
         return -1;
     for (size_t i = 0; i < m->selected_count; i++)
         gather_entry(&g, m->selected[i]);
+    *names = g.names;
+    *count = g.count;
+    return 0;
+}
+
+int gp_metric_counters(const struct gp_metrics *m, const struct gp_metric *metric,
+                       const struct gp_device *device, const char ***names, size_t *count)
+{
+    struct gathering g;
+    if (begin_gathering(&g, m, device) != 0)
+        return -1;
+    gather_entry(&g, (const struct gp_entry *)metric);
     *names = g.names;
     *count = g.count;
     return 0;

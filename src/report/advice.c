@@ -1,200 +1,219 @@
 #include "report/advice.h"
 
+#include "report/lines.h"
+#include "report/operands.h"
+#include "report/units.h"
+
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Below these a number is worth a sentence. */
-#define LOW_OCCUPANCY 0.5
-#define LOW_SHARE_OF_THEORETICAL 0.6
-#define LOW_EFFICIENCY 85.0
-#define LOW_SHARED_EFFICIENCY 95.0
-#define MUCH_TRAFFIC 0.1 /* of the sectors of both directions */
-#define LARGE_PREDICATION 10.0
-#define LITTLE_DIVERGENCE 5.0
-#define FEW_FLOP_PER_BYTE 1.0
-#define SOME_TENSOR_WORK 0.001
-
-struct subject {
-    const struct gp_rows *rows;
-    const struct gp_row *row;
-    const struct gp_device *device;
-};
-
-static int mean(const struct subject *s, const char *metric, double *value)
+bool gp_is_library_kernel(const char *name)
 {
-    return gp_rows_mean(s->rows, s->row, metric, value) == 0;
+    static const char *const libraries[] = {"cublas",   "cudnn", "cutlass",
+                                            "cusparse", "cufft", "nvjet"};
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+        if (strstr(name, libraries[i]))
+            return true;
+    /* cuBLAS's older names: "ampere_sgemm_128x64_tn", "sm80_xmma_gemm_...". */
+    static const char *const chips[] = {"volta_", "turing_", "ampere_", "maxwell_", "hopper_",
+                                        "sm70_",  "sm75_",   "sm80_",   "sm86_",    "sm89_",
+                                        "sm90_",  "sm100_",  "sm120_"};
+    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++)
+        if (strncmp(name, chips[i], strlen(chips[i])) == 0)
+            return true;
+    return false;
 }
 
-static int is_low(const struct subject *s, const char *metric, double limit, double *value)
-{
-    return mean(s, metric, value) && *value < limit;
-}
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-static unsigned threads_of(const struct gp_row *row)
+static void add_value(double value, const char *unit, struct gp_text *out)
 {
-    return row->launch->block[0] * row->launch->block[1] * row->launch->block[2];
-}
-
-/* Occupancy hides the time that memory takes: it matters less where there is much to compute. */
-static void add_whether_it_matters(const struct subject *s, struct gp_text *out)
-{
-    double intensity;
-    if (mean(s, "flop_per_byte", &intensity) && intensity < FEW_FLOP_PER_BYTE)
-        gp_text_addf(out, "; at %.2g flop/byte it waits for memory, which more warps would hide",
-                     intensity);
-}
-
-static void theoretical_occupancy(const struct subject *s, struct gp_text *out)
-{
-    const struct gp_occupancy *o = &s->row->occupancy;
-    const struct gp_launch *l = s->row->launch;
-    if (!s->row->occupancy_known || o->ratio > LOW_OCCUPANCY)
-        return;
-    gp_text_addf(out,
-                 "at most %d of %d warps fit on an SM (%.0f %%), limited by %s: ", o->warps_per_sm,
-                 o->max_warps_per_sm, 100 * o->ratio, o->limiter);
-    const char *separator = "";
-    if (strstr(o->limiter, "blocks")) {
-        gp_text_addf(out, "blocks of %u threads are too small", threads_of(s->row));
-        separator = "; ";
-    }
-    if (strstr(o->limiter, "warps")) {
-        gp_text_addf(out, "%sanother block of %u threads does not fit, smaller ones might",
-                     separator, threads_of(s->row));
-        separator = "; ";
-    }
-    if (strstr(o->limiter, "registers")) {
-        gp_text_addf(out, "%s%u registers per thread are too many (see __launch_bounds__)",
-                     separator, l->registers);
-        separator = "; ";
-    }
-    if (strstr(o->limiter, "shared"))
-        gp_text_addf(out, "%s%.1f KiB of shared memory per block are too much", separator,
-                     ((double)l->shared_static + l->shared_dynamic) / 1024);
-    add_whether_it_matters(s, out);
-}
-
-static void achieved_occupancy(const struct subject *s, struct gp_text *out)
-{
-    const struct gp_occupancy *o = &s->row->occupancy;
-    double achieved;
-    if (!s->row->occupancy_known || !mean(s, "achieved_occupancy", &achieved) ||
-        achieved >= LOW_SHARE_OF_THEORETICAL * o->ratio)
-        return;
-    gp_text_addf(out, "occupancy reaches %.2f of the %.2f that fit: ", achieved, o->ratio);
-    const unsigned *grid = s->row->largest_grid;
-    double blocks = (double)grid[0] * grid[1] * grid[2];
-    double room = s->device ? (double)o->blocks_per_sm * s->device->sm_count : 0;
-    if (blocks < room)
-        gp_text_addf(out, "%.0f block%s few for %d SMs with room for %.0f", blocks,
-                     blocks == 1 ? " is" : "s are", s->device->sm_count, room);
+    char text[40];
+    if (strcmp(unit, "%") == 0)
+        snprintf(text, sizeof(text), fabs(value) < 9.95 ? "%.1f %%" : "%.0f %%", value);
+    else if (strcmp(unit, "ratio") == 0)
+        snprintf(text, sizeof(text), "%.2f", value);
+    else if (strcmp(unit, "whole") == 0 || !unit[0])
+        snprintf(text, sizeof(text), "%.0f", value);
     else
-        gp_text_add(out, "blocks end at different times, or are too short to keep all SMs busy");
-    add_whether_it_matters(s, out);
+        gp_unit_format(value, unit, text, sizeof(text));
+    gp_text_add(out, text);
 }
 
-static void shared_efficiency(const struct subject *s, struct gp_text *out)
+/* The text with its values, to be freed; NULL where one is missing or memory ran out. */
+static char *fill_in(const struct gp_subject *s, const struct gp_piece *piece)
 {
-    double efficiency;
-    if (is_low(s, "shared_efficiency", LOW_SHARED_EFFICIENCY, &efficiency))
-        gp_text_addf(
-            out,
-            "shared_efficiency is %.1f %%: lanes of a warp meet in the same banks; typical "
-            "of array elements of 16 bytes and more and of strides that are a power of 2 "
-            "(pad the rows, or split the structs)",
-            efficiency);
-}
-
-/* Whether a direction moves enough to matter; when that was not measured, it may. */
-static int is_much(const struct subject *s, const char *metric)
-{
-    double load, store, own;
-    if (!mean(s, "gld_transactions", &load) || !mean(s, "gst_transactions", &store) ||
-        !mean(s, metric, &own))
-        return 1;
-    return own >= MUCH_TRAFFIC * (load + store);
-}
-
-static void global_efficiency(const struct subject *s, struct gp_text *out)
-{
-    double load, store;
-    int low_load =
-        is_low(s, "gld_efficiency", LOW_EFFICIENCY, &load) && is_much(s, "gld_transactions");
-    int low_store =
-        is_low(s, "gst_efficiency", LOW_EFFICIENCY, &store) && is_much(s, "gst_transactions");
-    if (low_load)
-        gp_text_addf(out, "gld_efficiency is %.1f %%", load);
-    if (low_store)
-        gp_text_addf(out, "%sgst_efficiency is %.1f %%", low_load ? ", " : "", store);
-    if (low_load || low_store)
-        gp_text_add(out, ": lanes touch scattered or misaligned addresses; typical of arrays of "
-                         "structs read member by member, of column-wise access and of an index "
-                         "computed from data (use structs of arrays, shared or constant memory)");
-}
-
-static void divergence(const struct subject *s, struct gp_text *out)
-{
-    double efficiency;
-    if (!is_low(s, "warp_execution_efficiency", LOW_EFFICIENCY, &efficiency))
-        return;
-    gp_text_addf(out, "warp_execution_efficiency is %.1f %%: ", efficiency);
-    unsigned threads = threads_of(s->row);
-    /* What it would be if all threads went the same way. */
-    double best = 100.0 * threads / (32 * ceil(threads / 32.0));
-    if (threads < 32)
-        gp_text_addf(out, "a block of %u threads does not fill a warp", threads);
-    else if (threads % 32 != 0 && efficiency > best - LITTLE_DIVERGENCE)
-        gp_text_addf(out, "a block of %u threads does not fill its last warp", threads);
-    else
-        gp_text_add(out, "lanes of a warp go different ways (branches, loops of different length)");
-}
-
-static void predication(const struct subject *s, struct gp_text *out)
-{
-    double active, enabled;
-    if (mean(s, "warp_execution_efficiency", &active) &&
-        mean(s, "warp_nonpred_execution_efficiency", &enabled) &&
-        active - enabled >= LARGE_PREDICATION)
-        gp_text_addf(out,
-                     "%.1f %% of the lanes are active, only %.1f %% with their predicate on: short "
-                     "branches were turned into predicated instructions",
-                     active, enabled);
-}
-
-static void tensor_cores(const struct subject *s, struct gp_text *out)
-{
-    double busy;
-    if (mean(s, "tensor_utilization", &busy) && busy > SOME_TENSOR_WORK)
-        gp_text_addf(out,
-                     "tensor cores work %.1f %% of the time; flops, flop_per_byte and "
-                     "flop_utilization do not count what they do (flop_count_tensor does)",
-                     100 * busy);
-}
-
-/* Each adds its sentence, or nothing. The order is that of the report. */
-static void (*const rules[])(const struct subject *s, struct gp_text *out) = {
-    theoretical_occupancy, achieved_occupancy, global_efficiency, shared_efficiency, divergence,
-    predication,           tensor_cores,
-};
-
-size_t gp_advice(const struct gp_rows *rows, const struct gp_row *row,
-                 void (*take)(void *user, const char *sentence), void *user)
-{
-    const struct subject s = {
-        .rows = rows,
-        .row = row,
-        .device = gp_summary_get_device(rows->summary, row->launch->device),
-    };
-    struct gp_text sentence = {0};
-    size_t count = 0;
-    for (size_t i = 0; row->measured > 0 && i < sizeof(rules) / sizeof(rules[0]); i++) {
-        gp_text_clear(&sentence);
-        rules[i](&s, &sentence);
-        if (sentence.length > 0 && !sentence.failed) {
-            take(user, sentence.data);
-            count++;
-        }
+    struct gp_text out = {0};
+    bool complete = true;
+    for (; piece && complete; piece = piece->next) {
+        char why[GP_WHY_SIZE];
+        double value;
+        gp_text_add(&out, piece->text);
+        if (!piece->value)
+            continue;
+        complete = gp_subject_evaluate(s, piece->value, &value, why, sizeof(why)) == 0;
+        if (complete)
+            add_value(value, piece->unit, &out);
     }
-    gp_text_free(&sentence);
-    return count;
+    char *text = complete && !out.failed ? strdup(gp_text_string(&out)) : NULL;
+    gp_text_free(&out);
+    return text;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static bool passes(const struct gp_subject *s, const struct gp_test *test)
+{
+    char why[GP_WHY_SIZE];
+    double left, right;
+    if (gp_subject_evaluate(s, test->left, &left, why, sizeof(why)) != 0 ||
+        gp_subject_evaluate(s, test->right, &right, why, sizeof(why)) != 0)
+        return false;
+    switch (test->comparison) {
+    case GP_TEST_LESS:
+        return left < right;
+    case GP_TEST_LESS_EQUAL:
+        return left <= right;
+    case GP_TEST_GREATER:
+        return left > right;
+    case GP_TEST_GREATER_EQUAL:
+        return left >= right;
+    }
+    return false;
+}
+
+static bool holds(const struct gp_subject *s, const struct gp_rule *rule)
+{
+    for (size_t i = 0; i < rule->test_count; i++)
+        if (!passes(s, &rule->tests[i]))
+            return false;
+    return true;
+}
+
+static bool concerns(const struct gp_rule *rule, const struct gp_subject *s)
+{
+    if (!rule->used || rule->of_program != !s->row)
+        return false;
+    if (rule->of_program)
+        return true;
+    return gp_rule_is_under(rule, s->bound->name) && !(rule->fills_idle && s->bound->at_roof) &&
+           (rule->of_libraries || !gp_is_library_kernel(s->row->brief_name));
+}
+
+static int append(struct gp_advice_list *list, const struct gp_advice *advice)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct gp_advice *more = realloc(list->list, capacity * sizeof(*more));
+        if (!more)
+            return -1;
+        list->list = more;
+        list->capacity = capacity;
+    }
+    list->list[list->count++] = *advice;
+    return 0;
+}
+
+static void free_advice(struct gp_advice *a)
+{
+    free(a->evidence);
+    free(a->text);
+    free(a->place);
+}
+
+/* Adds what the rule says of the subject, where it says something. */
+static int ask(struct gp_advice_list *list, const struct gp_rule *rule, const struct gp_subject *s)
+{
+    char why[GP_WHY_SIZE];
+    double gain;
+    if (!concerns(rule, s) || !holds(s, rule) ||
+        gp_subject_evaluate(s, rule->estimate, &gain, why, sizeof(why)) != 0)
+        return 0;
+    gain = fmin(fmax(gain, 0), 1);
+    double share = s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : 1;
+    if (gain * share < GP_ADVISED_GAIN)
+        return 0;
+    struct gp_advice a = {.row = s->row,
+                          .rule = rule,
+                          .kernel_gain = gain,
+                          .gain = gain * share,
+                          .up_to = rule->up_to,
+                          .evidence = fill_in(s, rule->evidence),
+                          .text = fill_in(s, rule->text)};
+    struct gp_text place = {0};
+    if (s->lines && rule->lines != GP_WEIGHT_NONE && gp_lines_place(s->lines, rule->lines, &place))
+        a.place = strdup(gp_text_string(&place));
+    gp_text_free(&place);
+    if (a.evidence && a.text && append(list, &a) == 0)
+        return 0;
+    bool lacks_value = !a.evidence || !a.text;
+    free_advice(&a);
+    return lacks_value ? 0 : -1;
+}
+
+static int ask_all(struct gp_advice_list *list, const struct gp_subject *s)
+{
+    size_t before = list->count;
+    int answer = 0;
+    for (int last = 0; last <= 1 && answer == 0 && list->count == before; last++)
+        for (size_t r = 0; r < s->rules->count && answer == 0; r++)
+            if (s->rules->rules[r]->last == last)
+                answer = ask(list, s->rules->rules[r], s);
+    return answer;
+}
+
+static int compare(const void *x, const void *y)
+{
+    const struct gp_advice *a = x, *b = y;
+    if (a->gain != b->gain)
+        return a->gain < b->gain ? 1 : -1;
+    if (a->rule->line != b->rule->line)
+        return a->rule->line < b->rule->line ? -1 : 1;
+    return strcmp(a->rule->name, b->rule->name);
+}
+
+static bool is_advised(const struct gp_rows *rows, const struct gp_row *row,
+                       const struct gp_bound *bound)
+{
+    return rows->timed && row->seconds >= GP_ADVISED_SHARE * rows->seconds &&
+           bound->kind != GP_BOUND_UNKNOWN;
+}
+
+int gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
+                     const struct gp_rows *rows,
+                     const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                     void *user)
+{
+    int answer = 0;
+    *f =
+        (struct gp_findings){.rules = rules, .bounds = calloc(rows->count + 1, sizeof(*f->bounds))};
+    if (!f->bounds)
+        return -1;
+    for (size_t i = 0; i < rows->count; i++)
+        gp_bound_find(&f->bounds[i], rules, rows, &rows->rows[i]);
+    for (size_t i = 0; i <= rows->count && answer == 0; i++) {
+        const struct gp_row *row = i < rows->count ? &rows->rows[i] : NULL;
+        if (row && !is_advised(rows, row, &f->bounds[i]))
+            continue;
+        const struct gp_subject subject = {.rows = rows,
+                                           .row = row,
+                                           .rules = rules,
+                                           .bound = row ? &f->bounds[i] : NULL,
+                                           .lines = row && lines ? lines(user, row) : NULL};
+        answer = ask_all(&f->advice, &subject);
+    }
+    if (f->advice.count > 0)
+        qsort(f->advice.list, f->advice.count, sizeof(*f->advice.list), compare);
+    return answer;
+}
+
+void gp_findings_free(struct gp_findings *f)
+{
+    for (size_t i = 0; i < f->advice.count; i++)
+        free_advice(&f->advice.list[i]);
+    free(f->advice.list);
+    free(f->bounds);
+    *f = (struct gp_findings){0};
 }

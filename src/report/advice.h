@@ -1,13 +1,49 @@
-/* What to do about it: rules over a kernel's numbers. Owns the rules; calls base/text and
- * report/rows. The rules are those of Zheng, Zhai, Li, Chen 2016, and one on tensor cores. */
+/* What to do about it: the rules of metrics/rules asked of each kernel under what bounds it. Owns
+ * the list of what they answer; calls base/ and report/. */
 #ifndef GPUPROF_REPORT_ADVICE_H
 #define GPUPROF_REPORT_ADVICE_H
 
-#include "report/rows.h"
+#include "report/bounds.h"
 
-/* Calls `take` with one sentence for each rule that a row meets, with the numbers that made it.
- * Returns how many there were. */
-size_t gp_advice(const struct gp_rows *rows, const struct gp_row *row,
-                 void (*take)(void *user, const char *sentence), void *user);
+struct gp_lines;
+
+/* Below these shares of the whole GPU time neither a kernel nor a gain is worth a word. */
+#define GP_ADVISED_SHARE 0.01
+#define GP_ADVISED_GAIN 0.005
+
+/* One piece of advice. */
+struct gp_advice {
+    const struct gp_row *row; /* NULL: about the program */
+    const struct gp_rule *rule;
+    char *evidence, *text;
+    double kernel_gain; /* share of the kernel's time that is saved, 0 to 1 */
+    double gain;        /* share of the whole GPU time */
+    bool up_to;         /* at most that */
+    char *place; /* "file.cu:12", or "kernel+0x1a0" without line information; NULL: nowhere */
+};
+
+struct gp_advice_list {
+    struct gp_advice *list; /* the largest gain first */
+    size_t count, capacity;
+};
+
+/* What bounds the rows, and what is to be done about them, the one in the order of the rows. */
+struct gp_findings {
+    const struct gp_rules *rules;
+    struct gp_bound *bounds; /* rows->count of them */
+    struct gp_advice_list advice;
+};
+
+/* `lines` gives what the instructions of a row counted, NULL where nothing is known; may be NULL
+ * itself. Returns 0, or -1 when memory runs out; free in both cases. */
+int gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
+                     const struct gp_rows *rows,
+                     const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                     void *user);
+void gp_findings_free(struct gp_findings *f);
+
+/* True for the kernels of libraries that come compiled: only what their caller chooses can change.
+ */
+bool gp_is_library_kernel(const char *name);
 
 #endif

@@ -1,10 +1,10 @@
 #include "report/table.h"
 
 #include "base/demangle.h"
-#include "gpuprof_version.h"
 #include "report/advice.h"
 #include "report/layout.h"
 #include "report/rows.h"
+#include "report/screen.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SKIPS 40      /* lines on what was not measured */
-#define MOST_ADVISED 12    /* kernels that advice is given for */
-#define ADVISED_SHARE 0.01 /* of the time, below which a kernel is not worth advice */
+#define MOST_REASONS 64 /* kept, why metrics have no value */
+#define MOST_SKIPS 40   /* lines on what was not measured */
 
 static size_t shown(const struct gp_rows *r, const struct gp_table_options *options)
 {
@@ -25,67 +24,6 @@ static size_t shown(const struct gp_rows *r, const struct gp_table_options *opti
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
-}
-
-/* ---- headline ---- */
-
-static void add_device(const struct gp_device *d, struct gp_text *out)
-{
-    char line[512];
-    snprintf(line, sizeof(line), "GPU %d: %s%s%s, compute capability %d.%d, %d SMs", d->ordinal,
-             d->name, d->chip[0] ? ", " : "", d->chip, d->cc_major, d->cc_minor, d->sm_count);
-    size_t used = strlen(line);
-    if (d->driver_version > 0)
-        snprintf(line + used, sizeof(line) - used, ", driver for CUDA %d.%d",
-                 d->driver_version / 1000, d->driver_version % 1000 / 10);
-    gp_wrap(out, 7, line);
-    if (d->simulated)
-        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
-}
-
-static void add_settings(const struct gp_settings *settings, struct gp_text *out)
-{
-    char line[512];
-    if (settings->sample) {
-        snprintf(line, sizeof(line),
-                 "Of each kernel and launch configuration, some launches were "
-                 "measured: %s.",
-                 settings->sample);
-        gp_wrap(out, 3, line);
-    }
-    if (settings->replay_off)
-        gp_text_add(out, "No launch was replayed (GPUPROF_REPLAY=off): each was counted in part, "
-                         "launches of a kernel in turns.\n");
-}
-
-static void add_headline(const struct gp_rows *r, struct gp_text *out)
-{
-    const struct gp_group *rest = gp_summary_rest(r->summary);
-    uint64_t measured = rest->measured, replays = rest->replays;
-    double overhead_ms = rest->overhead_ms;
-    for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
-        const struct gp_group *g = gp_summary_group(r->summary, i);
-        measured += g->measured;
-        replays += g->replays;
-        overhead_ms += g->overhead_ms;
-    }
-    uint64_t launches = gp_summary_launches(r->summary);
-    gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
-                 launches, launches == 1 ? "" : "es", measured);
-    if (replays > 0)
-        gp_text_addf(out, " with %" PRIu64 " replay%s", replays, plural(replays));
-    if (overhead_ms > 0) {
-        char cost[32];
-        gp_unit_format(overhead_ms / 1e3, "s", cost, sizeof(cost));
-        gp_text_addf(out, ", which added %s", cost);
-    }
-    gp_text_add(out, "\n");
-    for (int i = 0; i < GP_MAX_DEVICES; i++) {
-        const struct gp_device *d = gp_summary_get_device(r->summary, i);
-        if (d)
-            add_device(d, out);
-    }
-    add_settings(gp_summary_get_settings(r->summary), out);
 }
 
 /* ---- overview ---- */
@@ -238,7 +176,7 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
                      gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
     gp_text_addf(out,
                  "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
-                 "%s DETAILS say why\n",
+                 "%s the end says why\n",
                  has_all_columns(r) ? "no value," : "not asked for, or");
     if (estimated)
         gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
@@ -301,17 +239,48 @@ static void add_resources(const struct gp_row *row, struct gp_text *out)
     gp_wrap(out, 6, line);
 }
 
-static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
-                       struct gp_text *out)
+/* Why metrics have no value, each reason once, by number from 1. */
+struct reasons {
+    char *texts[MOST_REASONS];
+    size_t count;
+};
+
+/* The number of a reason; 0 where there are too many. What it says of the one counter that a metric
+ * lacks is left out, as others lack others for the same reason. */
+static size_t number_of(struct reasons *r, const char *why)
 {
-    if (stat->count == 0) {
-        char line[GP_WHY_SIZE + 32];
-        snprintf(line, sizeof(line), "absent: %s", stat->absent ? stat->absent : "not measured");
-        gp_text_addf(out, "   %-34s ", metric->name);
-        gp_wrap(out, 40, line);
-        return;
+    const char *colon = strstr(why, ": ");
+    const char *reason = strncmp(why, "counter ", 8) == 0 && colon ? colon + 2 : why;
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->texts[i], reason) == 0)
+            return i + 1;
+    if (r->count == MOST_REASONS || !(r->texts[r->count] = strdup(reason)))
+        return 0;
+    return ++r->count;
+}
+
+static void add_reasons(struct reasons *r, struct gp_text *out)
+{
+    if (r->count > 0)
+        gp_text_add(out, "\nAbsent because\n");
+    for (size_t i = 0; i < r->count; i++) {
+        gp_text_addf(out, "   [%zu] ", i + 1);
+        gp_wrap(out, 7, r->texts[i]);
+        free(r->texts[i]);
     }
+}
+
+static const char *reason_of(const struct gp_stat *stat)
+{
+    return stat->absent ? stat->absent : "not measured";
+}
+
+static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
+                       struct reasons *reasons, struct gp_text *out)
+{
     char min[40], max[40], avg[40];
+    if (stat->count == 0)
+        return;
     gp_unit_format(stat->min, metric->unit, min, sizeof(min));
     gp_unit_format(stat->max, metric->unit, max, sizeof(max));
     gp_unit_format(stat->sum / (double)stat->count, metric->unit, avg, sizeof(avg));
@@ -322,13 +291,41 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
     gp_text_addf(out, "   %-34s %17s %17s %17s%s", metric->name, min, max, avg,
                  stat->combined ? " *" : "");
     if (stat->absent_count > 0 && !stat->combined) {
-        char line[GP_WHY_SIZE + 96];
-        snprintf(line, sizeof(line), "  absent in %" PRIu64 " of %" PRIu64 ": %s",
-                 stat->absent_count, stat->absent_count + stat->count,
-                 stat->absent ? stat->absent : "not measured");
-        gp_wrap(out, 40, line);
-    } else {
-        gp_text_add(out, "\n");
+        gp_text_addf(out, "  absent in %" PRIu64, stat->absent_count);
+        size_t number = number_of(reasons, reason_of(stat));
+        if (number)
+            gp_text_addf(out, " [%zu]", number);
+    }
+    gp_text_add(out, "\n");
+}
+
+/* Metrics without a value, those of one reason on one line. */
+static void add_absent(const struct gp_rows *r, const struct gp_row *row, struct reasons *reasons,
+                       struct gp_text *out)
+{
+    const struct gp_metrics *m = gp_summary_metrics(r->summary);
+    size_t count = gp_metrics_selected_count(m);
+    for (size_t first = 0; first < count; first++) {
+        struct gp_text line = {0};
+        size_t number =
+            row->stats[first].count ? 0 : number_of(reasons, reason_of(&row->stats[first]));
+        bool said = row->stats[first].count > 0;
+        for (size_t i = 0; i < first && !said; i++)
+            said =
+                row->stats[i].count == 0 && number_of(reasons, reason_of(&row->stats[i])) == number;
+        if (said)
+            continue;
+        gp_text_addf(&line, "   absent [%zu]: ", number);
+        const char *separator = "";
+        for (size_t i = first; i < count; i++) {
+            if (row->stats[i].count > 0 || number_of(reasons, reason_of(&row->stats[i])) != number)
+                continue;
+            gp_text_addf(&line, "%s%s", separator, gp_metrics_selected(m, i)->name);
+            separator = ", ";
+        }
+        out->failed |= line.failed;
+        gp_wrap(out, 6, gp_text_string(&line));
+        gp_text_free(&line);
     }
 }
 
@@ -346,7 +343,8 @@ static void add_turns(const struct gp_rows *r, const struct gp_row *row, struct 
                  row->hardware, row->hardware == 1 ? "" : "es", row->instrumented);
 }
 
-static void add_details_of(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
+                           struct reasons *reasons, struct gp_text *out)
 {
     gp_text_add(out, "\n");
     gp_wrap(out, 3, row->full_name);
@@ -365,16 +363,19 @@ static void add_details_of(const struct gp_rows *r, const struct gp_row *row, st
     }
     gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", "min", "max", "avg");
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
-        add_metric(gp_metrics_selected(m, i), &row->stats[i], out);
+        add_metric(gp_metrics_selected(m, i), &row->stats[i], reasons, out);
+    add_absent(r, row, reasons, out);
     add_turns(r, row, out);
 }
 
 static void add_details(const struct gp_rows *r, const struct gp_table_options *options,
                         struct gp_text *out)
 {
+    struct reasons reasons = {.count = 0};
     gp_text_add(out, "\nDETAILS\n");
     for (size_t i = 0; i < shown(r, options); i++)
-        add_details_of(r, &r->rows[i], out);
+        add_details_of(r, &r->rows[i], &reasons, out);
+    add_reasons(&reasons, out);
 }
 
 /* ---- what is missing ---- */
@@ -404,56 +405,34 @@ static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
 }
 
-/* ---- advice ---- */
+/* ---- the report ---- */
 
-struct advising {
-    struct gp_text *out;
-    const char *name;
-};
-
-static void add_sentence(void *user, const char *sentence)
+static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
 {
-    struct advising *a = user;
-    if (a->name)
-        gp_text_addf(a->out, "   %s\n", a->name);
-    a->name = NULL;
-    gp_text_add(a->out, "   - ");
-    gp_wrap(a->out, 5, sentence);
+    return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-static void add_advice(const struct gp_rows *r, struct gp_text *out)
+/* Screen, and details where they are asked for; -1 when memory runs out. */
+static int add_report(const struct gp_rows *r, const struct gp_table_options *options,
+                      struct gp_text *out)
 {
-    gp_text_add(out, "\nADVICE\n");
-    size_t advised = 0, looked_at = 0, measured = 0;
-    for (size_t i = 0; i < r->count && advised < MOST_ADVISED; i++) {
-        const struct gp_row *row = &r->rows[i];
-        measured += row->measured > 0;
-        if (row->measured == 0 || (r->timed && row->seconds < ADVISED_SHARE * r->seconds))
-            continue;
-        char block[48], brief[71], name[128];
-        gp_extent(row->launch->block, block, sizeof(block));
-        gp_shorten(row->brief_name, brief, sizeof(brief) - 1);
-        snprintf(name, sizeof(name), "%s [%s]", brief, block);
-        struct advising a = {.out = out, .name = name};
-        advised += gp_advice(r, row, add_sentence, &a) > 0;
-        looked_at++;
-    }
-    if (advised == 0)
-        gp_text_add(out, looked_at > 0  ? "   none of the rules found anything to say\n"
-                         : measured > 0 ? "   no kernel takes so much of the time that it matters\n"
-                                        : "   nothing was measured to give advice on\n");
-}
-
-static void add_report(const struct gp_rows *r, const struct gp_table_options *options,
-                       struct gp_text *out)
-{
-    add_headline(r, out);
-    if (r->count > 0) {
+    struct gp_text problems = {0};
+    struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
+    struct gp_findings findings = {0};
+    int answer =
+        rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : -1;
+    if (answer == 0)
+        gp_screen(r, &findings, options->details ? NULL : options->profile, out);
+    if (answer == 0 && options->details) {
         add_overview(r, options, out);
         add_details(r, options, out);
         add_not_measured(r, out);
-        add_advice(r, out);
     }
+    gp_text_add(out, gp_text_string(&problems));
+    gp_findings_free(&findings);
+    gp_rules_close(rules);
+    gp_text_free(&problems);
+    return answer;
 }
 
 void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
@@ -463,9 +442,11 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
     struct gp_rows rows;
-    if (gp_rows_make(&rows, s) == 0)
-        add_report(&rows, options, out);
-    else
+    if (gp_rows_make(&rows, s) != 0)
+        out->failed = 1;
+    else if (rows.count == 0)
+        gp_screen_headline(&rows, out);
+    else if (add_report(&rows, options, out) != 0)
         out->failed = 1;
     gp_rows_free(&rows);
     if (plain) {

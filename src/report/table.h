@@ -1,12 +1,17 @@
-/* The report a person reads: overview, details per kernel, what was not measured, advice. Owns
- * nothing; calls base/, metrics/ and report/summary. No line is longer than 120 columns. */
+/* The report a person reads: one screen, and on demand the details of every kernel. Owns nothing;
+ * calls base/, metrics/ and report/. No line is longer than 120 columns. */
 #ifndef GPUPROF_REPORT_TABLE_H
 #define GPUPROF_REPORT_TABLE_H
 
+#include "report/sources.h"
 #include "report/summary.h"
 
 struct gp_table_options {
-    size_t top; /* most lines in the overview and kernels in the details; 0: all */
+    size_t top;   /* most kernels in the details; 0: all */
+    bool details; /* behind the screen, all metrics of each kernel */
+    const char
+        *profile; /* of which the report is, for the line that says how to see more; or NULL */
+    const struct gp_sources *sources; /* what instructions counted, and their code; or NULL */
 };
 
 /* Appends the report. Check out->failed afterwards. */

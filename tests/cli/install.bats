@@ -12,7 +12,7 @@ setup() {
 }
 
 installed() {
-    (cd "$dest" && find . -type f -name '*gpuprof*' ! -path '*/man/*' ! -path '*completion*' | sort | tr '\n' ' ')
+    (cd "$dest" && find . -type f -name '*gpuprof*' ! -path '*/share/*' | sort | tr '\n' ' ')
 }
 
 @test "the command finds the library wherever it is installed" {

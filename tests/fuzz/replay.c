@@ -30,9 +30,10 @@ static int replay_file(const char *path)
     return 0;
 }
 
-static int is_visible(const struct dirent *d)
+/* Folders in a folder have harnesses of their own. */
+static int is_input(const struct dirent *d)
 {
-    return d->d_name[0] != '.';
+    return d->d_name[0] != '.' && d->d_type != DT_DIR;
 }
 
 int main(int argc, char **argv)
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
     int failed = 0, files = 0;
     for (int i = 1; i < argc; i++) {
         struct dirent **names;
-        int count = scandir(argv[i], &names, is_visible, alphasort);
+        int count = scandir(argv[i], &names, is_input, alphasort);
         if (count < 0) {
             failed |= replay_file(argv[i]);
             files++;

@@ -42,14 +42,12 @@ same_with_and_without() {
 
 # metric KERNEL NAME: the average of a metric, with its unit, as the report prints it.
 metric() {
-    "$GPUPROF_BUILD/gpuprof" report --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '
+    "$GPUPROF_BUILD/gpuprof" report --details --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '
         /^DETAILS/ { details = 1 }
         details && /^[^ ]/ { here = index($0, kernel) == 1 }
-        here && $1 == name {
-            if ($2 == "absent:") print "absent"
-            else { line = substr($0, 74); gsub(/^ +| +$/, "", line); print line }
-            exit
-        }'
+        here && $1 == name { line = substr($0, 74); gsub(/^ +| +$/, "", line); print line; exit }
+        here && $1 == "absent" { absent = 1 }
+        here && absent && $0 ~ "[ ]" name "(,|$)" { print "absent"; exit }'
 }
 
 # is KERNEL NAME VALUE

@@ -65,12 +65,12 @@ load common
 }
 
 @test "an offset of 11 floats" {
-    profiled "$programs/snippets_linked" --size 1048576 --offset 11 --block 512 read_offset write_offset
+    GPUPROF_TIMEOUT=60 profiled "$programs/snippets_linked" --size 1048576 --offset 11 --block 512 read_offset write_offset
     is read_offset gld_efficiency "80.00 %"
     is read_offset gst_efficiency "100.00 %"
     is write_offset gld_efficiency "100.00 %"
     is write_offset gst_efficiency "80.00 %"
-    profiled "$programs/snippets_linked" --offset 128 --block 512 read_offset
+    GPUPROF_TIMEOUT=60 profiled "$programs/snippets_linked" --offset 128 --block 512 read_offset
     is read_offset gld_efficiency "100.00 %"
 }
 
@@ -119,12 +119,40 @@ load common
     [ "$(metric tensor_work tensor_utilization)" != 0.0000 ]
 }
 
+# 2048 threads, 8 rounds, each of which multiplies 16 x 8 x 16 numbers for a warp.
+@test "operations of the tensor cores are counted from how often their instructions ran" {
+    for metrics in default flop_count_tensor,flop_count_tensor_fp16; do
+        GPUPROF_METRICS=$metrics profiled "$programs/snippets_linked" tensor flops_float tensor
+        is tensor_work flop_count_tensor $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
+        is tensor_work flop_count_tensor_fp16 $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
+        is flops_float flop_count_tensor 0
+        [ "$(measured)" -eq 3 ]
+    done
+    [ "$(metric tensor_work flops)" = absent ] # not asked for: there is no duration
+    GPUPROF_METRICS=flops,flops_without_tensor,flop_utilization profiled "$programs/snippets_linked" tensor
+    [[ $(metric tensor_work flops) == *"FLOP/s" ]]
+    is tensor_work flops_without_tensor "0 FLOP/s"
+}
+
+@test "they are counted as well where the hardware's counters are busy" {
+    GPUSIM_FAULTS=busy GPUPROF_METRICS=flop_count_tensor profiled "$programs/snippets_linked" tensor
+    is tensor_work flop_count_tensor $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
+}
+
+@test "in nvprof's sense each thread's bytes count" {
+    GPUPROF_METRICS=gld_efficiency,gld_efficiency_nvprof,gst_efficiency_nvprof \
+        profiled "$programs/snippets_linked" vector_add matrix_column
+    is vector_add gld_efficiency_nvprof "100.00 %"
+    is vector_add gst_efficiency_nvprof "100.00 %"
+    is matrix_add_column gld_efficiency_nvprof "12.50 %"
+}
+
 @test "a kernel that asks nothing of L1 has no hit rate there" {
     GPUPROF_METRICS=tex_cache_hit_rate profiled "$programs/snippets_linked" nothing vector_add
     is noop tex_cache_hit_rate absent
     is vector_add tex_cache_hit_rate "0.00 %"
-    "$GPUPROF_BUILD/gpuprof" report --metrics tex_cache_hit_rate "$profile" |
-        grep -q "tex_cache_hit_rate .*absent: does not apply: l1tex__t_sectors.sum is 0"
+    "$GPUPROF_BUILD/gpuprof" report --details --metrics tex_cache_hit_rate "$profile" |
+        grep -q "does not apply: l1tex__t_sectors.sum is 0"
 }
 
 # ---- what the user asks for ----------------------------------------------------------------------
@@ -221,7 +249,7 @@ said() {
                 "$programs/snippets_linked" vector_add 2>"$log"
             line="gpuprof: GPUPROF_LOG=$name: GPUPROF_OUTPUT names the same file; messages go to standard error"
             [ "$(head -1 "$log")" = "$line" ]
-            grep -q OVERVIEW "$log"
+            grep -q KERNELS "$log"
             [ "$(grep -vc '^[{[]' "$profile")" -eq 0 ]
             [ "$(measured)" -eq 1 ]
         done
@@ -266,7 +294,7 @@ END
     printf '[twice]\nformula = 2 * duration\n' >mine/my.ini
     GPUPROF_METRICS_PATH=mine GPUPROF_LOG=log GPUPROF_OUTPUT=profile.jsonl \
         "$GPUPROF_BUILD/gpuprof" --metrics twice bash -c "cd /; exec '$programs/snippets_linked' vector_add"
-    grep -q "^ *twice " "$log"
+    grep -q " twice " "$log"
     [ "$(measured)" -eq 1 ]
 }
 
@@ -583,9 +611,47 @@ plain_count() {
 
 @test "calls after the driver's teardown" {
     GPUSIM_FAULTS=teardown same_with_and_without "$programs/snippets_linked"
-    grep -q OVERVIEW "$log"
+    grep -q KERNELS "$log"
 }
 
 @test "slow asynchronous operations" {
     GPUSIM_FAULTS=slow same_with_and_without "$programs/snippets_linked" in_place globals streams
+}
+
+# ---- counters by their own names -----------------------------------------------------------------
+
+@test "a counter that the GPU does not have takes no other with it" {
+    GPUPROF_METRICS=no__such_counter.sum,dram__bytes_read.sum,smsp__sass_inst_executed.sum \
+        profiled "$programs/snippets_linked" matrix_row
+    grep -q '"dram__bytes_read.sum": *[0-9]' "$profile"
+    grep -q '"smsp__sass_inst_executed.sum": *[0-9]' "$profile"
+    grep -q '"no__such_counter.sum": *"this GPU has no such counter"' "$profile"
+}
+
+# ---- single instructions --------------------------------------------------------------------------
+
+# counted KERNEL COLUMN: the sum over its instructions of all launches that were counted.
+counted() {
+    grep "\"type\":\"instructions\",\"kernel\":\"$1\"" "$profile" | grep -o '\[[0-9]*,[0-9]*,[0-9,]*\]' |
+        tr -d '[]' | awk -F, -v column="$2" '{ sum += $(column + 2) } END { print sum + 0 }'
+}
+
+@test "what instructions counted sums up to the metrics" {
+    profiled "$programs/snippets_linked" vector_add in_place
+    [ "$(counted vector_add 1)" -eq $(($(metric vector_add gld_transactions) + $(metric vector_add gst_transactions))) ]
+    launches=$(grep -o '"kernel":"scale_in_place","cc":90,"launches":[0-9]*' "$profile" | grep -o '[0-9]*$')
+    [ "$launches" -ge 1 ]
+    each=$(($(metric scale_in_place gld_transactions) + $(metric scale_in_place gst_transactions)))
+    [ "$(counted scale_in_place 1)" -eq $((launches * each)) ]
+}
+
+@test "the profile shows which instruction counted what, with its cubin once" {
+    profiled "$programs/snippets_linked" vector_add
+    [ "$(grep -c '"type":"cubin"' "$profile")" -eq 1 ]
+    run "$GPUPROF_BUILD/gpuprof" source "$profile" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"2048"*"vector_add+0x"*" LDG"* ]]
+    run "$GPUPROF_BUILD/gpuprof" source --sass "$profile" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"machine code, by "* ]]
 }

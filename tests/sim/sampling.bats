@@ -36,7 +36,7 @@ indices() {
     export GPUPROF_SAMPLE=first:2,every:10
     same_with_and_without "$programs/snippets_linked" --launches 35 in_place
     [ "$(indices scale_in_place)" = "0 1 11 21 31" ]
-    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q "35 launches, 5 measured"
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q "35 launches, 5 measured"
 }
 
 @test "launches that are not selected are numbered all the same" {
@@ -104,7 +104,7 @@ END
     if [ "$(grep -c '"type":"count"' "$profile")" -eq 0 ]; then
         [ "$(indices scale_in_place)" = "0 1 2" ]
     fi
-    run "$GPUPROF_BUILD/gpuprof" report "$profile"
+    run "$GPUPROF_BUILD/gpuprof" report --details "$profile"
     [ "$status" -eq 0 ]
 }
 

@@ -1,4 +1,4 @@
-/* counters/instruction: what the decoder says, and what NVIDIA's disassembler says. */
+/* code/instruction: what the decoder says, and what NVIDIA's disassembler says. */
 #include "../sass/expect.h"
 
 #include <inttypes.h>

@@ -11,6 +11,7 @@
 struct CUpti_Profiler_Host_Object {
     struct gpusim_config_counter *counters;
     uint32_t count;
+    bool spoiled; /* was given a bad name: it takes no other any more */
 };
 
 static bool chip_known(const char *name)
@@ -65,11 +66,15 @@ cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *p
         !pParams->pHostObject || !pParams->ppMetricNames || pParams->numMetrics == 0)
         return CUPTI_ERROR_INVALID_PARAMETER;
     host = pParams->pHostObject;
-    /* One bad name spoils the whole list, and nobody says which. */
+    /* One bad name spoils the whole list and nobody says which; the object takes nothing more. */
+    if (host->spoiled)
+        return CUPTI_ERROR_UNKNOWN;
     for (size_t i = 0; i < pParams->numMetrics; i++) {
         struct gpusim_metric metric;
-        if (!pParams->ppMetricNames[i] || !gpusim_metric_parse(pParams->ppMetricNames[i], &metric))
-            return CUPTI_ERROR_INVALID_PARAMETER;
+        if (pParams->ppMetricNames[i] && gpusim_metric_parse(pParams->ppMetricNames[i], &metric))
+            continue;
+        host->spoiled = true;
+        return CUPTI_ERROR_INVALID_PARAMETER;
     }
     more = realloc(host->counters, (host->count + pParams->numMetrics) * sizeof(*more));
     if (!more)

@@ -1,4 +1,4 @@
-#include "memory/cubin.h"
+#include "code/cubin.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A cubin, the ELF file of one chip's code: its sections, checked to lie in it. Owns nothing; calls
  * libc. */
-#ifndef GPUPROF_MEMORY_CUBIN_H
-#define GPUPROF_MEMORY_CUBIN_H
+#ifndef GPUPROF_CODE_CUBIN_H
+#define GPUPROF_CODE_CUBIN_H
 
 #include <elf.h>
 #include <stdbool.h>

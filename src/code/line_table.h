@@ -1,0 +1,38 @@
+/* The line table of a cubin: from the offset of an instruction to file and line, with the chain of
+ * calls through which it was inlined. Made by -lineinfo, -G, or by the .loc lines of PTX. Owns what
+ * it decoded; calls code/cubin. Takes any bytes: what is damaged is left out.
+ *
+ * It is DWARF 2 with one addition of NVIDIA's, found out by comparing with nvdisasm -gi: extended
+ * opcode 0x90 has two numbers, the row of the call through which what follows was inlined (counted
+ * from 1 in its sequence; 0: not inlined), and where the function's name begins in .debug_str,
+ * behind a base that stands in 4 bytes at the end of the header. */
+#ifndef GPUPROF_CODE_LINE_TABLE_H
+#define GPUPROF_CODE_LINE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gp_line_table;
+
+/* The deepest chain of calls that is followed. */
+#define GP_MOST_FRAMES 64
+
+struct gp_frame {
+    const char *directory; /* "" where the file's name says it all */
+    const char *file;
+    unsigned line;
+    const char *function; /* mangled, that was inlined; NULL for the outermost */
+};
+
+/* Decodes the rows of all functions in a cubin, which must stay while the table is used. NULL with
+ * the reason in *why, a string that lives for ever. */
+struct gp_line_table *gp_line_table_open(const void *cubin, size_t size, const char **why);
+void gp_line_table_close(struct gp_line_table *t);
+
+/* Where the instruction at `offset` of the function comes from, innermost first; how many frames, 0
+ * where it is not known. */
+size_t gp_line_table_look(const struct gp_line_table *t, const char *function, uint64_t offset,
+                          struct gp_frame *frames, size_t most);
+
+#endif

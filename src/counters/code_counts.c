@@ -1,0 +1,234 @@
+#include "counters/code_counts.h"
+
+#include "base/hash.h"
+#include "base/sha256.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST_KERNELS 2048
+#define MOST_FUNCTIONS 64               /* of one kernel: those it calls */
+#define MOST_BYTES ((size_t)64 << 20)   /* of all counts and cubins */
+#define LARGEST_CUBIN ((size_t)8 << 20) /* of one kernel */
+/* Seconds in all that may be spent on looking for cubins: to find one unpacks a module's image. */
+#define MOST_SECONDS 0.5
+
+struct kernel {
+    UT_hash_handle hh;
+    int cc;
+    uint64_t launches;
+    unsigned kinds;
+    bool searched;
+    void *cubin;
+    size_t cubin_size;
+    char hash[GP_SHA256_TEXT];
+    char *functions[MOST_FUNCTIONS];
+    size_t function_count;
+    struct gp_instruction_counts *instructions;
+    size_t count, capacity;
+    uint32_t *places; /* by a hash of function and offset: index into instructions + 1; 0: free */
+    size_t place_count;
+    char name[];
+};
+
+static struct {
+    struct kernel *kernels, *current;
+    size_t count, bytes;
+    double seconds;
+    const char *last_name; /* of a function, as CUPTI gives it */
+    uint32_t last_function;
+} all;
+
+enum gp_count_kind gp_count_kind_of(const char *base_metric)
+{
+    static const char *const names[] = {
+#define GP_COUNT(name, metric) metric,
+        GP_COUNTS
+#undef GP_COUNT
+    };
+    size_t i = 0;
+    while (i < GP_COUNT_KINDS && strcmp(names[i], base_metric) != 0)
+        i++;
+    return (enum gp_count_kind)i;
+}
+
+static double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct kernel *find_kernel(const char *name)
+{
+    struct kernel *k = NULL;
+    size_t length = strlen(name);
+    HASH_FIND(hh, all.kernels, name, length, k);
+    if (k || all.count == MOST_KERNELS || length > MOST_BYTES - all.bytes)
+        return k;
+    k = calloc(1, sizeof(*k) + length + 1);
+    if (!k)
+        return NULL;
+    memcpy(k->name, name, length);
+    HASH_ADD_KEYPTR(hh, all.kernels, k->name, length, k);
+    if (!k->hh.tbl) {
+        free(k);
+        return NULL;
+    }
+    all.count++;
+    all.bytes += sizeof(*k) + length;
+    return k;
+}
+
+static void find_cubin(struct kernel *k, const struct gp_run *run)
+{
+    size_t room = MOST_BYTES - all.bytes;
+    k->searched = true;
+    if (!run->find_cubin || all.seconds > MOST_SECONDS)
+        return;
+    double begun = now_seconds();
+    k->cubin = run->find_cubin(run->find_code_data, room < LARGEST_CUBIN ? room : LARGEST_CUBIN,
+                               &k->cubin_size);
+    if (k->cubin) {
+        all.bytes += k->cubin_size;
+        gp_sha256_text(k->cubin, k->cubin_size, k->hash);
+    }
+    all.seconds += now_seconds() - begun;
+}
+
+bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
+{
+    struct kernel *k = all.current = find_kernel(run->kernel);
+    all.last_name = NULL;
+    if (!k)
+        return false;
+    if (!k->searched)
+        find_cubin(k, run);
+    k->cc = cc;
+    k->kinds |= kinds;
+    k->launches++;
+    return true;
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+static bool find_function(struct kernel *k, const char *name, uint32_t *function)
+{
+    /* Records of one function follow each other, with one pointer to its name. */
+    if (name == all.last_name) {
+        *function = all.last_function;
+        return true;
+    }
+    size_t i = 0;
+    while (i < k->function_count && strcmp(k->functions[i], name) != 0)
+        i++;
+    if (i == k->function_count) {
+        if (i == MOST_FUNCTIONS || !(k->functions[i] = strdup(name)))
+            return false;
+        k->function_count++;
+        all.bytes += strlen(name);
+    }
+    all.last_name = name;
+    all.last_function = *function = (uint32_t)i;
+    return true;
+}
+
+static size_t place_of(const struct kernel *k, uint32_t function, uint32_t offset)
+{
+    uint64_t hash = ((uint64_t)function << 32 | offset) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t place = (size_t)(hash >> 32) & (k->place_count - 1);
+    for (uint32_t i; (i = k->places[place]); place = (place + 1) & (k->place_count - 1))
+        if (k->instructions[i - 1].offset == offset && k->instructions[i - 1].function == function)
+            break;
+    return place;
+}
+
+/* Twice as much room for instructions, and four places for each. */
+static bool grow(struct kernel *k)
+{
+    size_t capacity = k->capacity ? 2 * k->capacity : 64;
+    size_t size = capacity * (sizeof(*k->instructions) + 4 * sizeof(*k->places));
+    if (size > MOST_BYTES - all.bytes)
+        return false;
+    void *instructions = realloc(k->instructions, capacity * sizeof(*k->instructions));
+    uint32_t *places = calloc(4 * capacity, sizeof(*places));
+    if (instructions)
+        k->instructions = instructions;
+    if (!instructions || !places) {
+        free(places);
+        return false;
+    }
+    all.bytes += size / 2;
+    free(k->places);
+    k->places = places;
+    k->place_count = 4 * capacity;
+    k->capacity = capacity;
+    for (size_t i = 0; i < k->count; i++)
+        k->places[place_of(k, k->instructions[i].function, k->instructions[i].offset)] =
+            (uint32_t)i + 1;
+    return true;
+}
+
+void gp_code_counts_add(const char *function_name, uint32_t offset, enum gp_count_kind kind,
+                        uint64_t value)
+{
+    struct kernel *k = all.current;
+    uint32_t function;
+    if (!value || !find_function(k, function_name, &function) ||
+        (k->count == k->capacity && !grow(k)))
+        return;
+    size_t place = place_of(k, function, offset);
+    if (!k->places[place]) {
+        k->instructions[k->count] =
+            (struct gp_instruction_counts){.function = function, .offset = offset};
+        k->places[place] = (uint32_t)++k->count;
+    }
+    k->instructions[k->places[place] - 1].values[kind] += value;
+}
+
+/* ---- giving them out ------------------------------------------------------------------------- */
+
+static int compare(const void *x, const void *y)
+{
+    const struct gp_instruction_counts *a = x, *b = y;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* In order; from now on places would be wrong, so there are none. */
+static void sort(struct kernel *k)
+{
+    if (k->count > 0)
+        qsort(k->instructions, k->count, sizeof(*k->instructions), compare);
+    for (size_t i = 0; i < k->place_count; i++)
+        k->places[i] = 0;
+    for (size_t i = 0; i < k->count; i++)
+        k->places[place_of(k, k->instructions[i].function, k->instructions[i].offset)] =
+            (uint32_t)i + 1;
+}
+
+void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
+                          void (*take)(void *user, const struct gp_code_counts *source), void *user)
+{
+    struct kernel *k, *next;
+    HASH_ITER(hh, all.kernels, k, next)
+    {
+        const struct gp_cubin_image cubin = {
+            .hash = k->hash, .bytes = k->cubin, .size = k->cubin_size};
+        if (k->cubin)
+            take_cubin(user, &cubin);
+        sort(k);
+        const struct gp_code_counts source = {.kernel = k->name,
+                                              .cc = k->cc,
+                                              .launches = k->launches,
+                                              .kinds = k->kinds,
+                                              .function_count = k->function_count,
+                                              .functions = (const char *const *)k->functions,
+                                              .instruction_count = k->count,
+                                              .instructions = k->instructions,
+                                              .code = k->hash};
+        take(user, &source);
+    }
+}

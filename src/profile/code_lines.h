@@ -1,0 +1,28 @@
+/* The lines of a profile that say what single instructions counted, and those that hold cubins:
+ * types "instructions" and "cubin". docs/profile-format.md describes them. Owns nothing; calls
+ * base/, jansson and zstd. */
+#ifndef GPUPROF_PROFILE_CODE_LINES_H
+#define GPUPROF_PROFILE_CODE_LINES_H
+
+#include "profile/code_counts.h"
+#include "profile/writer.h"
+
+#include <stdbool.h>
+
+/* Write one line. 0, or -1 when writing has stopped. */
+int gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *counts);
+int gp_write_cubin(struct gp_writer *w, const struct gp_cubin_image *cubin);
+
+/* What is made of such a line; it lives until the call returns. */
+struct gp_code_visitor {
+    void *user;
+    void (*instructions)(void *user, const struct gp_code_counts *counts);
+    void (*cubin)(void *user, const struct gp_cubin_image *cubin);
+};
+
+/* Reads a line of that type; one of any other is passed over. False with the reason in *why (a
+ * string that lives for ever) where it makes no sense. */
+bool gp_read_code_line(const char *type, const struct json_t *line,
+                       const struct gp_code_visitor *visitor, const char **why);
+
+#endif

@@ -1,0 +1,99 @@
+#include "report/bounds.h"
+
+#include "report/operands.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* With fewer units known than that, one that is not may be the busy one. */
+#define LEAST_KNOWN 4
+
+/* Closeness of each unit, and the two that are closest to their roofs. */
+static size_t measure(struct gp_bound *b, const struct gp_subject *s)
+{
+    size_t known = 0;
+    int first = -1, second = -1;
+    for (size_t i = 0; i < s->rules->unit_count; i++) {
+        const struct gp_unit *unit = &s->rules->units[i];
+        char why[GP_WHY_SIZE];
+        double value;
+        b->units[i] = (double)NAN;
+        if (gp_subject_evaluate(s, unit->utilization, &value, why, sizeof(why)) != 0) {
+            if (!b->why[0])
+                snprintf(b->why, sizeof(b->why), "%s", why);
+            continue;
+        }
+        known++;
+        b->units[i] = value / unit->ceiling;
+        if (first < 0 || b->units[i] > b->units[first]) {
+            second = first;
+            first = (int)i;
+        } else if (second < 0 || b->units[i] > b->units[second]) {
+            second = (int)i;
+        }
+    }
+    if (second >= 0 && s->rules->units[first].last &&
+        b->units[second] > b->units[first] - GP_CLEARLY) {
+        int other = first;
+        first = second;
+        second = other;
+    }
+    if (first >= 0) {
+        b->closeness = b->units[first];
+        b->utilization = b->closeness * s->rules->units[first].ceiling;
+        b->name = s->rules->units[first].name;
+        b->title = b->unit = s->rules->units[first].title;
+    }
+    if (second >= 0) {
+        b->next_title = s->rules->units[second].title;
+        b->next_closeness = b->units[second];
+        b->next_utilization = b->next_closeness * s->rules->units[second].ceiling;
+    }
+    return known;
+}
+
+static void name_bound(struct gp_bound *b, enum gp_bound_kind kind, const char *name,
+                       const char *title)
+{
+    b->kind = kind;
+    b->name = name;
+    b->title = title;
+}
+
+static bool is_small(const struct gp_subject *s)
+{
+    const struct gp_device *device =
+        gp_summary_get_device(s->rows->summary, s->row->launch->device);
+    const unsigned *grid = s->row->largest_grid;
+    return device && (double)grid[0] * grid[1] * grid[2] < device->sm_count;
+}
+
+void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const struct gp_rows *rows,
+                   const struct gp_row *row)
+{
+    const struct gp_subject subject = {.rows = rows, .row = row, .rules = rules};
+    double seconds;
+    *bound = (struct gp_bound){.closeness = (double)NAN, .utilization = (double)NAN};
+    size_t known = measure(bound, &subject);
+    bool timed = gp_rows_mean(rows, row, "duration", &seconds) == 0;
+    bool busy = known > 0 && bound->closeness >= GP_BOUND_BY;
+    if (timed && seconds < GP_SHORT_LAUNCH) {
+        name_bound(bound, GP_BOUND_LAUNCH, "launch", "launch overhead");
+    } else if (busy) {
+        bound->kind = GP_BOUND_UNIT;
+        bound->at_roof = bound->closeness >= GP_AT_ROOF;
+        bound->balanced =
+            bound->next_title && bound->next_closeness > bound->closeness - GP_CLEARLY;
+    } else if (known < LEAST_KNOWN && known < rules->unit_count) {
+        name_bound(bound, GP_BOUND_UNKNOWN, "unknown", "not known");
+    } else if (is_small(&subject)) {
+        name_bound(bound, GP_BOUND_SMALL, "small", "too small");
+    } else {
+        name_bound(bound, GP_BOUND_LATENCY, "latency", "latency");
+    }
+    if (rules->unit_count == 0)
+        snprintf(bound->why, sizeof(bound->why), "no rule names a unit of the GPU");
+    if (bound->kind != GP_BOUND_UNKNOWN)
+        bound->why[0] = '\0';
+}

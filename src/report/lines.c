@@ -1,0 +1,257 @@
+#include "report/lines.h"
+
+#include "code/cubin.h"
+#include "code/instruction.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are looked at for the heaviest line. */
+#define MOST_LINES 4096
+
+/* F2F with a number of 64 bits, by the nine bits that name an instruction. */
+#define F2F_64 0x110
+
+static uint64_t excess(uint64_t actual, uint64_t ideal)
+{
+    return actual > ideal ? actual - ideal : 0;
+}
+
+uint64_t gp_lines_weigh(const struct gp_instruction_counts *c, enum gp_weight weight)
+{
+    switch (weight) {
+    case GP_WEIGHT_WASTED_SECTORS:
+        return excess(c->values[GP_COUNT_SECTORS], c->values[GP_COUNT_SECTORS_IDEAL]);
+    case GP_WEIGHT_BANK_CONFLICTS:
+        return excess(c->values[GP_COUNT_WAVEFRONTS], c->values[GP_COUNT_WAVEFRONTS_IDEAL]);
+    case GP_WEIGHT_DIVERGENCE:
+        return c->values[GP_COUNT_DIVERGENT];
+    case GP_WEIGHT_SECTORS:
+    case GP_WEIGHT_ATOMICS:
+        return c->values[GP_COUNT_SECTORS];
+    case GP_WEIGHT_WAVEFRONTS:
+        return c->values[GP_COUNT_WAVEFRONTS];
+    case GP_WEIGHT_BRANCHES:
+        return c->values[GP_COUNT_BRANCHES];
+    case GP_WEIGHT_WARPS:
+        return c->values[GP_COUNT_WARPS];
+    case GP_WEIGHT_IDLE_LANES:
+        return excess(32 * c->values[GP_COUNT_WARPS], c->values[GP_COUNT_THREADS_ON]);
+    default:
+        return 0;
+    }
+}
+
+/* The counts that a weight is made of; 0: it is found in the code. */
+static unsigned kinds_of(enum gp_weight weight)
+{
+    switch (weight) {
+    case GP_WEIGHT_WASTED_SECTORS:
+        return 1u << GP_COUNT_SECTORS | 1u << GP_COUNT_SECTORS_IDEAL;
+    case GP_WEIGHT_BANK_CONFLICTS:
+        return 1u << GP_COUNT_WAVEFRONTS | 1u << GP_COUNT_WAVEFRONTS_IDEAL;
+    case GP_WEIGHT_DIVERGENCE:
+        return 1u << GP_COUNT_DIVERGENT;
+    case GP_WEIGHT_SECTORS:
+    case GP_WEIGHT_ATOMICS:
+        return 1u << GP_COUNT_SECTORS;
+    case GP_WEIGHT_WAVEFRONTS:
+        return 1u << GP_COUNT_WAVEFRONTS;
+    case GP_WEIGHT_BRANCHES:
+        return 1u << GP_COUNT_BRANCHES;
+    case GP_WEIGHT_WARPS:
+        return 1u << GP_COUNT_WARPS;
+    case GP_WEIGHT_IDLE_LANES:
+        return 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON;
+    default:
+        return 0;
+    }
+}
+
+static bool is_one_of(const struct gp_instruction *i, enum gp_weight weight)
+{
+    switch (weight) {
+    case GP_WEIGHT_LOCAL:
+        return i->op == GP_OP_LDL || i->op == GP_OP_STL;
+    case GP_WEIGHT_FP64:
+        return i->op == GP_OP_DADD || i->op == GP_OP_DMUL || i->op == GP_OP_DFMA;
+    case GP_WEIGHT_MATRIX:
+        return i->op >= GP_OP_HMMA && i->op <= GP_OP_UTCMMA;
+    case GP_WEIGHT_ATOMICS:
+        return i->op == GP_OP_ATOM || i->op == GP_OP_ATOMG || i->op == GP_OP_RED;
+    case GP_WEIGHT_CONVERSIONS:
+        return (i->opcode & 0x1ff) == F2F_64;
+    default:
+        return true;
+    }
+}
+
+const void *gp_lines_code(const struct gp_lines *lines, const char *function, size_t *size)
+{
+    static const char prefix[] = ".text.";
+    struct gp_cubin cubin;
+    *size = 0;
+    if (!lines->cubin || !gp_cubin_open(&cubin, lines->cubin, lines->cubin_size))
+        return NULL;
+    for (unsigned i = 0; i < cubin.count; i++) {
+        const char *name = gp_cubin_section_name(&cubin, i);
+        const Elf64_Shdr section = gp_cubin_section(&cubin, i);
+        if (strncmp(name, prefix, strlen(prefix)) == 0 &&
+            strcmp(name + strlen(prefix), function) == 0 && section.sh_type == SHT_PROGBITS &&
+            gp_cubin_holds(&cubin, &section)) {
+            *size = section.sh_size;
+            return cubin.base + section.sh_offset;
+        }
+    }
+    return NULL;
+}
+
+static bool instruction_at(const struct gp_lines *lines, const char *function, uint64_t offset,
+                           struct gp_instruction *instruction)
+{
+    size_t size;
+    const char *code = gp_lines_code(lines, function, &size);
+    if (!code || size < GP_INSTRUCTION_BYTES || offset > size - GP_INSTRUCTION_BYTES)
+        return false;
+    *instruction = gp_instruction_decode(code + offset, lines->source.cc);
+    return true;
+}
+
+/* How many instructions of the kernel's own code are such. */
+static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
+{
+    size_t size;
+    const char *code = gp_lines_code(lines, lines->source.kernel, &size);
+    double count = 0;
+    if (!code)
+        return (double)NAN;
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
+        const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
+        count += is_one_of(&i, weight);
+    }
+    return count;
+}
+
+double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
+{
+    const struct gp_code_counts *s = &lines->source;
+    unsigned kinds = kinds_of(weight);
+    double total = 0;
+    if (!kinds)
+        return count_in_code(lines, weight);
+    if ((s->kinds & kinds) != kinds || s->launches == 0)
+        return (double)NAN;
+    for (size_t i = 0; i < s->instruction_count; i++) {
+        const struct gp_instruction_counts *c = &s->instructions[i];
+        struct gp_instruction instruction;
+        if (weight == GP_WEIGHT_ATOMICS &&
+            (!instruction_at(lines, s->functions[c->function], c->offset, &instruction) ||
+             !is_one_of(&instruction, weight)))
+            continue;
+        total += (double)gp_lines_weigh(c, weight);
+    }
+    return total / (double)s->launches;
+}
+
+/* ---- the heaviest line ----------------------------------------------------------------------- */
+
+struct line {
+    const char *file; /* NULL: none, the place itself */
+    unsigned number;
+    const char *caller; /* the file of the outermost call that it was inlined through */
+    unsigned caller_number;
+    const char *function;
+    uint64_t offset, weight;
+};
+
+struct line_list {
+    struct line *lines;
+    size_t count;
+};
+
+static void add_to_line(struct line_list *list, const struct gp_lines *lines, const char *function,
+                        uint64_t offset, uint64_t weight)
+{
+    struct gp_frame frames[GP_MOST_FRAMES];
+    struct line line = {.function = function, .offset = offset, .weight = weight};
+    if (weight == 0)
+        return;
+    size_t count = lines->table
+                       ? gp_line_table_look(lines->table, function, offset, frames, GP_MOST_FRAMES)
+                       : 0;
+    if (count > 0) {
+        line.file = frames[0].file;
+        line.number = frames[0].line;
+        line.caller = frames[count - 1].file;
+        line.caller_number = frames[count - 1].line;
+    }
+    for (size_t i = 0; line.file && i < list->count; i++) {
+        struct line *known = &list->lines[i];
+        if (known->file && known->number == line.number && strcmp(known->file, line.file) == 0) {
+            known->weight += weight;
+            return;
+        }
+    }
+    if (list->count < MOST_LINES)
+        list->lines[list->count++] = line;
+}
+
+static void add_from_counts(struct line_list *list, const struct gp_lines *lines,
+                            enum gp_weight weight)
+{
+    const struct gp_code_counts *s = &lines->source;
+    for (size_t i = 0; i < s->instruction_count; i++) {
+        const struct gp_instruction_counts *c = &s->instructions[i];
+        struct gp_instruction instruction;
+        if (weight == GP_WEIGHT_ATOMICS &&
+            (!instruction_at(lines, s->functions[c->function], c->offset, &instruction) ||
+             !is_one_of(&instruction, weight)))
+            continue;
+        add_to_line(list, lines, s->functions[c->function], c->offset, gp_lines_weigh(c, weight));
+    }
+}
+
+static void add_from_code(struct line_list *list, const struct gp_lines *lines,
+                          enum gp_weight weight)
+{
+    size_t size;
+    const char *kernel = lines->source.kernel, *code = gp_lines_code(lines, kernel, &size);
+    for (size_t at = 0; code && at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
+        const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
+        add_to_line(list, lines, kernel, at, is_one_of(&i, weight));
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+{
+    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
+    const struct line *heaviest = NULL;
+    if (list.lines && kinds_of(weight))
+        add_from_counts(&list, lines, weight);
+    else if (list.lines)
+        add_from_code(&list, lines, weight);
+    for (size_t i = 0; i < list.count; i++)
+        if (!heaviest || list.lines[i].weight > heaviest->weight)
+            heaviest = &list.lines[i];
+    if (heaviest && heaviest->file) {
+        bool elsewhere = strcmp(heaviest->file, heaviest->caller) != 0;
+        /* A line of a header says little to who has called it. */
+        if (elsewhere)
+            gp_text_addf(out, "%s:%u (", base_name(heaviest->caller), heaviest->caller_number);
+        gp_text_addf(out, "%s:%u%s", base_name(heaviest->file), heaviest->number,
+                     elsewhere ? ")" : "");
+    } else if (heaviest) {
+        bool own = strcmp(heaviest->function, lines->source.kernel) == 0;
+        gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : heaviest->function, heaviest->offset);
+    }
+    free(list.lines);
+    return heaviest != NULL;
+}

@@ -1,0 +1,34 @@
+/* What the instructions of one kernel counted, and where in the source they stand. Belongs to
+ * report/sources; calls base/, profile/source and code/. */
+#ifndef GPUPROF_REPORT_LINES_H
+#define GPUPROF_REPORT_LINES_H
+
+#include "code/line_table.h"
+#include "profile/code_counts.h"
+#include "report/rules.h"
+
+struct gp_lines {
+    struct gp_code_counts source;
+    void *cubin; /* NULL: not known */
+    size_t cubin_size;
+    struct gp_line_table *table; /* NULL: `no_lines` says why */
+    const char *no_lines;
+};
+
+/* What one launch of the kernel counts of that in the mean; for `local`, `fp64`, `matrix` and
+ * `conversions`, how many such instructions its code has. NAN: it was not counted, or the code is
+ * not known. */
+double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
+
+/* Where most of that is: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined from
+ * another file; "at +0x1a0", from the kernel's begin, where there is no line information. False
+ * where nothing is known. */
+bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
+
+/* What an instruction counted of that, of all launches. */
+uint64_t gp_lines_weigh(const struct gp_instruction_counts *counts, enum gp_weight weight);
+
+/* The machine code of one of the kernel's functions; NULL where it is not there. */
+const void *gp_lines_code(const struct gp_lines *lines, const char *function, size_t *size);
+
+#endif

@@ -1,0 +1,191 @@
+#include "report/operands.h"
+
+#include "report/advice.h"
+#include "report/bounds.h"
+#include "report/lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum operand {
+    SHARE,
+    CLOSENESS,
+    NEXT_CLOSENESS,
+    HEADROOM,
+    LAUNCHES,
+    SHORT_LAUNCHES,
+    SHORT_SECONDS,
+    IS_LIBRARY,
+    FIXED,
+};
+
+static const char *const fixed_names[FIXED] = {
+    [SHARE] = "share",
+    [CLOSENESS] = "closeness",
+    [NEXT_CLOSENESS] = "next_closeness",
+    [HEADROOM] = "headroom",
+    [LAUNCHES] = "launches",
+    [SHORT_LAUNCHES] = "short_launches",
+    [SHORT_SECONDS] = "short_seconds",
+    [IS_LIBRARY] = "is_library",
+};
+
+/* "lines_" and the name of each weight follow. */
+static const char *const line_names[] = {
+    [GP_WEIGHT_WASTED_SECTORS] = "lines_wasted_sectors",
+    [GP_WEIGHT_BANK_CONFLICTS] = "lines_bank_conflicts",
+    [GP_WEIGHT_DIVERGENCE] = "lines_divergent_branches",
+    [GP_WEIGHT_SECTORS] = "lines_sectors",
+    [GP_WEIGHT_WAVEFRONTS] = "lines_wavefronts",
+    [GP_WEIGHT_ATOMICS] = "lines_atomics",
+    [GP_WEIGHT_LOCAL] = "lines_local",
+    [GP_WEIGHT_FP64] = "lines_fp64",
+    [GP_WEIGHT_MATRIX] = "lines_matrix",
+    [GP_WEIGHT_BRANCHES] = "lines_branches",
+    [GP_WEIGHT_CONVERSIONS] = "lines_conversions",
+    [GP_WEIGHT_WARPS] = "lines_warps",
+    [GP_WEIGHT_IDLE_LANES] = "lines_idle_lanes",
+};
+_Static_assert(sizeof(line_names) / sizeof(line_names[0]) == GP_WEIGHT_COUNT, "one for each");
+
+const char *gp_operand_name(size_t i)
+{
+    if (i < FIXED)
+        return fixed_names[i];
+    i = i - FIXED + 1; /* GP_WEIGHT_NONE has no name */
+    return i < GP_WEIGHT_COUNT ? line_names[i] : NULL;
+}
+
+static int unknown(const char *what, char *why, size_t why_size)
+{
+    snprintf(why, why_size, "%s is not known", what);
+    return -1;
+}
+
+static int known(double found, const char *name, double *value, char *why, size_t why_size)
+{
+    *value = found;
+    return isfinite(found) ? 0 : unknown(name, why, why_size);
+}
+
+/* Seconds of one launch of the row, NAN where none was timed. */
+static double mean_duration(const struct gp_rows *rows, const struct gp_row *row)
+{
+    double seconds;
+    return gp_rows_mean(rows, row, "duration", &seconds) == 0 ? seconds : (double)NAN;
+}
+
+/* Over all rows of short launches: how many, and their mean time. */
+static double short_ones(const struct gp_rows *rows, bool seconds)
+{
+    double launches = 0, time = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!(mean_duration(rows, &rows->rows[i]) < GP_SHORT_LAUNCH))
+            continue;
+        launches += (double)rows->rows[i].launches;
+        time += rows->rows[i].seconds;
+    }
+    return !seconds ? launches : launches > 0 ? time / launches : (double)NAN;
+}
+
+static double all_launches(const struct gp_rows *rows)
+{
+    double launches = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        launches += (double)rows->rows[i].launches;
+    return launches;
+}
+
+static double fixed_value(const struct gp_subject *s, enum operand operand)
+{
+    const struct gp_bound *b = s->bound;
+    switch (operand) {
+    case SHARE:
+        return s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : (double)NAN;
+    case CLOSENESS:
+        return b ? b->closeness : (double)NAN;
+    case NEXT_CLOSENESS:
+        return b && b->next_title ? b->next_closeness : (double)NAN;
+    case HEADROOM:
+        return b ? fmax(0, 1 - b->closeness) : (double)NAN;
+    case LAUNCHES:
+        return s->row ? (double)s->row->launches : all_launches(s->rows);
+    case SHORT_LAUNCHES:
+        return short_ones(s->rows, false);
+    case SHORT_SECONDS:
+        return short_ones(s->rows, true);
+    case IS_LIBRARY:
+        return s->row && gp_is_library_kernel(s->row->brief_name);
+    case FIXED:
+        break;
+    }
+    return (double)NAN;
+}
+
+static bool is_memory(const char *unit)
+{
+    return strcmp(unit, "dram") == 0 || strcmp(unit, "l2") == 0 || strcmp(unit, "l1") == 0;
+}
+
+/* "close_dram": that unit's closeness; "close_compute": the busiest that is not of memory. */
+static double unit_value(const struct gp_subject *s, const char *unit)
+{
+    double most = (double)NAN;
+    for (size_t i = 0; s->bound && i < s->rules->unit_count; i++) {
+        const char *name = s->rules->units[i].name;
+        if (strcmp(name, unit) == 0)
+            return s->bound->units[i];
+        if (strcmp(unit, "compute") == 0 && !is_memory(name))
+            most = fmax(most, s->bound->units[i]);
+    }
+    return most;
+}
+
+static int metric_value(const struct gp_subject *s, const char *name, double *value, char *why,
+                        size_t why_size)
+{
+    if (!s->row) {
+        snprintf(why, why_size, "%s is a kernel's", name);
+        return -1;
+    }
+    if (gp_rows_mean(s->rows, s->row, name, value) == 0)
+        return 0;
+    const struct gp_stat *stat = gp_rows_stat(s->rows, s->row, name);
+    snprintf(why, why_size, "%s: %s", name,
+             !stat          ? "not asked for"
+             : stat->absent ? stat->absent
+                            : "not measured");
+    return -1;
+}
+
+static int value_of(void *user, const struct gp_node *operand, double *value, char *why,
+                    size_t why_size)
+{
+    const struct gp_subject *s = user;
+    if (operand->kind == GP_NODE_FACT) {
+        const struct gp_launch none = {0};
+        const struct gp_launch *launch = s->row ? s->row->launch : &none;
+        const struct gp_device *device = gp_summary_get_device(s->rows->summary, launch->device);
+        if (!device)
+            return unknown("the device", why, why_size);
+        return operand->fact->get(operand->fact, device, launch, value, why, why_size);
+    }
+    for (enum operand i = 0; i < FIXED; i++)
+        if (strcmp(fixed_names[i], operand->name) == 0)
+            return known(fixed_value(s, i), operand->name, value, why, why_size);
+    for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++)
+        if (strcmp(line_names[w], operand->name) == 0)
+            return known(s->lines ? gp_lines_total(s->lines, w) : (double)NAN, operand->name, value,
+                         why, why_size);
+    if (strncmp(operand->name, "close_", 6) == 0)
+        return known(unit_value(s, operand->name + 6), operand->name, value, why, why_size);
+    return metric_value(s, operand->name, value, why, why_size);
+}
+
+int gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
+                        double *value, char *why, size_t why_size)
+{
+    const struct gp_operands operands = {.user = (void *)subject, .value_of = value_of};
+    return gp_formula_evaluate(formula, &operands, value, why, why_size);
+}

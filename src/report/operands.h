@@ -1,0 +1,33 @@
+/* The values that the formulas of rules may name besides metrics and facts: how close a kernel is
+ * to what bounds it, and what its instructions counted. Owns the list of names; calls report/. */
+#ifndef GPUPROF_REPORT_OPERANDS_H
+#define GPUPROF_REPORT_OPERANDS_H
+
+#include "metrics/formula.h"
+
+#include <stddef.h>
+
+struct gp_rows;
+struct gp_row;
+struct gp_bound;
+struct gp_rules;
+struct gp_lines;
+
+/* What a rule is asked of. */
+struct gp_subject {
+    const struct gp_rows *rows;
+    const struct gp_row *row; /* NULL: the program */
+    const struct gp_rules *rules;
+    const struct gp_bound *bound; /* NULL while it is being found */
+    const struct gp_lines *lines; /* NULL: its instructions were not counted */
+};
+
+/* The names, "share" and so on; NULL behind the last. Those of units, "close_dram", are not among
+ * them. */
+const char *gp_operand_name(size_t i);
+
+/* Computes a formula for the subject. 0 with *value, or -1 with the reason in `why`. */
+int gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
+                        double *value, char *why, size_t why_size);
+
+#endif

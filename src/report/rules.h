@@ -1,0 +1,99 @@
+/* The rules of advice and the units that can bound a kernel, as metrics/rules has them:
+ * sections of keys, conditions and formulas over metrics. Owns them; calls base/ and metrics/.
+ * docs/advice.md is the manual. */
+#ifndef GPUPROF_REPORT_RULES_H
+#define GPUPROF_REPORT_RULES_H
+
+#include "metrics/formula.h"
+#include "metrics/metrics.h"
+
+#include <stdbool.h>
+
+#define GP_MOST_UNITS 16
+#define GP_MOST_TESTS 8
+
+/* A unit of the GPU: [bound NAME]. */
+struct gp_unit {
+    char name[49];
+    char *title;
+    struct gp_node *utilization; /* 0 to 1 */
+    double ceiling;              /* the most that is reached of it in practice */
+    bool last;                   /* it bounds only where it is clearly busier than all others */
+};
+
+/* One part of a condition: left OP right. */
+struct gp_test {
+    enum { GP_TEST_LESS, GP_TEST_LESS_EQUAL, GP_TEST_GREATER, GP_TEST_GREATER_EQUAL } comparison;
+    struct gp_node *left, *right;
+};
+
+/* A text with values in it: "... {100 * share:%} ...". */
+struct gp_piece {
+    char *text;            /* before the value */
+    struct gp_node *value; /* NULL at the end */
+    char unit[13];         /* as that of a metric */
+    struct gp_piece *next;
+};
+
+/* Which counts of instructions show the lines that a rule is about. */
+enum gp_weight {
+    GP_WEIGHT_NONE,
+    GP_WEIGHT_WASTED_SECTORS,
+    GP_WEIGHT_BANK_CONFLICTS,
+    GP_WEIGHT_DIVERGENCE,
+    GP_WEIGHT_SECTORS,
+    GP_WEIGHT_WAVEFRONTS,
+    GP_WEIGHT_ATOMICS,
+    GP_WEIGHT_LOCAL,
+    GP_WEIGHT_FP64,
+    GP_WEIGHT_MATRIX,
+    GP_WEIGHT_BRANCHES,
+    GP_WEIGHT_CONVERSIONS, /* between float and double */
+    GP_WEIGHT_WARPS,
+    GP_WEIGHT_IDLE_LANES,
+    GP_WEIGHT_COUNT
+};
+
+struct gp_rule {
+    char name[49];
+    char *file;
+    int line;
+    bool used;         /* false: switched off */
+    bool of_program;   /* about the program, not about a kernel */
+    bool fills_idle;   /* it helps where units idle, so not at a roof; else it spares work */
+    bool of_libraries; /* also for kernels of libraries */
+    bool last;         /* asked only where no other rule of the kernel had an answer */
+    bool up_to;        /* the estimate is the most that can be gained */
+    char *under;       /* names of bounds with commas between them; NULL: any */
+    size_t test_count;
+    struct gp_test tests[GP_MOST_TESTS];
+    struct gp_node *estimate; /* share of the kernel's time, 0 to 1 */
+    struct gp_piece *evidence, *text;
+    enum gp_weight lines;
+    char *source;
+};
+
+struct gp_rules {
+    size_t unit_count;
+    struct gp_unit units[GP_MOST_UNITS];
+    size_t count, capacity;
+    struct gp_rule **rules; /* in order of their files */
+};
+
+/* Loads the shipped rules, then the user's: *.ini in `rules` below each folder of metric
+ * definitions. A section with the name of an earlier one replaces it. What makes no sense is left
+ * out, and adds one line "file:line: ..." to `problems`. NULL when memory runs out. */
+struct gp_rules *gp_rules_open(const struct gp_metrics *m, struct gp_text *problems);
+void gp_rules_close(struct gp_rules *r);
+
+/* The same of the given text alone. */
+struct gp_rules *gp_rules_parse(const struct gp_metrics *m, const char *file, const char *text,
+                                size_t length, struct gp_text *problems);
+
+/* "wasted_sectors"; NULL for none. */
+const char *gp_weight_name(enum gp_weight weight);
+
+/* True when the rule is for a kernel that is bound so. */
+bool gp_rule_is_under(const struct gp_rule *rule, const char *bound);
+
+#endif

@@ -1,0 +1,447 @@
+#include "report/screen.h"
+
+#include "base/demangle.h"
+#include "gpuprof_version.h"
+#include "report/layout.h"
+#include "report/names.h"
+#include "report/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many lines of each kind keep the whole within a screen of 60. */
+#define MOST_KERNELS 12
+#define MOST_GRIDS 6 /* lines for single grids, of all kernels */
+#define GRIDS_OF_A_KERNEL 3
+#define LOOKED_AT 64     /* grids of a kernel */
+#define WORTH_A_LINE 0.1 /* of the kernel's time */
+#define MOST_DEVICES 4
+#define MOST_CHANGES 5
+#define MOST_OF_A_KERNEL 2
+#define MOST_REASONS 3
+#define LONGEST_REASON 200
+#define NAME_WIDTH 60
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* ---- headline -------------------------------------------------------------------------------- */
+
+static void add_device(const struct gp_device *d, struct gp_text *out)
+{
+    char line[512];
+    snprintf(line, sizeof(line), "GPU %d: %s%s%s, compute capability %d.%d, %d SMs", d->ordinal,
+             d->name, d->chip[0] ? ", " : "", d->chip, d->cc_major, d->cc_minor, d->sm_count);
+    size_t used = strlen(line);
+    if (d->driver_version > 0)
+        snprintf(line + used, sizeof(line) - used, ", driver for CUDA %d.%d",
+                 d->driver_version / 1000, d->driver_version % 1000 / 10);
+    gp_wrap(out, 7, line);
+    if (d->simulated)
+        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
+}
+
+static void add_settings(const struct gp_settings *settings, struct gp_text *out)
+{
+    char line[512];
+    if (settings->sample) {
+        snprintf(line, sizeof(line),
+                 "Of each kernel and launch configuration, some launches were "
+                 "measured: %s.",
+                 settings->sample);
+        gp_wrap(out, 3, line);
+    }
+    if (settings->replay_off)
+        gp_text_add(out, "No launch was replayed (GPUPROF_REPLAY=off): each was counted in part, "
+                         "launches of a kernel in turns.\n");
+}
+
+void gp_screen_headline(const struct gp_rows *r, struct gp_text *out)
+{
+    const struct gp_group *rest = gp_summary_rest(r->summary);
+    uint64_t measured = rest->measured, replays = rest->replays;
+    double overhead_ms = rest->overhead_ms;
+    for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
+        const struct gp_group *g = gp_summary_group(r->summary, i);
+        measured += g->measured;
+        replays += g->replays;
+        overhead_ms += g->overhead_ms;
+    }
+    uint64_t launches = gp_summary_launches(r->summary);
+    gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
+                 launches, launches == 1 ? "" : "es", measured);
+    if (replays > 0)
+        gp_text_addf(out, " with %" PRIu64 " replay%s", replays, plural(replays));
+    if (overhead_ms > 0) {
+        char cost[32];
+        gp_unit_format(overhead_ms / 1e3, "s", cost, sizeof(cost));
+        gp_text_addf(out, ", which added %s", cost);
+    }
+    gp_text_add(out, "\n");
+    int devices = 0;
+    for (int i = 0; i < GP_MAX_DEVICES; i++) {
+        const struct gp_device *d = gp_summary_get_device(r->summary, i);
+        if (d && devices++ < MOST_DEVICES)
+            add_device(d, out);
+    }
+    if (devices > MOST_DEVICES)
+        gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
+    add_settings(gp_summary_get_settings(r->summary), out);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* The short names of the rows that are shown; NULL where memory ran out. */
+struct shown {
+    const struct gp_rows *rows;
+    char **names;
+    size_t count;
+};
+
+static bool name_rows(struct shown *s, const struct gp_rows *rows)
+{
+    s->rows = rows;
+    s->count = rows->count < 4 * MOST_KERNELS ? rows->count : 4 * MOST_KERNELS;
+    const char **full = calloc(s->count + 1, sizeof(*full));
+    s->names = calloc(s->count + 1, sizeof(*s->names));
+    for (size_t i = 0; full && i < s->count; i++)
+        full[i] = rows->rows[i].brief_name;
+    bool named = full && s->names && gp_names_distinct(full, s->count, s->names) == 0;
+    free(full);
+    return named;
+}
+
+static void forget_names(struct shown *s)
+{
+    for (size_t i = 0; s->names && i < s->count; i++)
+        free(s->names[i]);
+    free(s->names);
+}
+
+/* "kernel<.., half> [128]", at most `width` columns. */
+static void format_name(const struct shown *s, const struct gp_row *row, size_t width, char *out)
+{
+    char block[48], tail[80], name[GP_COLUMNS + 1];
+    size_t place = (size_t)(row - s->rows->rows);
+    gp_extent(row->launch->block, block, sizeof(block));
+    if (s->rows->devices > 1)
+        snprintf(tail, sizeof(tail), " [%s] GPU %d", block, row->launch->device);
+    else
+        snprintf(tail, sizeof(tail), " [%s]", block);
+    size_t room = width > strlen(tail) ? width - strlen(tail) : 0;
+    gp_shorten(place < s->count ? s->names[place] : row->brief_name, name, room);
+    sprintf(out, "%s%s", name, tail);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void format_launches(const struct gp_row *row, char *out, size_t size)
+{
+    if (row->measured < row->launches)
+        snprintf(out, size, "%" PRIu64 " of %" PRIu64, row->measured, row->launches);
+    else
+        snprintf(out, size, "%" PRIu64, row->launches);
+}
+
+static void add_time(const struct gp_rows *r, const struct gp_row *row, int width,
+                     struct gp_text *out)
+{
+    char share[16] = "-", launches[48], average[32] = "-";
+    double seconds;
+    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
+    if (duration && duration->count > 0 && r->seconds > 0)
+        snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
+                 100 * row->seconds / r->seconds);
+    if (gp_rows_mean(r, row, "duration", &seconds) == 0)
+        gp_unit_format(seconds, "s", average, sizeof(average));
+    format_launches(row, launches, sizeof(launches));
+    gp_text_addf(out, "%7s%*s%10s", share, width, launches, average);
+}
+
+static void add_percent(double share, char *out, size_t size)
+{
+    if (isfinite(share))
+        snprintf(out, size, "%.0f%%", 100 * share);
+    else
+        snprintf(out, size, "-");
+}
+
+/* Bound by a unit: how much of it is used, and the next one. Else the busiest unit is the next. */
+static void add_bound(const struct gp_bound *b, struct gp_text *out)
+{
+    char used[16] = "-", next[40] = "-", share[16];
+    bool by_unit = b->kind == GP_BOUND_UNIT;
+    if (by_unit)
+        add_percent(b->utilization, used, sizeof(used));
+    const char *title = by_unit ? b->next_title : b->unit;
+    double utilization = by_unit ? b->next_utilization : b->utilization;
+    if (title) {
+        add_percent(utilization, share, sizeof(share));
+        snprintf(next, sizeof(next), "%.13s %s", title, share);
+    }
+    gp_text_addf(out, "  %-15.15s%5s%s  %-18s", b->title, used, b->at_roof ? "*" : " ", next);
+}
+
+static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+{
+    double achieved;
+    char a[16] = "-", t[16] = "-", both[40];
+    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved) == 0)
+        snprintf(a, sizeof(a), "%.2f", achieved);
+    if (row->occupancy_known)
+        snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);
+    snprintf(both, sizeof(both), "%s/%s", a, t);
+    gp_text_addf(out, "%9s", both);
+}
+
+static int launches_width(const struct gp_rows *r, size_t count)
+{
+    size_t widest = 8;
+    for (size_t i = 0; i < count; i++) {
+        char launches[48];
+        format_launches(&r->rows[i], launches, sizeof(launches));
+        if (strlen(launches) > widest)
+            widest = strlen(launches);
+    }
+    return 2 + (int)widest;
+}
+
+/* The grids with the most time, where what bounds them is not the same. */
+static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
+                           const struct gp_rules *rules, struct gp_row chosen[GRIDS_OF_A_KERNEL])
+{
+    struct gp_bound first = {.name = NULL}, bound;
+    size_t count = 0;
+    bool differ = false;
+    for (size_t g = 0; row->grids > 1 && g < row->grids && g < LOOKED_AT; g++) {
+        struct gp_row one = gp_rows_of_group(r, row, g);
+        if (!(one.seconds >= WORTH_A_LINE * row->seconds))
+            continue;
+        gp_bound_find(&bound, rules, r, &one);
+        differ = differ || (first.name && strcmp(first.name, bound.name) != 0);
+        first = first.name ? first : bound;
+        size_t place = count < GRIDS_OF_A_KERNEL ? count++ : count;
+        for (; place > 0 && chosen[place - 1].seconds < one.seconds; place--)
+            if (place < GRIDS_OF_A_KERNEL)
+                chosen[place] = chosen[place - 1];
+        if (place < GRIDS_OF_A_KERNEL)
+            chosen[place] = one;
+    }
+    return differ ? count : 0;
+}
+
+static size_t add_grids(const struct gp_rows *r, const struct gp_row *row,
+                        const struct gp_rules *rules, int width, size_t room, struct gp_text *out)
+{
+    struct gp_row grids[GRIDS_OF_A_KERNEL];
+    size_t count = choose_grids(r, row, rules, grids);
+    for (size_t i = 0; i < count && count <= room; i++) {
+        struct gp_bound bound;
+        char grid[48];
+        gp_bound_find(&bound, rules, r, &grids[i]);
+        add_time(r, &grids[i], width, out);
+        add_bound(&bound, out);
+        add_occupancy(r, &grids[i], out);
+        gp_extent(grids[i].launch->grid, grid, sizeof(grid));
+        gp_text_addf(out, "     of these, grid %s\n", grid);
+    }
+    return count <= room ? count : 0;
+}
+
+static void add_rest(const struct gp_rows *r, size_t count, struct gp_text *out)
+{
+    double rest = 0;
+    for (size_t i = count; i < r->count; i++)
+        rest += r->rows[i].seconds;
+    if (count < r->count) {
+        gp_text_addf(out, "   and %zu more kernel%s", r->count - count, plural(r->count - count));
+        if (r->timed)
+            gp_text_addf(out, " with %.1f%% of the time", 100 * rest / r->seconds);
+        gp_text_add(out, "\n");
+    }
+    if (gp_summary_ungrouped(r->summary) > 0)
+        gp_text_addf(out,
+                     "   and %" PRIu64 " launches of further kernels or grids than the %d kept\n",
+                     gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
+}
+
+static void add_kernels(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
+{
+    const struct gp_rows *r = s->rows;
+    size_t count = r->count < MOST_KERNELS ? r->count : MOST_KERNELS;
+    int width = launches_width(r, count);
+    size_t grids = MOST_GRIDS;
+    bool estimated = false, roof = false;
+    gp_text_add(out, "\nKERNELS");
+    if (r->timed) {
+        char total[32];
+        gp_unit_format(r->seconds, "s", total, sizeof(total));
+        gp_text_addf(out, ", by their share of %s on the GPU", total);
+    }
+    gp_text_addf(out,
+                 "\n   time%*s  avg time  bound by         used   busy besides      occupancy"
+                 "  kernel [block]\n",
+                 width, "launches");
+    for (size_t i = 0; i < count; i++) {
+        const struct gp_row *row = &r->rows[i];
+        const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
+        char name[GP_COLUMNS + 1];
+        size_t begin = out->length;
+        estimated =
+            estimated || (duration && duration->count > 0 && duration->count < row->launches);
+        roof = roof || f->bounds[i].at_roof;
+        add_time(r, row, width, out);
+        add_bound(&f->bounds[i], out);
+        add_occupancy(r, row, out);
+        size_t used = out->length - begin + 2;
+        format_name(s, row, used < GP_COLUMNS ? GP_COLUMNS - used : 0, name);
+        gp_text_addf(out, "  %s\n", name);
+        grids -= add_grids(r, row, f->rules, width, grids, out);
+    }
+    add_rest(r, count, out);
+    if (roof)
+        gp_text_add(out, "*: at its roof, so only less work helps\n");
+    if (estimated)
+        gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
+}
+
+/* ---- what to change -------------------------------------------------------------------------- */
+
+static size_t advised_before(const struct gp_advice_list *list, size_t end)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < end; i++)
+        count += list->list[i].row == list->list[end].row;
+    return count;
+}
+
+static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
+                       struct gp_text *out)
+{
+    char name[GP_COLUMNS + 1] = "the program";
+    struct gp_text line = {0};
+    if (a->row)
+        format_name(s, a->row, NAME_WIDTH, name);
+    gp_text_addf(&line, "%zu. %s%.*f %%: %s", number, a->up_to ? "up to " : "",
+                 a->gain < 0.0995 ? 1 : 0, 100 * a->gain, name);
+    if (a->place)
+        gp_text_addf(&line, ", %s", a->place);
+    gp_text_addf(&line, " (%s)", a->rule->name);
+    gp_wrap(out, 3, gp_text_string(&line));
+    gp_text_clear(&line);
+    gp_text_addf(&line, "   %s: %s", a->evidence, a->text);
+    gp_wrap(out, 3, gp_text_string(&line));
+    out->failed |= line.failed;
+    gp_text_free(&line);
+}
+
+static void add_changes(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
+{
+    const struct gp_advice_list *list = &f->advice;
+    size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
+    gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time\n");
+    for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++)
+        if (advised_before(list, i) < MOST_OF_A_KERNEL)
+            add_change(s, &list->list[i], ++number, out);
+    for (size_t i = 0; i < s->rows->count; i++) {
+        measured += s->rows->rows[i].measured > 0;
+        known += f->bounds[i].kind != GP_BOUND_UNKNOWN;
+        roofs += f->bounds[i].at_roof;
+        large += s->rows->rows[i].seconds >= GP_ADVISED_SHARE * s->rows->seconds;
+    }
+    if (number > 0)
+        return;
+    if (measured == 0)
+        gp_text_add(out, "   nothing was measured to give advice on\n");
+    else if (known == 0) {
+        gp_text_add(out, "   what bounds the kernels is not known: ");
+        gp_wrap(out, 6, f->bounds[0].why);
+    } else if (large == 0)
+        gp_text_add(out, "   no kernel takes so much of the time that it matters\n");
+    else
+        gp_text_addf(out, "   nothing: no rule has an answer%s\n",
+                     roofs > 0 ? ", and some kernels are at their roof" : "");
+}
+
+/* ---- what is missing ------------------------------------------------------------------------- */
+
+/* Launches left out for one reason, of all kernels. */
+static void add_reason(const struct gp_summary *s, size_t first, struct gp_text *out)
+{
+    const char *reason = gp_summary_skip(s, first)->reason;
+    struct gp_text line = {0};
+    uint64_t launches = 0, kernels = 0;
+    for (size_t i = first; i < gp_summary_skip_count(s); i++) {
+        if (strcmp(gp_summary_skip(s, i)->reason, reason) != 0)
+            continue;
+        launches += gp_summary_skip(s, i)->launches;
+        kernels++;
+    }
+    char *brief = gp_demangle(gp_summary_skip(s, first)->kernel, GP_NAME_BRIEF), name[41];
+    gp_shorten(brief ? brief : "", name, sizeof(name) - 1);
+    free(brief);
+    gp_text_addf(&line, "   %" PRIu64 " launch%s of %s", launches, launches == 1 ? "" : "es", name);
+    if (kernels > 1)
+        gp_text_addf(&line, " and %" PRIu64 " more kernel%s", kernels - 1, plural(kernels - 1));
+    gp_text_addf(&line, ": %.*s%s", LONGEST_REASON, reason,
+                 strlen(reason) > LONGEST_REASON ? "..." : "");
+    gp_wrap(out, 6, gp_text_string(&line));
+    out->failed |= line.failed;
+    gp_text_free(&line);
+}
+
+static bool was_said(const struct gp_summary *s, size_t end)
+{
+    for (size_t i = 0; i < end; i++)
+        if (strcmp(gp_summary_skip(s, i)->reason, gp_summary_skip(s, end)->reason) == 0)
+            return true;
+    return false;
+}
+
+static void add_not_measured(const struct gp_summary *s, struct gp_text *out)
+{
+    size_t said = 0;
+    uint64_t rest = gp_summary_other_skips(s);
+    for (size_t i = 0; i < gp_summary_skip_count(s); i++) {
+        if (was_said(s, i))
+            continue;
+        if (said == 0)
+            gp_text_add(out, "\nNOT MEASURED, or not completely\n");
+        if (said++ < MOST_REASONS)
+            add_reason(s, i, out);
+        else
+            for (size_t k = i; k < gp_summary_skip_count(s); k++)
+                rest += strcmp(gp_summary_skip(s, k)->reason, gp_summary_skip(s, i)->reason) == 0
+                            ? gp_summary_skip(s, k)->launches
+                            : 0;
+    }
+    if (rest > 0)
+        gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
+}
+
+void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, const char *profile,
+               struct gp_text *out)
+{
+    struct shown s = {0};
+    gp_screen_headline(rows, out);
+    if (name_rows(&s, rows)) {
+        add_kernels(&s, findings, out);
+        add_changes(&s, findings, out);
+    } else {
+        out->failed = 1;
+    }
+    forget_names(&s);
+    add_not_measured(rows->summary, out);
+    if (profile && *profile) {
+        gp_text_add(out, "\nMore: gpuprof report --details ");
+        gp_wrap(out, 3, profile);
+    } else if (profile) {
+        gp_text_add(out, "\nMore: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof "
+                         "report --details FILE\n");
+    }
+}

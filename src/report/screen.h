@@ -1,0 +1,16 @@
+/* The first screen of a report: what ran and was measured, kernels by time with what bounds each,
+ * the changes worth most, what was not measured. Owns nothing; calls base/ and report/. */
+#ifndef GPUPROF_REPORT_SCREEN_H
+#define GPUPROF_REPORT_SCREEN_H
+
+#include "report/advice.h"
+#include "report/rows.h"
+
+/* Appends it: at most 60 lines of 120 columns. */
+void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, const char *profile,
+               struct gp_text *out);
+
+/* "GPU 0: NVIDIA H200, ..." and so on: also without any launch. */
+void gp_screen_headline(const struct gp_rows *rows, struct gp_text *out);
+
+#endif

@@ -1,0 +1,30 @@
+/* What the instructions of each kernel counted, and the code they stand in, by kernel: from a
+ * profile, or from the process that was profiled. Owns copies, which are bounded; calls base/,
+ * profile/ and code/. */
+#ifndef GPUPROF_REPORT_SOURCES_H
+#define GPUPROF_REPORT_SOURCES_H
+
+#include "profile/code_counts.h"
+#include "report/lines.h"
+
+struct gp_sources;
+
+/* NULL when memory runs out. */
+struct gp_sources *gp_sources_new(void);
+void gp_sources_free(struct gp_sources *s);
+
+/* Takes in what a kernel's instructions counted; several of one kernel add up where their code is
+ * the same, else the last one counts. False when memory runs out or there is too much. */
+bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source);
+
+/* Takes in a cubin; the order in which kernels and cubins come does not matter. */
+bool gp_sources_add_cubin(struct gp_sources *s, const struct gp_cubin_image *cubin);
+
+/* NULL where nothing is known of the kernel (its mangled name). Lives as long as the sources. */
+const struct gp_lines *gp_sources_of(const struct gp_sources *s, const char *kernel);
+
+/* In the order in which they came. */
+size_t gp_sources_count(const struct gp_sources *s);
+const struct gp_lines *gp_sources_at(const struct gp_sources *s, size_t i);
+
+#endif

@@ -1,0 +1,36 @@
+// Kernels of which the tests know where each line went.
+__device__ __noinline__ float called(float x)
+{
+    return x * x + 1.0f; // called
+}
+
+__device__ float deepest(float x, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x * i; // deepest
+    return sum;
+}
+
+__device__ float middle(float x, int n)
+{
+    return deepest(x, n) * 3.0f; // call of deepest
+}
+
+template <class T> __global__ void first(T *p, const T *q, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        p[i] = middle(q[i], n) + called(q[i]); // call of middle
+}
+
+__global__ void second(double *p)
+{
+    __shared__ double s[64];
+    s[threadIdx.x] = p[threadIdx.x]; // copy to shared
+    __syncthreads();
+    p[threadIdx.x] = s[63 - threadIdx.x] * 2.0;
+}
+
+template __global__ void first(float *, const float *, int);
+template __global__ void first(int *, const int *, int);

@@ -1,0 +1,448 @@
+/* code/: line tables of a cubin that nvcc made from tests/lines/lines.cu, against what CUPTI says;
+ * slim cubins; damage. report/: counts by line, and their sums. profile/: the lines that hold them.
+ */
+#include "base/base64.h"
+#include "base/sha256.h"
+#include "code/instruction.h"
+#include "code/line_table.h"
+#include "code/slim.h"
+#include "profile/code_lines.h"
+#include "profile/reader.h"
+#include "report/by_line.h"
+#include "report/sources.h"
+
+#include <cupti_pcsampling.h>
+#include <dlfcn.h>
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* CUPTI loads its parts with RTLD_DEEPBIND, which the address sanitizer refuses to live with. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#define FIRST "_Z5firstIfEvPT_PKS0_i"
+#define SECOND "_Z6secondPd"
+
+static char *cubin;
+static size_t cubin_size;
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *bytes = malloc(*size + 1);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    bytes[*size] = '\0';
+    fclose(f);
+    return bytes;
+}
+
+/* The cubin lies beside the program, in ../tests. */
+static int load(void **state)
+{
+    char path[4096];
+    (void)state;
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
+    assert_true(length > 0);
+    path[length] = '\0';
+    strcpy(strrchr(path, '/'), "/../tests/lines.cubin");
+    cubin = read_file(path, &cubin_size);
+    return 0;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    free(cubin);
+    return 0;
+}
+
+/* The line of lines.cu that ends in that comment. */
+static unsigned line_of(const char *comment)
+{
+    char path[4096], mark[64];
+    size_t size;
+    snprintf(path, sizeof(path), "%s", __FILE__);
+    strcpy(strstr(path, "unit/"), "lines/lines.cu");
+    snprintf(mark, sizeof(mark), "// %s\n", comment);
+    char *text = read_file(path, &size), *at = strstr(text, mark);
+    unsigned line = 1;
+    assert_non_null(at);
+    for (char *p = text; p < at; p++)
+        line += *p == '\n';
+    free(text);
+    return line;
+}
+
+static struct gp_line_table *open_table(void)
+{
+    const char *why;
+    struct gp_line_table *t = gp_line_table_open(cubin, cubin_size, &why);
+    assert_non_null(t);
+    return t;
+}
+
+/* ---- line tables ----------------------------------------------------------------------------- */
+
+static void inlined_code_has_its_chain(void **state)
+{
+    (void)state;
+    struct gp_line_table *t = open_table();
+    struct gp_frame frames[GP_MOST_FRAMES];
+    unsigned found = 0;
+    for (uint64_t at = 0; at < 0x2000; at += GP_INSTRUCTION_BYTES) {
+        size_t count = gp_line_table_look(t, FIRST, at, frames, GP_MOST_FRAMES);
+        if (count == 0 || frames[0].line != line_of("deepest"))
+            continue;
+        found++;
+        assert_int_equal(count, 3);
+        assert_non_null(strstr(frames[0].file, "lines.cu"));
+        assert_string_equal(frames[0].function, "_Z7deepestfi");
+        assert_int_equal(frames[1].line, line_of("call of deepest"));
+        assert_string_equal(frames[1].function, "_Z6middlefi");
+        assert_int_equal(frames[2].line, line_of("call of middle"));
+        assert_null(frames[2].function);
+        assert_int_equal(gp_line_table_look(t, FIRST, at, frames, 1), 1);
+    }
+    assert_true(found > 0);
+    assert_int_equal(gp_line_table_look(t, FIRST, 1 << 20, frames, 1), 0);
+    assert_int_equal(gp_line_table_look(t, "nothing", 0, frames, 1), 0);
+    gp_line_table_close(t);
+}
+
+static uint64_t size_of_code(const char *function)
+{
+    struct gp_cubin c;
+    assert_true(gp_cubin_open(&c, cubin, cubin_size));
+    for (unsigned i = 0; i < c.count; i++)
+        if (strncmp(gp_cubin_section_name(&c, i), ".text.", 6) == 0 &&
+            strcmp(gp_cubin_section_name(&c, i) + 6, function) == 0)
+            return gp_cubin_section(&c, i).sh_size;
+    fail_msg("no code of %s", function);
+    return 0;
+}
+
+static CUptiResult (*correlate)(CUpti_GetSassToSourceCorrelationParams *);
+
+static void lines_are_those_that_cupti_says(void **state)
+{
+    (void)state;
+    void *library = SANITIZED ? NULL : dlopen("libcupti.so.13", RTLD_NOW);
+    if (!library && !SANITIZED)
+        library = dlopen("/usr/local/cuda/lib64/libcupti.so", RTLD_NOW);
+    if (!library)
+        skip();
+    *(void **)&correlate = dlsym(library, "cuptiGetSassToSourceCorrelation");
+    assert_non_null(correlate);
+    static const char *const functions[] = {FIRST, SECOND, "_Z5firstIiEvPT_PKS0_i"};
+    struct gp_line_table *t = open_table();
+    unsigned compared = 0;
+    for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
+        for (uint32_t at = 0; at < size_of_code(functions[f]); at += GP_INSTRUCTION_BYTES) {
+            struct gp_frame frame;
+            CUpti_GetSassToSourceCorrelationParams c = {
+                .size = CUpti_GetSassToSourceCorrelationParamsSize,
+                .cubin = cubin,
+                .functionName = functions[f],
+                .cubinSize = cubin_size,
+                .pcOffset = at};
+            assert_int_equal(correlate(&c), CUPTI_SUCCESS);
+            size_t count = gp_line_table_look(t, functions[f], at, &frame, 1);
+            if ((c.fileName != NULL) != (count == 1) || (count && c.lineNumber != frame.line))
+                fail_msg("%s+0x%x is line %u, for CUPTI %u", functions[f], at,
+                         count ? frame.line : 0, c.lineNumber);
+            if (count)
+                assert_non_null(strstr(c.fileName, "lines.cu"));
+            compared += count == 1;
+            free(c.fileName);
+            free(c.dirName);
+        }
+    }
+    assert_true(compared > 50);
+    gp_line_table_close(t);
+}
+
+static void a_slim_cubin_says_the_same(void **state)
+{
+    (void)state;
+    struct gp_cubin whole;
+    struct gp_frame a[GP_MOST_FRAMES], b[GP_MOST_FRAMES];
+    size_t size;
+    const char *why;
+    assert_true(gp_cubin_open(&whole, cubin, cubin_size));
+    void *slim = gp_cubin_slim(&whole, FIRST, 1 << 20, &size);
+    assert_non_null(slim);
+    assert_true(size < cubin_size / 2);
+    struct gp_line_table *t = open_table(), *s = gp_line_table_open(slim, size, &why);
+    assert_non_null(s);
+    for (uint64_t at = 0; at < 0x2000; at += GP_INSTRUCTION_BYTES) {
+        size_t count = gp_line_table_look(t, FIRST, at, a, GP_MOST_FRAMES);
+        assert_int_equal(gp_line_table_look(s, FIRST, at, b, GP_MOST_FRAMES), count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(a[i].line, b[i].line);
+            assert_string_equal(a[i].file, b[i].file);
+        }
+    }
+    gp_line_table_close(s);
+    gp_line_table_close(t);
+    free(slim);
+    assert_null(gp_cubin_slim(&whole, FIRST, 100, &size));
+    assert_null(gp_cubin_slim(&whole, "nothing", 1 << 20, &size));
+}
+
+/* Whatever the bytes, the answer is some line or none. */
+static void damage_does_no_harm(void **state)
+{
+    (void)state;
+    char *damaged = malloc(cubin_size);
+    uint64_t random = 1;
+    assert_non_null(damaged);
+    for (int round = 0; round < 1500; round++) {
+        struct gp_frame frames[GP_MOST_FRAMES];
+        const char *why;
+        memcpy(damaged, cubin, cubin_size);
+        for (int k = 0; k < 1 + round % 8; k++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            /* More often where the tables are. */
+            size_t end = round % 2 ? cubin_size : cubin_size / 3;
+            damaged[(random >> 33) % end] = (char)(random >> 20);
+        }
+        struct gp_line_table *t =
+            gp_line_table_open(damaged, round % 5 ? cubin_size : cubin_size / 2, &why);
+        for (uint64_t at = 0; t && at < 0x400; at += GP_INSTRUCTION_BYTES)
+            gp_line_table_look(t, FIRST, at, frames, GP_MOST_FRAMES);
+        gp_line_table_close(t);
+    }
+    free(damaged);
+}
+
+/* ---- counts by line -------------------------------------------------------------------------- */
+
+#define COUNTED 60
+
+/* Counts at the first instructions of the kernel. */
+static void make_counts(struct gp_instruction_counts counts[COUNTED])
+{
+    for (uint32_t i = 0; i < COUNTED; i++) {
+        counts[i] = (struct gp_instruction_counts){.offset = i * GP_INSTRUCTION_BYTES};
+        for (uint64_t k = 0; k < GP_COUNT_KINDS; k++)
+            counts[i].values[k] = 1000 * i + k * k;
+    }
+}
+
+static struct gp_code_counts counts_of(const struct gp_instruction_counts *counts, const char *hash)
+{
+    static const char *const functions[] = {FIRST};
+    return (struct gp_code_counts){.kernel = FIRST,
+                                   .cc = 90,
+                                   .launches = 2,
+                                   .kinds = (1u << GP_COUNT_KINDS) - 1,
+                                   .function_count = 1,
+                                   .functions = functions,
+                                   .instruction_count = COUNTED,
+                                   .instructions = counts,
+                                   .code = hash};
+}
+
+static void lines_sum_up_to_what_was_counted(void **state)
+{
+    (void)state;
+    struct gp_instruction_counts counts[COUNTED];
+    char hash[GP_SHA256_TEXT];
+    make_counts(counts);
+    gp_sha256_text(cubin, cubin_size, hash);
+    const struct gp_code_counts source = counts_of(counts, hash);
+    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
+    struct gp_sources *sources = gp_sources_new();
+    assert_true(gp_sources_add(sources, &source));
+    assert_true(gp_sources_add_cubin(sources, &image));
+    const struct gp_lines *lines = gp_sources_of(sources, FIRST);
+    assert_non_null(lines);
+    assert_non_null(lines->table);
+    struct gp_by_line b;
+    assert_int_equal(gp_by_line_make(&b, lines), 0);
+    assert_true(b.count > 3);
+    for (size_t k = 0; k < GP_COUNT_KINDS; k++) {
+        uint64_t all = 0, own = 0, most = 0;
+        for (size_t i = 0; i < COUNTED; i++)
+            all += counts[i].values[k];
+        for (size_t i = 0; i < b.count; i++) {
+            own += b.list[i].own[k];
+            most = b.list[i].inclusive[k] > most ? b.list[i].inclusive[k] : most;
+            assert_true(b.list[i].inclusive[k] >= b.list[i].own[k]);
+        }
+        assert_int_equal(own, all);
+        assert_true(most <= all);
+    }
+    /* The line that calls has more than its own. */
+    bool called = false;
+    for (size_t i = 0; i < b.count; i++)
+        called = called || (b.list[i].line == line_of("call of middle") &&
+                            b.list[i].inclusive[0] > b.list[i].own[0]);
+    assert_true(called);
+    gp_by_line_free(&b);
+    gp_sources_free(sources);
+}
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+static void take_instructions(void *sources, const struct gp_code_counts *counts)
+{
+    assert_true(gp_sources_add(sources, counts));
+}
+
+static void take_cubin(void *sources, const struct gp_cubin_image *image)
+{
+    assert_true(gp_sources_add_cubin(sources, image));
+}
+
+static int take(void *sources, const char *type, const struct json_t *line)
+{
+    const struct gp_code_visitor visitor = {
+        .user = sources, .instructions = take_instructions, .cubin = take_cubin};
+    const char *why = "";
+    if (!gp_read_code_line(type, line, &visitor, &why))
+        fail_msg("%s: %s", type, why);
+    return 0;
+}
+
+static void a_profile_holds_what_lines_need(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-lines-XXXXXX", why[256], hash[GP_SHA256_TEXT];
+    struct gp_instruction_counts counts[COUNTED];
+    static const char *const command[] = {"x", NULL};
+    close(mkstemp(path));
+    make_counts(counts);
+    counts[7].values[0] = UINT64_C(1) << 60;
+    gp_sha256_text(cubin, cubin_size, hash);
+    const struct gp_code_counts source = counts_of(counts, hash);
+    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
+    struct gp_writer *w = gp_writer_open(path, command, NULL, why, sizeof(why));
+    assert_non_null(w);
+    assert_int_equal(gp_write_cubin(w, &image), 0);
+    assert_int_equal(gp_write_instructions(w, &source), 0);
+    gp_writer_close(w);
+    struct gp_sources *sources = gp_sources_new();
+    const struct gp_profile_visitor visitor = {.user = sources, .other = take};
+    if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    const struct gp_lines *lines = gp_sources_of(sources, FIRST);
+    assert_non_null(lines);
+    assert_int_equal(lines->source.launches, 2);
+    assert_int_equal(lines->source.cc, 90);
+    assert_int_equal(lines->source.kinds, source.kinds);
+    assert_int_equal(lines->source.instruction_count, COUNTED);
+    assert_memory_equal(lines->source.instructions, counts, sizeof(counts));
+    assert_int_equal(lines->cubin_size, cubin_size);
+    assert_memory_equal(lines->cubin, cubin, cubin_size);
+    gp_sources_free(sources);
+    unlink(path);
+}
+
+static void makes_no_sense(const char *type, const char *json, const char *reason)
+{
+    const struct gp_code_visitor visitor = {.user = NULL};
+    const char *why = "";
+    json_t *line = json_loads(json, 0, NULL);
+    assert_non_null(line);
+    assert_false(gp_read_code_line(type, line, &visitor, &why));
+    assert_non_null(strstr(why, reason));
+    json_decref(line);
+}
+
+static void lines_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+#define HEAD \
+    "\"kernel\":\"k\",\"code\":\"\",\"launches\":1,\"functions\":[\"k\"],\"counts\":[\"x\"]"
+    makes_no_sense("instructions", "{}", "make no sense");
+    makes_no_sense("instructions", "{" HEAD "}", "make no sense");
+    makes_no_sense("instructions", "{" HEAD ",\"at\":[[1,0,1]]}", "make no sense");
+    makes_no_sense("instructions", "{" HEAD ",\"at\":[[0,-1,1]]}", "make no sense");
+    makes_no_sense("instructions", "{" HEAD ",\"at\":[[0,0,-1]]}", "make no sense");
+    makes_no_sense("instructions", "{" HEAD ",\"at\":[[0,0]]}", "make no sense");
+    makes_no_sense("cubin", "{}", "make no sense");
+    makes_no_sense("cubin", "{\"hash\":\"0\",\"size\":9000000000,\"zstd\":\"\"}", "make no sense");
+    makes_no_sense("cubin", "{\"hash\":\"0\",\"size\":3,\"zstd\":\"!!!!\"}", "make no sense");
+    /* Three bytes, with the hash of others. */
+    makes_no_sense("cubin", "{\"hash\":\"0\",\"size\":3,\"zstd\":\"KLUv/QBYGQAAYWJj\"}",
+                   "not those of its");
+    const struct gp_code_visitor visitor = {.user = NULL};
+    const char *why;
+    assert_true(gp_read_code_line("another", NULL, &visitor, &why));
+}
+
+static void base64_is_that_of_the_rfc(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"", ""},
+                                           {"f", "Zg=="},
+                                           {"fo", "Zm8="},
+                                           {"foo", "Zm9v"},
+                                           {"foob", "Zm9vYg=="},
+                                           {"fooba", "Zm9vYmE="},
+                                           {"foobar", "Zm9vYmFy"}};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        size_t size;
+        char *text = gp_base64(pairs[i][0], strlen(pairs[i][0]));
+        assert_string_equal(text, pairs[i][1]);
+        char *bytes = gp_base64_read(text, &size);
+        assert_int_equal(size, strlen(pairs[i][0]));
+        assert_memory_equal(bytes, pairs[i][0], size);
+        free(bytes);
+        free(text);
+    }
+    size_t size;
+    assert_null(gp_base64_read("Zg=", &size));
+    assert_null(gp_base64_read("Z===", &size));
+}
+
+static void sha256_is_that_of_fips_180(void **state)
+{
+    (void)state;
+    char text[GP_SHA256_TEXT];
+    gp_sha256_text("abc", 3, text);
+    assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    gp_sha256_text("", 0, text);
+    assert_string_equal(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    const char *two = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+    gp_sha256_text(two, strlen(two), text);
+    assert_string_equal(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inlined_code_has_its_chain),
+        cmocka_unit_test(lines_are_those_that_cupti_says),
+        cmocka_unit_test(a_slim_cubin_says_the_same),
+        cmocka_unit_test(damage_does_no_harm),
+        cmocka_unit_test(lines_sum_up_to_what_was_counted),
+        cmocka_unit_test(a_profile_holds_what_lines_need),
+        cmocka_unit_test(lines_that_make_no_sense_are_refused),
+        cmocka_unit_test(base64_is_that_of_the_rfc),
+        cmocka_unit_test(sha256_is_that_of_fips_180),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}

@@ -1,0 +1,595 @@
+/* report/: what bounds a kernel, which rules have an answer, where in the source; rules that users
+ * write, and mistakes in them. */
+#include "report/advice.h"
+#include "report/names.h"
+#include "report/sources.h"
+#include "report/table.h"
+
+#include "h200.h"
+#include "shipped.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A launch whose counters each test changes: one row of 1 ms, bound by nothing. */
+struct sample {
+    struct gp_counter counters[64];
+    struct gp_launch launch;
+};
+
+static double *counter(struct sample *s, const char *name)
+{
+    for (size_t i = 0; i < s->launch.counter_count; i++)
+        if (strcmp(s->counters[i].name, name) == 0)
+            return &s->counters[i].value;
+    fail_msg("no counter %s", name);
+    return NULL;
+}
+
+static void set(struct sample *s, const char *name, double value)
+{
+    *counter(s, name) = value;
+}
+
+#define CYCLES 1.8e6 /* of a millisecond */
+#define SMS 132.0
+
+/* Every counter of the default set is 0 but those that cannot be. */
+static void make_sample(struct sample *s, const char *kernel)
+{
+    static struct gp_metrics *metrics; /* keeps the names */
+    if (!metrics)
+        metrics = shipped();
+    const char **names;
+    size_t count;
+    *s = (struct sample){.launch = {.kernel = kernel,
+                                    .grid = {132 * 80, 1, 1},
+                                    .block = {256, 1, 1},
+                                    .registers = 32,
+                                    .shared_carveout = -1,
+                                    .passes = 2,
+                                    .counters = s->counters}};
+    assert_int_equal(gp_metrics_counters(metrics, &h200, &names, &count), 0);
+    assert_true(count <= sizeof(s->counters) / sizeof(s->counters[0]));
+    for (size_t i = 0; i < count; i++)
+        s->counters[i] = (struct gp_counter){.name = names[i]};
+    s->launch.counter_count = count;
+    free(names);
+    set(s, "gpu__time_duration.sum", 1e6);
+    set(s, "gpc__cycles_elapsed.max", CYCLES);
+    set(s, "gpc__cycles_elapsed.avg.per_second", CYCLES * 1e3);
+    set(s, "sm__cycles_active.avg", CYCLES);
+    set(s, "sm__cycles_active.max", CYCLES);
+    set(s, "sm__warps_active.avg.pct_of_peak_sustained_active", 90);
+    set(s, "smsp__inst_executed.sum", 0.2 * 4 * SMS * CYCLES);
+    set(s, "smsp__thread_inst_executed.sum", 32 * 0.2 * 4 * SMS * CYCLES);
+    set(s, "smsp__thread_inst_executed_pred_on.sum", 32 * 0.2 * 4 * SMS * CYCLES);
+}
+
+/* What was found of one launch, beside nothing else. */
+struct found {
+    struct gp_metrics *metrics;
+    struct gp_summary *summary;
+    struct gp_rows rows;
+    struct gp_rules *rules;
+    struct gp_findings findings;
+};
+
+static const struct gp_lines *lines_of(void *user, const struct gp_row *row)
+{
+    return gp_sources_of(user, row->launch->kernel);
+}
+
+static void find(struct found *f, const struct sample *s, struct gp_sources *sources)
+{
+    struct gp_text problems = {0};
+    f->metrics = shipped();
+    f->summary = gp_summary_new(f->metrics);
+    gp_summary_device(f->summary, &h200);
+    gp_summary_launch(f->summary, &s->launch);
+    assert_int_equal(gp_rows_make(&f->rows, f->summary), 0);
+    f->rules = gp_rules_open(f->metrics, &problems);
+    assert_string_equal(gp_text_string(&problems), "");
+    assert_int_equal(
+        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources), 0);
+}
+
+static void forget(struct found *f)
+{
+    gp_findings_free(&f->findings);
+    gp_rules_close(f->rules);
+    gp_rows_free(&f->rows);
+    gp_summary_free(f->summary);
+    gp_metrics_close(f->metrics);
+}
+
+/* Instructions of one kernel: {offset, kind, value} ... */
+static struct gp_sources *
+count_instructions(const char *kernel, const struct gp_instruction_counts *counts, size_t count)
+{
+    struct gp_sources *sources = gp_sources_new();
+    const char *const functions[] = {kernel};
+    const struct gp_code_counts source = {.kernel = kernel,
+                                          .cc = 90,
+                                          .launches = 1,
+                                          .kinds = (1u << GP_COUNT_WARPS) - 1,
+                                          .function_count = 1,
+                                          .functions = functions,
+                                          .instruction_count = count,
+                                          .instructions = counts,
+                                          .code = ""};
+    assert_non_null(sources);
+    assert_true(gp_sources_add(sources, &source));
+    return sources;
+}
+
+static void first_advice_is(const struct sample *s, struct gp_sources *sources, const char *bound,
+                            const char *rule)
+{
+    struct found f;
+    find(&f, s, sources);
+    assert_string_equal(f.findings.bounds[0].name, bound);
+    if (!rule && f.findings.advice.count > 0)
+        fail_msg("advice: %s", f.findings.advice.list[0].rule->name);
+    if (rule) {
+        assert_true(f.findings.advice.count > 0);
+        assert_string_equal(f.findings.advice.list[0].rule->name, rule);
+        assert_true(f.findings.advice.list[0].gain > 0 && f.findings.advice.list[0].gain <= 1);
+    }
+    forget(&f);
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+static void the_busiest_unit_bounds(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 70);
+    set(&s, "dram__bytes_read.sum", 2e9);
+    struct found f;
+    find(&f, &s, NULL);
+    const struct gp_bound *b = &f.findings.bounds[0];
+    assert_int_equal(b->kind, GP_BOUND_UNIT);
+    assert_string_equal(b->title, "L2");
+    assert_true(fabs(b->utilization - 0.70) < 1e-6);
+    assert_false(b->at_roof);
+    assert_string_equal(b->next_title, "DRAM");
+    forget(&f);
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 85);
+    find(&f, &s, NULL);
+    assert_true(f.findings.bounds[0].at_roof);
+    forget(&f);
+}
+
+/* Pipes take what is issued. */
+static void a_pipe_is_named_where_issue_slots_are_as_busy(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "smsp__inst_executed.sum", 0.9 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed.sum", 32 * 0.9 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed_pred_on.sum", 32 * 0.9 * 4 * SMS * CYCLES);
+    struct found f;
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "issue");
+    forget(&f);
+    set(&s, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 32 * 0.85 * 4 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "fp32");
+    assert_string_equal(f.findings.bounds[0].next_title, "issue");
+    forget(&f);
+}
+
+/* The range that was counted lasts longer than the kernel. */
+static void shares_are_those_of_the_kernels_own_time(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "gpu__time_duration.sum", 10e3);
+    set(&s, "gpc__cycles_elapsed.max", 2 * CYCLES / 100);
+    set(&s, "smsp__inst_executed.sum", 0.2 * 4 * SMS * CYCLES / 100);
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 40);
+    struct found f;
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "l2");
+    assert_true(fabs(f.findings.bounds[0].utilization - 0.80) < 1e-6);
+    forget(&f);
+}
+
+static void no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    first_advice_is(&s, NULL, "latency", "waiting");
+    s.launch.grid[0] = 16;
+    first_advice_is(&s, NULL, "small", "small_grid");
+    set(&s, "gpu__time_duration.sum", 3e3);
+    struct found f;
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].title, "launch overhead");
+    forget(&f);
+}
+
+static void what_was_not_measured_bounds_nothing(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    for (size_t i = 1; i < s.launch.counter_count; i++)
+        s.counters[i].absent = "the counters are in use by another process";
+    struct found f;
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
+    assert_non_null(strstr(f.findings.bounds[0].why, "in use by another process"));
+    assert_int_equal(f.findings.advice.count, 0);
+    forget(&f);
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static void a_kernel_at_its_roof_gets_no_advice(void **state)
+{
+    (void)state;
+    struct sample s;
+    /* A copy. */
+    make_sample(&s, "copy");
+    set(&s, "dram__bytes_read.sum", 2.1e9);
+    set(&s, "dram__bytes_write.sum", 2.1e9);
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 50);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 4.2e9 / 32);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 2.1e9);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_st.sum", 2.1e9);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 2.1e9 / 32);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 2.1e9 / 32);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 4.2e9 / 128);
+    const struct gp_instruction_counts counts[] = {
+        {0, 0x10, {[GP_COUNT_SECTORS] = 65625000, [GP_COUNT_SECTORS_IDEAL] = 65625000}}};
+    struct gp_sources *sources = count_instructions("copy", counts, 1);
+    first_advice_is(&s, sources, "dram", NULL);
+    gp_sources_free(sources);
+    /* A product of matrices by cuBLAS, at 76 % of the tensor cores, 12 % occupancy, many registers.
+     */
+    make_sample(&s, "_Z20cutlass_gemm_bf16_tnv");
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 62);
+    set(&s, "sm__warps_active.avg.pct_of_peak_sustained_active", 12);
+    s.launch.registers = 168;
+    first_advice_is(&s, NULL, "tensor", NULL);
+}
+
+static void scattered_accesses_are_found_with_their_line(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "_Z8membersv");
+    set(&s, "smsp__inst_executed.sum", 0.05 * 4 * SMS * CYCLES);
+    set(&s, "dram__bytes_read.sum", 4.2e9);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 4.2e9 / 32);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 4.2e9 / 8);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4.2e9 / 32);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 4.2e9 / 128);
+    const struct gp_instruction_counts counts[] = {
+        {0, 0x10, {[GP_COUNT_SECTORS] = 131250000, [GP_COUNT_SECTORS_IDEAL] = 131250000 / 8}},
+        {0, 0x20, {[GP_COUNT_SECTORS] = 10, [GP_COUNT_SECTORS_IDEAL] = 80}}};
+    struct gp_sources *sources = count_instructions("_Z8membersv", counts, 2);
+    struct found f;
+    find(&f, &s, sources);
+    assert_string_equal(f.findings.bounds[0].name, "dram");
+    assert_true(f.findings.bounds[0].at_roof);
+    const struct gp_advice *a = &f.findings.advice.list[0];
+    assert_string_equal(a->rule->name, "uncoalesced");
+    assert_true(a->up_to);
+    assert_true(a->gain > 0.8 && a->gain < 0.876);
+    assert_non_null(strstr(a->evidence, "87 % of the 32-byte sectors"));
+    assert_string_equal(a->place, "at +0x10");
+    forget(&f);
+    gp_sources_free(sources);
+    /* Without counts of instructions nothing is said: all lanes may read one address. */
+    first_advice_is(&s, NULL, "dram", NULL);
+}
+
+/* All lanes read one address: of 32 bytes four are asked for, and nothing is wasted. */
+static void a_broadcast_is_no_waste(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 70);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 1e8);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 4e8);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 1e8);
+    const struct gp_instruction_counts counts[] = {
+        {0, 0x10, {[GP_COUNT_SECTORS] = 100000000, [GP_COUNT_SECTORS_IDEAL] = 400000000}}};
+    struct gp_sources *sources = count_instructions("k", counts, 1);
+    first_advice_is(&s, sources, "l2", NULL);
+    gp_sources_free(sources);
+}
+
+/* The last steps of a reduction in shared memory: 83 % of the bytes of the wavefronts, no conflict.
+ */
+static void idle_lanes_are_no_bank_conflicts(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "reduceShared");
+    set(&s, "smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 83.04);
+    set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 0.7 * SMS * CYCLES);
+    const struct gp_instruction_counts even[] = {
+        {0, 0x10, {[GP_COUNT_WAVEFRONTS] = 166320000, [GP_COUNT_WAVEFRONTS_IDEAL] = 166320000}}};
+    struct gp_sources *sources = count_instructions("reduceShared", even, 1);
+    first_advice_is(&s, sources, "l1", NULL);
+    gp_sources_free(sources);
+    const struct gp_instruction_counts conflicts[] = {
+        {0, 0x10, {[GP_COUNT_WAVEFRONTS] = 166320000, [GP_COUNT_WAVEFRONTS_IDEAL] = 83160000}}};
+    sources = count_instructions("reduceShared", conflicts, 1);
+    first_advice_is(&s, sources, "l1", "bank_conflicts");
+    gp_sources_free(sources);
+}
+
+static void what_limits_occupancy_is_named_where_warps_wait(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    s.launch.block[0] = 16;
+    first_advice_is(&s, NULL, "latency", "small_blocks");
+    make_sample(&s, "k");
+    s.launch.registers = 128;
+    set(&s, "sm__warps_active.avg.pct_of_peak_sustained_active", 24);
+    first_advice_is(&s, NULL, "latency", "occupancy_registers");
+    make_sample(&s, "k");
+    s.launch.shared_static = 41472;
+    s.launch.shared_dynamic = 40000;
+    s.launch.max_shared_dynamic = 40000;
+    set(&s, "sm__warps_active.avg.pct_of_peak_sustained_active", 24);
+    first_advice_is(&s, NULL, "latency", "occupancy_shared");
+}
+
+static void uneven_sms_are_named(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    s.launch.block[0] = 1024;
+    s.launch.registers = 64;
+    s.launch.grid[0] = 133;
+    set(&s, "smsp__inst_executed.sum", 0.7 * 4 * SMS * CYCLES);
+    set(&s, "sm__cycles_active.avg", CYCLES / 1.98);
+    first_advice_is(&s, NULL, "issue", "tail");
+    s.launch.grid[0] = 1320;
+    first_advice_is(&s, NULL, "issue", "imbalance");
+}
+
+static void divergence_atomics_and_local_memory_are_found(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "smsp__inst_executed.sum", 0.8 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed.sum", 16 * 0.8 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed_pred_on.sum", 16 * 0.8 * 4 * SMS * CYCLES);
+    const struct gp_instruction_counts parted[] = {
+        {0, 0x40, {[GP_COUNT_BRANCHES] = 1000, [GP_COUNT_DIVERGENT] = 900}}};
+    struct gp_sources *sources = count_instructions("k", parted, 1);
+    first_advice_is(&s, sources, "issue", "divergence");
+    gp_sources_free(sources);
+    make_sample(&s, "k");
+    set(&s, "smsp__sass_inst_executed_op_global_red.sum", CYCLES / 2);
+    first_advice_is(&s, NULL, "latency", "atomics");
+    make_sample(&s, "k");
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_local_op_ld.sum", 1e8);
+    first_advice_is(&s, NULL, "latency", "local_memory");
+}
+
+static void many_short_launches_are_the_programs_matter(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *summary = gp_summary_new(m);
+    struct gp_rows rows;
+    struct gp_text problems = {0};
+    struct gp_findings f;
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "gpu__time_duration.sum", 2e3);
+    gp_summary_device(summary, &h200);
+    for (int i = 0; i < 200; i++)
+        gp_summary_launch(summary, &s.launch);
+    assert_int_equal(gp_rows_make(&rows, summary), 0);
+    struct gp_rules *rules = gp_rules_open(m, &problems);
+    assert_int_equal(gp_findings_make(&f, rules, &rows, NULL, NULL), 0);
+    assert_true(f.advice.count > 0);
+    assert_string_equal(f.advice.list[0].rule->name, "launch_overhead");
+    assert_null(f.advice.list[0].row);
+    assert_non_null(strstr(f.advice.list[0].evidence, "200 of 200 launches last 2.000 us"));
+    gp_findings_free(&f);
+    gp_rules_close(rules);
+    gp_rows_free(&rows);
+    gp_summary_free(summary);
+    gp_metrics_close(m);
+}
+
+/* ---- the screen ------------------------------------------------------------------------------ */
+
+static void grids_have_lines_where_other_things_bound_them(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *summary = gp_summary_new(m);
+    struct gp_text out = {0};
+    struct sample s;
+    make_sample(&s, "k");
+    gp_summary_device(summary, &h200);
+    gp_summary_launch(summary, &s.launch);
+    s.launch.grid[0]++;
+    gp_summary_launch(summary, &s.launch);
+    gp_table_report(summary, &(struct gp_table_options){.top = 20}, &out);
+    assert_null(strstr(out.data, "of these, grid"));
+    gp_text_clear(&out);
+    s.launch.grid[0] = 3;
+    gp_summary_launch(summary, &s.launch);
+    gp_table_report(summary, &(struct gp_table_options){.top = 20}, &out);
+    const char *small = strstr(out.data, "of these, grid 3\n");
+    assert_non_null(small);
+    assert_non_null(strstr(out.data, "of these, grid 10560\n"));
+    while (small > out.data && small[-1] != '\n')
+        small--;
+    assert_non_null(strstr(small, "too small"));
+    for (const char *line = out.data; *line; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") <= 120);
+    gp_text_free(&out);
+    gp_summary_free(summary);
+    gp_metrics_close(m);
+}
+
+/* ---- rules of users -------------------------------------------------------------------------- */
+
+static void complains(const char *text, const char *expected)
+{
+    struct gp_metrics *m = shipped();
+    struct gp_text problems = {0};
+    struct gp_rules *r = gp_rules_parse(m, "my.ini", text, strlen(text), &problems);
+    assert_non_null(r);
+    assert_string_equal(gp_text_string(&problems), expected);
+    gp_text_free(&problems);
+    gp_rules_close(r);
+    gp_metrics_close(m);
+}
+
+#define RULE "condition = waves < 1\nevidence = e\ntext = t\nestimate = 0.5\n"
+
+static void mistakes_in_rules_are_said_with_their_line(void **state)
+{
+    (void)state;
+    complains("[a]\n" RULE, "");
+    complains("[a]\nuse = no\n", "");
+    complains("[a]\nuse = maybe\n", "my.ini:2: rule a: use: 'maybe' is none of yes, no\n");
+    complains("x = 1\n", "my.ini:1: expected a rule's name in brackets first: [my_rule]\n");
+    complains("[a\n", "my.ini:1: expected ']' after the rule's name\n");
+    complains("[a-b]\n", "my.ini:1: 'a-b' is no name for a rule: use up to 48 letters, digits and "
+                         "'_', behind 'bound ' for a unit of the GPU\n");
+    complains("[a]\ncondtion = 1\n",
+              "my.ini:2: there is no key 'condtion', did you mean condition?\n");
+    complains("[a]\nevidence = e\n", "my.ini:1: rule a: there is no 'condition = ...'\n"
+                                     "my.ini:1: rule a: there is no 'text = ...'\n"
+                                     "my.ini:1: rule a: there is no 'estimate = ...'\n");
+    complains("[a]\ncondition = waves\nevidence = e\ntext = t\nestimate = 1\n",
+              "my.ini:2: rule a: condition: a condition compares, like 'waves < 1 and sm_busy < "
+              "0.5', with < <= > >=\n");
+    complains("[a]\ncondition = waves < 1 and wave > 2\nevidence = e\ntext = t\nestimate = 1\n",
+              "my.ini:2: rule a: condition: there is no metric or value 'wave'; did you mean "
+              "waves?\n");
+    complains("[a]\ncondition = waves < 1 and 2 + > 2\nevidence = e\ntext = t\nestimate = 1\n",
+              "my.ini:2: rule a: condition: column 19: expected a number, a counter, a fact or a "
+              "metric, the formula ends here\n");
+    complains(
+        "[a]\ncondition = dram__bytes_read.sum < 1\nevidence = e\ntext = t\nestimate = 1\n",
+        "my.ini:2: rule a: condition: a rule names metrics, not counters; define a metric for "
+        "dram__bytes_read.sum first\n");
+    complains("[a]\ncondition = waves < 1\nevidence = {waves\ntext = t\nestimate = 1\n",
+              "my.ini:3: rule a: evidence: expected '}' to close '{'\n");
+    complains("[bound x]\ntitle = X\nutilization = waves\nceiling = 7\n",
+              "my.ini:4: bound x: ceiling: expected a number above 0 and up to 1\n");
+    complains("[a]\n" RULE "text = again\n", "my.ini:6: text was already given in line 4\n");
+}
+
+static void a_user_switches_a_rule_off_and_adds_one(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gpuprof-rules-XXXXXX", path[128];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "mkdir -p %s/rules", folder);
+    assert_int_equal(system(path), 0);
+    snprintf(path, sizeof(path), "%s/rules/mine.ini", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("[waiting]\nuse = no\n[mine]\nunder = latency\ncondition = waves > 1\n"
+          "evidence = {waves:ratio} waves\ntext = do it\nestimate = 0.25\n",
+          f);
+    fclose(f);
+    struct sample s;
+    struct found found;
+    make_sample(&s, "k");
+    struct gp_metrics *m = shipped();
+    setenv("GPUPROF_METRICS_PATH", folder, 1);
+    struct gp_text problems = {0};
+    struct gp_rules *rules = gp_rules_open(m, &problems);
+    assert_string_equal(gp_text_string(&problems), "");
+    unsetenv("GPUPROF_METRICS_PATH");
+    find(&found, &s, NULL);
+    struct gp_findings own;
+    assert_int_equal(gp_findings_make(&own, rules, &found.rows, NULL, NULL), 0);
+    assert_int_equal(own.advice.count, 1);
+    assert_string_equal(own.advice.list[0].rule->name, "mine");
+    assert_string_equal(own.advice.list[0].evidence, "10.00 waves");
+    assert_false(own.advice.list[0].up_to);
+    gp_findings_free(&own);
+    gp_rules_close(rules);
+    gp_metrics_close(m);
+    forget(&found);
+    unlink(path);
+    snprintf(path, sizeof(path), "rm -r %s", folder);
+    assert_int_equal(system(path), 0);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static void names_keep_what_differs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+        "std::array<char*, 3ul> >",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::Half>, "
+        "std::array<char*, 3ul> >",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+        "std::array<char*, 1ul> >",
+        "void at::native::reduce_kernel<512, 1>",
+        "(anonymous namespace)::plain",
+        "operator<",
+    };
+    static const char *const expected[] = {
+        "vectorized_elementwise_kernel<.., CUDAFunctor_add<float>, array<.., 3ul>>",
+        "vectorized_elementwise_kernel<.., CUDAFunctor_add<Half>, array<.., 3ul>>",
+        "vectorized_elementwise_kernel<.., FillFunctor, array<.., 1ul>>",
+        "reduce_kernel",
+        "plain",
+        "operator",
+    };
+    char *out[6];
+    assert_int_equal(gp_names_distinct(names, 6, out), 0);
+    for (size_t i = 0; i < 6; i++) {
+        assert_string_equal(out[i], expected[i]);
+        free(out[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_busiest_unit_bounds),
+        cmocka_unit_test(a_pipe_is_named_where_issue_slots_are_as_busy),
+        cmocka_unit_test(shares_are_those_of_the_kernels_own_time),
+        cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
+        cmocka_unit_test(what_was_not_measured_bounds_nothing),
+        cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
+        cmocka_unit_test(scattered_accesses_are_found_with_their_line),
+        cmocka_unit_test(a_broadcast_is_no_waste),
+        cmocka_unit_test(idle_lanes_are_no_bank_conflicts),
+        cmocka_unit_test(what_limits_occupancy_is_named_where_warps_wait),
+        cmocka_unit_test(uneven_sms_are_named),
+        cmocka_unit_test(divergence_atomics_and_local_memory_are_found),
+        cmocka_unit_test(many_short_launches_are_the_programs_matter),
+        cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
+        cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
+        cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
+        cmocka_unit_test(names_keep_what_differs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
