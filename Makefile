@@ -56,7 +56,8 @@ hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
-core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o
+core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o $(O)/obj/roofs.o \
+	$(O)/obj/page_head.o $(O)/obj/page_tail.o
 hook_obj = $(call objects,$(hook_src) $(hook_asm)) $(O)/obj/device_image.o
 cli_obj = $(call objects,$(cli_src))
 
@@ -66,7 +67,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu mutants demo bench coverage fuzz install uninstall deb tarball \
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball \
 	format lint reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -114,6 +115,24 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 	$(1) $(1) $(1) $(2) $(1) $(1) $(1)
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
+
+# What was measured of the roofs of GPUs (tests/gpu/roofs).
+$(O)/obj/roofs.txt: $(sort $(wildcard metrics/roofs/*.ini))
+	@mkdir -p $(@D)
+	$(Q)cat /dev/null $^ > $@
+$(O)/obj/roofs.o: $(O)/obj/roofs.txt
+	$(Q)$(call embed,gp_measured_roofs,$<) | $(CC) -x assembler -c - -o $@
+
+# The page of `gpuprof report --html`, with the library that draws its charts.
+CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
+CHART_JS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
+$(O)/obj/page_head.html $(O)/obj/page_tail.html &: tools/make-page $(wildcard src/report/page/*) \
+		$(CHART_JS) $(CHART_JS_LICENCE)
+	$(call say,PAGE,src/report/page)
+	@mkdir -p $(O)/obj
+	$(Q)tools/make-page $(O)/obj $(CHART_JS) $(CHART_JS_LICENCE)
+$(O)/obj/page_%.o: $(O)/obj/page_%.html
+	$(Q)$(call embed,gp_page_$*,$<) | $(CC) -x assembler -c - -o $@
 
 # The shipped rules for advice, likewise.
 rules = $(sort $(wildcard metrics/rules/*.ini))
@@ -268,6 +287,11 @@ mutants:
 test-gpu:
 	@tests/gpu/run $(O)
 
+# The page of `gpuprof report --html` in a browser, with what takes longer than `make test` may.
+test-page: all
+	@tools/setup page
+	@tests/page/run $(O)
+
 demo:
 	@tools/setup build
 	@+tools/demo $(O)
@@ -342,5 +366,6 @@ help:
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
 	@echo 'reference  docs/metrics-reference.md, from the definitions'
+	@echo 'test-page  the page of report --html, in a browser'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/report_html.h"
 #include "cli/report_views.h"
 #include "cli/source.h"
 
@@ -26,6 +27,7 @@ enum {
     SKIP,
     COUNT,
     PRINT,
+    HTML,
     TRACE,
     CSV,
     COLUMNS,
@@ -70,6 +72,9 @@ static const struct cli_option options[OPTION_COUNT] = {
                "launch; json: the summary for programs; side: a column for each profile; launches: "
                "JSON Lines, all that is recorded of a launch in one object (summary)",
                HOW, NULL, NULL, NULL, 0},
+    [HTML] = {"html", 0, "FILE",
+              "write a page for a browser instead, with all profiles; -: to standard output", HOW,
+              NULL, NULL, NULL, 0},
     [TRACE] = {"print-gpu-trace", 0, NULL, "as --print trace", HOW, NULL, "--print-gpu-trace", NULL,
                0},
     [CSV] = {"csv", 0, NULL,
@@ -399,13 +404,15 @@ static bool read_views(const char *const *values, struct cli_views *views)
     return true;
 }
 
+/* `page`: the file for a browser; NULL: print. */
 static int print_report(const struct cli_views *views, const struct gp_table_options *table,
-                        char **paths, int count)
+                        const char *page, char **paths, int count)
 {
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
     int answer = !cli_views_check(views, m)         ? CLI_USAGE
+                 : page                             ? cli_report_html(page, views, m, paths, count)
                  : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)
                                                     : cli_views_print(views, m, paths, count);
     gp_metrics_close(m);
@@ -424,11 +431,15 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     if ((values[TOP] && read_top(values[TOP], &table) != 0) || !read_views(values, &views))
         return CLI_USAGE;
     views.top = values[TOP] ? table.top : 0;
+    if (values[HTML] && views.which != CLI_VIEW_SUMMARY) {
+        gp_say("--html: a page has all views of its own; leave out the other one");
+        return CLI_USAGE;
+    }
     if (first >= argc) {
         gp_say("there is no profile to report on ('gpuprof help report' tells more)");
         return CLI_USAGE;
     }
-    return print_report(&views, &table, argv + first, argc - first);
+    return print_report(&views, &table, values[HTML], argv + first, argc - first);
 }
 
 const struct cli_command cli_report = {

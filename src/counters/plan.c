@@ -2,14 +2,7 @@
 
 bool gp_plan_is_measured(const struct gp_plan *plan)
 {
-    return plan->source == GP_SOURCE_MEASURED || plan->source == GP_SOURCE_LEARNABLE ||
-           plan->source == GP_SOURCE_LEARNED;
-}
-
-bool gp_plan_saw_instructions(const struct gp_plan *plan)
-{
-    return plan->source != GP_SOURCE_NONE && plan->source != GP_SOURCE_MEASURED &&
-           plan->source != GP_SOURCE_PRESUMED;
+    return plan->source == GP_SOURCE_MEASURED || plan->source == GP_SOURCE_LEARNABLE;
 }
 
 bool gp_plan_is_recalled(const struct gp_plan *plan)
@@ -123,5 +116,5 @@ void gp_plan_found(struct gp_plan *plan, enum gp_finding finding)
 
 void gp_plan_learned(struct gp_plan *plan)
 {
-    plan->source = GP_SOURCE_LEARNED;
+    plan->source = GP_SOURCE_MEASURED;
 }

@@ -26,7 +26,6 @@ enum gp_source {
     GP_SOURCE_MEASURED,  /* by the Range Profiler */
     GP_SOURCE_NEW,       /* to be measured: the fingerprint is that of no other launch */
     GP_SOURCE_LEARNABLE, /* measured, and the fingerprint is known: others may be like it */
-    GP_SOURCE_LEARNED,   /* the same, and others are given its counters */
     GP_SOURCE_RECALLED,  /* another launch's that has the same fingerprint */
     GP_SOURCE_UNLEARNED, /* the same, of one that was not learned yet */
     GP_SOURCE_PRESUMED   /* another's: no fingerprint was taken */
@@ -89,8 +88,6 @@ void gp_plan_learned(struct gp_plan *plan);
 
 /* The Range Profiler has measured it. */
 bool gp_plan_is_measured(const struct gp_plan *plan);
-/* How often each of its instructions ran is known. */
-bool gp_plan_saw_instructions(const struct gp_plan *plan);
 /* Its counters are another launch's. */
 bool gp_plan_is_recalled(const struct gp_plan *plan);
 

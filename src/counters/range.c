@@ -42,6 +42,7 @@ struct ticket {
     bool only_pass;                    /* there will be no other, so it is to be read by itself */
     bool in_session;                   /* by the session that is open now, and not read yet */
     bool range_read;                   /* what the Range Profiler counted is there */
+    bool by_sass;                      /* the SASS metrics have counted something of it */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or presumed */
     double started_ms;                 /* the instrumented pass */
@@ -72,7 +73,7 @@ struct gp_collection {
     struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
-    double *row;         /* scratch: used + all witnesses */
+    double *row;         /* scratch: used + our own + all witnesses */
     const char **absent; /* the same */
 };
 
@@ -134,7 +135,7 @@ static bool allocate(struct gp_collection *c)
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
     c->values = calloc(width * MOST_TICKETS, sizeof(*c->values));
-    c->row = calloc(c->list.used + GP_ALL_WITNESSES, sizeof(*c->row));
+    c->row = calloc(c->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES, sizeof(*c->row));
     c->absent = calloc(width * MOST_TICKETS, sizeof(*c->absent));
     return c->counters && c->sass_unavailable && c->values && c->row && c->absent;
 }
@@ -254,9 +255,7 @@ static bool range_full(const struct gp_collection *c)
     return c->tickets_given >= tickets_of(c);
 }
 
-/* Numbers in a row of make_row, and where those of the hardware begin in it. */
-#define MOST_IN_ROW(c) ((c)->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES)
-
+/* Where those of the hardware begin in a row of make_row. */
 static size_t witnesses_in_row(const struct gp_collection *c)
 {
     return c->list.instrumented + c->list.own_count;
@@ -482,17 +481,6 @@ static bool instruments(const struct gp_collection *c)
     return c->list.instrumented > 0 && (has_ranges(c) || (c->sass && !c->tells));
 }
 
-static struct gp_passes range_passes(struct gp_collection *c)
-{
-    bool there = has_session(c);
-    return (struct gp_passes){
-        .hardware = there ? gp_range_session_hardware_passes(c->session) : 0,
-        .instrumented = instruments(c),
-        .hardware_wanted = wants_hardware(c),
-        .no_hardware = c->list.hardware_used ? c->no_session : NULL,
-    };
-}
-
 static int cc_of(const struct gp_collection *c)
 {
     return 10 * c->device.cc_major + c->device.cc_minor;
@@ -504,6 +492,17 @@ static bool wants_matrices(const struct gp_collection *c)
         if (c->list.own[i] < GP_OWN_LOADED)
             return true;
     return false;
+}
+
+static struct gp_passes range_passes(struct gp_collection *c)
+{
+    bool there = has_session(c);
+    return (struct gp_passes){
+        .hardware = there ? gp_range_session_hardware_passes(c->session) : 0,
+        .instrumented = instruments(c),
+        .hardware_wanted = wants_hardware(c),
+        .no_hardware = c->list.hardware_used ? c->no_session : NULL,
+    };
 }
 
 static void note_kind(struct ticket *t, const struct gp_run *run)
@@ -617,7 +616,7 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
     const struct gp_plan_questions questions = {expects_new, fingerprint_pays, presume, &asked};
     note_kind(t, run);
     if (gp_plan_way(&t->plan, &means, &questions) == GP_WAY_RANGE) {
-        if (!gp_plan_saw_instructions(&t->plan))
+        if (!t->by_sass)
             note_no_matrices(c, ticket, run);
         bool begun = push(c, ticket, gp_range_session_hardware_passes(c->session), run, why);
         t->started_ms = 1e3 * now_seconds();
@@ -718,6 +717,8 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
         return false;
     if (by_range)
         gp_plan_measured(&t->plan);
+    else
+        t->by_sass = true;
     gp_learn_pass(&c->cost, by_range, run, 1e3 * now_seconds() - t->started_ms);
     return true;
 }
@@ -765,7 +766,7 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
                   (gp_plan_is_measured(&t->plan) && !t->range_read);
     if (t->in_session && unread)
         return "the process ended before it was read";
-    if (is_own(c, place) && !gp_plan_saw_instructions(&t->plan))
+    if (is_own(c, place) && !t->by_sass)
         return c->sass ? "how often each instruction ran was not counted" : c->no_sass;
     if (c->list.is_instrumented[place]) {
         if (source == GP_SOURCE_NEW)

@@ -141,6 +141,12 @@ int gp_occupancy_of(const struct gp_device *d, const struct gp_launch *l, struct
     o->warps_per_sm =
         blocks * (int)((threads + (uint64_t)d->warp_size - 1) / (uint64_t)d->warp_size);
     o->ratio = (double)o->warps_per_sm / o->max_warps_per_sm;
+    o->by_warps = result.blockLimitWarps;
+    o->by_registers = result.blockLimitRegs;
+    o->by_shared = result.blockLimitSharedMem;
+    o->by_blocks = d->max_blocks_per_sm > 0 && d->max_blocks_per_sm < result.blockLimitBlocks
+                       ? d->max_blocks_per_sm
+                       : result.blockLimitBlocks;
     name_limiters(factors, o->limiter, sizeof(o->limiter));
     return 0;
 }

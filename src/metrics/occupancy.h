@@ -10,6 +10,8 @@ struct gp_occupancy {
     int warps_per_sm, max_warps_per_sm;
     double ratio;     /* warps_per_sm / max_warps_per_sm */
     char limiter[64]; /* "registers", "threads/warps and shared memory", ... */
+    /* Blocks that an SM would hold by each alone; INT_MAX where it sets no limit. */
+    int by_warps, by_registers, by_shared, by_blocks;
 };
 
 /* Returns 0, or -1 with the reason in `why` (a fact is not known, or cuda_occupancy.h does not know

@@ -20,6 +20,10 @@
 #define WORTH_A_LINE 0.1 /* of the kernel's time */
 #define MOST_DEVICES 4
 #define MOST_CHANGES 5
+#define LEAST_CHANGES 3
+#define MOST_LINES_OF_A_CHANGE 5
+#define LINES_BEHIND 9 /* for what was not measured, and how to see more */
+#define MOST_LINES 60
 #define MOST_OF_A_KERNEL 2
 #define MOST_REASONS 3
 #define LONGEST_REASON 200
@@ -312,6 +316,14 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
 
 /* ---- what to change -------------------------------------------------------------------------- */
 
+static size_t lines_in(const struct gp_text *text, size_t begin)
+{
+    size_t lines = 0;
+    for (size_t i = begin; i < text->length; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}
+
 static size_t advised_before(const struct gp_advice_list *list, size_t end)
 {
     size_t count = 0;
@@ -340,14 +352,20 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
     gp_text_free(&line);
 }
 
-static void add_changes(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
+/* `begin` is where the screen begins in the text. */
+static void add_changes(const struct shown *s, const struct gp_findings *f, size_t begin,
+                        struct gp_text *out)
 {
     const struct gp_advice_list *list = &f->advice;
     size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
     gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time\n");
-    for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++)
+    for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++) {
+        if (number >= LEAST_CHANGES &&
+            lines_in(out, begin) + MOST_LINES_OF_A_CHANGE + LINES_BEHIND > MOST_LINES)
+            break;
         if (advised_before(list, i) < MOST_OF_A_KERNEL)
             add_change(s, &list->list[i], ++number, out);
+    }
     for (size_t i = 0; i < s->rows->count; i++) {
         measured += s->rows->rows[i].measured > 0;
         known += f->bounds[i].kind != GP_BOUND_UNKNOWN;
@@ -428,10 +446,11 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
                struct gp_text *out)
 {
     struct shown s = {0};
+    size_t begin = out->length;
     gp_screen_headline(rows, out);
     if (name_rows(&s, rows)) {
         add_kernels(&s, findings, out);
-        add_changes(&s, findings, out);
+        add_changes(&s, findings, begin, out);
     } else {
         out->failed = 1;
     }

@@ -427,6 +427,12 @@ END
         [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
         [ "$(grep -c "^DETAILS" <<<"$output")" -le 1 ]
     done
+    cp raw.jsonl $'raw\e[2J\nx'
+    for options in --csv --print-gpu-trace --side-by-side --merge; do
+        run "$gpuprof" report $options raw.jsonl $'raw\e[2J\nx'
+        [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
+        [ "$(grep -c '^x' <<<"$output")" -eq 0 ]
+    done
     # What is wrong with a line is said of it as it is; so is a name of a file.
     printf '{"type":"header","format":1}\n{"type":"launch","\x1b[2J": tru\x1b]0;x\x07}\n' >wrong.jsonl
     cp wrong.jsonl $'wrong\e[2J\nx.jsonl'

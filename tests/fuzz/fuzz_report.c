@@ -1,11 +1,13 @@
 /* The report of whatever devices and launches a profile can hold: records are made of the bytes
  * without going through JSON, in which few changes of a byte make sense. What the writer makes of
- * them must be readable. */
+ * them must be readable, and what the page holds must be JSON without markup. */
 #include "profile/fields.h"
 #include "profile/reader.h"
 #include "profile/writer.h"
+#include "report/html.h"
 #include "report/table.h"
 
+#include <jansson.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -110,7 +112,8 @@ static void fill(struct bytes *b, const struct gp_field *fields, size_t count, v
     }
 }
 
-static void add_launch(struct bytes *b, struct gp_summary *summary, struct gp_writer *writer)
+static void add_launch(struct bytes *b, struct gp_summary *summary,
+                       struct gp_launch_columns *columns, struct gp_writer *writer)
 {
     static char strings[2][2100]; /* kernel, skipped */
     struct gp_launch launch = {.shared_carveout = -1};
@@ -130,6 +133,7 @@ static void add_launch(struct bytes *b, struct gp_summary *summary, struct gp_wr
     launch.counters = counters;
     for (unsigned repeats = 1 + take(b) % 3; repeats > 0; repeats--) {
         gp_summary_launch(summary, &launch);
+        gp_launch_columns_add(columns, gp_summary_get_device(summary, launch.device), &launch);
         if (gp_writer_launch(writer, &launch) != 0)
             abort();
         launch.grid[0]++;
@@ -167,6 +171,19 @@ static void read_back(struct gp_writer *writer)
     }
 }
 
+static void check_page(const struct gp_summary *summary, struct gp_launch_columns *columns)
+{
+    struct gp_text page = {0}, processes = {0};
+    gp_html_profile(&page, "a <profile>", &processes, summary, columns, NULL, "");
+    json_t *read = json_loads(gp_text_string(&page), JSON_DECODE_INT_AS_REAL, NULL);
+    if (!read || strpbrk(page.data, "<>&")) {
+        fprintf(stderr, "%s\n", gp_text_string(&page));
+        abort();
+    }
+    json_decref(read);
+    gp_text_free(&page);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -174,8 +191,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         prepare();
     struct bytes b = {bytes, bytes + size};
     struct gp_summary *summary = gp_summary_new(metrics);
-    if (!summary)
-        return 0;
+    struct gp_launch_columns *columns = gp_launch_columns_new(metrics);
+    if (!summary || !columns)
+        abort();
     const char *const command[] = {"./app", NULL};
     char why[256];
     struct gp_writer *writer = gp_writer_open(path, command, NULL, why, sizeof(why));
@@ -189,11 +207,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         gp_writer_device(writer, &device);
     }
     while (b.at < b.end)
-        add_launch(&b, summary, writer);
+        add_launch(&b, summary, columns, writer);
     read_back(writer);
     struct gp_text out = {0};
     const struct gp_table_options options = {.top = size % 2 ? 2 : 0};
     gp_table_report(summary, &options, &out);
+    check_page(summary, columns);
+    gp_launch_columns_free(columns);
     gp_summary_free(summary);
     gp_text_free(&out);
     return 0;

@@ -261,6 +261,14 @@ static void a_kernel_at_its_roof_gets_no_advice(void **state)
     set(&s, "sm__warps_active.avg.pct_of_peak_sustained_active", 12);
     s.launch.registers = 168;
     first_advice_is(&s, NULL, "tensor", NULL);
+    /* Its own, uneven, and near its roof: what fills idle units does not help. */
+    make_sample(&s, "mine");
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 70);
+    set(&s, "sm__cycles_active.avg", CYCLES / 1.5);
+    s.launch.grid[0] = 132 * 8 + 1;
+    first_advice_is(&s, NULL, "tensor", NULL);
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 55);
+    first_advice_is(&s, NULL, "tensor", "tail");
 }
 
 static void scattered_accesses_are_found_with_their_line(void **state)

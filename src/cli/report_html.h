@@ -1,0 +1,14 @@
+/* `gpuprof report --html FILE`: profiles as one page. Owns nothing; calls profile/, metrics/ and
+ * report/. */
+#ifndef GPUPROF_CLI_REPORT_HTML_H
+#define GPUPROF_CLI_REPORT_HTML_H
+
+#include "cli/report_views.h"
+
+/* Writes the page: of each profile, or of all together where the options say so. Returns CLI_OK, or
+ * after saying what is wrong what the command answers; of a damaged profile the page has what can
+ * be read. */
+int cli_report_html(const char *file, const struct cli_views *views, struct gp_metrics *m,
+                    char **paths, int count);
+
+#endif

@@ -1,0 +1,163 @@
+#include "report/html.h"
+
+#include "gpuprof_version.h"
+#include "report/advice.h"
+#include "report/html_kernels.h"
+#include "report/json.h"
+#include "report/rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* src/report/page, as one text before the data and one behind them (see Makefile). */
+extern const char gp_page_head[], gp_page_head_end[], gp_page_tail[], gp_page_tail_end[];
+
+void gp_html_begin(struct gp_text *page)
+{
+    gp_text_add_bytes(page, gp_page_head, (size_t)(gp_page_head_end - gp_page_head));
+    gp_text_add(page, "{\"gpuprof\":\"" GP_VERSION "\",\"profiles\":[");
+}
+
+void gp_html_end(struct gp_text *page)
+{
+    gp_text_add(page, "]}");
+    gp_text_add_bytes(page, gp_page_tail, (size_t)(gp_page_tail_end - gp_page_tail));
+}
+
+void gp_html_add_process(struct gp_text *out, const struct gp_html_process *process)
+{
+    gp_json_next(out);
+    gp_text_addf(out, "{\"pid\":%ld", process->pid);
+    gp_json_key(out, "version");
+    gp_json_string(out, process->version);
+    gp_json_key(out, "host");
+    gp_json_string(out, process->host);
+    gp_json_key(out, "time");
+    gp_json_string(out, process->time);
+    gp_json_key(out, "command");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < process->argument_count; i++) {
+        gp_json_next(out);
+        gp_json_string(out, process->command[i]);
+    }
+    gp_text_add(out, "]}");
+}
+
+static void add_totals(const struct gp_rows *r, struct gp_text *out)
+{
+    const struct gp_summary *s = r->summary;
+    uint64_t measured = 0, replays = 0;
+    double overhead_ms = 0;
+    for (size_t i = 0; i < gp_summary_group_count(s); i++) {
+        const struct gp_group *g = gp_summary_group(s, i);
+        measured += g->measured;
+        replays += g->replays;
+        overhead_ms += g->overhead_ms;
+    }
+    gp_json_key(out, "totals");
+    gp_text_addf(out,
+                 "{\"launches\":%" PRIu64 ",\"measured\":%" PRIu64 ",\"replays\":%" PRIu64
+                 ",\"ungrouped\":%" PRIu64 ",\"timed\":%s,\"seconds\":",
+                 gp_summary_launches(s), measured, replays, gp_summary_ungrouped(s),
+                 r->timed ? "true" : "false");
+    gp_json_number(out, r->seconds);
+    gp_json_key(out, "overhead_seconds");
+    gp_json_number(out, overhead_ms / 1e3);
+    gp_text_add(out, "}");
+}
+
+static void add_settings(const struct gp_settings *settings, struct gp_text *out)
+{
+    gp_json_key(out, "sample");
+    gp_json_string(out, settings->sample);
+    gp_json_key(out, "replay_off");
+    gp_text_add(out, settings->replay_off ? "true" : "false");
+}
+
+static void add_skips(const struct gp_summary *s, struct gp_text *out)
+{
+    gp_json_key(out, "skips");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < gp_summary_skip_count(s); i++) {
+        const struct gp_skip *skip = gp_summary_skip(s, i);
+        gp_json_next(out);
+        gp_text_addf(out, "{\"launches\":%" PRIu64, skip->launches);
+        gp_json_key(out, "kernel");
+        gp_html_name(skip->kernel, out);
+        gp_json_key(out, "reason");
+        gp_json_string(out, skip->reason);
+        gp_text_add(out, "}");
+    }
+    gp_text_addf(out, "],\"other_skips\":%" PRIu64, gp_summary_other_skips(s));
+}
+
+/* The row that a launch is in, for gp_launch_columns_json. */
+static int row_of(const void *user, const struct gp_launch *launch)
+{
+    const struct gp_rows *r = user;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct gp_launch *l = r->rows[i].launch;
+        if (l->device == launch->device && l->shared_dynamic == launch->shared_dynamic &&
+            memcmp(l->block, launch->block, sizeof(l->block)) == 0 &&
+            memcmp(l->cluster, launch->cluster, sizeof(l->cluster)) == 0 &&
+            strcmp(l->kernel, launch->kernel) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
+{
+    return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
+}
+
+/* What bounds the kernels and what is to be changed, and all that rests on it. */
+static void add_kernels(const struct gp_rows *r, const struct gp_sources *sources,
+                        struct gp_text *page)
+{
+    struct gp_text problems = {0};
+    struct gp_findings findings = {0};
+    struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
+    if (rules && gp_findings_make(&findings, rules, r, lines_of, (void *)sources) == 0) {
+        gp_html_kernels(r, rules, &findings, sources, page);
+        gp_html_changes(r, &findings.advice, page);
+    } else {
+        page->failed = 1;
+    }
+    gp_json_key(page, "problems");
+    gp_json_string(page, gp_text_string(&problems));
+    gp_findings_free(&findings);
+    gp_rules_close(rules);
+    gp_text_free(&problems);
+}
+
+void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
+                     const struct gp_summary *summary, struct gp_launch_columns *columns,
+                     const struct gp_sources *sources, const char *notes)
+{
+    struct gp_rows r;
+    if (gp_rows_make(&r, summary) != 0) {
+        page->failed = 1;
+        gp_rows_free(&r);
+        return;
+    }
+    gp_json_next(page);
+    gp_text_add(page, "{");
+    gp_json_key(page, "path");
+    gp_json_string(page, path);
+    gp_json_key(page, "processes");
+    gp_text_addf(page, "[%s]", gp_text_string(processes));
+    page->failed |= processes->failed;
+    gp_json_key(page, "notes");
+    gp_json_string(page, notes);
+    add_settings(gp_summary_get_settings(summary), page);
+    add_totals(&r, page);
+    gp_html_devices(summary, page);
+    gp_html_metrics(summary, page);
+    add_kernels(&r, sources, page);
+    add_skips(summary, page);
+    gp_json_key(page, "launches");
+    gp_launch_columns_json(columns, row_of, &r, page);
+    gp_text_add(page, "}");
+    gp_rows_free(&r);
+}

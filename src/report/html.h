@@ -1,0 +1,37 @@
+/* A report as one page: a file that needs no other, for a browser. Owns what it collects until the
+ * page is written; calls base/, metrics/ and its neighbours of report/.
+ *
+ * A page is begun, is given one profile after the other, and is ended. What it says of a profile is
+ * JSON that a browser reads and never runs. */
+#ifndef GPUPROF_REPORT_HTML_H
+#define GPUPROF_REPORT_HTML_H
+
+#include "report/launch_columns.h"
+#include "report/sources.h"
+#include "report/summary.h"
+
+/* How one process of a profile was started. Strings belong to the caller. */
+struct gp_html_process {
+    const char *version, *host, *time;
+    long pid;
+    size_t argument_count;
+    const char *const *command;
+};
+
+/* Appends all that comes before the first profile. */
+void gp_html_begin(struct gp_text *page);
+
+/* Appends a profile. `sources` may be NULL. `processes` is a JSON array made by
+ * gp_html_add_process; `notes` is a text of lines that the reader of the profile left. Check
+ * page->failed afterwards. */
+void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
+                     const struct gp_summary *summary, struct gp_launch_columns *columns,
+                     const struct gp_sources *sources, const char *notes);
+
+/* Appends one process to a list of them. */
+void gp_html_add_process(struct gp_text *processes, const struct gp_html_process *process);
+
+/* Appends the rest. */
+void gp_html_end(struct gp_text *page);
+
+#endif

@@ -1,0 +1,320 @@
+#include "report/html_kernels.h"
+
+#include "base/demangle.h"
+#include "metrics/roofs.h"
+#include "report/html_lines.h"
+#include "report/json.h"
+#include "report/names.h"
+#include "report/occupancy_curves.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gp_html_name(const char *mangled, struct gp_text *out)
+{
+    char *name = gp_demangle(mangled, GP_NAME_FULL);
+    gp_json_string(out, name ? name : mangled);
+    free(name);
+}
+
+/* ---- devices ---- */
+
+static void add_roof(void *user, const struct gp_roof *roof)
+{
+    struct gp_text *out = user;
+    gp_json_next(out);
+    gp_text_addf(out, "{\"name\":\"%s\",\"of\":\"%s\",\"nominal\":", roof->name,
+                 roof->is_bandwidth ? "bytes" : "flop");
+    gp_json_number(out, roof->nominal);
+    gp_json_key(out, "measured");
+    gp_json_number(out, roof->measured);
+    gp_text_add(out, "}");
+}
+
+static void add_device(const struct gp_device *d, struct gp_text *out)
+{
+    gp_json_next(out);
+    gp_text_addf(out, "{\"ordinal\":%d", d->ordinal);
+    gp_json_key(out, "name");
+    gp_json_string(out, d->name);
+    gp_json_key(out, "chip");
+    gp_json_string(out, d->chip);
+    gp_text_addf(out,
+                 ",\"cc\":\"%d.%d\",\"sms\":%d,\"clock_khz\":%d,\"driver\":%d,\"memory\":%zu,"
+                 "\"l2\":%d,\"max_warps\":%d,\"simulated\":%s,\"roofs\":[",
+                 d->cc_major, d->cc_minor, d->sm_count, d->clock_khz, d->driver_version,
+                 d->total_memory, d->l2_bytes,
+                 d->warp_size > 0 ? d->max_threads_per_sm / d->warp_size : 0,
+                 d->simulated ? "true" : "false");
+    gp_roofs_of(d, add_roof, out);
+    gp_text_add(out, "]}");
+}
+
+void gp_html_devices(const struct gp_summary *s, struct gp_text *out)
+{
+    gp_json_key(out, "devices");
+    gp_text_add(out, "[");
+    for (int i = 0; i < GP_MAX_DEVICES; i++) {
+        const struct gp_device *d = gp_summary_get_device(s, i);
+        if (d)
+            add_device(d, out);
+    }
+    gp_text_add(out, "]");
+}
+
+/* ---- metrics ---- */
+
+static const struct gp_device *first_device(const struct gp_summary *s)
+{
+    for (int i = 0; i < GP_MAX_DEVICES; i++)
+        if (gp_summary_get_device(s, i))
+            return gp_summary_get_device(s, i);
+    return NULL;
+}
+
+static void add_formula(const struct gp_metric *metric, const struct gp_device *device,
+                        struct gp_text *out)
+{
+    struct gp_text formula = {0};
+    char why[GP_WHY_SIZE];
+    if (device && gp_metric_formula(metric, device, &formula, why, sizeof(why)) == 0) {
+        gp_json_key(out, "formula");
+        gp_json_string(out, gp_text_string(&formula));
+    }
+    gp_text_free(&formula);
+}
+
+void gp_html_metrics(const struct gp_summary *s, struct gp_text *out)
+{
+    const struct gp_metrics *m = gp_summary_metrics(s);
+    const struct gp_device *device = first_device(s);
+    gp_json_key(out, "metrics");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
+        const struct gp_metric *metric = gp_metrics_selected(m, i);
+        gp_json_next(out);
+        gp_text_add(out, "{");
+        gp_json_key(out, "name");
+        gp_json_string(out, metric->name);
+        gp_json_key(out, "unit");
+        gp_json_string(out, metric->unit);
+        gp_json_key(out, "class");
+        gp_json_string(out, metric->metric_class);
+        gp_json_key(out, "description");
+        gp_json_string(out, metric->description);
+        add_formula(metric, device, out);
+        gp_text_add(out, "}");
+    }
+    gp_text_add(out, "]");
+}
+
+/* ---- kernels ---- */
+
+/* A number where all launches agree; [mean, least, most]; {"all": value} where it is from the means
+ * of counters of several launches; {"why": reason} where there is none. */
+static void add_stat(const struct gp_stat *stat, struct gp_text *out)
+{
+    gp_json_next(out);
+    if (stat->count == 0) {
+        gp_text_add(out, "{\"why\":");
+        gp_json_string(out, stat->absent ? stat->absent : "not measured");
+        gp_text_add(out, "}");
+        return;
+    }
+    double mean = stat->sum / (double)stat->count;
+    if (stat->combined) {
+        gp_text_add(out, "{\"all\":");
+        gp_json_number(out, mean);
+        gp_text_add(out, "}");
+    } else if (stat->min == stat->max) {
+        gp_json_number(out, stat->min);
+    } else {
+        gp_text_add(out, "[");
+        gp_json_number(out, mean);
+        gp_text_add(out, ",");
+        gp_json_number(out, stat->min);
+        gp_text_add(out, ",");
+        gp_json_number(out, stat->max);
+        gp_text_add(out, "]");
+    }
+}
+
+static void add_extent(const char *key, const unsigned extent[3], struct gp_text *out)
+{
+    gp_json_key(out, key);
+    gp_text_addf(out, "[%u,%u,%u]", extent[0], extent[1], extent[2]);
+}
+
+static void add_launch(const struct gp_row *row, struct gp_text *out)
+{
+    const struct gp_launch *l = row->launch;
+    gp_text_addf(out,
+                 ",\"device\":%d,\"registers\":%u,\"local\":%u,\"shared\":[%u,%u],"
+                 "\"launches\":%" PRIu64 ",\"recorded\":%" PRIu64 ",\"measured\":%" PRIu64
+                 ",\"recalled\":%" PRIu64 ",\"timed\":%" PRIu64 ",\"grids\":%zu,\"seconds\":",
+                 l->device, l->registers, l->local_bytes, l->shared_static, l->shared_dynamic,
+                 row->launches, row->recorded, row->measured, row->recalled, row->timed_launches,
+                 row->grids);
+    gp_json_number(out, row->seconds);
+    add_extent("grid", row->largest_grid, out);
+    add_extent("smallest_grid", row->smallest_grid, out);
+    add_extent("block", l->block, out);
+    add_extent("cluster", l->cluster, out);
+}
+
+static void add_limit(const char *name, int blocks, struct gp_text *out)
+{
+    if (blocks == INT_MAX)
+        return;
+    gp_json_key(out, name);
+    gp_text_addf(out, "%d", blocks);
+}
+
+static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+{
+    gp_json_key(out, "occupancy");
+    if (!row->occupancy_known) {
+        gp_text_add(out, "{\"why\":");
+        gp_json_string(out, row->occupancy_why);
+        gp_text_add(out, "}");
+        return;
+    }
+    const struct gp_occupancy *o = &row->occupancy;
+    gp_text_addf(out, "{\"blocks\":%d,\"warps\":%d,\"max_warps\":%d,\"limiter\":", o->blocks_per_sm,
+                 o->warps_per_sm, o->max_warps_per_sm);
+    gp_json_string(out, o->limiter);
+    gp_json_key(out, "limits");
+    gp_text_add(out, "{");
+    add_limit("warps", o->by_warps, out);
+    add_limit("registers", o->by_registers, out);
+    add_limit("shared", o->by_shared, out);
+    add_limit("blocks", o->by_blocks, out);
+    gp_text_add(out, "}");
+    gp_json_key(out, "curves");
+    gp_occupancy_curves_json(gp_summary_get_device(r->summary, row->launch->device), row->launch,
+                             out);
+    gp_text_add(out, "}");
+}
+
+/* ---- what bounds it, what to change ---- */
+
+static void add_share(const char *key, double share, struct gp_text *out)
+{
+    gp_json_key(out, key);
+    gp_json_number(out, share);
+}
+
+static void add_bound(const struct gp_rules *rules, const struct gp_bound *b, struct gp_text *out)
+{
+    gp_json_key(out, "bound");
+    gp_text_addf(out, "{\"known\":%s,\"of_unit\":%s,\"at_roof\":%s,\"balanced\":%s",
+                 b->kind != GP_BOUND_UNKNOWN ? "true" : "false",
+                 b->kind == GP_BOUND_UNIT ? "true" : "false", b->at_roof ? "true" : "false",
+                 b->balanced ? "true" : "false");
+    gp_json_key(out, "by");
+    gp_json_string(out, b->title);
+    if (b->kind == GP_BOUND_UNKNOWN) {
+        gp_json_key(out, "why");
+        gp_json_string(out, b->why);
+    } else {
+        gp_json_key(out, "unit");
+        gp_json_string(out, b->unit);
+        add_share("closeness", b->closeness, out);
+        add_share("utilization", b->utilization, out);
+    }
+    gp_json_key(out, "units");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < rules->unit_count; i++) {
+        gp_json_next(out);
+        gp_text_add(out, "[");
+        gp_json_string(out, rules->units[i].title);
+        gp_text_add(out, ",");
+        gp_json_number(out, b->units[i]);
+        gp_text_add(out, "]");
+    }
+    gp_text_add(out, "]}");
+}
+
+void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advice,
+                     struct gp_text *out)
+{
+    gp_json_key(out, "changes");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < advice->count; i++) {
+        const struct gp_advice *a = &advice->list[i];
+        gp_json_next(out);
+        gp_text_addf(out, "{\"kernel\":%td,\"up_to\":%s", a->row ? a->row - r->rows : -1,
+                     a->up_to ? "true" : "false");
+        add_share("gain", a->gain, out);
+        add_share("kernel_gain", a->kernel_gain, out);
+        gp_json_key(out, "rule");
+        gp_json_string(out, a->rule->name);
+        gp_json_key(out, "source");
+        gp_json_string(out, a->rule->source);
+        gp_json_key(out, "evidence");
+        gp_json_string(out, a->evidence);
+        gp_json_key(out, "text");
+        gp_json_string(out, a->text);
+        gp_json_key(out, "where");
+        gp_json_string(out, a->place);
+        gp_text_add(out, "}");
+    }
+    gp_text_add(out, "]");
+}
+
+/* ---- all of a kernel ---- */
+
+static void add_kernel(const struct gp_rows *r, const struct gp_row *row, const char *short_name,
+                       struct gp_text *out)
+{
+    gp_text_add(out, "\"name\":");
+    gp_json_string(out, row->full_name);
+    gp_json_key(out, "brief");
+    gp_json_string(out, short_name);
+    gp_json_key(out, "symbol");
+    gp_json_string(out, row->launch->kernel);
+    add_launch(row, out);
+    add_occupancy(r, row, out);
+    gp_json_key(out, "stats");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(r->summary)); i++)
+        add_stat(&row->stats[i], out);
+    gp_text_add(out, "]");
+}
+
+static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
+                        const struct gp_findings *findings, const struct gp_sources *sources,
+                        char *const *names, struct gp_text *out)
+{
+    gp_json_key(out, "kernels");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < r->count; i++) {
+        gp_json_next(out);
+        gp_text_add(out, "{");
+        add_kernel(r, &r->rows[i], names[i], out);
+        add_bound(rules, &findings->bounds[i], out);
+        gp_html_lines(sources ? gp_sources_of(sources, r->rows[i].launch->kernel) : NULL, out);
+        gp_text_add(out, "}");
+    }
+    gp_text_add(out, "]");
+}
+
+void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
+                     const struct gp_findings *findings, const struct gp_sources *sources,
+                     struct gp_text *out)
+{
+    const char **brief = calloc(r->count + 1, sizeof(*brief));
+    char **names = calloc(r->count + 1, sizeof(*names));
+    for (size_t i = 0; brief && i < r->count; i++)
+        brief[i] = r->rows[i].brief_name;
+    if (brief && names && gp_names_distinct(brief, r->count, names) == 0)
+        add_kernels(r, rules, findings, sources, names, out);
+    else
+        out->failed = 1;
+    for (size_t i = 0; names && i < r->count; i++)
+        free(names[i]);
+    free(names);
+    free(brief);
+}

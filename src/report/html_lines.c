@@ -1,0 +1,147 @@
+#include "report/html_lines.h"
+
+#include "report/by_line.h"
+#include "report/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_LINES 150
+/* A line is worth one of the page where it has so much of something. */
+#define LEAST_SHARE 0.01
+#define LONGEST_LINE 400
+
+static const struct column {
+    enum gp_weight weight;
+    const char *name;
+} columns[] = {
+    {GP_WEIGHT_WARPS, "warps"},           {GP_WEIGHT_WASTED_SECTORS, "wasted sectors"},
+    {GP_WEIGHT_SECTORS, "sectors"},       {GP_WEIGHT_BANK_CONFLICTS, "bank conflicts"},
+    {GP_WEIGHT_WAVEFRONTS, "wavefronts"}, {GP_WEIGHT_DIVERGENCE, "divergent"},
+    {GP_WEIGHT_BRANCHES, "branches"},     {GP_WEIGHT_IDLE_LANES, "idle lanes"},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+/* ---- text of source files ---- */
+
+/* A file that is read from its first line on. */
+struct source_text {
+    const char *directory, *file; /* NULL: none yet */
+    FILE *stream;
+    char *line;
+    size_t size;
+    unsigned number; /* of `line`; 0: none was read */
+};
+
+/* A profile names files, and a page is passed on: nothing but source is put into it. */
+static bool is_source(const char *file)
+{
+    static const char *const ends[] = {".cu",  ".cuh", ".h",   ".hpp", ".hh", ".c",
+                                       ".cpp", ".cc",  ".cxx", ".inl", ".py", ".ptx"};
+    const char *dot = strrchr(file, '.');
+    for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (strcmp(dot, ends[i]) == 0)
+            return true;
+    return false;
+}
+
+static void close_source(struct source_text *t)
+{
+    if (t->stream)
+        fclose(t->stream);
+    free(t->line);
+    *t = (struct source_text){0};
+}
+
+static void open_source(struct source_text *t, const char *directory, const char *file)
+{
+    char path[4096];
+    struct stat about;
+    close_source(t);
+    t->directory = directory;
+    t->file = file;
+    bool within = *directory && file[0] != '/';
+    snprintf(path, sizeof(path), "%s%s%s", within ? directory : "", within ? "/" : "", file);
+    if (is_source(path) && stat(path, &about) == 0 && S_ISREG(about.st_mode))
+        t->stream = fopen(path, "re");
+}
+
+/* The text of a line, which is not before the last one asked for of that file; NULL: not there. */
+static const char *text_of(struct source_text *t, const struct gp_line_counts *line)
+{
+    if (!t->file || strcmp(t->file, line->file) != 0 || strcmp(t->directory, line->directory) != 0)
+        open_source(t, line->directory, line->file);
+    while (t->stream && t->number < line->line) {
+        if (getline(&t->line, &t->size, t->stream) < 0)
+            return NULL;
+        t->number++;
+    }
+    if (!t->stream || t->number != line->line || !t->line)
+        return NULL;
+    t->line[strcspn(t->line, "\r\n")] = '\0';
+    if (strlen(t->line) > LONGEST_LINE)
+        t->line[LONGEST_LINE] = '\0';
+    return t->line;
+}
+
+/* ---- lines ---- */
+
+static bool is_worth_it(const struct gp_lines *lines, const struct gp_line_counts *line,
+                        const double totals[COLUMNS])
+{
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (totals[c] > 0 && gp_weigh_counts(line->own, columns[c].weight,
+                                             lines->source.launches) >= LEAST_SHARE * totals[c])
+            return true;
+    return false;
+}
+
+static void add_line(const struct gp_lines *lines, const struct gp_line_counts *line,
+                     struct source_text *text, struct gp_text *out)
+{
+    gp_json_next(out);
+    gp_text_addf(out, "{\"line\":%u", line->line);
+    gp_json_key(out, "file");
+    gp_json_string(out, line->file);
+    gp_json_key(out, "text");
+    gp_json_string(out, *line->file ? text_of(text, line) : NULL);
+    gp_json_key(out, "counts");
+    gp_text_add(out, "{");
+    for (size_t c = 0; c < COLUMNS; c++) {
+        double count = gp_weigh_counts(line->own, columns[c].weight, lines->source.launches);
+        if (count > 0) {
+            gp_json_key(out, columns[c].name);
+            gp_json_number(out, count);
+        }
+    }
+    gp_text_add(out, "}}");
+}
+
+void gp_html_lines(const struct gp_lines *lines, struct gp_text *out)
+{
+    struct gp_by_line by_line = {0};
+    struct source_text text = {0};
+    double totals[COLUMNS];
+    gp_json_key(out, "source");
+    if (!lines) {
+        gp_text_add(out, "null");
+        return;
+    }
+    if (gp_by_line_make(&by_line, lines) != 0)
+        out->failed = 1;
+    for (size_t c = 0; c < COLUMNS; c++)
+        totals[c] = gp_lines_total(lines, columns[c].weight);
+    gp_text_add(out, "[");
+    size_t shown = 0;
+    for (size_t i = 0; i < by_line.count && shown < MOST_LINES; i++) {
+        if (!is_worth_it(lines, &by_line.list[i], totals))
+            continue;
+        add_line(lines, &by_line.list[i], &text, out);
+        shown++;
+    }
+    gp_text_add(out, "]");
+    close_source(&text);
+    gp_by_line_free(&by_line);
+}

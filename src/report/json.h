@@ -1,0 +1,24 @@
+/* JSON that may stand inside a page: appended to a text, piece by piece. Owns nothing; calls
+ * base/text. Whoever appends writes brackets and commas; this writes what has to be escaped. */
+#ifndef GPUPROF_REPORT_JSON_H
+#define GPUPROF_REPORT_JSON_H
+
+#include "base/text.h"
+
+/* A quoted string; NULL becomes null. No `<`, `>` or `&` is left in it, so no markup can begin or
+ * end there. Bytes that are no UTF-8 become U+FFFD. */
+void gp_json_string(struct gp_text *out, const char *s);
+
+/* A number with nine significant digits, null where it is not finite. */
+void gp_json_number(struct gp_text *out, double value);
+
+/* `"key":`, with a comma before it unless an object or array has just begun. */
+void gp_json_key(struct gp_text *out, const char *key);
+
+/* A comma, unless an object or array has just begun. */
+void gp_json_next(struct gp_text *out);
+
+/* A string that holds the bytes in base64. */
+void gp_json_bytes(struct gp_text *out, const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,93 @@
+/* The data that the file holds, made easy to ask. A profile has kernels; a kernel has a number (its
+ * place by time), a color and numbers by metric. */
+
+const PALETTE = ['#4c78d8', '#e8a317', '#e4572e', '#2fa58f', '#a05fd6', '#4aa63c', '#e377a8',
+                 '#7aa5f0', '#a0714f', '#c7b42c'];
+const OTHER_COLOR = '#8b93a1';
+const NO_KERNEL = 0xFFFF;
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const profiles = data.profiles.map((profile, number) => makeProfile(profile, number));
+
+function makeProfile(raw, number) {
+    const profile = {
+        ...raw, number,
+        letter: String.fromCharCode(65 + number % 26),
+        metricIndex: new Map(raw.metrics.map((metric, i) => [metric.name, i])),
+    };
+    const seen = new Map();
+    for (const kernel of raw.kernels)
+        seen.set(kernel.brief, (seen.get(kernel.brief) || 0) + 1);
+    profile.kernels = raw.kernels.map((kernel, i) => ({
+        ...kernel, profile, number: i, advice: raw.changes.filter(c => c.kernel === i),
+        label: seen.get(kernel.brief) > 1 ? `${kernel.brief} [${extent(kernel.block)}]`
+                                          : kernel.brief,
+        color: i < PALETTE.length ? PALETTE[i] : OTHER_COLOR,
+        share: raw.totals.seconds > 0 ? kernel.seconds / raw.totals.seconds : NaN,
+        search: `${kernel.name} ${kernel.symbol} [${extent(kernel.block)}]`.toLowerCase(),
+    }));
+    return profile;
+}
+
+/* {mean, min, max}, {mean, combined}, or {why}; null where the metric is not there. */
+function stat(kernel, metric) {
+    const i = kernel.profile.metricIndex.get(metric);
+    if (i === undefined)
+        return null;
+    const s = kernel.stats[i];
+    if (typeof s === 'number')
+        return {mean: s, min: s, max: s};
+    if (Array.isArray(s))
+        return {mean: s[0], min: s[1], max: s[2]};
+    if (s && 'all' in s)
+        return {mean: s.all, combined: true};
+    return {why: (s && s.why) || 'not a finite number'};
+}
+
+/* The mean over the launches, NaN where there is none. */
+function value(kernel, metric) {
+    const s = stat(kernel, metric);
+    return s && isNumber(s.mean) ? s.mean : NaN;
+}
+
+const metricOf = (profile, name) => profile.metrics[profile.metricIndex.get(name)];
+const hasMetric = (profile, name) => profile.kernels.some(k => isNumber(value(k, name)));
+const deviceOf = kernel => kernel.profile.devices.find(d => d.ordinal === kernel.device);
+const theoretical = kernel =>
+    kernel.occupancy.why ? NaN : kernel.occupancy.warps / kernel.occupancy.max_warps;
+
+/* The kernel of another profile that this one is to be held to: of the same symbol and the nearest
+ * launch configuration. */
+function partner(kernel, other) {
+    if (!other)
+        return null;
+    const same = other.kernels.filter(k => k.symbol === kernel.symbol);
+    return same.find(k => String(k.block) === String(kernel.block) &&
+                          k.shared[1] === kernel.shared[1]) ||
+           same.find(k => String(k.block) === String(kernel.block)) || same[0] || null;
+}
+
+/* The launches of a profile as columns; decoded when first asked for. */
+function launchesOf(profile) {
+    if (profile.columns)
+        return profile.columns;
+    const raw = profile.launches, n = raw.count;
+    const columns = {
+        count: n, stride: raw.stride, streams: raw.streams, otherStreams: raw.other_streams,
+        kernel: new Uint16Array(bytesOf(raw.kernel)),
+        stream: new Uint8Array(bytesOf(raw.stream)),
+        index: raw.index ? new Uint32Array(bytesOf(raw.index))
+                         : Uint32Array.from({length: n}, (_, i) => raw.first + i * raw.stride),
+        start: raw.start && new Float64Array(bytesOf(raw.start)),
+        blocks: new Float32Array(bytesOf(raw.blocks)),
+        names: Object.keys(raw.metrics),
+        decoded: new Map(),
+        metric(name) {
+            if (!this.decoded.has(name) && Object.hasOwn(raw.metrics, name))
+                this.decoded.set(name, new Float32Array(bytesOf(raw.metrics[name])));
+            return this.decoded.get(name);
+        },
+    };
+    profile.columns = columns;
+    return columns;
+}

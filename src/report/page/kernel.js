@@ -1,0 +1,325 @@
+/* The page of one kernel: how it was launched, advice, what limits its occupancy and how that would
+ * change, its metrics, source lines, launches over time. */
+
+const kernelHash = kernel => `kernel=${kernel.profile.number}.${kernel.number}`;
+
+function openKernel(kernel) {
+    location.hash = kernelHash(kernel);
+}
+
+function fact(name, text, note) {
+    return h('div', {class: 'fact'}, h('dt', {}, name), h('dd', {}, text, note &&
+        h('span', {class: 'muted'}, ` ${note}`)));
+}
+
+function launchFacts(kernel) {
+    const o = kernel.occupancy, shared = kernel.shared[0] + kernel.shared[1];
+    return h('dl', {class: 'facts'},
+        fact('GPU time', kernel.timed ? format(kernel.seconds, 's') : '–',
+             isNumber(kernel.share) ? percent(kernel.share) : ''),
+        fact('Launches', grouped(kernel.launches),
+             kernel.measured < kernel.launches ? `${grouped(kernel.measured)} measured` : ''),
+        fact('Average', format(value(kernel, 'duration'), 's')),
+        fact('Grid', kernel.grids > 1 ? `${extent(kernel.smallest_grid)} … ${extent(kernel.grid)}`
+                                      : extent(kernel.grid),
+             kernel.grids > 1 ? `${kernel.grids} grids` : ''),
+        fact('Block', extent(kernel.block), kernel.block[1] * kernel.block[2] > 1
+            ? `${kernel.block.reduce((a, b) => a * b)} threads` : 'threads'),
+        kernel.cluster[0] > 0 && fact('Cluster', extent(kernel.cluster)),
+        fact('Registers', kernel.registers || 'not known', 'per thread'),
+        fact('Shared memory', format(shared, 'bytes'), 'per block'),
+        kernel.local > 0 && fact('Local memory', format(kernel.local, 'bytes'), 'per thread'),
+        fact('Occupancy', `${format(value(kernel, 'achieved_occupancy'), 'ratio')}`,
+             o.why ? '' : `of ${format(theoretical(kernel), 'ratio')} that fit`));
+}
+
+/* ---- advice ---- */
+
+function adviceItem(advice, kernel) {
+    return h('li', {},
+        kernel && h('a', {href: `#${kernelHash(kernel)}`}, shorten(kernel.label, 56)),
+        kernel && ': ', advice.text,
+        h('div', {class: 'muted'}, advice.evidence),
+        h('div', {class: 'tags'},
+            h('span', {class: 'tag gain', title: 'estimated'}, gainText(advice)),
+            advice.where && h('span', {class: 'tag'}, advice.where),
+            h('span', {class: 'tag muted', title: advice.source}, advice.rule)));
+}
+
+function gainText(advice) {
+    const most = advice.up_to ? 'up to ' : '', own = percent(advice.kernel_gain);
+    return isNumber(advice.gain) ? `saves ${most}${percent(advice.gain)} of the GPU time` +
+        (advice.kernel >= 0 ? ` (${own} of the kernel’s)` : '') : `saves ${most}${own} of the kernel’s time`;
+}
+
+/* "DRAM, 93 %": what bounds a kernel and how much of that it uses. */
+function boundText(kernel) {
+    const b = kernel.bound;
+    return b.of_unit ? `${b.by} ${percent(b.utilization)}${b.at_roof ? ' (roof)' : ''}` : b.by;
+}
+
+function boundSection(kernel) {
+    const b = kernel.bound, units = b.units.filter(([, closeness]) => isNumber(closeness));
+    const section = h('section', {}, h('h2', {}, 'What bounds it'));
+    if (!b.known) {
+        section.append(h('p', {class: 'muted'}, `Not known: ${b.why}`));
+        return section;
+    }
+    section.append(h('p', {}, h('b', {}, b.by), b.of_unit
+        ? ` (${percent(b.utilization)} used${b.at_roof ? ': at its roof, only less work helps' : ''})`
+        : isNumber(b.closeness) && `; the busiest unit is ${b.unit} (${percent(b.utilization)} used)`, '.',
+        b.balanced && ' The next unit is about as busy.'));
+    units.sort((x, y) => y[1] - x[1]);
+    section.append(h('div', {class: 'scroll'}, h('table', {class: 'plain units'},
+        h('caption', {}, 'How near each unit is to what it reaches in practice'),
+        h('tbody', {}, units.map(([title, closeness]) => {
+            const cell = h('td', {class: 'bar'}, percent(closeness));
+            cell.style.setProperty('--fill', `${Math.min(100, 100 * closeness).toFixed(1)}%`);
+            return h('tr', {}, h('th', {scope: 'row'}, title), cell);
+        })))));
+    return section;
+}
+
+function adviceSection(kernel) {
+    const list = kernel.advice.length > 0
+        ? h('ul', {class: 'advice'}, kernel.advice.map(a => adviceItem(a)))
+        : h('p', {class: 'muted'}, kernel.measured > 0 ? 'No rule has an answer.'
+                                                       : 'None of its launches was measured.');
+    return h('section', {}, h('h2', {}, 'What to change'), list);
+}
+
+/* ---- occupancy ---- */
+
+const CURVES = [
+    {id: 'block', title: 'by threads per block', now: k => k.block.reduce((a, b) => a * b), step: 128},
+    {id: 'registers', title: 'by registers per thread', now: k => k.registers, step: 32},
+    {id: 'shared', title: 'by shared memory per block', now: k => k.shared[0] + k.shared[1],
+     step: 32768, tick: bytes => `${Math.round(bytes / 1024)} KiB`},
+];
+
+function curveConfig(kernel, curve) {
+    const {first, step, warps} = kernel.occupancy.curves[curve.id];
+    const now = curve.now(kernel);
+    const show = curve.tick || (v => v);
+    return {
+        type: 'line',
+        data: {datasets: [
+            {label: 'now', data: [{x: now, y: kernel.occupancy.warps}], showLine: false,
+             pointRadius: 6, pointHoverRadius: 8, pointBackgroundColor: '#e4572e',
+             pointBorderColor: cssColor('--panel'), pointBorderWidth: 2},
+            {label: 'warps', data: warps.map((y, i) => ({x: first + i * step, y})),
+             stepped: curve.id === 'block' ? false : 'after', borderColor: '#4c78d8', borderWidth: 2,
+             pointRadius: curve.id === 'block' ? 2 : 0, pointHitRadius: 8},
+        ]},
+        options: {
+            clip: 8,
+            scales: {
+                x: {type: 'linear', min: 0, max: first + step * (warps.length - 1),
+                    ticks: {callback: show, stepSize: curve.step, maxRotation: 0}},
+                y: {min: 0, max: kernel.occupancy.max_warps, title: {display: true, text: 'warps per SM'}},
+            },
+            plugins: {legend: {display: false}, tooltip: {callbacks: {
+                title: items => items.length > 0 ? `${show(items[0].parsed.x)} ${curve.title.slice(3)}` : '',
+                label: c => c.parsed.y === 0 ? 'cannot be launched'
+                    : `${c.parsed.y} of ${kernel.occupancy.max_warps} warps` +
+                      (c.datasetIndex === 0 ? ', as it is' : ''),
+            }}},
+        },
+    };
+}
+
+const LIMITS = [['warps', 'threads and warps'], ['registers', 'registers'],
+                ['shared', 'shared memory'], ['blocks', 'blocks per SM'], ['barriers', 'barriers']];
+
+function limitsTable(o) {
+    const known = LIMITS.filter(([id]) => isNumber(o.limits?.[id]));
+    if (known.length === 0)
+        return null;
+    return h('table', {class: 'plain'}, h('caption', {}, 'Blocks that fit on an SM'),
+        h('tbody', {}, known.map(([id, name]) =>
+            h('tr', {class: o.limits[id] === o.blocks ? 'limiting' : ''}, h('th', {scope: 'row'}, name),
+              h('td', {}, o.limits[id]),
+              h('td', {class: 'muted'}, o.limits[id] === o.blocks ? 'the limit' : '')))));
+}
+
+function occupancySection(kernel) {
+    const o = kernel.occupancy, section = h('section', {}, h('h2', {}, 'Occupancy'));
+    if (o.why) {
+        section.append(h('p', {class: 'muted'}, `Not known: ${o.why}.`));
+        return section;
+    }
+    section.append(h('p', {},
+        `${plural(o.blocks, 'block')} and ${o.warps} of ${o.max_warps} warps fit on an SM`,
+        o.warps < o.max_warps && [', limited by ', h('b', {}, o.limiter)], '. Achieved: ',
+        h('b', {}, format(value(kernel, 'achieved_occupancy'), 'ratio')), '.'));
+    const figures = h('div', {class: 'figures'});
+    const frames = CURVES.map(curve => ({curve, ...chartFrame(curve.title, '', 'small',
+        `Warps per SM ${curve.title}. Arrow keys go along the line.`)}));
+    add(figures, frames.map(f => f.element));
+    add(section, [limitsTable(o), h('p', {class: 'muted'},
+        'How many warps would fit if one thing changed and all else stayed; the dot is the kernel ' +
+        'as it is.'), figures]);
+    section.show = () => frames.forEach(({canvas, curve}) => {
+        walk(canvas);
+        showChart(canvas, () => curveConfig(kernel, curve));
+    });
+    return section;
+}
+
+/* ---- metrics ---- */
+
+function statCells(s, unit) {
+    if (!s || s.why)
+        return [h('td', {class: 'muted', title: s?.why}, 'absent'), h('td'), h('td')];
+    const most = [s.min, s.max].map(v => s.combined ? '' : format(v, unit));
+    return [h('td', {}, format(s.mean, unit), s.combined && h('span', {class: 'muted',
+        title: 'from the means of counters of several launches'}, ' *')),
+        most.map(text => h('td', {class: 'muted'}, text))];
+}
+
+function metricRow(kernel, other, metric) {
+    const s = stat(kernel, metric.name), t = other && stat(other, metric.name);
+    const about = [metric.description, metric.formula && `= ${metric.formula}`].filter(Boolean);
+    return h('tr', {},
+        h('th', {scope: 'row', title: about.join('\n')}, metric.name),
+        other ? [s?.mean, t?.mean].map(v => h('td', {}, format(v, metric.unit)))
+              : statCells(s, metric.unit),
+        other && h('td', {}, change(s?.mean, t?.mean)));
+}
+
+/* Each reason once, with the metrics that are absent for it. */
+function whyAbsent(kernel) {
+    const reasons = new Map();
+    for (const metric of kernel.profile.metrics) {
+        const why = stat(kernel, metric.name).why?.replace(/^(\S+: )?counter \S+: /, '');
+        if (why)
+            reasons.set(why, [...(reasons.get(why) || []), metric.name]);
+    }
+    return [...reasons].map(([why, names]) => h('p', {class: 'muted'},
+        h('span', {title: names.join(', ')}, names.length > 3 ? plural(names.length, 'metric') : names.join(', ')),
+        ` absent: ${why}`));
+}
+
+function metricsSection(kernel, other) {
+    const classes = new Map();
+    for (const metric of kernel.profile.metrics) {
+        const name = metric.class || 'other';
+        classes.set(name, [...(classes.get(name) || []), metric]);
+    }
+    const heads = other ? ['', `A`, `B`, 'B to A'] : ['', 'mean', 'least', 'most'];
+    const body = [...classes].map(([name, metrics]) => h('tbody', {},
+        h('tr', {class: 'class'}, h('th', {scope: 'rowgroup', colspan: 4}, name)),
+        metrics.map(metric => metricRow(kernel, other, metric))));
+    return h('section', {}, h('h2', {}, 'Metrics'), whyAbsent(kernel),
+        h('div', {class: 'scroll'}, h('table', {class: 'metrics'},
+            h('thead', {}, h('tr', {}, heads.map(text => h('th', {scope: 'col'}, text)))), body)));
+}
+
+/* ---- source ---- */
+
+const fileName = path => path.slice(path.lastIndexOf('/') + 1);
+
+function sourceRow(line, names, most) {
+    return h('tr', {}, h('th', {scope: 'row', title: line.file},
+            line.file ? `${fileName(line.file)}:${line.line}` : 'no line'),
+        names.map(name => {
+            const count = line.counts[name];
+            const cell = h('td', {class: count ? 'bar' : ''}, count ? grouped(count) : '');
+            cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
+            return cell;
+        }), h('td', {class: 'code'}, line.text));
+}
+
+function sourceSection(kernel) {
+    if (!kernel.source || kernel.source.length === 0)
+        return null;
+    const most = {};
+    for (const line of kernel.source)
+        for (const [name, count] of Object.entries(line.counts))
+            most[name] = Math.max(most[name] || 0, count);
+    const names = Object.keys(most);
+    return h('section', {}, h('h2', {}, 'Source'), h('p', {class: 'muted'},
+        'Lines that counted at least 1 % of something, in one launch. ',
+        h('code', {}, 'gpuprof source'), ' prints all of it.'), h('div', {class: 'scroll tall', tabindex: 0},
+        h('table', {class: 'source'}, h('thead', {}, h('tr', {},
+            ['line', ...names, 'source'].map(text => h('th', {scope: 'col'}, text)))),
+        h('tbody', {}, kernel.source.map(line => sourceRow(line, names, most))))));
+}
+
+/* ---- launches over time ---- */
+
+const MOST_POINTS = 1500;
+
+/* At most so many launches: of each stretch the least and the greatest. */
+function thinned(points) {
+    if (points.length <= MOST_POINTS)
+        return points;
+    const kept = [], stretch = Math.ceil(2 * points.length / MOST_POINTS);
+    for (let i = 0; i < points.length; i += stretch) {
+        const some = points.slice(i, i + stretch);
+        const least = some.reduce((a, b) => b.y < a.y ? b : a);
+        const most = some.reduce((a, b) => b.y > a.y ? b : a);
+        kept.push(...(least.x <= most.x ? [least, most] : [most, least]).slice(0, least === most ? 1 : 2));
+    }
+    return kept;
+}
+
+function launchPoints(kernel, metric) {
+    const launches = launchesOf(kernel.profile), values = launches.metric(metric), points = [];
+    for (let i = 0; values && i < launches.count; i++)
+        if (launches.kernel[i] === kernel.number && isFinite(values[i]))
+            points.push({x: launches.index[i], y: values[i]});
+    return points;
+}
+
+function launchesConfig(kernel, metric) {
+    const unit = metricOf(kernel.profile, metric)?.unit || '';
+    const points = thinned(launchPoints(kernel, metric));
+    return {
+        type: 'scatter',
+        data: {datasets: [{label: metric, data: points, pointRadius: points.length > 300 ? 1.5 : 3,
+                           pointBackgroundColor: kernel.color, pointBorderWidth: 0}]},
+        options: {
+            scales: {x: {title: {display: true, text: 'launch of the program'}, ticks: {maxTicksLimit: 8}},
+                     y: {beginAtZero: true, ticks: {callback: v => shortNumber(v, unit)}}},
+            plugins: {legend: {display: false}, tooltip: {callbacks: {
+                label: c => `launch ${grouped(c.parsed.x)}: ${format(c.parsed.y, unit)}`}}},
+        },
+    };
+}
+
+function overTimeSection(kernel) {
+    const launches = launchesOf(kernel.profile);
+    const names = launches.names.filter(name => launchPoints(kernel, name).length > 1);
+    if (names.length === 0)
+        return null;
+    const {canvas, element} = chartFrame('Launches over time', '', 'small',
+        'A metric of each launch. Arrow keys go from launch to launch.');
+    const choice = h('select', {'aria-label': 'metric', onchange: () => draw()},
+        names.map(name => h('option', {value: name}, name)));
+    const draw = () => showChart(canvas, () => launchesConfig(kernel, choice.value));
+    const section = h('section', {}, h('h2', {}, 'Launches over time'),
+        h('div', {class: 'toolbar'}, choice), element);
+    walk(canvas);
+    section.show = draw;
+    return section;
+}
+
+/* ---- all of it ---- */
+
+function kernelPage(kernel, other) {
+    const twin = partner(kernel, other);
+    const next = kernel.profile.kernels[kernel.number + 1];
+    const last = kernel.profile.kernels[kernel.number - 1];
+    const dot = h('span', {class: 'dot'});
+    dot.style.background = kernel.color;
+    const sections = [launchFacts(kernel), boundSection(kernel), adviceSection(kernel), occupancySection(kernel),
+                      metricsSection(kernel, twin), sourceSection(kernel), overTimeSection(kernel)];
+    return {sections: sections.filter(Boolean), head: h('header', {class: 'kernel-head'},
+        h('nav', {class: 'toolbar', 'aria-label': 'kernels'}, h('a', {href: '#kernels', class: 'button'}, '← all kernels'),
+            last && h('a', {href: `#${kernelHash(last)}`, class: 'button', rel: 'prev'}, 'more time'),
+            next && h('a', {href: `#${kernelHash(next)}`, class: 'button', rel: 'next'}, 'less time')),
+        h('h1', {tabindex: -1}, dot, kernel.name),
+        other && h('p', {class: 'muted'}, twin ? `Beside it, as B: ${twin.name} [${extent(twin.block)}]`
+                                               : 'Profile B has no launch of it.'))};
+}

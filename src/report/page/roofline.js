@@ -1,0 +1,231 @@
+/* The roofline: each kernel's FLOP/s over its FLOP per byte, log-log, below what the device can do.
+ * Bytes are those of one level of the memory; each has its own roof. */
+
+const LEVELS = [
+    {name: 'DRAM', roof: 'DRAM', metrics: ['dram_read_bytes', 'dram_write_bytes'],
+     bytes: (read, write) => read + write, says: 'bytes between L2 and device memory'},
+    {name: 'L2', roof: 'L2', metrics: ['l2_bytes'], bytes: bytes => bytes,
+     says: 'bytes that all units asked of L2'},
+    {name: 'L1', roof: 'L1', metrics: ['gld_transactions', 'gst_transactions'],
+     bytes: (load, store) => 32 * (load + store),
+     says: 'sectors of 32 bytes that global loads and stores moved through L1'},
+];
+
+const NAMED_SHARE = 0.02;
+
+/* {x, y, kernel} or null where something was not measured, or is nothing. */
+function rooflinePoint(kernel, level) {
+    const flops = value(kernel, 'flops'), seconds = value(kernel, 'duration');
+    const bytes = level.bytes(...level.metrics.map(name => value(kernel, name)));
+    const x = flops * seconds / bytes;
+    return isNumber(x) && x > 0 && flops > 0 ? {x, y: flops, kernel} : null;
+}
+
+function rooflineBounds(points, roofs) {
+    const xs = points.map(p => p.x), ys = points.map(p => p.y);
+    const rates = roofs.filter(r => r.of === 'flop').map(r => r.nominal ?? r.measured);
+    const bands = roofs.filter(r => r.of === 'bytes').map(r => r.nominal ?? r.measured);
+    const ridges = rates.flatMap(rate => bands.map(band => rate / band));
+    const down = v => 10 ** Math.floor(Math.log10(v) - 0.1);
+    const up = v => 10 ** Math.ceil(Math.log10(v) + 0.1);
+    return {
+        minX: down(Math.min(0.1, ...xs)), maxX: up(Math.max(100, ...xs, ...ridges)),
+        minY: down(Math.min(1e11, ...ys)), maxY: up(Math.max(1e12, ...ys, ...rates)),
+    };
+}
+
+function roofDatasets(roofs, level, b) {
+    const best = kind => Math.max(...roofs.filter(r => r.of === 'flop').map(r => r[kind] ?? 0));
+    const lines = [];
+    for (const roof of roofs) {
+        for (const kind of ['nominal', 'measured']) {
+            const rate = roof[kind];
+            if (!isNumber(rate) || (roof.of === 'bytes' && roof.name !== level.roof))
+                continue;
+            const band = roofs.find(r => r.name === level.roof)?.[kind];
+            const top = best(kind) || best('nominal');
+            const from = roof.of === 'bytes' ? b.minX : isNumber(band) ? rate / band : b.minX;
+            const to = roof.of === 'bytes' ? (top > 0 ? top / rate : b.maxX) : b.maxX;
+            const y = x => roof.of === 'bytes' ? rate * x : rate;
+            lines.push({
+                isRoof: true, type: 'line', label: `${roof.name}, ${kind}`,
+                roofText: `${roof.name} ${shortNumber(rate, roof.of === 'bytes' ? 'bytes/s' : 'flop/s')}`,
+                data: [{x: from, y: y(from)}, {x: to, y: y(to)}],
+                borderColor: cssColor(kind === 'measured' ? '--roof-measured' : '--roof'),
+                borderWidth: kind === 'measured' ? 2 : 1.5,
+                borderDash: kind === 'measured' ? [] : [6, 4],
+                pointRadius: 0, pointHitRadius: 0, fill: false, kind,
+            });
+        }
+    }
+    return lines;
+}
+
+/* Writes the name of each roof along it. */
+const roofNames = {
+    id: 'roofNames',
+    afterDatasetsDraw(chart) {
+        const {ctx, chartArea: area, scales: {x, y}} = chart;
+        ctx.save();
+        ctx.font = `11px ${Chart.defaults.font.family}`;
+        ctx.fillStyle = cssColor('--muted');
+        const taken = [];
+        chart.data.datasets.forEach((dataset, i) => {
+            if (!dataset.isRoof || !chart.isDatasetVisible(i))
+                return;
+            const [a, b] = dataset.data;
+            const text = `${dataset.roofText} ${dataset.kind}`;
+            const flat = a.y === b.y;
+            const at = flat ? {x: area.right - 4, y: y.getPixelForValue(b.y) - 5}
+                            : slopedAnchor(a, x, y, area);
+            /* Beside the name of a roof that is close. */
+            while (flat && taken.some(t => Math.abs(t.y - at.y) < 16 && Math.abs(t.x - at.x) < 1))
+                at.x -= 175;
+            at.below = !flat && taken.some(t => Math.hypot(t.x - at.x, t.y - at.y) < 30);
+            taken.push(at);
+            ctx.save();
+            ctx.translate(at.x, at.y);
+            if (!flat)
+                ctx.rotate(Math.atan2(y.getPixelForValue(b.y) - y.getPixelForValue(a.y),
+                                      x.getPixelForValue(b.x) - x.getPixelForValue(a.x)));
+            ctx.textAlign = flat ? 'right' : 'left';
+            ctx.fillText(text, 0, flat ? 0 : at.below ? 14 : -6);
+            ctx.restore();
+        });
+        ctx.restore();
+    },
+};
+
+/* Where on a slanting roof its name begins: where it enters the picture. */
+function slopedAnchor(a, x, y, area) {
+    let px = x.getPixelForValue(a.x), py = y.getPixelForValue(a.y);
+    if (py > area.bottom) {
+        const atBottom = y.getValueForPixel(area.bottom) / (a.y / a.x);
+        px = x.getPixelForValue(atBottom);
+        py = area.bottom;
+    }
+    return {x: px + 14, y: py - 14 * slope(x, y)};
+}
+
+const slope = (x, y) => (y.getPixelForValue(1) - y.getPixelForValue(10)) /
+                        (x.getPixelForValue(10) - x.getPixelForValue(1));
+
+/* Writes the names of the kernels with much time beside their points, where there is room. */
+const pointNames = {
+    id: 'pointNames',
+    afterDatasetsDraw(chart) {
+        const {ctx, chartArea: area} = chart, taken = [];
+        ctx.save();
+        ctx.font = `11px ${Chart.defaults.font.family}`;
+        ctx.fillStyle = cssColor('--text');
+        chart.data.datasets.forEach((dataset, i) => {
+            if (dataset.isRoof || !chart.isDatasetVisible(i))
+                return;
+            chart.getDatasetMeta(i).data.forEach((element, index) => {
+                const {kernel} = dataset.data[index];
+                const text = shorten(kernel.label, 28), width = ctx.measureText(text).width;
+                const radius = element.options.radius + 4, y = element.y + 4;
+                const x = element.x + radius + width > area.right ? element.x - radius - width
+                                                                  : element.x + radius;
+                if (!(kernel.share >= NAMED_SHARE) || x < area.left ||
+                    taken.some(t => Math.abs(t.y - y) < 13 && x < t.x + t.width && t.x < x + width))
+                    return;
+                taken.push({x, y, width});
+                ctx.fillText(text, x, y);
+            });
+        });
+        ctx.restore();
+    },
+};
+
+function pointDataset(points, label, style) {
+    return {
+        type: 'scatter', label, data: points, pointStyle: style,
+        pointRadius: points.map(p => 4 + 12 * Math.sqrt(p.kernel.share || 0)),
+        pointHoverRadius: points.map(p => 6 + 12 * Math.sqrt(p.kernel.share || 0)),
+        pointBackgroundColor: points.map(p => `${p.kernel.color}cc`),
+        pointBorderColor: points.map(() => cssColor('--panel')), pointBorderWidth: 1.5,
+    };
+}
+
+function rooflineTooltip(raw, level) {
+    const {kernel, x, y} = raw, roofs = deviceOf(kernel)?.roofs || [];
+    const band = roofs.find(r => r.name === level.roof);
+    const lines = [`${format(y, 'flop/s')} at ${digits(x)} FLOP/byte (${level.name})`];
+    if (band && isNumber(band.nominal))
+        lines.push(`${percent(y / x / band.nominal)} of the nominal bandwidth of ${level.name}`);
+    if (isNumber(kernel.share))
+        lines.push(`${percent(kernel.share)} of the GPU time`);
+    return lines;
+}
+
+function rooflineConfig(shown, level) {
+    const sets = shown.map(profile => ({
+        profile, points: profile.kernels.map(k => rooflinePoint(k, level)).filter(Boolean)}));
+    const roofs = shown[0].devices[0]?.roofs || [];
+    const b = rooflineBounds(sets.flatMap(s => s.points), roofs);
+    const datasets = sets.map((s, i) => pointDataset(
+        s.points, shown.length > 1 ? `profile ${s.profile.letter}` : 'kernels',
+        i === 0 ? 'circle' : 'rectRot'));
+    const kernelAt = (element, chart) =>
+        chart.data.datasets[element.datasetIndex].data[element.index].kernel;
+    return {
+        data: {datasets: [...datasets, ...roofDatasets(roofs, level, b)]},
+        plugins: [roofNames, pointNames],
+        options: {
+            ...clickOpens(kernelAt),
+            clip: true,
+            scales: {
+                x: {type: 'logarithmic', min: b.minX, max: b.maxX, ticks: {callback: logTick(), maxRotation: 0},
+                    title: {display: true, text: `FLOP per byte (${level.name})`}},
+                y: {type: 'logarithmic', min: b.minY, max: b.maxY,
+                    ticks: {callback: logTick('flop/s')}},
+            },
+            plugins: {
+                legend: {display: shown.length > 1,
+                         labels: {usePointStyle: true, filter: item => item.datasetIndex < datasets.length}},
+                tooltip: {filter: item => !item.dataset.isRoof, callbacks: {
+                    title: items => items.length > 0 ? shorten(items[0].raw.kernel.label, 60) : '',
+                    label: context => rooflineTooltip(context.raw, level)}},
+            },
+        },
+    };
+}
+
+function rooflineSection(shown) {
+    const levels = LEVELS.filter(level => shown.some(profile =>
+        profile.kernels.some(kernel => rooflinePoint(kernel, level))));
+    const section = h('section', {id: 'roofline'}, h('h2', {}, 'Roofline'));
+    if (levels.length === 0) {
+        const zero = shown[0].kernels.some(k => value(k, 'flops') === 0);
+        section.append(h('p', {class: 'muted'}, zero
+            ? 'No kernel made a floating-point operation that is counted.'
+            : 'The profile does not hold what it needs: flops and the bytes of a level of memory.'));
+        return section;
+    }
+    const {canvas, element} = chartFrame('FLOP/s over FLOP per byte', '', 'tall',
+        'Roofline: FLOP/s of each kernel over its FLOP per byte. Arrow keys go through the kernels.');
+    const note = h('p', {class: 'muted'});
+    const buttons = levels.map(level => h('button', {
+        type: 'button', 'aria-pressed': 'false', onclick: () => show(level)}, level.name));
+    function show(level) {
+        buttons.forEach((button, i) =>
+            button.setAttribute('aria-pressed', String(levels[i] === level)));
+        showChart(canvas, () => rooflineConfig(shown, level));
+        const absent = shown[0].kernels.filter(k => !rooflinePoint(k, level));
+        const none = absent.filter(k => value(k, 'flops') === 0).length;
+        replace(note, `Bytes: ${level.says}. Dashed: what follows from the device’s clock and units`,
+            '; solid: what was measured on such a device. The larger a point, the more time. ',
+            !shown[0].devices[0]?.roofs.some(r => r.name === level.roof) &&
+                `The roof of ${level.roof} is not known for this device. `,
+            none > 0 && `${plural(none, 'kernel')} without floating-point operations not shown. `,
+            absent.length > none &&
+                `${plural(absent.length - none, 'kernel')} without these numbers not shown.`);
+    }
+    section.append(h('div', {class: 'toolbar', role: 'group', 'aria-label': 'bytes of'},
+        h('span', {class: 'muted'}, 'Bytes of'), buttons), element, note);
+    walk(canvas, (point, chart) =>
+        openKernel(chart.data.datasets[point.datasetIndex].data[point.index].kernel));
+    section.show = () => show(levels[0]);
+    return section;
+}

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""The page of `gpuprof report --html` in headless Chromium. Prints a line for each test and
+"N passed, N failed"; fails if one failed.
+  test_page.py BUILD [quick]      quick: only what takes seconds"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from browser import KEY, Browser
+
+HERE = pathlib.Path(__file__).parent
+build = pathlib.Path(sys.argv[1])
+quick = sys.argv[2:] == ["quick"]
+tests = []
+
+
+def test(of):
+    tests.append(of)
+    return of
+
+
+def slow(of):
+    if not quick:
+        tests.append(of)
+    return of
+
+
+def made_up(folder, name, *arguments):
+    profile = folder / f"{name}.jsonl"
+    with open(profile, "w") as out:
+        subprocess.run([sys.executable, HERE / "make_profile.py", *map(str, arguments)], stdout=out, check=True)
+    return profile
+
+
+def page_of(*profiles):
+    page = profiles[0].with_name("-and-".join(p.stem for p in profiles) + ".html")
+    subprocess.run([build / "gpuprof", "report", "--html", page, *profiles], check=True)
+    return page
+
+
+def equal(got, expected):
+    assert got == expected, f"{got!r} instead of {expected!r}"
+
+
+def rows(b):
+    return b.run("return [...document.querySelectorAll('table.kernels tbody tr')].map(r => +r.dataset.kernel)")
+
+
+def header(b, column):
+    b.run("document.querySelector(`[data-column='${arguments[0]}'] button`).click()", column)
+
+
+# ---- it is there ----
+
+
+@test
+def it_renders_and_loads_nothing(b, page):
+    b.open(page)
+    equal(b.console(), [])
+    sections = b.run("return [...document.querySelectorAll('section')].map(s => s.id)")
+    equal(sections, ["overview", "kernels", "roofline", "bars", "timeline"])
+    equal(b.run("return performance.getEntriesByType('resource').length"), 0)
+    equal(len(rows(b)), 12)
+    # Each canvas has been painted in more than one color.
+    blank = b.run("""return [...document.querySelectorAll('canvas')].filter(c => {
+        const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        return p.every((v, i) => v === p[i % 4]);
+    }).length""")
+    equal(blank, 0)
+
+
+@test
+def figures_are_those_of_the_profile(b, page):
+    b.open(page)
+    launches = [json.loads(line) for line in open(page.with_suffix(".jsonl")) if '"launch"' in line]
+    times = {}
+    for launch in launches:
+        times.setdefault(launch["kernel"], []).append(launch["counters"]["gpu__time_duration.sum"] / 1e9)
+    seen = b.run("return profiles[0].kernels.map(k => [k.symbol, k.seconds, stat(k, 'duration').min, k.launches])")
+    equal(len(seen), len(times))
+    for symbol, seconds, least, count in seen:
+        equal(count, len(times[symbol]))
+        assert abs(seconds / sum(times[symbol]) - 1) < 1e-6 and abs(least / min(times[symbol]) - 1) < 1e-6
+    columns = b.run("const l = launchesOf(profiles[0]); return [l.count, [...l.metric('duration')], [...l.index], "
+                    "[...l.kernel].map(k => profiles[0].kernels[k].symbol)]")
+    equal(columns[0], len(launches))
+    for i, launch in enumerate(launches):
+        assert abs(columns[1][i] * 1e9 / launch["counters"]["gpu__time_duration.sum"] - 1) < 1e-6
+        equal((columns[2][i], columns[3][i]), (launch["index"], launch["kernel"]))
+
+
+# ---- the table ----
+
+
+@test
+def the_table_sorts(b, page):
+    b.open(page)
+    equal(rows(b), list(range(12)))
+    header(b, "average")
+    averages = b.run("return profiles[0].kernels.map(k => value(k, 'duration'))")
+    equal(rows(b), sorted(range(12), key=lambda k: -averages[k]))
+    header(b, "average")
+    equal(rows(b), sorted(range(12), key=lambda k: averages[k]))
+    equal(b.run("return document.querySelector(`[data-column=average]`).ariaSort"), "ascending")
+    header(b, "kernel")
+    names = b.run("return [...document.querySelectorAll('table.kernels tbody th a')].map(a => a.textContent)")
+    equal(names, sorted(names))
+
+
+@test
+def the_table_filters(b, page):
+    b.open(page)
+    b.keys("/")
+    b.keys("GEMM kernel")
+    names = b.run("return [...document.querySelectorAll('table.kernels tbody th a')].map(a => a.textContent)")
+    assert names and all("gemm" in name for name in names), names
+    assert "of 12 kernels" in b.run("return document.querySelector('#kernels [role=status]').textContent")
+    b.keys("zzz")
+    equal(rows(b), [])
+    b.run("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'))")
+    b.run("const s = document.querySelector('#kernels select'); s.value = '0.05'; s.dispatchEvent(new Event('change'))")
+    equal(len(rows(b)), b.run("return profiles[0].kernels.filter(k => k.share >= 0.05).length"))
+
+
+@test
+def columns_are_chosen(b, page):
+    b.open(page)
+    heads = "return document.querySelectorAll('table.kernels thead th').length"
+    before = b.run(heads)
+    b.run("""for (const label of document.querySelectorAll('.chooser label'))
+                 if (label.textContent.trim() === 'gld_transactions') label.firstChild.click()""")
+    equal(b.run(heads), before + 1)
+
+
+# ---- tooltips and the keyboard ----
+
+CHART = "const c = theme.charts.get(document.querySelector('#roofline canvas')).chart;"
+
+
+@test
+def the_roofline_has_tooltips(b, page):
+    b.open(page)
+    place = b.run(CHART + """c.canvas.scrollIntoView({block: 'center'});
+        const p = c.getDatasetMeta(0).data[0], box = c.canvas.getBoundingClientRect();
+        return [box.left + p.x, box.top + p.y]""")
+    b.settle()
+    b.point(*place)
+    title = b.wait(CHART + "return c.tooltip.opacity > 0 && c.tooltip.title[0]")
+    equal(title, b.run("return profiles[0].kernels[0].label"))
+    b.point(*place, click=True)
+    equal(b.wait("return location.hash"), "#kernel=0.0")
+
+
+@test
+def a_chart_is_walked_through_by_keyboard(b, page):
+    b.open(page)
+    b.keys(KEY["Right"] * 2, "#roofline canvas")
+    equal(b.run(CHART + "return c.tooltip.title[0]"), b.run(CHART + "return c.data.datasets[0].data[1].kernel.label"))
+    b.keys(KEY["Enter"])
+    assert b.wait("return location.hash.startsWith('#kernel=0.')")
+
+
+@test
+def the_timeline_has_tooltips(b, page):
+    b.open(page)
+    place = b.run("""const view = document.getElementById('timeline').view;
+        view.canvas.scrollIntoView({block: 'center'});
+        setView(view, 0, view.model.start[6]); drawTimeline(view);
+        const i = 2, box = view.canvas.getBoundingClientRect();
+        return [box.left + view.left + (view.model.start[i] + view.model.lasts[i] / 2) * view.scale,
+                box.top + view.model.rowOf[view.model.launches.stream[i]] * ROW + ROW / 2]""")
+    b.settle()
+    b.point(*place)
+    text = b.wait("return !tip.hidden && tip.textContent")
+    assert text and "launch 2 " in text, text
+    b.keys(KEY["Right"] * 3, "#timeline canvas")
+    assert "launch 2 " in b.run("return tip.textContent")
+    b.keys("+" + KEY["Escape"])
+    assert b.run("return tip.hidden")
+    # By the program's time there are gaps, and no launch begins before the one before has ended.
+    b.run("""const s = document.querySelector('#timeline select'); s.value = 'program';
+             s.dispatchEvent(new Event('change'))""")
+    begins, lasts = b.run("const m = document.getElementById('timeline').view.model; return [[...m.start], [...m.lasts]]")
+    assert all(b_ >= a + d for a, d, b_ in zip(begins, lasts, begins[1:]))
+    assert begins[-1] > sum(lasts[:-1]) and abs(begins[1] - max(5e-4, lasts[0])) < 1e-6
+
+
+@test
+def a_kernel_has_a_page(b, page):
+    b.open(page, "#kernel=0.3")
+    equal(b.console(), [])
+    equal(b.run("return document.querySelector('h1').textContent"), b.run("return profiles[0].kernels[3].name"))
+    heads = b.run("return [...document.querySelectorAll('h2')].map(e => e.textContent)")
+    for head in ("What to change", "Occupancy", "Metrics", "Launches over time"):
+        assert head in heads, heads
+    # The curve of block sizes passes through the kernel as it is.
+    equal(b.run("""const k = profiles[0].kernels[3], c = k.occupancy.curves.block;
+        return c.warps[(k.block[0] * k.block[1] - c.first) / c.step]"""),
+          b.run("return profiles[0].kernels[3].occupancy.warps"))
+    b.keys("n")
+    equal(b.wait("return location.hash === '#kernel=0.4' && location.hash"), "#kernel=0.4")
+    b.keys(KEY["Escape"])
+    assert b.wait("return document.getElementById('kernels') && document.querySelectorAll('h1').length === 0")
+
+
+# ---- texts that mean harm ----
+
+HOSTILE = ['</script><script>window.harmed = 1</script>', '<img src=x onerror="window.harmed = 2">',
+           '"><svg onload=window.harmed=3>', "__proto__", "constructor", "a\u2028b\u2029c<!--", "&lt;b&gt;",
+           "javascript:window.harmed=4", "\u202egnirts \u0000\u0001".replace("\u0000", "")]
+
+
+@test
+def hostile_texts_are_shown_and_never_run(b, page):
+    lines = open(page.with_suffix(".jsonl")).read().splitlines()
+    head, device, launch = (json.loads(line) for line in lines[:3])
+    head["command"] = HOSTILE
+    device["name"] = HOSTILE[1]
+    folder = page.parent / "<img src=x onerror=window.harmed=5>"
+    folder.mkdir(exist_ok=True)
+    profile = folder / "hostile.jsonl"
+    with open(profile, "w") as out:
+        for record in (head, device):
+            out.write(json.dumps(record) + "\n")
+        for i, name in enumerate(HOSTILE):
+            launch.update(index=i, kernel=name, skipped=HOSTILE[0])
+            out.write(json.dumps(launch) + "\n")
+    b.open(page_of(profile))
+    equal(b.console(), [])
+    for fragment in ["", *(f"#kernel=0.{i}" for i in range(len(HOSTILE))), "#kernel=__proto__.constructor",
+                     "#kernel=9.9", "#<img src=x onerror=window.harmed=6>"]:
+        b.run("location.hash = arguments[0]", fragment)
+        b.wait("return true")
+    b.run("location.hash = ''")
+    equal(b.run("return window.harmed ?? null"), None)
+    equal(b.run("return document.querySelectorAll('img, svg, iframe').length"), 0)
+    shown = b.run("return profiles[0].kernels.map(k => k.symbol)")
+    equal(sorted(shown), sorted(HOSTILE))
+    text = b.run("return document.getElementById('main').textContent")
+    for name in HOSTILE[:3]:
+        assert name in text, name
+
+
+@test
+def no_other_script_runs(b, page):
+    b.open(page)
+    b.run("""const s = document.createElement('script'); s.textContent = 'window.harmed = 1'; document.body.append(s);
+             const d = document.createElement('div'); d.innerHTML = '<p onclick="window.harmed = 2"></p>';
+             document.body.append(d); d.firstChild.click();""")
+    equal(b.run("return window.harmed ?? null"), None)
+    assert any("Content Security Policy" in m for m in b.console())
+
+
+# ---- two profiles, colors, sizes ----
+
+
+@test
+def two_profiles_stand_side_by_side(b, page):
+    faster = made_up(page.parent, "faster", 10, 300, 2, 2)
+    b.open(page_of(faster, page.with_suffix(".jsonl")))
+    b.open(page_of(page.with_suffix(".jsonl"), faster))
+    equal(b.console(), [])
+    equal(b.run("return shownProfiles().map(p => p.kernels.length)"), [12, 10])
+    changes = b.run("""return profiles[0].kernels.map(k => { const p = partner(k, profiles[1]);
+        return p && value(p, 'duration') / value(k, 'duration') })""")
+    equal(len([c for c in changes if c is None]), 2)
+    assert all(0.4 < c < 0.6 for c in changes if c), changes
+    assert "not there" in b.run("return document.querySelector('table.kernels').textContent")
+    b.open(page_of(page.with_suffix(".jsonl"), faster), "#kernel=0.0")
+    equal(b.run("return [...document.querySelectorAll('table.metrics thead th')].map(t => t.textContent)"),
+          ["", "A", "B", "B to A"])
+    equal(b.console(), [])
+
+
+@slow
+def it_is_light_and_dark(b, page):
+    b.open(page)
+    color = "return getComputedStyle(document.body).backgroundColor"
+    b.prefer("light")
+    light = b.wait("return document.documentElement.dataset.theme === 'light'") and b.run(color)
+    b.prefer("dark")
+    assert b.wait("return document.documentElement.dataset.theme === 'dark'")
+    assert b.run(color) != light
+    b.run("setTheme('light')")
+    equal(b.run(color), light)
+    b.prefer("light")
+    b.run("setTheme('auto')")
+    equal(b.console(), [])
+
+
+@slow
+def it_is_readable_on_a_phone(b, page):
+    two = page_of(page.with_suffix(".jsonl"), made_up(page.parent, "another", 5, 50))
+    for fragment, file in [("", page), ("#kernel=0.0", page), ("", two), ("#kernel=0.0", two)]:
+        b.device(390, 844, 2, True)
+        b.open(file, fragment)
+        wide = b.run("""return [document.documentElement.scrollWidth, [...document.querySelectorAll("*")].filter(e =>
+            e.getBoundingClientRect().right > 391 && !e.closest(".scroll, nav")).map(e => e.outerHTML.slice(0, 80))]""")
+        assert wide[0] <= 390, (fragment, wide)
+    b.device(1280, 900)
+
+
+@slow
+def it_is_printed(b, page):
+    b.open(page)
+    file = page.with_suffix(".pdf")
+    b.pdf(file)
+    pages = len(re.findall(rb"/Type\s*/Page\b", file.read_bytes()))
+    assert 2 <= pages <= 12, pages
+    equal(b.console(), [])
+
+
+@slow
+def it_shows_profiles_that_hold_little(b, page):
+    head, device, launch = open(page.with_suffix(".jsonl")).read().splitlines()[:3]
+    bare = json.loads(launch)
+    bare["counters"] = {}
+    cases = {"header": [head], "device": [head, device], "bare": [head, device, json.dumps(bare)],
+             "no-device": [head, launch]}
+    for name, lines in cases.items():
+        profile = page.parent / f"{name}.jsonl"
+        profile.write_text("".join(line + "\n" for line in lines))
+        b.open(page_of(profile))
+        equal((name, b.console()), (name, []))
+        if "bare" in name or "no-device" in name:
+            b.run("location.hash = 'kernel=0.0'")
+            assert b.wait("return document.querySelector('h1')")
+            equal((name, b.console()), (name, []))
+
+
+@slow
+def a_large_profile_opens_quickly(b, page):
+    profile = made_up(page.parent, "large", 300, 100000, 6)
+    large = page_of(profile)
+    size = large.stat().st_size
+    assert size < 10e6, f"{size} bytes"
+    seconds = []
+    for _ in range(4):
+        started = time.monotonic()
+        b.open(large)
+        seconds.append(time.monotonic() - started)
+    equal(b.console(), [])
+    print(f"    {size / 1e6:.1f} MB, opens in {min(seconds):.2f} s")
+    assert min(seconds) < 2, seconds
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, Browser() as b:
+        page = page_of(made_up(pathlib.Path(folder), "small", 12, 400, 3))
+        for of in tests:
+            name = of.__name__.replace("_", " ")
+            try:
+                of(b, page)
+                print(f"ok {name}")
+            except Exception:
+                failed += 1
+                print(f"not ok {name}")
+                print("    " + traceback.format_exc().replace("\n", "\n    "))
+            b.console()
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+sys.exit(main())

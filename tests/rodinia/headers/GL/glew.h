@@ -1,0 +1,1 @@
+/* hybridsort includes GLEW and uses nothing of it. */

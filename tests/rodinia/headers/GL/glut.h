@@ -1,0 +1,1 @@
+/* hybridsort includes GLUT and uses nothing of it. */
