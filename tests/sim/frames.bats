@@ -100,7 +100,7 @@ load common
 
 # absent: the metrics that the report has no value of.
 absent() {
-    "$GPUPROF_BUILD/gpuprof" report "$profile" | awk '/^DETAILS/ { details = 1 } details && $2 == "absent:" { print $1 }'
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile" | awk '/^DETAILS/ { details = 1 } details && $2 == "absent:" { print $1 }'
 }
 
 @test "a kernel that cannot be replayed has every metric that it would have without replay" {
