@@ -3,13 +3,20 @@
 #   O=DIR       build folder (build)
 #   CC=clang    the C compiler
 #   SAN=LIST    sanitizers for everything built: SAN=address,undefined
+#   WERROR=1    warnings are errors
 #   V=1         show the commands
 #   CUDA_HOME=  the CUDA toolkit; else the one on PATH, /usr/local/cuda, build/cuda
+#   PREFIX=, BINDIR=, LIBDIR=, DESTDIR=   where `make install` puts things
+# CFLAGS, CPPFLAGS and LDFLAGS are the builder's. What is built with others is built again.
 
 O ?= build
+ifeq ($(origin CC),default)
 CC = gcc
+endif
 V ?= 0
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
 ifeq ($(V),0)
 Q = @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
@@ -21,14 +28,22 @@ CUDA := $(toolkit)
 NVCC := $(CUDA)/bin/nvcc
 cuda_includes := -isystem $(CUDA)/include $(if $(wildcard $(CUDA)/extras/CUPTI/include),-isystem $(CUDA)/extras/CUPTI/include)
 
-warnings = -Wall -Wextra -Werror
+warnings = -Wall -Wextra -Wvla $(if $(filter 1,$(WERROR)),-Werror)
 san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 cov_flags = $(if $(COVERAGE),--coverage -fprofile-update=atomic -O0)
 CFLAGS ?= -O2 -g
-all_cflags = -std=gnu11 $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
-	-iquote src -iquote include -isystem $(O)/compat -isystem /usr/include/libiberty $(cuda_includes) $(san_flags)
-# inih, jansson and the others are linked statically: a guest brings its own dishes.
-static_libs = -l:libjansson.a -l:libinih.a -l:libiberty.a -l:liblz4.a -l:libzstd.a
+all_cflags = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
+	-iquote src -iquote include -isystem $(O)/compat $(pkg_cflags) $(cuda_includes) $(san_flags) $(own_cflags)
+# inih, jansson and the others are linked statically: a guest brings its own dishes. An archive lies in
+# LIBRARY_PATH, where pkg-config says, or where the compiler looks; if nowhere the shared library has to do.
+pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
+PKG_CONFIG ?= pkg-config
+archive = $(firstword $(wildcard $(addsuffix /$(2),$(subst :, ,$(LIBRARY_PATH)) $(call pkg_config,--variable=libdir $(1)))) \
+	$(filter /%,$(shell $(CC) -print-file-name=$(2))))
+link_with = $(or $(call archive,$(1),lib$(2).a),$(call pkg_config,--libs $(1)),-l$(2))
+static_libs = $(eval static_libs := $(call link_with,jansson,jansson) $(call link_with,libpcre2-8,pcre2-8) $(call link_with,inih,inih) \
+	$(call link_with,libiberty,iberty) $(call link_with,liblz4,lz4) $(call link_with,libzstd,zstd))$(static_libs)
+pkg_cflags := $(call pkg_config,--cflags jansson libpcre2-8 inih liblz4 libzstd)
 system_libs = -lm -ldl -lpthread
 
 core_rooms = base code profile metrics report
@@ -50,18 +65,31 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man sim-demo all test test-gpu test-page gpu-programs demo bench install format lint clean help unit sim coverage run-tests examples
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball \
+	format lint clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(library) $(command)
 
 # ---- our own code ----------------------------------------------------------------------------
+# A file that is written only where its text changes, so that what depends on it is built again then.
+write_if_changed = @mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(1))' > $@.new && \
+	if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
+# What changes the objects. Warnings do not.
+$(O)/obj/flags: FORCE
+	$(call write_if_changed,$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) SAN=$(SAN) COVERAGE=$(COVERAGE) $(CUDA))
+# From the command's folder to the library's, where the command looks as well.
+$(O)/obj/library_folder.h: FORCE
+	$(call write_if_changed,#define GP_LIBRARY_FOLDER "$(shell realpath -m --relative-to='$(BINDIR)' '$(LIBDIR)')")
+$(O)/obj/cli/run.c.o: $(O)/obj/library_folder.h
+$(O)/obj/cli/run.c.o: private own_cflags = -include $(O)/obj/library_folder.h
+
 # cupti_profiler_host.h includes the C++ header <string>; an empty one lets C read it.
 $(O)/compat/string:
 	@mkdir -p $(@D) && : > $@
 
-$(O)/obj/%.c.o: src/%.c | $(O)/compat/string
+$(O)/obj/%.c.o: src/%.c $(O)/obj/flags | $(O)/compat/string
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -c $< -o $@
@@ -70,7 +98,7 @@ $(O)/obj/%.c.o: src/%.c | $(O)/compat/string
 $(O)/obj/hook/dlsym.c.o $(O)/obj/hook/table.c.o $(O)/obj/cuda/driver.c.o: \
 	san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=address -fno-sanitize-recover=undefined)
 
-$(O)/obj/%.S.o: src/%.S
+$(O)/obj/%.S.o: src/%.S $(O)/obj/flags
 	$(call say,AS,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -c $< -o $@
@@ -131,13 +159,13 @@ $(core): $(core_obj)
 
 $(library): $(hook_obj) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -shared -o $@ $(hook_obj) $(core) $(static_libs) $(system_libs) \
-		-Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -shared -o $@ $(hook_obj) $(core) $(static_libs) $(system_libs) \
+		-Wl,-soname,libgpuprof.so -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
 
 $(command): $(cli_obj) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
@@ -165,12 +193,16 @@ $(O)/tests/gpu/%_drv: tests/gpu/programs/%_drv.cu $(wildcard examples/*.h tests/
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $< -L$(CUDA)/lib64/stubs -lcuda
+$(O)/tests/gpu/%_rdc: tests/gpu/programs/%_rdc.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -I examples -rdc=true -o $@ $< -lcudadevrt
 $(O)/tests/gpu/%: tests/gpu/programs/%.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $<
 
-$(O)/tests/gpu/libcupti_null.so: tests/gpu/null_cupti.c | $(O)/compat/string
+$(O)/tests/gpu/libcupti_null.so: tests/gpu/null_cupti.c $(O)/obj/flags | $(O)/compat/string
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -shared -o $@ $<
@@ -186,7 +218,7 @@ unit: $(unit_names:%=$(O)/unit/%)
 $(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
-$(O)/unit/%: tests/unit/%.c $(hook_core) $(core)
+$(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
@@ -197,7 +229,7 @@ $(O)/tests/lines.cubin: tests/lines/lines.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
-$(O)/unit/test_lines: $(O)/tests/lines.cubin
+$(O)/unit/test_code_lines: $(O)/tests/lines.cubin
 
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
@@ -212,7 +244,7 @@ sim-demo: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(O)/sim/programs/snippe
 sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_tests) \
 	$(O)/tests/gpu/libcupti_null.so
 
-$(O)/obj/sim/%.o: tests/sim/%.c | $(O)/compat/string
+$(O)/obj/sim/%.o: tests/sim/%.c $(O)/obj/flags | $(O)/compat/string
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -c $< -o $@
@@ -226,11 +258,11 @@ $(O)/sim/libcupti.so.13: $(sim_cupti_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)
 	$(Q)ln -sf libcupti.so.13 $(@D)/libcupti.so
-$(O)/sim/programs/%_linked: tests/sim/programs/%_linked.c $(O)/sim/libcuda.so.1
+$(O)/sim/programs/%_linked: tests/sim/programs/%_linked.c $(O)/sim/libcuda.so.1 $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< -L$(O)/sim -lcuda $(system_libs)
-$(O)/sim/programs/%: tests/sim/programs/%.c
+$(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
@@ -244,6 +276,11 @@ $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 test:
 	@tools/setup test
 	@tools/run-tests $(O)
+
+# Breaks copies of the source on purpose: tests have to notice. MUTANTS picks some by name.
+mutants:
+	@tools/setup test
+	@tests/mutants/run $(MUTANTS)
 
 test-gpu:
 	@tests/gpu/run $(O)
@@ -280,13 +317,27 @@ $(O)/man/gpuprof.1: $(command) $(wildcard man/*.scd) tools/make-man
 
 share = $(DESTDIR)$(PREFIX)/share
 install: all man
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(share)/man/man1 \
-		$(share)/bash-completion/completions $(share)/zsh/site-functions
-	install -m 644 $(O)/man/*.1 $(share)/man/man1
-	install -m 644 $(O)/man/gpuprof.bash $(share)/bash-completion/completions/gpuprof
-	install -m 644 $(O)/man/_gpuprof $(share)/zsh/site-functions/_gpuprof
-	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin/gpuprof
-	install -m 755 $(library) $(DESTDIR)$(PREFIX)/lib/libgpuprof.so
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)' '$(share)/man/man1' \
+		'$(share)/bash-completion/completions' '$(share)/zsh/site-functions'
+	install -m 755 $(command) '$(DESTDIR)$(BINDIR)/gpuprof'
+	install -m 644 $(library) '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
+	install -m 644 $(O)/man/*.1 '$(share)/man/man1'
+	install -m 644 $(O)/man/gpuprof.bash '$(share)/bash-completion/completions/gpuprof'
+	install -m 644 $(O)/man/_gpuprof '$(share)/zsh/site-functions/_gpuprof'
+# A Debian package, in $(O)/deb.
+deb:
+	@tools/setup package
+	@tools/make-deb $(O) $(CUDA)
+
+# A tarball for every distribution, in $(O)/tarball. Root alone can make one.
+tarball:
+	@tools/setup package
+	@tools/make-tarball $(O) $(CUDA)
+
+uninstall:
+	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so' \
+		'$(share)/man/man1'/gpuprof*.1 '$(share)/bash-completion/completions/gpuprof' \
+		'$(share)/zsh/site-functions/_gpuprof'
 
 c_files = $(shell git ls-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
@@ -295,16 +346,18 @@ lint:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 
 clean:
-	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz
+	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64
 
 help:
-	@sed -n '3,9s/^# \{0,1\}//p' Makefile
+	@sed -n '3,12s/^# \{0,1\}//p' Makefile
 	@echo 'all        library and command          test       every test that needs no GPU'
 	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
-	@echo 'bench      cost beside ncu (no rebuild)  install    into PREFIX (/usr/local), DESTDIR'
+	@echo 'bench      cost beside ncu (no rebuild)  install, uninstall  into PREFIX (/usr/local)'
 	@echo 'format     clang-format in place        lint       clang-format, as a check'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
+	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
+	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
 	@echo 'test-page  the page of report --html, in a browser'
 

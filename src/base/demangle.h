@@ -7,8 +7,8 @@ enum gp_name {
     GP_NAME_BRIEF, /* without: vectorAdd */
 };
 
-/* Returns the demangled name, or the name as it is where it is not mangled; to be freed. NULL when
- * memory runs out. */
+/* Returns the demangled name, or the name as it is where it is not mangled, printable
+ * (base/escape.h) in either case; to be freed. NULL when memory runs out. */
 char *gp_demangle(const char *mangled, enum gp_name which);
 
 #endif

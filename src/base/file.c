@@ -1,18 +1,14 @@
 #include "base/file.h"
 
-#include "base/cancel.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <time.h>
+#include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LOWEST_DESCRIPTOR 200
-#define PATIENCE_MS 1000 /* with a pipe that is full and does not block */
 
 int gp_open_high(const char *path, int flags)
 {
@@ -26,18 +22,15 @@ int gp_open_high(const char *path, int flags)
     return high;
 }
 
-static bool is_same_file(int a, int b)
-{
-    struct stat x, y;
-    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 int gp_open_output(const char *path, bool *is_programs)
 {
-    int fd = gp_open_high(path, O_WRONLY | O_CREAT | O_APPEND);
+    /* Without a reader a FIFO is not waited for, nor one that is full. */
+    int fd = gp_open_high(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY);
+    const struct gp_output opened = gp_output_of(fd);
     *is_programs = false;
     for (int own = STDOUT_FILENO; fd >= 0 && own <= STDERR_FILENO; own++) {
-        int copy = is_same_file(fd, own) ? fcntl(own, F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) : -1;
+        const struct gp_output same = {own, opened.device, opened.file, opened.type};
+        int copy = gp_output_is_ours(&same) ? fcntl(own, F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) : -1;
         if (copy >= 0) {
             close(fd);
             *is_programs = true;
@@ -47,51 +40,14 @@ int gp_open_output(const char *path, bool *is_programs)
     return fd;
 }
 
-static int write_loop(int fd, const char *bytes, size_t length)
+const char *gp_open_error(int error)
 {
-    while (length > 0) {
-        ssize_t n = write(fd, bytes, length);
-        if (n > 0) {
-            bytes += n;
-            length -= (size_t)n;
-        } else if (n == 0) {
-            return EIO;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            struct pollfd p = {.fd = fd, .events = POLLOUT};
-            if (poll(&p, 1, PATIENCE_MS) == 0)
-                return EAGAIN;
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
+    return error == ENXIO ? "nobody has this FIFO open for reading" : strerror(error);
 }
 
 int gp_write_all(int fd, const char *bytes, size_t length)
 {
-    /* Both signals are sent to the writing thread. They are held back during the write and, when
-     * this write brought one up, taken out of the queue: the program must not notice. */
-    sigset_t fatal, before, pending;
-    gp_cancel_hold(); /* nor is a thread to be cancelled here, where it would not be without us */
-    sigemptyset(&fatal);
-    sigaddset(&fatal, SIGPIPE);
-    sigaddset(&fatal, SIGXFSZ);
-    int blocked = pthread_sigmask(SIG_BLOCK, &fatal, &before) == 0;
-    sigpending(&pending);
-
-    int error = write_loop(fd, bytes, length);
-
-    int raised = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
-    if (blocked && raised && !sigismember(&pending, raised)) {
-        sigset_t one;
-        sigemptyset(&one);
-        sigaddset(&one, raised);
-        struct timespec now = {0, 0};
-        while (sigtimedwait(&one, NULL, &now) < 0 && errno == EINTR)
-            ;
-    }
-    if (blocked)
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    gp_cancel_release();
-    return error;
+    const struct gp_output output = gp_output_of(fd);
+    int wait_ms = INT_MAX;
+    return gp_output_write(&output, bytes, length, &wait_ms);
 }

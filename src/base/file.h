@@ -1,4 +1,4 @@
-/* Files opened and written inside somebody else's process. Owns nothing; calls nothing but libc. */
+/* Files opened inside somebody else's process. Owns nothing; calls base/output. */
 #ifndef GPUPROF_BASE_FILE_H
 #define GPUPROF_BASE_FILE_H
 
@@ -9,13 +9,16 @@
  */
 int gp_open_high(const char *path, int flags);
 
-/* The same for a file that is written to, not emptied yet. Where it is the program's own standard
- * output or error (/dev/stdout, say), *is_programs: it must not be emptied, and what is written
- * goes behind what the program has written, and before what it writes next. */
+/* The same for a file that is written to, not emptied yet; nothing is waited for: a FIFO that
+ * nobody reads is ENXIO. Where it is the program's own standard output or error (/dev/stdout, say),
+ * *is_programs: it must not be emptied, and what is written goes behind what the program has
+ * written, and before what it writes next. */
 int gp_open_output(const char *path, bool *is_programs);
 
-/* Writes everything, whatever interruptions and short writes come between, and never lets a reader
- * that went away (SIGPIPE) or a limit on file size (SIGXFSZ) kill the program. 0 or an errno value.
+/* What an errno value of gp_open_output means. */
+const char *gp_open_error(int error);
+
+/* gp_output_write to any descriptor, with no limit on the wait for who reads. 0 or an errno value.
  */
 int gp_write_all(int fd, const char *bytes, size_t length);
 

@@ -112,7 +112,7 @@ static void load_below(const struct loading *l, struct gp_text *folder, const ch
 void gp_ini_users(const char *below, gp_take_ini *take, void *user, struct gp_text *problems)
 {
     const struct loading l = {.take = take, .user = user, .problems = problems};
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
     struct gp_text folder = {0};
     if (config && config[0] == '/')
         gp_text_addf(&folder, "%s/gpuprof", config);
@@ -121,7 +121,7 @@ void gp_ini_users(const char *below, gp_take_ini *take, void *user, struct gp_te
     if (folder.length > 0)
         load_below(&l, &folder, below, NULL);
 
-    const char *path = getenv("GPUPROF_METRICS_PATH");
+    const char *path = secure_getenv("GPUPROF_METRICS_PATH");
     while (path && *path) {
         size_t length = strcspn(path, ":");
         gp_text_clear(&folder);

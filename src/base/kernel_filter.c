@@ -1,6 +1,7 @@
 #include "base/kernel_filter.h"
 
-#include <regex.h>
+#include "base/regex.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +38,13 @@ static bool read_path(const char *text, struct gp_kernel_filter *f, const char *
 
 static bool compiles(const char *pattern, char *why, size_t why_size)
 {
-    regex_t regex;
-    int error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
-    char reason[128];
-    if (error == 0) {
-        regfree(&regex);
-        return true;
-    }
-    regerror(error, &regex, reason, sizeof(reason));
-    snprintf(why, why_size, "'%s' is no extended regular expression: %s", pattern, reason);
-    return false;
+    char reason[200];
+    struct gp_regex *regex = gp_regex_new(pattern, reason, sizeof(reason));
+    if (!regex)
+        snprintf(why, why_size, "'%.100s%s' is no regular expression: %s", pattern,
+                 strlen(pattern) > 100 ? "..." : "", reason);
+    gp_regex_free(regex);
+    return regex != NULL;
 }
 
 bool gp_kernel_filter_parse(const char *text, struct gp_kernel_filter *filter, char *why,
@@ -66,7 +64,7 @@ bool gp_kernel_filter_parse(const char *text, struct gp_kernel_filter *filter, c
         length -= sizeof(operator) - 1;
     }
     if (f.invocation == 0) {
-        snprintf(why, why_size, "'%s': launches of a kernel count from 1", text);
+        snprintf(why, why_size, "'%.100s': launches of a kernel count from 1", text);
         return false;
     }
     f.name = strndup(name, length);

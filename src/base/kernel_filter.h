@@ -1,5 +1,5 @@
 /* Which kernel launches a user names: a regular expression, or nvprof's
- * CONTEXT:STREAM:NAME:INVOCATION. Owns its text; calls nothing. */
+ * CONTEXT:STREAM:NAME:INVOCATION. Owns its text; calls base/regex. */
 #ifndef GPUPROF_BASE_KERNEL_FILTER_H
 #define GPUPROF_BASE_KERNEL_FILTER_H
 
@@ -10,7 +10,7 @@
 #define GP_ANY UINT64_MAX
 
 struct gp_kernel_filter {
-    char *name; /* an extended regular expression that compiles; "" fits every name */
+    char *name; /* a regular expression that compiles; "" fits every name */
     /* Numbers, or GP_ANY. Contexts count from 1, streams from 1 (0: a default stream), both in the
      * order of their first launch; launches of a kernel count from 1. */
     uint64_t context, stream, invocation;

@@ -1,31 +1,135 @@
 #include "base/log.h"
 
+#include "base/cancel.h"
+#include "base/escape.h"
 #include "base/file.h"
+#include "base/output.h"
+#include "base/stack.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LONGEST_MESSAGE 4096
+/* Less than a pipe holds: a parent may wait for the program's end before it reads. */
+#define MOST_ON_STANDARD_ERROR (60 << 10)
+#define LONGEST_REST LONGEST_MESSAGE /* the line behind a report that was cut */
 
-static int log_fd = STDERR_FILENO;
+/* Where messages go; changed once, before there is more than one thread that writes. */
+static struct gp_output standard_error = {.fd = -1}, own_file = {.fd = -1};
+static bool own_is_programs;
+static pthread_once_t looked = PTHREAD_ONCE_INIT;
 
-static void say(const char *fmt, va_list args, const char *end)
+/* Bytes written to what the program writes to, too; and milliseconds that are left to wait for
+ * readers who do not read. Threads may write at the same time: then these are about right. */
+static size_t written;
+static int wait_ms = GP_OUTPUT_WAIT_MS;
+
+static void look(void)
+{
+    standard_error = gp_output_of(STDERR_FILENO);
+}
+
+/* As early as can be: a program may close descriptor 2 and get it again as a file of its own. */
+__attribute__((constructor)) static void look_early(void)
+{
+    int saved = errno;
+    pthread_once(&looked, look);
+    errno = saved;
+}
+
+static const struct gp_output *destination(void)
+{
+    pthread_once(&looked, look);
+    return own_file.fd >= 0 ? &own_file : &standard_error;
+}
+
+/* True where the program writes, too, and somebody may wait for it before reading. */
+static bool is_shared(const struct gp_output *output)
+{
+    return output == &standard_error || own_is_programs;
+}
+
+static size_t room_in(const struct gp_output *output)
+{
+    size_t used = __atomic_load_n(&written, __ATOMIC_RELAXED);
+    if (!is_shared(output))
+        return SIZE_MAX;
+    return used < MOST_ON_STANDARD_ERROR ? MOST_ON_STANDARD_ERROR - used : 0;
+}
+
+static int write_to(const struct gp_output *output, const char *bytes, size_t length, int *wait)
+{
+    if (length > room_in(output))
+        return ENOSPC;
+    if (is_shared(output))
+        __atomic_add_fetch(&written, length, __ATOMIC_RELAXED);
+    return gp_output_write(output, bytes, length, wait);
+}
+
+static void write_out(const char *bytes, size_t length, int *wait)
+{
+    static const char lost[] = "gpuprof: the program has closed the log's descriptor; messages go "
+                               "to standard error\n";
+    const struct gp_output *output = destination();
+    if (write_to(output, bytes, length, wait) != EBADF || output == &standard_error)
+        return;
+    own_file.fd = -1;
+    own_is_programs = false;
+    if (write_to(&standard_error, lost, sizeof(lost) - 1, wait) == 0)
+        write_to(&standard_error, bytes, length, wait);
+}
+
+struct message {
+    const char *fmt, *end;
+    va_list args;
+};
+
+/* Returns how many bytes of `to`, which has room for so many, it took; what does not fit is cut. */
+static size_t escape(const char *text, size_t length, char *to, size_t room)
+{
+    size_t used = 0, written;
+    char escaped[GP_ESCAPED_BYTES];
+    for (size_t i = 0; i < length; used += written) {
+        i += gp_escape_one(text + i, length - i, escaped, &written);
+        if (written > room - used)
+            return used;
+        memcpy(to + used, escaped, written);
+    }
+    return used;
+}
+
+static void write_message(void *argument)
 {
     static const char prefix[] = "gpuprof: ";
-    int saved = errno;
-    char line[LONGEST_MESSAGE];
+    struct message *m = argument;
+    char text[LONGEST_MESSAGE], line[LONGEST_MESSAGE];
     size_t used = sizeof(prefix) - 1;
-    size_t room = sizeof(line) - used - strlen(end);
+    size_t room = sizeof(line) - used - strlen(m->end) - 1;
     memcpy(line, prefix, used);
-    int n = vsnprintf(line + used, room, fmt, args);
+    int n = vsnprintf(text, sizeof(text), m->fmt, m->args);
     if (n > 0)
-        used += (size_t)n < room ? (size_t)n : room - 1;
-    memcpy(line + used, end, strlen(end));
-    gp_write_all(__atomic_load_n(&log_fd, __ATOMIC_RELAXED), line, used + strlen(end));
+        used += escape(text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1, line + used,
+                       room);
+    memcpy(line + used, m->end, strlen(m->end));
+    write_out(line, used + strlen(m->end), &wait_ms);
+}
+
+/* Hooks say things, too: the line is put together on a stack that has room for it. */
+static void say(const char *fmt, va_list args, const char *end)
+{
+    struct message m = {.fmt = fmt, .end = end};
+    int saved = errno;
+    va_copy(m.args, args);
+    gp_cancel_hold();
+    if (!gp_stack_run(GP_STACK_ENOUGH, write_message, &m))
+        write_message(&m);
+    gp_cancel_release();
+    va_end(m.args);
     errno = saved;
 }
 
@@ -62,9 +166,18 @@ void gp_say_lines(const char *before, const char *text)
 bool gp_log_is_terminal(void)
 {
     int saved = errno;
-    bool terminal = isatty(__atomic_load_n(&log_fd, __ATOMIC_RELAXED)) == 1;
+    const struct gp_output *output = destination();
+    bool terminal = gp_output_is_ours(output) && isatty(output->fd) == 1;
     errno = saved;
     return terminal;
+}
+
+void gp_log_passing(const char *text, size_t length)
+{
+    int saved = errno, no_wait = 0;
+    if (gp_log_is_terminal())
+        gp_output_write(destination(), text, length, &no_wait);
+    errno = saved;
 }
 
 int gp_log_open(const char *path)
@@ -79,17 +192,35 @@ int gp_log_open(const char *path)
         /* What cannot be emptied, a pipe or a terminal, need not be. */
         if (!is_programs && ftruncate(fd, 0) != 0)
             errno = 0;
-        int old = __atomic_exchange_n(&log_fd, fd, __ATOMIC_RELAXED);
-        if (old != STDERR_FILENO)
-            close(old);
+        if (own_file.fd >= 0)
+            gp_output_close(&own_file);
+        own_file = gp_output_of(fd);
+        own_is_programs = is_programs;
     }
     errno = saved;
     return error;
 }
 
-void gp_log_text(const char *text, size_t length)
+/* The length of as many whole lines as there is room for. */
+static size_t whole_lines(const char *text, size_t length, size_t room)
 {
-    int saved = errno;
-    gp_write_all(__atomic_load_n(&log_fd, __ATOMIC_RELAXED), text, length);
+    if (length <= room)
+        return length;
+    const char *newline = memrchr(text, '\n', room);
+    return newline ? (size_t)(newline - text) + 1 : 0;
+}
+
+void gp_log_report(const char *text, size_t length, const char *rest)
+{
+    int saved = errno, wait = GP_OUTPUT_WAIT_MS;
+    size_t room = room_in(destination());
+    if (length > room) {
+        room -= room < LONGEST_REST ? room : LONGEST_REST;
+        length = whole_lines(text, length, room);
+        write_out(text, length, &wait);
+        gp_say("the report is longer than standard error may be filled: %s", rest);
+    } else {
+        write_out(text, length, &wait);
+    }
     errno = saved;
 }

@@ -1,14 +1,18 @@
-/* Messages to the user. Owns the log's file descriptor; calls base/file.
+/* Messages to the user. Owns the log's file descriptor; calls base/file, base/output.
  *
  * Everything here runs inside a program that is not ours: one write(2) per message, no stdio
- * streams, no allocation, errno left as it was. */
+ * streams, no allocation, errno left as it was. Nothing is written where the descriptor is not the
+ * file any more that it was: neither to standard error, as it was when the process began, nor to
+ * the log. Readers who do not read are waited for a second, all messages together. On standard
+ * error at most 60 KiB are written, messages and report together: that much a pipe holds. */
 #ifndef GPUPROF_BASE_LOG_H
 #define GPUPROF_BASE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut. */
+/* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut;
+ * what would not show on a terminal, or end the line, is escaped. */
 void gp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A message that may come up at every launch: said `most` times, then never again; the last time
@@ -29,7 +33,11 @@ int gp_log_open(const char *path);
 /* Whether messages go to a terminal. */
 bool gp_log_is_terminal(void);
 
-/* Writes a report as it is. */
-void gp_log_text(const char *text, size_t length);
+/* Writes what will soon be replaced, on a terminal only; where that takes no more it is lost. */
+void gp_log_passing(const char *text, size_t length);
+
+/* Writes a report as it is, within a second. Where it is too long for standard error it ends with a
+ * whole line, and one more that says what `rest` says: where the rest is. */
+void gp_log_report(const char *text, size_t length, const char *rest);
 
 #endif

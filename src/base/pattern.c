@@ -26,7 +26,7 @@ static const char *add_variable(const char *p, struct gp_text *out, char *why, s
         snprintf(why, why_size, "out of memory");
         return NULL;
     }
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
     if (value)
         gp_text_add(out, value);
     else

@@ -62,7 +62,7 @@ static bool run(const char *path, const char *chip, const char *file, struct gp_
 
 static bool ask(const char *chip, const char *file, struct gp_text *out)
 {
-    const char *home = getenv("CUDA_HOME");
+    const char *home = secure_getenv("CUDA_HOME");
     char path[4096];
     if (run("nvdisasm", chip, file, out))
         return true;

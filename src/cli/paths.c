@@ -110,7 +110,7 @@ int cli_fix_paths(void)
     char *here = getcwd(NULL, 0);
     int answer = 0;
     for (size_t i = 0; here && i < sizeof(paths) / sizeof(paths[0]); i++) {
-        const char *value = getenv(paths[i].variable);
+        const char *value = secure_getenv(paths[i].variable);
         struct gp_text text = {0};
         if (!value || !*value)
             continue;

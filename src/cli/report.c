@@ -3,9 +3,11 @@
 #include "cli/report_views.h"
 #include "cli/source.h"
 
+#include "base/escape.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
+#include "report/copies.h"
 #include "report/layout.h"
 #include "report/merge.h"
 #include "report/table.h"
@@ -55,7 +57,7 @@ static const struct cli_option options[OPTION_COUNT] = {
              "0: all (20)",
              WHAT, NULL, NULL, NULL, 0},
     [KERNELS] = {"kernels", 'k', "FILTER",
-                 "only kernels whose name matches this extended regular expression (also as "
+                 "only kernels whose name matches this regular expression (also as "
                  "regex:EXPRESSION, or ::NAME:INVOCATION)",
                  WHAT, "kernel-name", "--kernels", "-k, --kernel-name", 0},
     [DEVICES] = {"devices", 0, "LIST", "only launches on these GPUs, with commas between them",
@@ -209,6 +211,7 @@ struct reporting {
     const struct gp_metrics *metrics;
     struct gp_filter *filter;
     struct gp_merge merge;
+    struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;
     struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
     struct gp_text *out;
@@ -220,7 +223,8 @@ static int take_header(void *user, const struct gp_profile_header *header)
 {
     struct reporting *r = user;
     struct gp_text line = {0};
-    gp_text_addf(&line, "%s:", r->path);
+    gp_text_add_escaped(&line, r->path, strlen(r->path));
+    gp_text_add(&line, ":");
     for (size_t i = 0; i < header->argument_count; i++)
         gp_text_addf(&line, " %s", header->command[i]);
     gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
@@ -269,6 +273,7 @@ static int take_count(void *user, const struct gp_count *count)
 static int take_other(void *user, const char *type, const struct json_t *line)
 {
     struct reporting *r = user;
+    gp_copies_add(r->copies, type, line);
     return r->sources ? cli_take_code(r->sources, type, line) : 0;
 }
 
@@ -309,6 +314,7 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
         own.profile = count == 1 ? paths[0] : NULL;
         own.sources = r.sources;
         gp_table_report(r.summary, &own, out);
+        gp_copies_table(r.copies, out);
         gp_text_add(out, gp_text_string(&notes));
     }
     gp_filter_free(r.filter);

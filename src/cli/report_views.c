@@ -7,6 +7,7 @@
 #include "profile/object.h"
 #include "profile/reader.h"
 #include "report/columns.h"
+#include "report/copies.h"
 #include "report/merge.h"
 #include "report/nvprof.h"
 #include "report/side.h"
@@ -104,6 +105,7 @@ struct reading {
     long pid;
     bool seen;
     struct gp_merge merge;
+    struct gp_copies copies[GP_COPY_KINDS];
     struct gp_device devices[GP_MAX_DEVICES]; /* by their numbers here */
     /* Lines of a trace: printed as they come, or kept to be sorted. */
     struct gp_text lines;
@@ -224,6 +226,12 @@ static int take_count(void *user, const struct gp_count *original)
     return 0;
 }
 
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    gp_copies_add(((struct reading *)user)->copies, type, line);
+    return 0;
+}
+
 static const char *own_name(void *user, const char *name)
 {
     return gp_metrics_counter_name(((struct reading *)user)->metrics, name);
@@ -239,6 +247,7 @@ static int read_profile(struct reading *r, const char *path)
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .other = take_other,
                                                .counter_name = own_name};
     r->path = path;
     int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
@@ -296,7 +305,8 @@ static int print_tables(struct reading *r)
     struct gp_view view = r->views->view;
     view.times = r->views->which == CLI_VIEW_TIMES;
     view.metrics = r->views->which == CLI_VIEW_METRICS;
-    const struct gp_nvprof_run run = {.pid = r->pid, .command = gp_text_string(&r->command)};
+    const struct gp_nvprof_run run = {
+        .pid = r->pid, .command = gp_text_string(&r->command), .copies = r->copies};
     gp_nvprof_tables(r->summary, &view, &run, &out);
     return cli_print(&out);
 }

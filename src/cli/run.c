@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/query.h"
+#include "cli/rights.h"
 #include "cli/run_limit.h"
 #include "cli/run_options.h"
 
@@ -17,6 +18,11 @@
 
 /* ---- the library ---- */
 
+/* Where it is installed, seen from the command. */
+#ifndef GP_LIBRARY_FOLDER
+#define GP_LIBRARY_FOLDER "../lib"
+#endif
+
 static int find_library(struct gp_text *path)
 {
     char self[PATH_MAX];
@@ -27,7 +33,7 @@ static int find_library(struct gp_text *path)
     }
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
-    static const char *const places[] = {"libgpuprof.so", "../lib/libgpuprof.so"};
+    static const char *const places[] = {"libgpuprof.so", GP_LIBRARY_FOLDER "/libgpuprof.so"};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         gp_text_clear(path);
         gp_text_addf(path, "%s/%s", self, places[i]);
@@ -41,7 +47,7 @@ static int find_library(struct gp_text *path)
         }
         return 0;
     }
-    gp_say("libgpuprof.so is neither in %s nor in %s/../lib", self, self);
+    gp_say("libgpuprof.so is neither in %s nor in %s/" GP_LIBRARY_FOLDER, self, self);
     return -1;
 }
 
@@ -50,7 +56,7 @@ static int preload(void)
 {
     struct gp_text value = {0};
     int answer = find_library(&value);
-    const char *before = getenv("LD_PRELOAD");
+    const char *before = secure_getenv("LD_PRELOAD");
     if (answer == 0 && before && *before)
         gp_text_addf(&value, ":%s", before);
     if (answer == 0 && (value.failed || setenv("LD_PRELOAD", value.data, 1) != 0)) {
@@ -70,7 +76,7 @@ static int find_program(const char *name, struct gp_text *path)
         gp_text_add(path, name);
         return access(gp_text_string(path), X_OK);
     }
-    const char *at = getenv("PATH");
+    const char *at = secure_getenv("PATH");
     for (at = at ? at : "/usr/bin:/bin"; *at;) {
         size_t length = strcspn(at, ":");
         gp_text_clear(path);
@@ -80,16 +86,6 @@ static int find_program(const char *name, struct gp_text *path)
         at += length + (at[length] == ':');
     }
     return -1;
-}
-
-/* Where the program gets another's rights the dynamic linker takes no library from its caller. */
-static int gets_rights(const char *path)
-{
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return 0;
-    return ((about.st_mode & S_ISUID) && about.st_uid != getuid()) ||
-           ((about.st_mode & S_ISGID) && about.st_gid != getgid());
 }
 
 /* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
@@ -119,8 +115,10 @@ static void warn_of_program(const char *name)
 {
     struct gp_text path = {0};
     int found = find_program(name, &path) == 0;
-    if (found && gets_rights(gp_text_string(&path)))
-        gp_say("%s gets other rights than yours when it starts: it cannot be profiled", path.data);
+    const char *how = found ? cli_gets_rights(gp_text_string(&path)) : NULL;
+    if (how)
+        gp_say("%s gets other rights than yours when it starts, %s: it cannot be profiled",
+               path.data, how);
     else if (found && is_static(gp_text_string(&path)))
         gp_say("%s is linked statically: it cannot be profiled", path.data);
     gp_text_free(&path);

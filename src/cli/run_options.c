@@ -126,6 +126,14 @@ static bool check_aggregate(const char *mode)
     return false;
 }
 
+static bool check_copies(const char *mode)
+{
+    if (is_one_of(mode, "on", "off"))
+        return true;
+    gp_say("--copies: '%s' is neither on nor off", mode);
+    return false;
+}
+
 static bool check_target(const char *which)
 {
     if (is_one_of(which, "all", "application-only"))
@@ -233,6 +241,7 @@ static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
     [RUN_METRICS] = check_metrics,
     [RUN_EVENTS] = check_events,
     [RUN_AGGREGATE] = check_aggregate,
+    [RUN_COPIES] = check_copies,
     [RUN_KERNELS] = check_kernels,
     [RUN_KERNEL_ID] = check_kernel_id,
     [RUN_LAUNCH_SKIP] = check_skip,
@@ -278,8 +287,8 @@ static bool check_pairs(const char *const *values)
 /* Where only the environment says so, the library does. */
 static bool check_log_apart(const char *const *values)
 {
-    const char *log = values[RUN_LOG] ? values[RUN_LOG] : getenv("GPUPROF_LOG");
-    const char *output = values[RUN_OUTPUT] ? values[RUN_OUTPUT] : getenv("GPUPROF_OUTPUT");
+    const char *log = values[RUN_LOG] ? values[RUN_LOG] : secure_getenv("GPUPROF_LOG");
+    const char *output = values[RUN_OUTPUT] ? values[RUN_OUTPUT] : secure_getenv("GPUPROF_OUTPUT");
     if (!log || !output || (!values[RUN_LOG] && !values[RUN_OUTPUT]))
         return true;
     return cli_check_apart(values[RUN_LOG] ? "--log" : "GPUPROF_LOG", log,
@@ -337,7 +346,7 @@ static bool pass_view(const char *const *values)
 static bool pass_metrics(const char *const *values)
 {
     struct gp_text list = {0};
-    const char *before = getenv("GPUPROF_METRICS");
+    const char *before = secure_getenv("GPUPROF_METRICS");
     bool times_only = values[RUN_TRACE] || values[RUN_CSV];
     if (values[RUN_METRICS])
         gp_text_add(&list, values[RUN_METRICS]);
@@ -387,7 +396,7 @@ bool run_pass(const char *const *values)
     const char *log = values[RUN_LOG] ? values[RUN_LOG] : values[RUN_QUIET] ? "/dev/null" : NULL;
     return pass_metrics(values) && pass_view(values) && pass_launches(values) &&
            pass_target(values[RUN_TARGET]) && set("GPUPROF_KERNELS", kernels) &&
-           set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
+           set("GPUPROF_COPIES", values[RUN_COPIES]) && set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&
            set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&

@@ -21,12 +21,18 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                        "for each multiprocessor",
                        WHAT, NULL, "--aggregate-mode", NULL, 0},
 
-    [RUN_KERNELS] = {"kernels", 'k', "FILTER",
-                     "only kernels whose name, mangled or demangled, matches this extended regular "
-                     "expression (also as regex:EXPRESSION), or "
-                     "CONTEXT:STREAM:NAME:INVOCATION, where NAME is such an expression, the others "
-                     "are numbers from 1 (stream 0: the default one), and each may be empty",
-                     WHICH, "kernel-name", "--kernels", "-k, --kernel-name", 0},
+    [RUN_COPIES] =
+        {"copies", 0, "on|off",
+         "on: time, calls, bytes and throughput of memory copies and fills as well (off)", WHAT,
+         NULL, NULL, NULL, 0},
+
+    [RUN_KERNELS] =
+        {"kernels", 'k', "FILTER",
+         "only kernels whose name, mangled or demangled, matches this regular expression "
+         "(Perl's syntax; also as regex:EXPRESSION), or "
+         "CONTEXT:STREAM:NAME:INVOCATION, where NAME is such an expression, the others "
+         "are numbers from 1 (stream 0: the default one), and each may be empty",
+         WHICH, "kernel-name", "--kernels", "-k, --kernel-name", 0},
     [RUN_KERNEL_ID] = {"kernel-id", 0, "CONTEXT:STREAM:NAME:INVOCATION", "as with --kernels", WHICH,
                        NULL, "--kernels", "--kernel-id", 0},
     [RUN_LAUNCH_SKIP] = {"launch-skip", 0, "N",

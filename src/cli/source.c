@@ -18,9 +18,11 @@
 enum { SASS, FOLDER, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
-    [SASS] = {"sass", 0, NULL, "the machine instructions under the lines they come from"},
+    [SASS] = {"sass", 0, NULL, "the machine instructions under the lines they come from", NULL,
+              NULL, NULL, NULL, 0},
     [FOLDER] = {"source-path", 0, "DIR",
-                "look for source files in this folder as well, by their names"},
+                "look for source files in this folder as well, by their names", NULL, NULL, NULL,
+                NULL, 0},
 };
 
 /* Lines of a file that are shown around those with code. */

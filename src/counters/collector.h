@@ -136,6 +136,9 @@ extern const struct gp_collector gp_range_collector;
 /* CUPTI's event groups: compute capability up to 7.2, as long as CUPTI knows the chip. */
 extern const struct gp_collector gp_event_collector;
 
+/* Nobody: a launch is only timed. */
+extern const struct gp_collector gp_timing_collector;
+
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
 
@@ -164,5 +167,9 @@ typedef bool gp_counter_names(const struct gp_device *device, const char ***list
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names,
                                          const struct gp_collector **collector, const char **why);
+
+/* A collection of gp_timing_collector: every counter is absent for that reason. */
+struct gp_collection *gp_timing_open(const struct gp_device *device, gp_counter_names *names,
+                                     const char *reason, const char **why);
 
 #endif

@@ -78,6 +78,7 @@ struct gp_collection {
     struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
+    double *row;         /* scratch: used + all witnesses */
     const char **absent; /* the same */
 };
 
@@ -127,6 +128,7 @@ static void range_close(struct gp_collection *c, bool context_alive)
     free(c->sass_unavailable);
     gp_recall_free(c->recall);
     free(c->values);
+    free(c->row);
     free(c->absent);
     free(c);
 }
@@ -137,8 +139,9 @@ static bool allocate(struct gp_collection *c)
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
     c->values = calloc(width * MOST_TICKETS, sizeof(*c->values));
+    c->row = calloc(c->list.used + GP_ALL_WITNESSES, sizeof(*c->row));
     c->absent = calloc(width * MOST_TICKETS, sizeof(*c->absent));
-    return c->counters && c->sass_unavailable && c->values && c->absent;
+    return c->counters && c->sass_unavailable && c->values && c->row && c->absent;
 }
 
 static unsigned tickets_of(const struct gp_collection *c)
@@ -268,7 +271,7 @@ static void make_row(const struct gp_collection *c, unsigned ticket, double *row
 static void learn_launch(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
-    double row[c->list.used + GP_ALL_WITNESSES];
+    double *row = c->row;
     make_row(c, ticket, row);
     t->is_new = false;
     for (size_t w = 0; w < c->list.witness_count; w++)
@@ -570,12 +573,11 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
 static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
-    double twin[c->list.used + GP_ALL_WITNESSES];
     /* Of a launch that is known there may be no values all the same: it is to be measured again. */
     bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
     const double *row = gp_recall_values(c->recall, &t->fingerprint);
     if (!row && !is_known && !t->by_range) {
-        row = find_twin(c, ticket, twin);
+        row = find_twin(c, ticket, c->row);
         t->of_twin = row != NULL;
     }
     gp_recall_looked(c->recall, &t->kind, !row);

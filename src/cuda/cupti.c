@@ -64,7 +64,7 @@ static void *open_named(void)
 
 static void *open_library(void)
 {
-    const char *file = getenv("GPUPROF_CUPTI");
+    const char *file = secure_getenv("GPUPROF_CUPTI");
     if (file && *file) {
         void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
         if (!handle)
@@ -73,7 +73,7 @@ static void *open_library(void)
     }
     void *handle = open_loaded();
     if (!handle)
-        handle = open_below(getenv("CUDA_HOME"));
+        handle = open_below(secure_getenv("CUDA_HOME"));
     if (!handle)
         handle = open_below("/usr/local/cuda");
     if (!handle)

@@ -76,21 +76,16 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
     return result;
 }
 
-/* An unloaded module's globals are gone, and its functions' handles may come back as others'. What
- * the driver does may wait for the GPU, and is done with the gate open. */
-#define UNLOADS(symbol, type, is_library)                           \
-    GP_EXPORT CUresult symbol(type handle)                          \
-    {                                                               \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);                     \
-        gp_own_work_begins();                                       \
-        bool closed = gp_launch_forget_kernels(handle, is_library); \
-        gp_module_unloading(handle);                                \
-        gp_gate_leave(closed);                                      \
-        gp_own_work_ends();                                         \
-        gp_gate_share();                                            \
-        CUresult result = gp_cuda.symbol(handle);                   \
-        gp_gate_unshare();                                          \
-        return result;                                              \
+/* What the driver does may wait for the GPU, and is done with the gate open. */
+#define UNLOADS(symbol, type, is_library)            \
+    GP_EXPORT CUresult symbol(type handle)           \
+    {                                                \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);      \
+        gp_launch_forget_module(handle, is_library); \
+        gp_gate_share();                             \
+        CUresult result = gp_cuda.symbol(handle);    \
+        gp_gate_unshare();                           \
+        return result;                               \
     }
 UNLOADS(cuModuleUnload, CUmodule, false)
 UNLOADS(cuLibraryUnload, CUlibrary, true)
@@ -102,27 +97,38 @@ static void forget_context(CUcontext context)
 }
 
 /* A context that goes takes its buffers, its modules and our own things in it with it. */
-#define DESTROYS_CONTEXT(symbol)                      \
-    GP_EXPORT CUresult symbol(CUcontext ctx)          \
-    {                                                 \
-        GP_FORWARD_UNLESS_OURS(symbol, ctx);          \
-        gp_own_work_begins();                         \
-        bool closed = gp_gate_queue(GP_GATE_SECONDS); \
-        gp_launch_leave_context(ctx);                 \
-        gp_gate_leave(closed);                        \
-        gp_own_work_ends();                           \
-        gp_gate_share();                              \
-        gp_memory_context_going(ctx);                 \
-        CUresult result = gp_cuda.symbol(ctx);        \
-        if (result == CUDA_SUCCESS)                   \
-            forget_context(ctx);                      \
-        gp_gate_unshare();                            \
-        return result;                                \
+#define DESTROYS_CONTEXT(symbol)               \
+    GP_EXPORT CUresult symbol(CUcontext ctx)   \
+    {                                          \
+        GP_FORWARD_UNLESS_OURS(symbol, ctx);   \
+        gp_launch_leave_context(ctx);          \
+        gp_gate_share();                       \
+        gp_memory_context_going(ctx);          \
+        CUresult result = gp_cuda.symbol(ctx); \
+        if (result == CUDA_SUCCESS)            \
+            forget_context(ctx);               \
+        gp_gate_unshare();                     \
+        return result;                         \
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
 /* It has one user, who goes: where there were more, replay is barred. */
 DESTROYS_CONTEXT(cuCtxDetach)
+
+/* A green context's memory and modules stay, they are the primary context's. */
+GP_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
+{
+    GP_FORWARD_UNLESS_OURS(cuGreenCtxDestroy, hCtx);
+    CUcontext context = NULL;
+    if (gp_cuda.cuCtxFromGreenCtx && gp_cuda.cuCtxFromGreenCtx(&context, hCtx) == CUDA_SUCCESS)
+        gp_launch_leave_context(context);
+    gp_gate_share();
+    CUresult result = gp_cuda.cuGreenCtxDestroy(hCtx);
+    if (result == CUDA_SUCCESS && context)
+        gp_captures_forget_context(context);
+    gp_gate_unshare();
+    return result;
+}
 
 #define MOST_DEVICES 64
 
@@ -155,11 +161,7 @@ static bool is_last(CUdevice dev, bool reset)
         GP_FORWARD_UNLESS_OURS(symbol, dev);                                                       \
         if (!is_last(dev, reset))                                                                  \
             return gp_cuda.symbol(dev);                                                            \
-        gp_own_work_begins();                                                                      \
-        bool closed = gp_gate_queue(GP_GATE_SECONDS);                                              \
         CUcontext primary = gp_launch_leave_primary(dev);                                          \
-        gp_gate_leave(closed);                                                                     \
-        gp_own_work_ends();                                                                        \
         gp_gate_share();                                                                           \
         gp_memory_context_going(primary);                                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \

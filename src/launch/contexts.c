@@ -1,11 +1,13 @@
 #include "launch/contexts.h"
 
+#include "base/log.h"
 #include "cuda/cupti.h"
-#include "cuda/patience.h"
 #include "launch/captures.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 #include "memory/sharing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -56,12 +58,12 @@ static bool counter_names(const struct gp_device *device, const char ***list, si
     return gp_metrics_counters(gp_session_metrics(), device, list, count) == 0;
 }
 
-static struct gp_context *find(CUcontext handle)
+static struct gp_context *find(CUcontext handle, bool green)
 {
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (c->handle == handle)
+        if (c->handle == handle && c->green == green)
             return c;
     }
     return NULL;
@@ -79,9 +81,11 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
-/* A kernel was let go in it and has not ended. */
+/* A kernel was let go in it, or is known not to end by itself, and has not ended. */
 static bool is_held_up(const struct gp_context *c)
 {
+    if (gp_unending_runs(c->handle))
+        return true;
     return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
 }
 
@@ -90,7 +94,7 @@ static bool comes_to_rest(struct gp_context *c)
 {
     if (is_held_up(c))
         return false;
-    return gp_wait_for_context(c->handle, c->event, gp_session_timeout()) == CUDA_SUCCESS;
+    return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL) == CUDA_SUCCESS;
 }
 
 /* Ends the pass of a kernel that was let go in it and has ended now. What it counted, of a kernel
@@ -129,7 +133,7 @@ static bool close_collections(int device, bool at_end)
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (!c->collection || (device != ALL && c->device.ordinal != device))
+        if (!c->collection || (device != ALL && (c->green || c->device.ordinal != device)))
             continue;
         bool alive = push(c), captured = gp_captures_are_in(c->handle);
         bool at_rest = alive && (captured ? !at_end && !is_held_up(c) : comes_to_rest(c));
@@ -146,11 +150,45 @@ void gp_contexts_close_collections(void)
     close_collections(ALL, false);
 }
 
-void gp_contexts_end(void)
+bool gp_contexts_collect(void)
 {
-    /* CUPTI may wait for a kernel that the program leaves behind. */
-    if (close_collections(ALL, true))
-        gp_collectors_end();
+    const struct gp_context *c = contexts;
+    while (c && !c->collection)
+        c = c->next;
+    return c;
+}
+
+bool gp_context_is_known(CUcontext handle)
+{
+    return find(handle, false) || find(handle, true);
+}
+
+void gp_contexts_end(bool read)
+{
+    struct gp_context *c;
+    if (read) {
+        /* CUPTI may wait for a kernel that the program leaves behind. */
+        if (close_collections(ALL, true))
+            gp_collectors_end();
+        return;
+    }
+    DL_FOREACH(contexts, c)
+    {
+        close_collection(c, false);
+    }
+}
+
+static bool only_times(struct gp_context *c, const char **why)
+{
+    static struct gp_once once;
+    c->collector = &gp_timing_collector;
+    c->collection = gp_timing_open(&c->device, counter_names, GP_GREEN_REASON, why);
+    if (!c->collection)
+        return false;
+    gp_say_limited(&once, 1,
+                   "launches in green contexts are only timed: CUPTI counts nothing there");
+    gp_session_record_device(&c->device);
+    return true;
 }
 
 /* The counters of a device serve one context at a time: the others' collections are closed. */
@@ -160,6 +198,8 @@ bool gp_context_collects(struct gp_context *c, const char **why)
         end_pass(c);
         return true;
     }
+    if (c->green)
+        return only_times(c, why);
     close_collections(c->device.ordinal, false);
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)
@@ -174,10 +214,11 @@ void gp_contexts_read_others(const struct gp_context *context)
     {
         /* CUPTI waits for the context: where something runs, or a kernel was let go, not now. Older
          * drivers can only be waited for without a limit. */
-        if (c == context || !c->pending || c->busy || !gp_cuda.cuCtxRecordEvent ||
+        if (c == context || !c->pending || is_held_up(c) || !gp_cuda.cuCtxRecordEvent ||
             !gp_pending_is_due(c->pending, c->collector, c->collection) || !push(c))
             continue;
-        if (gp_wait_for_context(c->handle, c->event, OTHERS_TIMEOUT) == CUDA_SUCCESS)
+        double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
+        if (gp_wait_for_rest(c->handle, c->event, most, NULL) == CUDA_SUCCESS)
             gp_pending_settle(&c->pending, c->collector, c->collection, true);
         pop();
     }
@@ -210,9 +251,9 @@ static bool make_events(struct gp_context *c)
     return made;
 }
 
-struct gp_context *gp_context_enter(CUcontext handle, const char **why)
+struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **why)
 {
-    struct gp_context *c = find(handle);
+    struct gp_context *c = find(handle, green);
     if (c) {
         *why = NULL;
         return c->dead ? NULL : c;
@@ -226,6 +267,7 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
     if (!c)
         return NULL;
     c->handle = handle;
+    c->green = green;
     *why = "no event can be made to wait for";
     if (!make_events(c)) {
         free(c);
@@ -256,7 +298,8 @@ static bool is_at_rest(CUcontext handle)
     if (!gp_cuda.cuCtxRecordEvent || gp_cuda.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
         return false;
     if (gp_cuda.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
-        at_rest = gp_wait_for_context(handle, event, PEERS_TIMEOUT) == CUDA_SUCCESS;
+        double most = fmin(PEERS_TIMEOUT, gp_wait_limit());
+        at_rest = gp_wait_for_rest(handle, event, most, NULL) == CUDA_SUCCESS;
         gp_cuda.cuEventDestroy_v2(event);
     }
     pop();
@@ -273,14 +316,15 @@ const char *gp_context_disturbed(const struct gp_context *c)
     return at_rest ? NULL : "another GPU that can write its memory is at work";
 }
 
-void gp_context_leave(CUcontext handle)
+static void leave(CUcontext handle, bool green)
 {
-    struct gp_context *c = find(handle);
+    struct gp_context *c = find(handle, green);
     if (!c)
         return;
     DL_DELETE(contexts, c);
     bool alive = push(c), at_rest = alive && comes_to_rest(c);
     close_collection(c, at_rest);
+    gp_unending_forget(handle, at_rest);
     gp_snapshot_close(c->snapshot, at_rest);
     gp_collectors_leave(handle, at_rest || c->dead);
     if (at_rest)
@@ -288,6 +332,12 @@ void gp_context_leave(CUcontext handle)
     if (alive)
         pop();
     free(c);
+}
+
+void gp_context_leave(CUcontext handle)
+{
+    leave(handle, true);
+    leave(handle, false);
 }
 
 CUcontext gp_context_primary(CUdevice device)

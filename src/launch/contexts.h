@@ -13,6 +13,7 @@
 
 struct gp_context {
     CUcontext handle;
+    bool green; /* what runs there in a green context: CUPTI counts nothing */
     struct gp_device device;
     const struct gp_collector *collector;
     struct gp_collection *collection; /* NULL: nothing is collected there at present */
@@ -22,16 +23,21 @@ struct gp_context {
     CUevent event;                    /* after a launch: for waiting, and its end */
     CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
     float empty_ms;                   /* least time seen between two of these; 0: none yet */
-    bool busy;    /* a wait for the context ran out: until `event` happens nothing is measured */
-    bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
+    bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
+    uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
+    bool wary;             /* the last wait for it that was long was in vain */
+    bool in_pass;          /* whose kernel was let go: the pass is ended once the context is idle */
     unsigned pass, pass_ticket;
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
 };
 
-/* The current context; NULL with the reason in *why, which is NULL for a context that has failed
- * and of which that was said. */
-struct gp_context *gp_context_enter(CUcontext handle, const char **why);
+/* What is absent in a green context, and why. */
+#define GP_GREEN_REASON "it runs in a green context, where CUPTI counts nothing"
+
+/* The context, which is current or has the green context of a launch's stream; NULL with the reason
+ * in *why, which is NULL for a context that has failed and of which that was said. */
+struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **why);
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
  * reason in *why. */
 bool gp_context_collects(struct gp_context *context, const char **why);
@@ -47,8 +53,15 @@ const char *gp_context_disturbed(const struct gp_context *context);
  * launch may be far. */
 void gp_contexts_read_others(const struct gp_context *context);
 
-/* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded. */
-void gp_contexts_end(void);
+/* True where something is collected in some context. With the gate closed, or lined up before it.
+ */
+bool gp_contexts_collect(void);
+/* True for a context that was entered and not left. The same. */
+bool gp_context_is_known(CUcontext handle);
+
+/* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded; if
+ * not to be read, as the gate cannot be closed while somebody waits for the GPU, it is absent. */
+void gp_contexts_end(bool read);
 
 /* Ends collecting everywhere; contexts begin anew when they are entered. */
 void gp_contexts_close_collections(void);

@@ -261,11 +261,15 @@ static bool have_all_pass_a_barrier(void)
             membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
 }
 
-bool gp_gate_queue(double seconds)
+void gp_gate_line_up(void)
 {
     gp_cancel_hold();
     pthread_once(&prepared, prepare);
     lock_queue();
+}
+
+bool gp_gate_shut(double seconds)
+{
     if (is_inside())
         return false;
     const struct timespec until = from_now(seconds);
@@ -286,7 +290,8 @@ void gp_gate_leave(bool closed)
 
 bool gp_gate_close(double seconds)
 {
-    bool closed = gp_gate_queue(seconds);
+    gp_gate_line_up();
+    bool closed = gp_gate_shut(seconds);
     if (!closed)
         gp_gate_leave(closed);
     return closed;

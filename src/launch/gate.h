@@ -25,13 +25,16 @@ void gp_gate_abandon(struct gp_thread *thread);
 
 /* Closes the gate, waiting for calls that are passing it; they may wait for the GPU, which may wait
  * for us, so the wait ends after some seconds with false. */
-#define GP_GATE_SECONDS 5.0
+#define GP_GATE_SECONDS 1.0
 bool gp_gate_close(double seconds);
 void gp_gate_open(void);
 
-/* The same for what has to be done in any case: where the wait ends with false nothing is measured
- * until leave is called, though calls pass the gate. */
-bool gp_gate_queue(double seconds);
+/* The same in steps, for what has to be done in any case. From lining up to leaving nothing is
+ * measured, though calls pass the gate until it is shut; where nothing is collected that is enough,
+ * and nobody is waited for but who is before us in line. Shut by who has lined up; false where the
+ * wait ended. */
+void gp_gate_line_up(void);
+bool gp_gate_shut(double seconds);
 void gp_gate_leave(bool closed);
 
 #endif

@@ -1,10 +1,12 @@
 #include "launch/graph_launch.h"
+#include "cuda/green.h"
 #include "launch/captures.h"
 
 #include "launch/graphs.h"
 #include "launch/lanes.h"
 #include "launch/launch.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,6 +53,8 @@ struct whole_launch {
     struct gp_call call;
     CUgraphExec exec;
     PFN_cuGraphLaunch_v10000 real;
+    bool unending; /* it is known not to end by itself */
+    CUresult result;
 };
 
 /* The driver does not let a graph run beside itself. A launch by nodes it knows nothing of. */
@@ -62,7 +66,11 @@ static CUresult run_whole(const struct gp_call *call)
     CUresult result = CUDA_SUCCESS;
     if (ended && !is_captured_at(&place))
         result = wait_at(&place, ended);
-    return result == CUDA_SUCCESS ? w->real(w->exec, call->stream) : result;
+    if (result == CUDA_SUCCESS)
+        result = w->real(w->exec, call->stream);
+    if (result == CUDA_SUCCESS && w->unending && gp_captures() == 0)
+        gp_unending_launched(call->stream, call->per_thread_stream);
+    return result;
 }
 
 /* ---- node by node ---------------------------------------------------------------------------- */
@@ -381,6 +389,23 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
     return true;
 }
 
+static void launch_or_split(void *whole)
+{
+    struct whole_launch *w = whole;
+    enum gp_graph_reason why;
+    bool wanted = gp_graph_is_wanted(w->exec, &why);
+    if (wanted && gp_stream_is_green(w->call.stream)) {
+        wanted = false;
+        why = GP_GRAPH_GREEN;
+    }
+    if (!wanted || !launch_by_nodes(w, &w->result)) {
+        w->unending = why == GP_GRAPH_WAITS;
+        w->result = gp_launch_plainly(&w->call);
+        if (w->result == CUDA_SUCCESS)
+            gp_graph_say(why);
+    }
+}
+
 CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stream,
                          PFN_cuGraphLaunch_v10000 real)
 {
@@ -391,15 +416,6 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
     /* While a stream is being captured kernels must not even be asked for their names. */
     if (!gp_session_measures() || gp_captures() > 0)
         return gp_launch_plainly(&w.call);
-    int saved_errno = errno;
-    enum gp_graph_reason why;
-    CUresult result = CUDA_SUCCESS;
-    bool wanted = gp_graph_is_wanted(exec, &why);
-    if (!wanted || !launch_by_nodes(&w, &result)) {
-        result = gp_launch_plainly(&w.call);
-        if (result == CUDA_SUCCESS)
-            gp_graph_say(why);
-    }
-    errno = saved_errno;
-    return result;
+    gp_at_work(launch_or_split, &w);
+    return w.result;
 }

@@ -8,6 +8,7 @@
 #include "launch/session.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,14 @@ struct gp_graph {
     unsigned kept_nodes; /* counted in `kept` */
     CUevent ended;       /* its last launch by nodes; NULL before the first */
     bool none_wanted;    /* of its kernels, when last asked */
+    bool none_launches;  /* graphs, the same */
     UT_hash_handle hh;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_graph *graphs;
-static unsigned kept; /* nodes of all clones */
+static unsigned kept;                    /* nodes of all clones */
+static atomic_bool launched_from_device; /* some graph may be, by a kernel in another one */
 
 void gp_graph_say(enum gp_graph_reason why)
 {
@@ -41,9 +44,11 @@ void gp_graph_say(enum gp_graph_reason why)
         [GP_GRAPH_CONDITIONAL_NODE] = "it has conditional nodes",
         [GP_GRAPH_OTHER_NODE] = "it has nodes other than kernels, copies and fills",
         [GP_GRAPH_FROM_DEVICE] = "kernels can change it or launch it",
+        [GP_GRAPH_LAUNCHES] = "its kernels can launch other graphs",
         [GP_GRAPH_PROGRAMMATIC] = "its kernels overlap by programmatic dependencies",
         [GP_GRAPH_TOO_WIDE] = "too many of its kernels can run side by side",
         [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
+        [GP_GRAPH_GREEN] = "it runs in a green context",
         [GP_GRAPH_NOT_FOLLOWED] = "it was changed in a way that is not followed",
         [GP_GRAPH_WAITS] = "a kernel in it waits for the host or for other work",
         [GP_GRAPH_BROKE_OFF] = "a node of it could not be launched by itself",
@@ -81,7 +86,7 @@ static bool reserve(struct gp_graph *g)
 /* Reads what the program's graph consists of now. */
 static void read_graph(struct gp_graph *g, CUgraph graph)
 {
-    g->none_wanted = false;
+    g->none_wanted = g->none_launches = false;
     g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
                  ? GP_GRAPH_FROM_DEVICE
                  : gp_graph_clone_make(&g->clone, graph);
@@ -132,9 +137,16 @@ static void enter(struct gp_graph *g)
         free_graph(g);
 }
 
+bool gp_graphs_launch_from_device(void)
+{
+    return atomic_load_explicit(&launched_from_device, memory_order_relaxed);
+}
+
 void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags)
 {
     gp_own_work_begins();
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        atomic_store(&launched_from_device, true);
     /* The handle of a graph that went unseen, with its context perhaps. */
     free_graph(take(exec));
     struct gp_graph *g = gp_session_measures() ? calloc(1, sizeof(*g)) : NULL;
@@ -215,7 +227,7 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        g->none_wanted = false;
+        g->none_wanted = g->none_launches = false;
         /* The function may be another one; its context cannot. */
         if (result != CUDA_SUCCESS ||
             (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !gp_graph_node_read(n, &context)))
@@ -231,7 +243,7 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        g->none_wanted = false;
+        g->none_wanted = g->none_launches = false;
         n->disabled = !enabled;
     }
     pthread_mutex_unlock(&lock);
@@ -278,6 +290,19 @@ static bool takes(struct gp_graph_node *n)
     return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
 }
 
+/* A kernel launches graphs only as part of one itself: by itself it fails. Locked. */
+static bool launches_graphs(struct gp_graph *g)
+{
+    if (g->none_launches || !gp_graphs_launch_from_device())
+        return false;
+    for (unsigned i = 0; i < g->clone.order.count; i++)
+        if (g->clone.nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL &&
+            gp_kernel_may_launch_graphs(g->clone.nodes[i].function))
+            return true;
+    g->none_launches = true;
+    return false;
+}
+
 /* Locked. */
 static bool choose_kernels(struct gp_graph *g)
 {
@@ -303,6 +328,8 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why)
     gp_own_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
+    if (g && g->why == GP_GRAPH_SPLITS && launches_graphs(g))
+        g->why = GP_GRAPH_LAUNCHES;
     *why = g ? g->why : GP_GRAPH_UNSEEN;
     bool wanted = *why == GP_GRAPH_SPLITS && choose_kernels(g);
     pthread_mutex_unlock(&lock);

@@ -23,6 +23,9 @@ CUgraphNode gp_graph_clone_of(CUgraphExec exec, CUgraphNode node);
 void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result);
 void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled);
 
+/* True once a graph was instantiated that kernels of other graphs may launch. */
+bool gp_graphs_launch_from_device(void);
+
 /* Before the executable graph, or all of a context, is destroyed. */
 void gp_graph_forget(CUgraphExec exec);
 void gp_graphs_forget_context(CUcontext context);

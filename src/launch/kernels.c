@@ -26,10 +26,12 @@ struct gp_kernel {
     bool selected;
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
-    bool ended, collected;
-    bool with_host;              /* that is the rule */
+    bool ended, collected, timed;
     unsigned host_changes;       /* launches in a row in which host memory changed */
+    double longest;              /* seconds that a launch took which has ended by itself */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
+    bool unending;               /* that is why */
+    enum { NOT_ASKED, NEVER, MAYBE } launches_graphs;
     struct gp_pass_cost cost;
     struct gp_parameter_layout layout;
     struct gp_trust trust;
@@ -142,6 +144,7 @@ static struct gp_kernel *make(CUfunction handle)
     k->home = ask_home(handle);
     k->runs_once = gp_module_runs_once(k->home);
     k->refused = remembered_reason(k->name);
+    k->unending = k->refused != NULL;
     if (k->selected && communicates(k->name)) {
         static struct gp_once once;
         k->refused = "it communicates with other GPUs or processes";
@@ -215,16 +218,20 @@ bool gp_kernel_is_left_out(CUfunction handle)
            place->forgotten == atomic_load_explicit(&times_forgotten, memory_order_acquire);
 }
 
+static enum gp_interest interest_in(const struct gp_kernel *selected)
+{
+    if (!atomic_load_explicit(&selected->refused, memory_order_acquire))
+        return GP_WANTED;
+    return selected->unending ? GP_UNENDING : GP_REFUSED;
+}
+
 enum gp_interest gp_kernel_interest(CUfunction handle)
 {
     if (gp_kernel_is_left_out(handle))
         return GP_NOT_SELECTED;
     unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
     const struct gp_kernel *k = lock_and_find(handle);
-    enum gp_interest interest = !k || !k->selected ? GP_NOT_SELECTED
-                                : atomic_load_explicit(&k->refused, memory_order_relaxed)
-                                    ? GP_REFUSED
-                                    : GP_WANTED;
+    enum gp_interest interest = k && k->selected ? interest_in(k) : GP_NOT_SELECTED;
     if (k && interest == GP_NOT_SELECTED)
         *place_of(handle) = (struct unselected){.handle = handle, .forgotten = now};
     pthread_rwlock_unlock(&lock);
@@ -251,15 +258,11 @@ const char *gp_kernel_refused(const struct gp_kernel *kernel)
 
 void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
 {
+    kernel->unending = true;
     kernel->refused = why;
     pthread_rwlock_wrlock(&lock);
     remember(kernel->name, why);
     pthread_rwlock_unlock(&lock);
-}
-
-bool gp_kernel_works_with_host(const struct gp_kernel *kernel)
-{
-    return kernel->with_host;
 }
 
 bool gp_kernel_has_ended(const struct gp_kernel *kernel)
@@ -267,10 +270,11 @@ bool gp_kernel_has_ended(const struct gp_kernel *kernel)
     return kernel->ended;
 }
 
-void gp_kernel_ended(struct gp_kernel *kernel)
+void gp_kernel_ended(struct gp_kernel *kernel, double seconds)
 {
-    /* What works together with the host may end only as long as nobody holds the host up. */
-    kernel->ended = !kernel->with_host;
+    if (seconds > kernel->longest)
+        kernel->longest = seconds;
+    kernel->ended = true;
 }
 
 void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
@@ -287,9 +291,35 @@ void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
     gp_cuda.cuFuncLoad(function);
 }
 
+bool gp_kernel_is_timed(const struct gp_kernel *kernel)
+{
+    return kernel->timed;
+}
+
+void gp_kernel_timed(struct gp_kernel *kernel)
+{
+    kernel->timed = true;
+}
+
+double gp_kernel_longest(const struct gp_kernel *kernel)
+{
+    return kernel->longest;
+}
+
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel)
 {
     return kernel->runs_once;
+}
+
+bool gp_kernel_may_launch_graphs(CUfunction function)
+{
+    pthread_rwlock_wrlock(&lock);
+    struct gp_kernel *k = find(function);
+    if (k && k->launches_graphs == NOT_ASKED)
+        k->launches_graphs = gp_module_may_call(k->home, "cudaGraphLaunch") ? MAYBE : NEVER;
+    bool may = !k || k->launches_graphs == MAYBE;
+    pthread_rwlock_unlock(&lock);
+    return may;
 }
 
 const void *gp_kernel_home(const struct gp_kernel *kernel)
@@ -312,10 +342,8 @@ struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel)
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
 {
     kernel->host_changes = changed ? kernel->host_changes + 1 : 0;
-    if (kernel->host_changes == HOST_CHANGES_RULE) {
+    if (kernel->host_changes == HOST_CHANGES_RULE)
         kernel->runs_once = "page-locked host memory changes while it runs";
-        kernel->with_host = true;
-    }
 }
 
 struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel)

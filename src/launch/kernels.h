@@ -13,8 +13,9 @@
 struct gp_kernel;
 
 /* Whether launches of the function are to be measured: the user has selected it, and nothing is
- * known that speaks against it. From any thread. */
-enum gp_interest { GP_NOT_SELECTED, GP_REFUSED, GP_WANTED };
+ * known that speaks against it: that it was seen not to end by itself (unending), say. From any
+ * thread. */
+enum gp_interest { GP_NOT_SELECTED, GP_REFUSED, GP_UNENDING, GP_WANTED };
 enum gp_interest gp_kernel_interest(CUfunction function);
 
 /* True where the calling thread has learned before that the user has not selected the function: no
@@ -29,22 +30,32 @@ const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
 /* Adds the mangled name of the function behind a handle that is being launched. */
 void gp_kernel_add_name(CUfunction function, struct gp_text *text);
 
-/* A kernel that did not end by itself is never measured again; NULL while it may be. The reason
- * lives for ever. */
+/* A kernel that did not end by itself is never measured again, nor is it waited for; NULL while it
+ * may be. The reason lives for ever. */
 const char *gp_kernel_refused(const struct gp_kernel *kernel);
 void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
 
-/* True once the kernel has ended by itself. One that cannot be replayed is measured only then. */
+/* True once the kernel has ended by itself. One that cannot be replayed is measured only then. The
+ * longest that took is in seconds, as the host saw it; 0 before. */
 bool gp_kernel_has_ended(const struct gp_kernel *kernel);
-void gp_kernel_ended(struct gp_kernel *kernel);
+void gp_kernel_ended(struct gp_kernel *kernel, double seconds);
+double gp_kernel_longest(const struct gp_kernel *kernel);
 
 /* Has the driver load the kernel's code into the context, the current one: else it does so at the
  * first launch, between the events that time it. */
 void gp_kernel_load(struct gp_kernel *kernel, CUcontext context);
 
+/* True once a run of the kernel was timed that was not its first. */
+bool gp_kernel_is_timed(const struct gp_kernel *kernel);
+void gp_kernel_timed(struct gp_kernel *kernel);
+
 /* Why the kernel must not run more often than the program launches it (it prints, say); NULL when
  * it may. */
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
+
+/* True when kernels of its module can launch graphs from the device, as far as is known. From any
+ * thread. */
+bool gp_kernel_may_launch_graphs(CUfunction function);
 
 /* The module or library that the kernel is of; NULL where the driver does not tell. */
 const void *gp_kernel_home(const struct gp_kernel *kernel);
@@ -57,9 +68,8 @@ bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, 
 struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel);
 
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
- * be replayed. A kernel of which that is the rule works with the host, and is left alone. */
+ * be replayed. A kernel of which that is the rule runs once from then on. */
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
-bool gp_kernel_works_with_host(const struct gp_kernel *kernel);
 
 /* What counting the kernel was seen to cost; learned by the collector. */
 struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);

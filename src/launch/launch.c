@@ -1,9 +1,10 @@
 #include "launch/launch.h"
 
 #include "base/log.h"
-#include "cuda/patience.h"
+#include "cuda/green.h"
 #include "launch/captures.h"
 #include "launch/contexts.h"
+#include "launch/copies.h"
 #include "launch/gate.h"
 #include "launch/graphs.h"
 #include "launch/kernels.h"
@@ -12,9 +13,10 @@
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 #include "memory/buffers.h"
+#include "memory/modules.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,8 +24,18 @@
 /* How often, a millisecond each, an unloading waits for captures of other threads to end. */
 #define MOST_CAPTURE_NAPS 1000
 
-/* How long a launch waits for driver calls of other threads once it has waited in vain. */
+/* How long an unloading waits for driver calls of other threads once it has waited in vain. */
 #define STUCK_SECONDS 0.01
+/* And a launch: for calls that return as soon as they can. */
+#define STUCK_LAUNCH_SECONDS 0.0001
+/* And for other work in its context, where the last wait for such was in vain; a wait in which that
+ * ends and which was not too short to tell makes good for it. */
+#define WARY_SECONDS 0.01
+#define TELLING_SECONDS 0.0005
+/* A kernel that has ended before is measured where the next wait may last so much longer; one of
+ * which nothing is known, where that is a small part of what the first one may last at least. */
+#define ROOM_FACTOR 2
+#define LEAST_PART (1.0 / 32)
 
 /* What we hold the program can have. */
 static CUresult run_or_make_room(const struct gp_call *call)
@@ -53,59 +65,86 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-/* Closes the gate; where what CUPTI has of the module is to go at a time when nothing is being
- * captured, if that comes soon: not where it takes this thread to end the capture. */
-static bool close_between_captures(const void *module, bool is_library)
+/* Some call did not get past the gate when it was last to be closed. */
+static atomic_bool stuck;
+
+/* Shuts the gate for who has lined up. What has not returned for so long may not do so for long: it
+ * is waited for once. */
+static bool shut_gate(void)
+{
+    bool closed = gp_gate_shut(atomic_load(&stuck) ? STUCK_SECONDS : GP_GATE_SECONDS);
+    atomic_store(&stuck, !closed);
+    return closed;
+}
+
+/* Lines up. Where CUPTI has something of the module that is to go the gate is shut, at a time when
+ * nothing is being captured, if that comes soon: not where it takes this thread to end the capture.
+ * Else there is nothing that others could disturb. */
+static bool shut_between_captures(const void *module, bool is_library)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
-    bool stuck = false;
-    for (unsigned naps = 0;; naps += stuck ? 1 + (unsigned)(1e3 * STUCK_SECONDS) : 1) {
-        bool closed = gp_gate_queue(stuck ? STUCK_SECONDS : GP_GATE_SECONDS);
-        stuck = !closed;
-        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own() ||
-            !gp_kernels_collected(module, is_library))
+    for (unsigned naps = 0;; naps++) {
+        gp_gate_line_up();
+        if (!gp_contexts_collect() || !gp_kernels_collected(module, is_library))
+            return false;
+        bool closed = shut_gate();
+        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own())
             return closed;
         gp_gate_leave(closed);
+        naps += closed ? 0 : (unsigned)(1e3 * STUCK_SECONDS);
         nanosleep(&nap, NULL);
     }
 }
 
-bool gp_launch_forget_kernels(const void *module, bool is_library)
+struct unloading {
+    const void *module;
+    bool is_library;
+};
+
+static void forget_module(void *unloading)
 {
-    int saved_errno = errno;
-    gp_own_work_begins();
-    bool closed = close_between_captures(module, is_library);
+    const struct unloading *u = unloading;
+    bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must let go while the module is still there. A module none
      * of whose functions ran in a pass costs nothing. */
-    if (gp_kernels_forget(module, is_library))
+    if (gp_kernels_forget(u->module, u->is_library))
         gp_contexts_close_collections();
-    gp_own_work_ends();
-    errno = saved_errno;
-    return closed;
+    gp_module_unloading(u->module);
+    gp_gate_leave(closed);
+}
+
+void gp_launch_forget_module(const void *module, bool is_library)
+{
+    gp_at_work(forget_module, &(struct unloading){module, is_library});
+}
+
+/* NULL: one that we never saw. */
+static void leave_context(void *context)
+{
+    gp_gate_line_up();
+    bool closed = gp_context_is_known(context) && shut_gate();
+    if (context) {
+        gp_copies_leave(context);
+        gp_graphs_forget_context(context);
+        gp_lanes_leave(context);
+        gp_context_leave(context);
+    }
+    gp_kernels_forget(NULL, false);
+    gp_gate_leave(closed);
 }
 
 void gp_launch_leave_context(CUcontext context)
 {
-    gp_own_work_begins();
-    gp_graphs_forget_context(context);
-    gp_lanes_leave(context);
-    gp_context_leave(context);
-    gp_kernels_forget(NULL, false);
-    gp_own_work_ends();
+    gp_at_work(leave_context, context);
 }
 
 CUcontext gp_launch_leave_primary(CUdevice device)
 {
     gp_own_work_begins();
     CUcontext primary = gp_context_primary(device);
-    if (primary) {
-        gp_graphs_forget_context(primary);
-        gp_lanes_leave(primary);
-        gp_context_leave(primary);
-    }
-    gp_kernels_forget(NULL, false);
     gp_own_work_ends();
+    gp_at_work(leave_context, primary);
     return primary;
 }
 
@@ -121,9 +160,8 @@ static bool is_capturing(CUstream stream, bool per_thread_stream)
 
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
  * graph is none: it is not counted. While anything is captured nothing is measured. */
-static bool is_to_be_measured(const struct gp_call *call, uint64_t *turn)
+static bool is_to_be_measured(const struct gp_call *call, enum gp_interest interest, uint64_t *turn)
 {
-    enum gp_interest interest = gp_kernel_interest(call->function);
     if (interest == GP_NOT_SELECTED)
         return false;
     bool captures = gp_captures() > 0;
@@ -150,39 +188,64 @@ static bool is_in_context(CUstream stream, CUcontext context)
 static bool is_idle(struct gp_context *c)
 {
     static struct gp_once once;
-    if (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY)
+    if (gp_unending_runs(c->handle) ||
+        (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
-    c->busy = false;
-    CUresult result = gp_wait_for_context(c->handle, c->event, gp_session_timeout());
-    if (result == CUDA_ERROR_NOT_READY) {
-        c->busy = true;
+    double waited, most = gp_wait_limit();
+    if (c->wary && most > WARY_SECONDS)
+        most = WARY_SECONDS;
+    CUresult result = gp_wait_for_rest(c->handle, c->event, most, &waited);
+    c->busy = result == CUDA_ERROR_NOT_READY;
+    if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");
-    }
+    if (c->busy || waited > TELLING_SECONDS)
+        c->wary = c->busy;
     return result == CUDA_SUCCESS;
+}
+
+/* True where what is left of the waits in vain allows to wait for one more launch of the kernel. */
+static bool may_be_waited_for(const struct gp_kernel *kernel)
+{
+    static struct gp_once once;
+    double limit = gp_wait_limit(), first = gp_session_timeout();
+    double least = gp_kernel_has_ended(kernel) ? ROOM_FACTOR * gp_kernel_longest(kernel) : 0;
+    if (least < LEAST_PART * first && !gp_kernel_has_ended(kernel))
+        least = LEAST_PART * first;
+    if (limit > least)
+        return true;
+    gp_say_limited(&once, 1,
+                   "the program was held up for %.3g s in vain; some launches are not measured any "
+                   "more, as they would be waited for (GPUPROF_TIMEOUT)",
+                   2 * (first - limit));
+    return false;
 }
 
 /* CUPTI's own exit handlers, which came with it, must not find us measuring, and what was counted
  * is read before they run. Launches that the program makes while it exits go through as they are.
  */
+static void end_collecting(void *unused)
+{
+    (void)unused;
+    gp_gate_line_up();
+    bool collected = gp_contexts_collect(), closed = collected && shut_gate();
+    gp_contexts_end(closed || !collected);
+    gp_gate_leave(closed);
+}
+
 static void end(void)
 {
+    static atomic_bool ended;
     if (!gp_session_is_here())
         return; /* a child: the GPU, the gate and what was counted are its parent's */
     gp_session_stop();
     /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
-    if (gp_at_own_work())
-        return;
-    gp_own_work_begins();
-    if (gp_gate_close(GP_GATE_SECONDS)) {
-        gp_contexts_end();
-        gp_gate_open();
-    }
-    gp_own_work_ends();
+    if (!gp_at_own_work() && !atomic_exchange(&ended, true))
+        gp_at_work(end_collecting, NULL);
 }
 
-/* Twice: after CUPTI has been loaded, and after it has counted, for which it loads more. Handlers
- * registered later run earlier. */
+/* Registered twice, as handlers that are registered later run earlier: after CUPTI has been loaded,
+ * and after it has counted, for which it loads more. The first that runs ends it. */
 static void end_at_exit(void)
 {
     static atomic_int registered;
@@ -198,10 +261,11 @@ static struct gp_context *context_of(CUstream stream)
 {
     CUcontext current = NULL;
     const char *why = NULL;
+    bool green = gp_stream_is_green(stream);
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
-        !is_in_context(stream, current))
+        (!green && !is_in_context(stream, current)))
         return NULL;
-    struct gp_context *context = gp_context_enter(current, &why);
+    struct gp_context *context = gp_context_enter(current, green, &why);
     if (!context && why)
         gp_session_give_up(why);
     return context;
@@ -229,7 +293,7 @@ static bool launch_alone(const struct gp_call *call, uint64_t turn, bool *held_u
     *held_up = false;
     if (!context)
         return false;
-    bool ready = is_ready(context);
+    bool ready = may_be_waited_for(kernel) && is_ready(context);
     if (ready) {
         *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
         end_at_exit();
@@ -243,9 +307,12 @@ static bool launch_alone(const struct gp_call *call, uint64_t turn, bool *held_u
 static bool close_gate(void)
 {
     static struct gp_once once;
-    static atomic_bool stuck;
     /* What has not returned for so long may not do so for many more launches. */
-    if (!gp_gate_close(atomic_load(&stuck) ? STUCK_SECONDS : GP_GATE_SECONDS)) {
+    double seconds = gp_wait_limit();
+    if (atomic_load(&stuck) && seconds > STUCK_LAUNCH_SECONDS)
+        seconds = STUCK_LAUNCH_SECONDS;
+    if (!gp_gate_close(seconds)) {
+        gp_wait_was_in_vain(seconds);
         atomic_store(&stuck, true);
         gp_say_limited(
             &once, 1,
@@ -259,6 +326,18 @@ static bool close_gate(void)
     return false;
 }
 
+/* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
+static CUresult pass_unending(const struct gp_call *call)
+{
+    gp_gate_share();
+    gp_session_count_launch();
+    CUresult result = run_or_make_room(call);
+    if (result == CUDA_SUCCESS && gp_captures() == 0)
+        gp_unending_launched(call->stream, call->per_thread_stream);
+    gp_gate_unshare();
+    return result;
+}
+
 /* Lets a kernel through that is not measured. Where few are selected that is most launches: no more
  * is done than has to be. */
 static CUresult pass(const struct gp_call *call)
@@ -270,26 +349,41 @@ static CUresult pass(const struct gp_call *call)
     return result;
 }
 
-CUresult gp_launch(const struct gp_call *call)
+static CUresult launch(const struct gp_call *call)
 {
-    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
-        return pass(call);
-    int saved_errno = errno;
-    gp_own_work_begins();
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
     uint64_t turn;
-    if (is_to_be_measured(call, &turn) && close_gate()) {
+    enum gp_interest interest = gp_kernel_interest(call->function);
+    if (is_to_be_measured(call, interest, &turn) && close_gate()) {
         launched = launch_alone(call, turn, &held_up, &result);
         gp_gate_open();
     }
     /* Never with the gate closed: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that passes the gate. */
     if (!launched)
-        result = pass(call);
-    gp_own_work_ends();
-    errno = saved_errno;
+        result = interest == GP_UNENDING ? pass_unending(call) : pass(call);
     return result;
+}
+
+struct launching {
+    const struct gp_call *call;
+    CUresult result;
+};
+
+static void launch_at_work(void *launching)
+{
+    struct launching *l = launching;
+    l->result = launch(l->call);
+}
+
+CUresult gp_launch(const struct gp_call *call)
+{
+    struct launching l = {.call = call};
+    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
+        return pass(call);
+    gp_at_work(launch_at_work, &l);
+    return l.result;
 }
 
 /* ---- launches that stand for one of the program's -------------------------------------------- */

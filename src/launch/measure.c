@@ -1,8 +1,9 @@
 #include "launch/measure.h"
 
 #include "base/log.h"
-#include "cuda/patience.h"
+#include "launch/graphs.h"
 #include "launch/session.h"
+#include "launch/waits.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
 
@@ -19,9 +20,19 @@ static double now_ms(void)
 
 /* Kernels that were let go and named. */
 #define MOST_LET_GO 8
-/* Times longer than for a kernel by itself that one is waited for in a pass. */
-#define HARDWARE_PATIENCE 2
-#define INSTRUMENTED_PATIENCE 100
+/* Times longer than it took that a kernel is waited for when it runs again, and in instrumented
+ * code. */
+#define REPLAY_FACTOR 2
+#define INSTRUMENTED_FACTOR 100
+/* Launches of one kernel and configuration that take turns by themselves; afterwards, launches one
+ * after the other that take the same. */
+#define TURNS_BY_ITSELF 12
+#define SAME_TURNS 32
+
+/* Above this what the driver may add to a run is little, and one more replay much. */
+#define MOST_DOUBTFUL_MS 100
+/* Events tell times in steps of half a microsecond. */
+#define CLOCK_STEP_MS 0.001
 
 /* ---- one measurement ------------------------------------------------------------------------- */
 
@@ -35,6 +46,10 @@ struct measurement {
     const char *not_replayed;     /* why */
     const char *broken_off;       /* why a pass could not be made */
     unsigned runs;                /* of the kernel */
+    double most_ms;               /* the kernel took no longer in a pass; 0: not known */
+    bool in_turn;                 /* counted in part, the rest in other launches */
+    double seconds;               /* the program's own run took, as the host saw it; 0: not known */
+    bool ended_alone;             /* a replay has ended, with nothing else under way */
     uint64_t restored_bytes;
 };
 
@@ -70,6 +85,9 @@ static void save(struct measurement *m)
 {
     gp_modules_resolve(m->context->handle);
     m->not_replayed = gp_kernel_runs_once(m->kernel);
+    if (!m->not_replayed && gp_graphs_launch_from_device() &&
+        gp_kernel_may_launch_graphs(m->call->function))
+        m->not_replayed = "the kernel's module launches graphs from the device";
     if (!m->not_replayed)
         m->not_replayed = gp_memory_replay_barred();
     if (!m->not_replayed)
@@ -107,8 +125,8 @@ static void let_go(struct measurement *m, double seconds)
     static struct gp_once once;
     gp_say_limited(&once, MOST_LET_GO,
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
-                   "work, and is not "
-                   "measured",
+                   "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
+                   "gives it more time",
                    gp_kernel_name(m->kernel), seconds);
     gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
     m->context->busy = true;
@@ -119,6 +137,15 @@ static CUresult record_event(const struct gp_call *call, CUevent event)
 {
     return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
                                    : gp_cuda.cuEventRecord(event, call->stream);
+}
+
+/* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
+ * not ended by then. */
+static CUresult wait_for_kernel(const struct measurement *m, double seconds, double *waited)
+{
+    CUresult outcome = record_event(m->call, m->context->event);
+    return outcome == CUDA_SUCCESS ? gp_wait_within_limit(m->context->event, seconds, waited)
+                                   : outcome;
 }
 
 /* Two starts are enough once the least time between two is known. A host that is busy may hold up
@@ -147,7 +174,8 @@ static bool start_clock(struct measurement *m)
     return held_up;
 }
 
-/* The kernel's time, less what two events take with nothing between them. */
+/* The kernel's time, less what two events take with nothing between them. Of two runs the quicker
+ * one counts: what else the driver does only adds. */
 static void read_clock(struct measurement *m)
 {
     struct gp_context *c = m->context;
@@ -161,7 +189,9 @@ static void read_clock(struct measurement *m)
     c->empty_ms = least;
     if (gp_cuda.cuEventElapsedTime(&all, c->starts[GP_STARTS - 1], c->event) != CUDA_SUCCESS)
         return;
-    m->run.native_ms = all > c->empty_ms ? all - c->empty_ms : 0;
+    double kernel = all > c->empty_ms ? all - c->empty_ms : 0;
+    if (m->run.native_ms == 0 || kernel < m->run.native_ms)
+        m->run.native_ms = kernel;
 }
 
 /* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
@@ -184,21 +214,41 @@ static CUresult own_run(struct measurement *m, bool *ended)
     }
     if (result != CUDA_SUCCESS)
         return result;
-    CUresult outcome = record_event(m->call, m->context->event);
-    if (outcome == CUDA_SUCCESS)
-        outcome = gp_wait_for_event(m->context->event, gp_session_timeout());
+    /* Its events may be of no use in the stream, where another context is current. */
+    if (m->context->green && !timed)
+        return result;
+    double seconds = gp_wait_limit();
+    CUresult outcome = wait_for_kernel(m, seconds, &m->seconds);
     if (outcome == CUDA_ERROR_NOT_READY) {
-        let_go(m, gp_session_timeout());
+        let_go(m, seconds);
     } else if (outcome != CUDA_SUCCESS) {
         context_died(m, outcome);
     } else {
         *ended = !m->broken_off;
         m->runs++;
-        gp_kernel_ended(m->kernel);
+        gp_kernel_ended(m->kernel, m->seconds);
         if (timed)
             read_clock(m);
     }
     return result;
+}
+
+/* How long the kernel took when it was the program's own: this launch, or else the longest. */
+static double own_seconds(const struct measurement *m)
+{
+    return m->seconds > 0 ? m->seconds : gp_kernel_longest(m->kernel);
+}
+
+/* How long, in seconds, a replay may take without instrumented code. */
+static double replay_limit(const struct measurement *m)
+{
+    return fmax(gp_wait_limit(), REPLAY_FACTOR * own_seconds(m));
+}
+
+/* And one of instrumented code, where it is known that the kernel ends. */
+static double instrumented_limit(const struct measurement *m)
+{
+    return fmax(gp_wait_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
 }
 
 /* Memory becomes what the program's own run left, unless a kernel is still writing it. */
@@ -236,27 +286,25 @@ static void let_go_in_pass(struct measurement *m, unsigned pass, double seconds)
     let_go(m, seconds);
 }
 
-/* How long a kernel may take in a pass, in seconds. Where its own run was timed that says how long
- * instrumented code may; the pass may be the first in which it turns out to wait for the host. */
-static double patience_in(const struct measurement *m, unsigned pass)
-{
-    double seconds = HARDWARE_PATIENCE * gp_session_timeout();
-    if (pass != GP_INSTRUMENTED_PASS)
-        return seconds;
-    return m->run.native_ms > 0 ? seconds + 1e-3 * INSTRUMENTED_PATIENCE * m->run.native_ms
-                                : INSTRUMENTED_PATIENCE * gp_session_timeout();
-}
-
 /* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was let go. */
 static CUresult wait_in_pass(struct measurement *m, unsigned pass)
 {
-    double seconds = patience_in(m, pass);
-    CUresult outcome = record_event(m->call, m->context->event);
-    if (outcome == CUDA_SUCCESS)
-        outcome = gp_wait_for_event(m->context->event, seconds);
+    double seconds = pass == GP_INSTRUMENTED_PASS ? instrumented_limit(m) : replay_limit(m);
+    CUresult outcome = wait_for_kernel(m, seconds, NULL);
     if (outcome == CUDA_ERROR_NOT_READY)
         let_go_in_pass(m, pass, seconds);
     return outcome;
+}
+
+/* In a pass of the hardware a kernel is as quick as by itself. The host's launch falls between the
+ * two events, so the kernel takes no longer than this. */
+static void bound_time(struct measurement *m)
+{
+    float most;
+    if (gp_cuda.cuEventElapsedTime(&most, m->context->starts[0], m->context->event) ==
+            CUDA_SUCCESS &&
+        (m->most_ms == 0 || most < m->most_ms))
+        m->most_ms = most;
 }
 
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
@@ -265,6 +313,8 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
 {
     struct gp_context *c = m->context;
     gp_kernel_collected(m->kernel);
+    bool bounded =
+        pass != GP_INSTRUMENTED_PASS && record_event(m->call, c->starts[0]) == CUDA_SUCCESS;
     *result = m->call->run(m->call);
     CUresult outcome = *result == CUDA_SUCCESS ? wait_in_pass(m, pass) : CUDA_SUCCESS;
     if (outcome == CUDA_ERROR_NOT_READY)
@@ -280,7 +330,10 @@ static bool run_pass(struct measurement *m, unsigned pass, CUresult *result)
         m->broken_off = why;
     if (*result != CUDA_SUCCESS)
         return false;
+    if (bounded)
+        bound_time(m);
     m->runs++;
+    m->ended_alone = true;
     return ended;
 }
 
@@ -302,12 +355,41 @@ static bool rewind_memory(struct measurement *m)
     return true;
 }
 
+/* True where it shows only in a replay whether the kernel ends by itself, and instrumented code may
+ * take so long that it is to be known before. */
+static bool is_to_be_rehearsed(const struct measurement *m, unsigned pass)
+{
+    return pass == GP_INSTRUMENTED_PASS && !m->ended_alone &&
+           instrumented_limit(m) > gp_wait_limit();
+}
+
+/* A replay that counts nothing. False where the kernel does not end, or has failed. */
+static bool rehearse(struct measurement *m)
+{
+    double seconds = replay_limit(m);
+    CUresult result = m->call->run(m->call);
+    if (result != CUDA_SUCCESS) {
+        m->broken_off = gp_cuda_error(result);
+        return false;
+    }
+    CUresult outcome = wait_for_kernel(m, seconds, NULL);
+    if (outcome == CUDA_ERROR_NOT_READY)
+        let_go(m, seconds);
+    else if (outcome != CUDA_SUCCESS)
+        context_died(m, outcome);
+    m->runs += outcome == CUDA_SUCCESS;
+    m->ended_alone = outcome == CUDA_SUCCESS;
+    return m->ended_alone;
+}
+
 /* One pass from the memory the program's own run started from. False where no more passes of that
  * kind can be made. Our own kernels run before the pass begins: a pass counts every kernel there
  * is. */
 static bool replay_pass(struct measurement *m, unsigned pass)
 {
     if (!rewind_memory(m))
+        return false;
+    if (is_to_be_rehearsed(m, pass) && (!rehearse(m) || !rewind_memory(m)))
         return false;
     if (!begin_pass(m, pass))
         return false;
@@ -355,6 +437,37 @@ static void replay_passes(struct measurement *m)
         replay_pass(m, GP_INSTRUMENTED_PASS);
 }
 
+/* Whether the kernel's duration is among the counters, which we take ourselves. */
+static bool wants_time(const struct measurement *m)
+{
+    const struct gp_context *c = m->context;
+    const struct gp_counter *counters = c->collector->read(c->collection, m->ticket, NULL);
+    for (size_t i = 0; i < c->collector->count(c->collection); i++)
+        if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
+            return true;
+    return false;
+}
+
+/* A kernel's first run may hold what the driver does for it, code that it loads say. So does a time
+ * that is longer than the kernel took in a pass. */
+static bool is_time_doubtful(const struct measurement *m)
+{
+    if (m->run.native_ms == 0 || m->run.native_ms > MOST_DOUBTFUL_MS)
+        return false;
+    return !gp_kernel_is_timed(m->kernel) ||
+           (m->most_ms > 0 && m->run.native_ms > m->most_ms + CLOCK_STEP_MS);
+}
+
+/* One more replay, plain. */
+static void time_again(struct measurement *m)
+{
+    if (!is_time_doubtful(m) || !wants_time(m) || !rewind_memory(m) || !start_clock(m) ||
+        !rehearse(m))
+        return; /* the time is as good as it was */
+    read_clock(m);
+    gp_kernel_timed(m->kernel);
+}
+
 /* The program's own run, then the replays. */
 static CUresult measure_by_replay(struct measurement *m)
 {
@@ -362,6 +475,8 @@ static CUresult measure_by_replay(struct measurement *m)
     CUresult result = own_run(m, &ended);
     if (ended && wrote_only_what_was_saved(m))
         replay_passes(m);
+    if (ended && !m->broken_off && can_go_on(m))
+        time_again(m);
     put_back_final_state(m);
     return result;
 }
@@ -381,46 +496,27 @@ static CUresult own_run_in_pass(struct measurement *m, unsigned pass)
     return own_run(m, &ended);
 }
 
-/* Where the kernel cannot run again its own run is the first pass, and the only one. */
-static CUresult measure_once(struct measurement *m)
+/* Which turn it is. To go from the hardware's pass to instrumented code and back takes tens of
+ * milliseconds. So once launches of one kernel and configuration have taken each turn some times,
+ * all such launches take the same turn for a while. */
+static uint64_t turn_of(struct gp_context *c, uint64_t launch)
 {
-    struct gp_context *c = m->context;
-    bool ended;
-    if (gp_kernel_works_with_host(m->kernel))
-        return own_run(m, &ended);
-    if (!gp_kernel_has_ended(m->kernel)) {
-        /* Whether it ends at all is not known yet. */
-        m->broken_off = "it cannot be replayed, and a kernel's first launch is then not measured";
-        return own_run(m, &ended);
-    }
-    m->run.only_pass = true;
-    return own_run_in_pass(m,
-                           c->collector->hardware_passes(c->collection) ? 0 : GP_INSTRUMENTED_PASS);
+    return launch < TURNS_BY_ITSELF ? launch : c->common_turns++ / SAME_TURNS;
 }
 
-/* Whether the kernel's duration is among the counters, which we take ourselves. */
-static bool wants_time(const struct measurement *m)
-{
-    const struct gp_context *c = m->context;
-    const struct gp_counter *counters = c->collector->read(c->collection, m->ticket, NULL);
-    for (size_t i = 0; i < c->collector->count(c->collection); i++)
-        if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
-            return true;
-    return false;
-}
-
-/* Without replays successive launches of a kernel take turns: one is timed, the next ones run once
- * in each pass. There is no turn in which nothing would be collected. */
+/* Where nothing is replayed, or the launch cannot be, successive launches of a kernel take turns:
+ * one is timed, the next ones run once in each pass. There is no turn in which nothing would be
+ * collected. */
 static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
-    m->run.only_pass = true;
+    m->in_turn = m->run.only_pass = true;
     bool timed = wants_time(m), ended;
     unsigned hardware = c->collector->wants_hardware(c->collection)
                             ? c->collector->hardware_passes(c->collection)
                             : 0;
     unsigned turns = timed + hardware + c->collector->instruments(c->collection);
-    unsigned which = turns ? (unsigned)(turn % turns) : 0;
+    unsigned which = turns ? (unsigned)(turn_of(c, turn) % turns) : 0;
     if (turns == 0 || (timed && which == 0) || !gp_kernel_has_ended(m->kernel))
         return own_run(m, &ended);
     unsigned pass = which - timed;
@@ -447,11 +543,12 @@ static void record(const struct measurement *m, uint64_t index, double started_m
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);
-    const char *not_run = launch.skipped         ? launch.skipped
-                          : gp_session_replays() ? "no counter of the selection exists here"
-                                                 : GP_COUNTED_ELSEWHERE;
+    const char *not_run = m->broken_off    ? m->broken_off
+                          : m->in_turn     ? GP_COUNTED_ELSEWHERE
+                          : launch.skipped ? launch.skipped
+                                           : "no counter of the selection exists here";
     double duration_ns = rint(1e6 * m->run.native_ms);
-    if (!gp_session_replays() && duration_ns == 0)
+    if (m->in_turn && duration_ns == 0)
         duration_ns = GP_DURATION_ELSEWHERE;
     launch.overhead_ms = now_ms() - started_ms;
     gp_pending_add(&c->pending, m->ticket, &launch, not_run, duration_ns);
@@ -507,12 +604,13 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     if (c->collector->full(c->collection))
         gp_pending_settle(&c->pending, c->collector, c->collection, true);
     m.ticket = c->collector->ticket(c->collection);
-    if (counts && gp_session_replays())
+    if (c->green)
+        m.not_replayed = GP_GREEN_REASON;
+    else if (counts && gp_session_replays())
         save(&m);
-    CUresult result = !counts                 ? own_run(&m, &ended)
-                      : m.snapshot            ? measure_by_replay(&m)
-                      : !gp_session_replays() ? measure_in_turn(&m, turn)
-                                              : measure_once(&m);
+    CUresult result = !counts      ? own_run(&m, &ended)
+                      : m.snapshot ? measure_by_replay(&m)
+                                   : measure_in_turn(&m, turn);
     say_without_hardware(c);
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     if (measured)

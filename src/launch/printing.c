@@ -20,7 +20,7 @@ static struct {
 
 void gp_printing_start(const struct gp_metrics *metrics)
 {
-    const char *words = getenv("GPUPROF_PRINT");
+    const char *words = secure_getenv("GPUPROF_PRINT");
     char why[256];
     if (!gp_view_parse(words, &printing.view, why, sizeof(why))) {
         gp_say("GPUPROF_PRINT=%s: %s; the report is printed", words, why);
@@ -40,7 +40,7 @@ static void print(struct gp_text *text)
     if (text->failed)
         gp_say("out of memory: what is printed is not complete");
     if (text->length > 0)
-        gp_log_text(text->data, text->length);
+        gp_log_report(text->data, text->length, "GPUPROF_LOG=FILE writes all of it there");
     gp_text_clear(text);
 }
 
@@ -77,7 +77,7 @@ static void add_command(struct gp_text *out)
         out->data[--out->length] = '\0';
 }
 
-bool gp_printing_end(const struct gp_summary *summary)
+bool gp_printing_end(const struct gp_summary *summary, const struct gp_copies *copies)
 {
     const struct gp_view *view = &printing.view;
     if (printing.trace) {
@@ -88,7 +88,8 @@ bool gp_printing_end(const struct gp_summary *summary)
         struct gp_text command = {0}, out = {0};
         add_command(&command);
         const struct gp_nvprof_run run = {.pid = (long)getpid(),
-                                          .command = command.length > 0 ? command.data : NULL};
+                                          .command = command.length > 0 ? command.data : NULL,
+                                          .copies = copies};
         gp_nvprof_tables(summary, view, &run, &out);
         print(&out);
         gp_text_free(&out);

@@ -14,7 +14,8 @@ void gp_printing_start(const struct gp_metrics *metrics);
 void gp_printing_device(const struct gp_device *device);
 void gp_printing_launch(const struct gp_launch *launch);
 
-/* Prints what was asked for but the report; true where that is to be printed as well. */
-bool gp_printing_end(const struct gp_summary *summary);
+/* Prints what was asked for but the report; true where that is to be printed as well. `copies`:
+ * GP_COPY_KINDS of them, or NULL. */
+bool gp_printing_end(const struct gp_summary *summary, const struct gp_copies *copies);
 
 #endif

@@ -31,7 +31,7 @@ static double now(void)
 
 void gp_progress_start(void)
 {
-    const char *terminal = getenv("TERM");
+    const char *terminal = secure_getenv("TERM");
     progress.on_terminal =
         gp_log_is_terminal() && terminal && *terminal && strcmp(terminal, "dumb") != 0;
     progress.next = now() + FIRST_AFTER;
@@ -47,7 +47,7 @@ static void write_line(const char *kernel)
              progress.launches, progress.measured, progress.added_ms / 1e3, name ? name : kernel);
     free(name);
     int length = snprintf(line, sizeof(line), "%s" CLEAR "\r", text);
-    gp_log_text(line, (size_t)length);
+    gp_log_passing(line, (size_t)length);
     progress.written = true;
 }
 
@@ -71,6 +71,6 @@ void gp_progress_launch(const struct gp_launch *launch, int is_read)
 void gp_progress_end(void)
 {
     if (progress.written)
-        gp_log_text(CLEAR, sizeof(CLEAR) - 1);
+        gp_log_passing(CLEAR, sizeof(CLEAR) - 1);
     progress.written = progress.on_terminal = false;
 }

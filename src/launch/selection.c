@@ -49,7 +49,8 @@ void gp_selection_read(const struct gp_kernel_filter *filter)
                           .stream = filter->stream,
                           .invocation = filter->invocation,
                           .launches = {.count = UINT64_MAX}};
-    const char *devices = getenv("GPUPROF_DEVICES"), *launches = getenv("GPUPROF_LAUNCHES");
+    const char *devices = secure_getenv("GPUPROF_DEVICES"),
+               *launches = secure_getenv("GPUPROF_LAUNCHES");
     if (devices && *devices && !gp_devices_parse(devices, &rules.devices))
         gp_say("GPUPROF_DEVICES=%s: no list; " GP_DEVICES_SYNTAX "; all are measured", devices);
     if (launches && *launches && !gp_launches_parse(launches, &rules.launches))

@@ -3,14 +3,19 @@
 #include "base/cancel.h"
 #include "base/demangle.h"
 #include "base/environment.h"
+#include "base/file.h"
+#include "base/floating.h"
 #include "base/log.h"
 #include "base/pattern.h"
 #include "base/place.h"
 #include "base/process.h"
+#include "base/regex.h"
 #include "base/sample.h"
+#include "base/stack.h"
 #include "base/text.h"
 #include "counters/code_counts.h"
 #include "cuda/driver.h"
+#include "launch/copies.h"
 #include "launch/printing.h"
 #include "launch/progress.h"
 #include "launch/sampling.h"
@@ -20,6 +25,7 @@
 #include "memory/budget.h"
 #include "profile/code_lines.h"
 #include "profile/writer.h"
+#include "report/copies.h"
 #include "report/sources.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -27,7 +33,6 @@
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
-#include <regex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +42,8 @@
 
 /* Kernels in the report at exit; the profile has them all. */
 #define MOST_KERNELS 20
-#define DEFAULT_TIMEOUT 5.0
+#define DEFAULT_TIMEOUT 1.0
+#define MOST_TOO_HARD 8
 
 enum state { IDLE, STARTING, MEASURING, PASSIVE };
 
@@ -46,12 +52,12 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
-    bool details;                /* the report at the end has them */
-    double timeout;              /* seconds */
-    struct gp_settings settings; /* what readers of the profile must know */
-    bool selective;
-    regex_t kernels;
+    bool details;                   /* the report at the end has them */
+    double timeout;                 /* seconds */
+    struct gp_settings settings;    /* what readers of the profile must know */
+    struct gp_regex *kernels;       /* those that are wanted; NULL: all */
     const char *kernel_pattern;     /* the text of it */
+    unsigned too_hard;              /* names that could not be compared with it */
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
@@ -63,19 +69,33 @@ static struct {
 
 /* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
 static __thread int own_work __attribute__((tls_model("initial-exec")));
+static __thread int programs_errno __attribute__((tls_model("initial-exec")));
 
 /* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
  * program's next cancellation point, not at one of ours. */
 void gp_own_work_begins(void)
 {
     gp_cancel_hold();
-    own_work++;
+    if (own_work++ == 0)
+        programs_errno = errno;
 }
 
 void gp_own_work_ends(void)
 {
-    own_work--;
+    if (--own_work == 0)
+        errno = programs_errno;
     gp_cancel_release();
+}
+
+void gp_at_work(void (*work)(void *argument), void *argument)
+{
+    gp_floating program;
+    gp_own_work_begins();
+    gp_floating_hold(&program);
+    if (!gp_stack_run(GP_STACK_ENOUGH, work, argument))
+        work(argument);
+    gp_floating_restore(&program);
+    gp_own_work_ends();
 }
 
 bool gp_at_own_work(void)
@@ -86,12 +106,11 @@ bool gp_at_own_work(void)
 /* What other threads do while the session starts must not go unseen. */
 static int wait_for_start(void)
 {
-    int state, saved_errno = errno;
+    int state;
     gp_own_work_begins();
     while ((state = atomic_load(&session.state)) == STARTING && gp_process_is_marked())
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     gp_own_work_ends();
-    errno = saved_errno;
     return state;
 }
 
@@ -135,19 +154,34 @@ void gp_session_stop(void)
     atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
 }
 
+/* Each name that is too hard to compare costs some milliseconds: after so many it is enough. */
+static bool matches(const char *name, bool *too_hard)
+{
+    return session.too_hard < MOST_TOO_HARD && gp_regex_matches(session.kernels, name, too_hard);
+}
+
 bool gp_session_selects(const char *kernel)
 {
-    if (!session.selective)
+    static struct gp_once once;
+    bool too_hard = false;
+    if (!session.kernels)
         return true;
-    bool matches = regexec(&session.kernels, kernel, 0, NULL, 0) == 0;
-    char *demangled = matches ? NULL : gp_demangle(kernel, GP_NAME_FULL);
-    matches = matches || (demangled && regexec(&session.kernels, demangled, 0, NULL, 0) == 0);
+    bool selected = matches(kernel, &too_hard);
+    char *demangled = selected || too_hard ? NULL : gp_demangle(kernel, GP_NAME_FULL);
+    selected = selected || (demangled && matches(demangled, &too_hard));
     free(demangled);
-    if (matches)
+    session.too_hard += too_hard;
+    if (too_hard)
+        gp_say_limited(
+            &once, 1,
+            "GPUPROF_KERNELS=%s: it matches in too many ways to compare %.100s%s with it; such "
+            "kernels are not measured",
+            session.kernel_pattern, kernel, strlen(kernel) > 100 ? "..." : "");
+    if (selected)
         atomic_store(&session.selected, true);
     else
         atomic_store(&session.left_out, true);
-    return matches;
+    return selected;
 }
 
 bool gp_session_flushes_caches(void)
@@ -230,7 +264,7 @@ void gp_session_note_launch(const struct gp_launch *launch)
 /* The report inside the profile would make that unreadable. */
 static bool is_profile(const char *log)
 {
-    const char *pattern = getenv("GPUPROF_OUTPUT");
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     struct gp_text path = {0};
     char why[256];
     bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 &&
@@ -246,7 +280,7 @@ static bool open_log_file(const char *path, char *why, size_t why_size)
     if (is_profile(path))
         snprintf(why, why_size, "GPUPROF_OUTPUT names the same file");
     else if ((error = gp_log_open(path)))
-        snprintf(why, why_size, "cannot open %s: %s", path, strerror(error));
+        snprintf(why, why_size, "cannot open %s: %s", path, gp_open_error(error));
     else
         return true;
     return false;
@@ -254,7 +288,7 @@ static bool open_log_file(const char *path, char *why, size_t why_size)
 
 static void open_log(void)
 {
-    const char *pattern = getenv("GPUPROF_LOG");
+    const char *pattern = secure_getenv("GPUPROF_LOG");
     if (!pattern || !*pattern)
         return;
     struct gp_text path = {0};
@@ -267,7 +301,7 @@ static void open_log(void)
 
 static void open_output(void)
 {
-    const char *pattern = getenv("GPUPROF_OUTPUT");
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     if (!pattern || !*pattern)
         return;
     struct gp_text path = {0};
@@ -284,7 +318,7 @@ static void open_output(void)
 
 static void read_cache_mode(void)
 {
-    const char *mode = getenv("GPUPROF_CACHE");
+    const char *mode = secure_getenv("GPUPROF_CACHE");
     session.flush_caches = true;
     if (!mode || !*mode || strcmp(mode, "flush") == 0)
         return;
@@ -296,7 +330,7 @@ static void read_cache_mode(void)
 
 static void read_report_mode(void)
 {
-    const char *mode = getenv("GPUPROF_REPORT"), *metrics = getenv("GPUPROF_METRICS");
+    const char *mode = secure_getenv("GPUPROF_REPORT"), *metrics = secure_getenv("GPUPROF_METRICS");
     /* Who asks for metrics by name wants to see them. */
     session.details = metrics && *metrics && strcmp(metrics, "default") != 0;
     if (!mode || !*mode)
@@ -309,7 +343,7 @@ static void read_report_mode(void)
 
 static void read_verify_mode(void)
 {
-    const char *mode = getenv("GPUPROF_VERIFY");
+    const char *mode = secure_getenv("GPUPROF_VERIFY");
     if (!mode || !*mode || strcmp(mode, "learn") == 0)
         return;
     if (strcmp(mode, "always") == 0)
@@ -320,7 +354,7 @@ static void read_verify_mode(void)
 
 static void read_memory_limit(void)
 {
-    const char *size = getenv("GPUPROF_MEMORY");
+    const char *size = secure_getenv("GPUPROF_MEMORY");
     if (size && *size && !gp_budget_set(size))
         gp_say("GPUPROF_MEMORY=%s: not a size such as 512M or 4G, nor a share such as 10%%; it is "
                "10%%",
@@ -329,7 +363,7 @@ static void read_memory_limit(void)
 
 static void read_timeout(void)
 {
-    const char *text = getenv("GPUPROF_TIMEOUT");
+    const char *text = secure_getenv("GPUPROF_TIMEOUT");
     session.timeout = DEFAULT_TIMEOUT;
     if (!text || !*text)
         return;
@@ -349,7 +383,7 @@ static void read_timeout(void)
 
 static void read_sample(void)
 {
-    const char *text = getenv("GPUPROF_SAMPLE");
+    const char *text = secure_getenv("GPUPROF_SAMPLE");
     struct gp_sample sample = {0};
     if (!text || !*text)
         return;
@@ -363,7 +397,7 @@ static void read_sample(void)
 
 static void read_replay(void)
 {
-    const char *mode = getenv("GPUPROF_REPLAY");
+    const char *mode = secure_getenv("GPUPROF_REPLAY");
     if (!mode || !*mode || strcmp(mode, "on") == 0)
         return;
     if (strcmp(mode, "off") == 0)
@@ -374,22 +408,24 @@ static void read_replay(void)
 
 static void read_kernel_filter(void)
 {
-    const char *text = getenv("GPUPROF_KERNELS");
+    const char *text = secure_getenv("GPUPROF_KERNELS");
     struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
     char why[256];
     if (text && *text && !gp_kernel_filter_parse(text, &filter, why, sizeof(why)))
-        gp_say("GPUPROF_KERNELS=%s: %s; every kernel is measured", text, why);
+        gp_say("GPUPROF_KERNELS=%.100s%s: %s; every kernel is measured", text,
+               strlen(text) > 100 ? "..." : "", why);
     gp_selection_read(&filter);
     session.kernel_pattern = filter.name; /* the program may change its environment */
-    session.selective = filter.name && *filter.name &&
-                        regcomp(&session.kernels, filter.name, REG_EXTENDED | REG_NOSUB) == 0;
+    if (filter.name && *filter.name)
+        session.kernels = gp_regex_new(filter.name, why, sizeof(why));
 }
 
 static bool open_metrics(void)
 {
     struct gp_text problems = {0};
     session.metrics = gp_metrics_open(&problems);
-    if (session.metrics && gp_metrics_select(session.metrics, getenv("GPUPROF_METRICS"), &problems))
+    if (session.metrics &&
+        gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (session.metrics)
         session.summary = gp_summary_new(session.metrics);
@@ -405,6 +441,19 @@ static void record_count(void *unused, const struct gp_count *count)
     gp_summary_count(session.summary, count);
     if (session.writer)
         gp_writer_count(session.writer, count);
+}
+
+static void write_report(const struct gp_text *report)
+{
+    struct gp_text rest = {0};
+    const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
+    if (profile)
+        gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report %s' prints all of it",
+                     profile);
+    else
+        gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
+    gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
+    gp_text_free(&rest);
 }
 
 static void record_cubin(void *sources, const struct gp_cubin_image *cubin)
@@ -423,7 +472,8 @@ static void record_instructions(void *sources, const struct gp_code_counts *coun
         gp_sources_add(sources, counts);
 }
 
-static void print_report(const struct gp_sources *sources)
+/* `copies`: NULL, none were asked for. */
+static void print_report(const struct gp_copies *copies, const struct gp_sources *sources)
 {
     struct gp_text text = {0};
     const struct gp_table_options options = {.top = MOST_KERNELS,
@@ -431,18 +481,18 @@ static void print_report(const struct gp_sources *sources)
                                              .profile = session.profile ? session.profile : "",
                                              .sources = sources};
     gp_table_report(session.summary, &options, &text);
+    if (copies)
+        gp_copies_table(copies, &text);
     if (text.failed)
         gp_say("out of memory: the report is not complete");
-    gp_log_text(gp_text_string(&text), text.length);
+    write_report(&text);
     gp_text_free(&text);
 }
 
-/* Registered after the driver's own start, hence run before its teardown. Frees nothing: the
- * process ends, and another thread may still be in a hook. */
-static void report_at_exit(void)
+/* Frees nothing: the process ends, and another thread may still be in a hook. */
+static void report(void *unused)
 {
-    if (!gp_session_is_here())
-        return;
+    (void)unused;
     atomic_store(&session.state, PASSIVE);
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -456,10 +506,14 @@ static void report_at_exit(void)
         if (atomic_load(&session.left_out) && !atomic_load(&session.selected))
             gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name",
                    session.kernel_pattern);
+        struct gp_copies copies[GP_COPY_KINDS];
+        bool copied = gp_copies_read(copies);
+        if (copied && session.writer)
+            gp_copies_write(copies, session.writer);
         struct gp_sources *sources = gp_sources_new();
         gp_code_counts_visit(record_cubin, record_instructions, sources);
-        if (gp_printing_end(session.summary))
-            print_report(sources);
+        if (gp_printing_end(session.summary, copied ? copies : NULL))
+            print_report(copied ? copies : NULL, sources);
     }
     if (session.writer)
         gp_writer_finish(session.writer);
@@ -469,31 +523,23 @@ static void report_at_exit(void)
 /* Where one process alone is to be measured, whether it is this one. */
 static bool is_target(void)
 {
-    const char *target = getenv("GPUPROF_PROCESS");
+    const char *target = secure_getenv("GPUPROF_PROCESS");
     return !target || !*target || strtol(target, NULL, 10) == (long)getpid();
 }
 
-void gp_session_start(void)
+/* Registered after the driver's own start, hence run before its teardown. */
+static void report_at_exit(void)
 {
-    int idle = IDLE;
-    /* A child, too, that was forked while another thread was at it: it is never marked. */
-    if (atomic_load(&session.state) != IDLE)
-        return;
-    atomic_store(&session.pid, getpid());
-    gp_process_mark();
-    if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
-        return; /* another thread is at it, or we ourselves, re-entering */
-    if (!gp_driver_find()) {
-        atomic_store(&session.state, IDLE);
-        return;
-    }
-    int saved_errno = errno;
-    gp_own_work_begins();
+    if (gp_session_is_here())
+        gp_at_work(report, NULL);
+}
+
+static void start(void *unused)
+{
+    (void)unused;
     gp_environment_find();
     if (!is_target()) {
         atomic_store_explicit(&session.state, PASSIVE, memory_order_release);
-        gp_own_work_ends();
-        errno = saved_errno;
         return;
     }
     open_log();
@@ -512,11 +558,28 @@ void gp_session_start(void)
         read_kernel_filter();
         gp_printing_start(session.metrics);
         gp_progress_start();
+        gp_copies_start();
         atexit(report_at_exit);
     } else {
         gp_say("not measuring: out of memory");
     }
     atomic_store_explicit(&session.state, opened ? MEASURING : PASSIVE, memory_order_release);
-    gp_own_work_ends();
+}
+
+void gp_session_start(void)
+{
+    int idle = IDLE, saved_errno = errno;
+    /* A child, too, that was forked while another thread was at it: it is never marked. */
+    if (atomic_load(&session.state) != IDLE)
+        return;
+    atomic_store(&session.pid, getpid());
+    gp_process_mark();
     errno = saved_errno;
+    if (!atomic_compare_exchange_strong(&session.state, &idle, STARTING))
+        return; /* another thread is at it, or we ourselves, re-entering */
+    if (!gp_driver_find()) {
+        atomic_store(&session.state, IDLE);
+        return;
+    }
+    gp_at_work(start, NULL);
 }

@@ -20,11 +20,16 @@ bool gp_session_is_here(void);
 /* Starts the session, once; called after the program's first successful cuInit. */
 void gp_session_start(void);
 
-/* Between these, driver calls of this thread are our own and pass the hooks untouched. */
+/* Between these, driver calls of this thread are our own and pass the hooks untouched; afterwards
+ * errno is what it was before. */
 void gp_own_work_begins(void);
 void gp_own_work_ends(void);
 /* True between them. */
 bool gp_at_own_work(void);
+
+/* Calls work(argument) between these, as a guest does who leaves no trace: little of the program's
+ * stack is used, what its floating-point unit has noted and errno are as before. */
+void gp_at_work(void (*work)(void *argument), void *argument);
 
 /* True while launches are to be measured: started, not given up, not in exit. */
 bool gp_session_measures(void);
@@ -51,7 +56,8 @@ bool gp_session_replays(void);
  * (GPUPROF_VERIFY=always; learn is the default). */
 bool gp_session_verifies_always(void);
 
-/* Seconds to wait for a kernel before it is let go, unmeasured: GPUPROF_TIMEOUT, 5 by default. */
+/* Seconds that the first wait may last which holds the program up in vain, see launch/waits.h:
+ * GPUPROF_TIMEOUT, 1 by default. */
 double gp_session_timeout(void);
 
 const struct gp_metrics *gp_session_metrics(void);

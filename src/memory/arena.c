@@ -1,10 +1,10 @@
 #include "memory/arena.h"
 
 #include "memory/budget.h"
+#include "memory/host.h"
 #include "memory/work.h"
 
 #include <string.h>
-#include <sys/sysinfo.h>
 
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)
@@ -32,12 +32,6 @@ static uint64_t free_on_device(void)
 {
     size_t free = 0, total = 0;
     return gp_cuda.cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS ? free : 0;
-}
-
-static uint64_t free_on_host(void)
-{
-    struct sysinfo info;
-    return sysinfo(&info) == 0 ? ((uint64_t)info.freeram + info.bufferram) * info.mem_unit : 0;
 }
 
 bool gp_arena_has_room(uint64_t bytes)
@@ -75,7 +69,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 static struct gp_room room_for(const struct gp_arena *arena, const struct gp_arena *beside)
 {
     struct gp_room room = gp_budget(free_on_device() + arena->device_size + beside->device_size,
-                                    free_on_host() + arena->host_size + beside->host_size);
+                                    gp_host_free() + arena->host_size + beside->host_size);
     room.device -= least(room.device, beside->device_size);
     room.host -= least(room.host, beside->host_size);
     return room;

@@ -1,5 +1,7 @@
 #include "memory/buffers.h"
 
+#include "cuda/green.h"
+
 #include "memory/modules.h"
 #include "memory/sharing.h"
 #include "memory/surfaces.h"
@@ -127,13 +129,6 @@ static void add(struct gp_buffer entry)
     }
 }
 
-static CUcontext current_context(void)
-{
-    CUcontext context = NULL;
-    gp_cuda.cuCtxGetCurrent(&context);
-    return context;
-}
-
 void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size)
 {
     add((struct gp_buffer){
@@ -141,7 +136,7 @@ void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size)
         .device_address = address,
         .size = size,
         .kind = kind,
-        .context = kind == GP_BUFFER_MANAGED ? NULL : current_context(),
+        .context = kind == GP_BUFFER_MANAGED ? NULL : gp_owning_context(),
     });
 }
 
@@ -165,7 +160,7 @@ void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
         .device_address = address,
         .size = size,
         .kind = GP_BUFFER_GLOBAL,
-        .context = current_context(),
+        .context = gp_owning_context(),
         .owner = owner,
     });
 }

@@ -193,7 +193,7 @@ static struct function *look_for(struct gp_code *code, const char *name, int cc)
     struct search s = {.name = name};
     const char *why = code->why;
     /* The driver may have been told to pass machine code by and to compile PTX. */
-    const char *force = getenv("CUDA_FORCE_PTX_JIT");
+    const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
     if (force && *force && strcmp(force, "0") != 0)
         why = "the driver compiles its module's PTX";
     else if (code->image && !is_there(code))
@@ -260,4 +260,48 @@ void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t mo
     gp_image_cubins(code->image, code->size, cc, slim_cubin, &s, &why);
     *size = s.size;
     return s.slim;
+}
+
+/* ---- calls of the device's runtime ----------------------------------------------------------- */
+
+struct call_search {
+    const char *function;
+    unsigned cubins;
+    bool found;
+};
+
+/* The driver links what is undefined in a cubin. */
+static bool is_undefined_in(const struct gp_cubin *cubin, const Elf64_Shdr *section,
+                            const char *function)
+{
+    struct gp_cubin_symbols table;
+    if (!gp_cubin_symbols(cubin, section, &table))
+        return true; /* nobody can tell */
+    for (size_t i = 0; i < table.count; i++) {
+        Elf64_Sym symbol = gp_cubin_symbol(&table, i);
+        const char *name = gp_cubin_symbol_name(&table, &symbol);
+        if (symbol.st_shndx == SHN_UNDEF && name && strcmp(name, function) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void search_calls(const struct gp_cubin *cubin, void *data)
+{
+    struct call_search *s = data;
+    s->cubins++;
+    for (unsigned i = 0; i < cubin->count && !s->found; i++) {
+        Elf64_Shdr section = gp_cubin_section(cubin, i);
+        s->found = section.sh_type == SHT_SYMTAB && is_undefined_in(cubin, &section, s->function);
+    }
+}
+
+bool gp_code_may_call(struct gp_code *code, const char *function, int cc)
+{
+    struct call_search s = {.function = function};
+    const char *why;
+    if (!code || !code->image || !is_there(code))
+        return true;
+    bool read = gp_image_cubins(code->image, code->size, cc, search_calls, &s, &why);
+    return !read || !s.cubins || s.found;
 }

@@ -28,4 +28,9 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
  * `most` bytes. NULL where it is not to be had. */
 void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size);
 
+/* True when code of the module, for a chip of compute capability `cc` (times ten), calls the
+ * function of that name of the device's runtime; also where that cannot be found out. `code` may be
+ * NULL. */
+bool gp_code_may_call(struct gp_code *code, const char *function, int cc);
+
 #endif

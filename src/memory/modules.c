@@ -1,6 +1,7 @@
 #include "memory/modules.h"
 
 #include "base/log.h"
+#include "cuda/green.h"
 #include "memory/buffers.h"
 #include "memory/image.h"
 
@@ -64,8 +65,7 @@ static void add_name(const char *name, size_t length, void *data)
 static int current_cc(CUcontext *current)
 {
     CUdevice device = 0;
-    *current = NULL;
-    gp_cuda.cuCtxGetCurrent(current);
+    *current = gp_owning_context();
     if (!*current || gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         device = 0; /* a library loads without a context; most machines have GPUs of one kind */
     return 10 * gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
@@ -373,4 +373,22 @@ const char *gp_module_runs_once(const void *handle)
     }
     pthread_mutex_unlock(&lock);
     return known ? own : any;
+}
+
+bool gp_module_may_call(const void *handle, const char *function)
+{
+    const struct module *m;
+    bool known = false, may = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        known = known || m->handle == handle;
+    }
+    DL_FOREACH(modules, m)
+    {
+        if (!known || m->handle == handle)
+            may = may || gp_code_may_call(m->code, function, m->cc);
+    }
+    pthread_mutex_unlock(&lock);
+    return may;
 }

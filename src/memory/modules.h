@@ -44,4 +44,9 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
 /* The same as gp_code_slim has it. */
 void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);
 
+/* True when kernels of that module or library may call the function of that name of the device's
+ * runtime: what cannot be found out they may. For a handle we do not know (NULL too), those of any.
+ * It is slow: the image is read. */
+bool gp_module_may_call(const void *handle, const char *function);
+
 #endif

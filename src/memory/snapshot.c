@@ -30,6 +30,8 @@
 #define FREE_SECONDS 5.0
 
 #define OUT_OF_MEMORY "memory ran out"
+/* The program's kernels can write our memory on the device, too. */
+#define WRONG_ANSWER "what our own kernel found in its memory cannot be"
 
 extern const char gp_device_image[];
 
@@ -456,6 +458,10 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why
 {
     uint32_t count = s->told->found;
     const uint32_t *found = s->told->at_once;
+    if (count < before || count > s->ranges.count) {
+        *why = WRONG_ANSWER;
+        return false;
+    }
     if (count > GP_FOUND_AT_ONCE) {
         if (count > s->found_capacity) {
             free(s->found);
@@ -474,8 +480,13 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why
             return false;
         found = s->found;
     }
-    for (uint32_t i = before; i < count; i++)
+    for (uint32_t i = before; i < count; i++) {
+        if (found[i] >= s->ranges.count) {
+            *why = WRONG_ANSWER;
+            return false;
+        }
         reach(found[i], s);
+    }
     return true;
 }
 

@@ -1,8 +1,10 @@
 #include "profile/reader.h"
 
+#include "base/escape.h"
 #include "profile/fields.h"
 #include "profile/json_fields.h"
 #include "profile/once.h"
+#include "profile/printable.h"
 #include "profile/source.h"
 #include "profile/writer.h"
 
@@ -310,6 +312,10 @@ static int read_object(struct reading *r, const char *text, size_t length)
         snprintf(why, sizeof(why), "no JSON: %s", error.text);
         return leave_out(r, why);
     }
+    if (!gp_make_printable(object)) {
+        json_decref(object);
+        return fail(r, "out of memory");
+    }
     const char *type = json_string_value(json_object_get(object, "type"));
     int answer;
     /* An array that begins with a string is one of a type that others added. */
@@ -374,11 +380,13 @@ static int read_last_line(struct reading *r, const char *text, size_t length, st
         return read_line(r, text, length);
     if (!r->seen_header)
         return fail(r, "not a gpuprof profile");
-    if (notes)
+    if (notes) {
+        gp_text_add_escaped(notes, r->path, strlen(r->path));
         gp_text_addf(notes,
-                     "%s:%zu: the last line is incomplete and left out; the program was "
-                     "probably ended while writing it\n",
-                     r->path, r->line);
+                     ":%zu: the last line is incomplete and left out; the program was probably "
+                     "ended while writing it\n",
+                     r->line);
+    }
     return 0;
 }
 

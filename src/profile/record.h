@@ -80,14 +80,32 @@ struct gp_count {
     uint64_t launches;
 };
 
+/* Copies and fills of a process, by direction. */
+enum gp_copy_kind {
+    GP_HOST_TO_DEVICE,
+    GP_DEVICE_TO_HOST,
+    GP_DEVICE_TO_DEVICE,
+    GP_PEER_TO_PEER,
+    GP_HOST_TO_HOST,
+    GP_COPY_BY_ADDRESS, /* the driver tells the direction from the addresses */
+    GP_FILL,
+    GP_COPY_KINDS
+};
+struct gp_copies {
+    uint64_t calls, bytes;
+    uint64_t timed, timed_bytes;       /* of those, calls whose time is known */
+    double seconds, shortest, longest; /* of those */
+};
+
 /* How a process was measured, as far as it matters to who reads its counters. */
 struct gp_settings {
     const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
 };
 
-/* Why a launch that is not replayed has no value of a counter that others of its kind have. */
-#define GP_COUNTED_ELSEWHERE "counted in other launches (GPUPROF_REPLAY=off)"
+/* Why a launch that is not replayed has no value of a counter that others of its kind have. Older
+ * profiles say more behind it. */
+#define GP_COUNTED_ELSEWHERE "counted in other launches"
 
 /* In the name of a counter: instrumented code counts it, not the hardware. */
 #define GP_INSTRUMENTED "__sass_"

@@ -1,7 +1,5 @@
 #include "profile/sink.h"
 
-#include "base/file.h"
-
 #include <errno.h>
 #include <string.h>
 #include <zstd.h>
@@ -17,9 +15,9 @@ bool gp_sink_compresses(const char *path)
     return length >= sizeof(ending) - 1 && strcmp(path + length + 1 - sizeof(ending), ending) == 0;
 }
 
-bool gp_sink_open(struct gp_sink *sink, int fd, bool compressed)
+bool gp_sink_open(struct gp_sink *sink, const struct gp_output *file, bool compressed)
 {
-    *sink = (struct gp_sink){.fd = fd};
+    *sink = (struct gp_sink){.file = file};
     if (!compressed)
         return true;
     sink->compression = ZSTD_createCCtx();
@@ -29,6 +27,13 @@ bool gp_sink_open(struct gp_sink *sink, int fd, bool compressed)
         return true;
     gp_sink_free(sink);
     return false;
+}
+
+/* A reader who does not read is waited for a second. */
+static int write_out(const struct gp_sink *sink, const char *bytes, size_t length)
+{
+    int wait_ms = GP_OUTPUT_WAIT_MS;
+    return gp_output_write(sink->file, bytes, length, &wait_ms);
 }
 
 /* Compresses so that a reader gets all of it, and writes that at once. */
@@ -47,7 +52,7 @@ static int pack(struct gp_sink *sink, const char *bytes, size_t length, ZSTD_End
     } while (left > 0);
     if (sink->packed.failed)
         return ENOMEM;
-    return gp_write_all(sink->fd, sink->packed.data, sink->packed.length);
+    return write_out(sink, sink->packed.data, sink->packed.length);
 }
 
 int gp_sink_write(struct gp_sink *sink, const char *bytes, size_t length)
@@ -55,7 +60,7 @@ int gp_sink_write(struct gp_sink *sink, const char *bytes, size_t length)
     if (length == 0)
         return 0;
     return sink->compression ? pack(sink, bytes, length, ZSTD_e_flush)
-                             : gp_write_all(sink->fd, bytes, length);
+                             : write_out(sink, bytes, length);
 }
 
 int gp_sink_finish(struct gp_sink *sink)
@@ -67,5 +72,5 @@ void gp_sink_free(struct gp_sink *sink)
 {
     ZSTD_freeCCtx(sink->compression);
     gp_text_free(&sink->packed);
-    *sink = (struct gp_sink){.fd = -1};
+    *sink = (struct gp_sink){.file = NULL};
 }

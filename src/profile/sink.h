@@ -1,14 +1,15 @@
-/* Where a profile goes: a file, as it is or compressed. Owns the compression; calls base/file and
+/* Where a profile goes: a file, as it is or compressed. Owns the compression; calls base/output and
  * libzstd. */
 #ifndef GPUPROF_PROFILE_SINK_H
 #define GPUPROF_PROFILE_SINK_H
 
+#include "base/output.h"
 #include "base/text.h"
 
 #include <stdbool.h>
 
 struct gp_sink {
-    int fd;
+    const struct gp_output *file;
     struct ZSTD_CCtx_s *compression; /* NULL: none */
     struct gp_text packed;           /* scratch */
 };
@@ -16,8 +17,8 @@ struct gp_sink {
 /* Whether a file of that name is to be compressed. */
 bool gp_sink_compresses(const char *path);
 
-/* The descriptor stays the caller's. False where memory runs out. */
-bool gp_sink_open(struct gp_sink *sink, int fd, bool compressed);
+/* The file stays the caller's. False where memory runs out. */
+bool gp_sink_open(struct gp_sink *sink, const struct gp_output *file, bool compressed);
 
 /* Writes all of it, so that who reads the file has it. 0 or an errno value. */
 int gp_sink_write(struct gp_sink *sink, const char *bytes, size_t length);

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "gpuprof_version.h"
 #include "profile/number.h"
@@ -16,12 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 struct gp_writer {
-    int fd;
+    struct gp_output file;
     int stopped;
     char *path;
     uint64_t devices_written; /* one bit per ordinal */
@@ -33,7 +33,10 @@ struct gp_writer {
 static int stop(struct gp_writer *w, int error)
 {
     w->stopped = 1;
-    gp_say("%s: %s; nothing more is recorded in this profile", w->path, strerror(error));
+    const char *why = error == EBADF    ? "the program has closed its descriptor"
+                      : error == EAGAIN ? "who reads it does not read on"
+                                        : strerror(error);
+    gp_say("%s: %s; nothing more is recorded in this profile", w->path, why);
     return -1;
 }
 
@@ -122,6 +125,15 @@ static int write_header(struct gp_writer *w, const char *const *command,
     return write_object(w, &line);
 }
 
+/* The lock says that somebody is writing, a child process perhaps that inherited our settings. It
+ * is this process's own: a forked child that lives on does not hold it. What is no regular file has
+ * none. */
+static bool is_being_written(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES);
+}
+
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
                                  const struct gp_settings *settings, char *why, size_t why_size)
 {
@@ -130,14 +142,12 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     bool is_programs = false;
     int fd = w && name ? gp_open_output(path, &is_programs) : -1;
     if (fd < 0) {
-        snprintf(why, why_size, "%s: %s", path, w && name ? strerror(errno) : "out of memory");
+        snprintf(why, why_size, "%s: %s", path, w && name ? gp_open_error(errno) : "out of memory");
         free(w);
         free(name);
         return NULL;
     }
-    /* The lock says that somebody is writing, a child process perhaps that inherited our settings.
-     */
-    if (!is_programs && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!is_programs && is_being_written(fd)) {
         snprintf(why, why_size,
                  "%s: another process is writing this file; put %%p (process id) into its name",
                  path);
@@ -148,9 +158,9 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     }
     if (!is_programs && ftruncate(fd, 0) != 0)
         errno = 0; /* a pipe or a terminal: nothing to empty */
-    w->fd = fd;
+    w->file = gp_output_of(fd);
     w->path = name;
-    if (!gp_sink_open(&w->sink, fd, gp_sink_compresses(path))) {
+    if (!gp_sink_open(&w->sink, &w->file, gp_sink_compresses(path))) {
         snprintf(why, why_size, "%s: out of memory", path);
         gp_writer_close(w);
         return NULL;
@@ -161,6 +171,11 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
         return NULL;
     }
     return w;
+}
+
+const char *gp_writer_path(const struct gp_writer *w)
+{
+    return w->stopped ? NULL : w->path;
 }
 
 int gp_writer_device(struct gp_writer *w, const struct gp_device *device)
@@ -378,7 +393,7 @@ void gp_writer_close(struct gp_writer *w)
     gp_said_forget(&w->said);
     gp_text_free(&w->lines);
     gp_text_free(&w->body);
-    close(w->fd);
+    gp_output_close(&w->file);
     free(w->path);
     free(w);
 }

@@ -21,13 +21,16 @@ struct json_t;
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
                                  const struct gp_settings *settings, char *why, size_t why_size);
 
+/* The profile's name; NULL when writing has stopped. */
+const char *gp_writer_path(const struct gp_writer *w);
+
 /* Writes a device's facts; a device already written is skipped. 0, or -1 when writing has stopped.
  */
 int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
 
 /* Writes one launch. A value that is no finite number is written as absent. When the file can take
- * no more (disk full, limit on file size) one message says so and nothing is written from then on.
- * 0 or -1. */
+ * no more (disk full, limit on file size, a reader who does not read for a second) or is ours no
+ * more (the program closed it) one message says so and nothing is written from then on. 0 or -1. */
 int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch);
 
 /* Writes what is known of a launch of which not all counters could be read yet, in case the process

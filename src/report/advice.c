@@ -187,7 +187,8 @@ int gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                      void *user)
 {
     int answer = 0;
-    *f = (struct gp_findings){.bounds = calloc(rows->count + 1, sizeof(*f->bounds))};
+    *f =
+        (struct gp_findings){.rules = rules, .bounds = calloc(rows->count + 1, sizeof(*f->bounds))};
     if (!f->bounds)
         return -1;
     for (size_t i = 0; i < rows->count; i++)

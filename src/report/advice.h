@@ -29,6 +29,7 @@ struct gp_advice_list {
 
 /* What bounds the rows, and what is to be done about them, the one in the order of the rows. */
 struct gp_findings {
+    const struct gp_rules *rules;
     struct gp_bound *bounds; /* rows->count of them */
     struct gp_advice_list advice;
 };

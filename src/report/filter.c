@@ -4,8 +4,8 @@
 #include "base/hash.h"
 #include "base/kernel_filter.h"
 #include "base/launch_choice.h"
+#include "base/regex.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,7 @@ struct named {
 
 struct gp_filter {
     struct gp_kernel_filter kernels;
-    bool has_regex;
-    regex_t regex;
+    struct gp_regex *regex; /* NULL: every name */
     uint64_t devices;
     struct gp_launch_choice launches;
     uint64_t seen; /* launches that all else speaks for */
@@ -53,8 +52,8 @@ static bool read_kernels(struct gp_filter *f, const char *text, char *why, size_
                  text);
         return false;
     }
-    f->has_regex =
-        *f->kernels.name && regcomp(&f->regex, f->kernels.name, REG_EXTENDED | REG_NOSUB) == 0;
+    if (*f->kernels.name)
+        f->regex = gp_regex_new(f->kernels.name, reason, sizeof(reason));
     return true;
 }
 
@@ -91,18 +90,18 @@ void gp_filter_free(struct gp_filter *f)
         HASH_DEL(f->names, n);
         free(n);
     }
-    if (f->has_regex)
-        regfree(&f->regex);
+    gp_regex_free(f->regex);
     gp_kernel_filter_free(&f->kernels);
     free(f);
 }
 
 static bool matches(const struct gp_filter *f, const char *kernel)
 {
-    if (!f->has_regex || regexec(&f->regex, kernel, 0, NULL, 0) == 0)
+    bool too_hard = false;
+    if (!f->regex || gp_regex_matches(f->regex, kernel, &too_hard))
         return true;
     char *demangled = gp_demangle(kernel, GP_NAME_FULL);
-    bool answer = demangled && regexec(&f->regex, demangled, 0, NULL, 0) == 0;
+    bool answer = demangled && gp_regex_matches(f->regex, demangled, &too_hard);
     free(demangled);
     return answer;
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char too_few[] =
-    "no launch was left to count it in (GPUPROF_REPLAY=off counts a part in each)";
+static const char too_few[] = "no launch was left to count it in (each counts a part)";
 
 int gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
                    const struct gp_device *device)
@@ -34,6 +33,20 @@ static const struct gp_counter *find(const struct gp_launch *launch, const char 
     return NULL;
 }
 
+static bool is_elsewhere(const struct gp_counter *counter)
+{
+    return counter->absent &&
+           strncmp(counter->absent, GP_COUNTED_ELSEWHERE, strlen(GP_COUNTED_ELSEWHERE)) == 0;
+}
+
+bool gp_launch_is_in_part(const struct gp_launch *launch)
+{
+    for (size_t i = 0; i < launch->counter_count; i++)
+        if (is_elsewhere(&launch->counters[i]))
+            return true;
+    return false;
+}
+
 void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
                   const struct gp_launch *launch, const char *(*keep)(void *user, const char *why),
                   void *user)
@@ -45,7 +58,7 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
         if (!counter->absent) {
             means[i].sum += counter->value;
             means[i].count++;
-        } else if (!means[i].absent && strcmp(counter->absent, GP_COUNTED_ELSEWHERE) != 0) {
+        } else if (!means[i].absent && !is_elsewhere(counter)) {
             means[i].absent = keep(user, counter->absent);
         }
     }

@@ -1,10 +1,15 @@
-/* The mean of each counter over those launches of a group that have it. Where nothing is replayed
- * each launch has a part of the counters only, and a metric that needs more than one part is
+/* The mean of each counter over those launches of a group that have it. A launch that is not
+ * replayed has a part of the counters only, and a metric that needs more than one part is
  * computed from these means. Owns them; calls metrics/ and profile/record.h. */
 #ifndef GPUPROF_REPORT_MEANS_H
 #define GPUPROF_REPORT_MEANS_H
 
 #include "metrics/metrics.h"
+
+#include <stdbool.h>
+
+/* True when others of its kind have counters that this launch does not have. */
+bool gp_launch_is_in_part(const struct gp_launch *launch);
 
 /* The counters that the selected metrics need on one device. */
 struct gp_wanted {

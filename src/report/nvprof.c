@@ -1,6 +1,7 @@
 #include "report/nvprof.h"
 
 #include "base/demangle.h"
+#include "report/copies.h"
 #include "report/nvprof_values.h"
 #include "report/plain_numbers.h"
 
@@ -229,45 +230,67 @@ static int duration_of(const struct tables *t)
     return -1;
 }
 
-/* The launches that were timed stand for all. */
-static double time_of(const struct kernel *k, int duration)
+/* What took time: a kernel, or copies of one kind. */
+struct activity {
+    char *name;
+    uint64_t calls;
+    bool timed;
+    double seconds, mean, min, max; /* where timed; those that were timed stand for all */
+};
+
+static struct activity activity_of(const struct kernel *k, int duration)
 {
     const struct gp_stat *stat = &k->stats[duration];
-    return stat->count ? stat->sum / (double)stat->count * (double)k->launches : 0;
+    struct activity a = {.name = k->name, .calls = k->launches, .timed = stat->count > 0};
+    if (!a.timed)
+        return a;
+    a.mean = stat->sum / (double)stat->count;
+    a.seconds = a.mean * (double)k->launches;
+    a.min = stat->min;
+    a.max = stat->max;
+    return a;
 }
 
-static void add_time_line(const struct tables *t, const struct kernel *k, int duration,
-                          double total, bool first)
+static struct activity activity_of_copies(const struct gp_copies *c, char *name)
 {
-    const struct gp_stat *stat = &k->stats[duration];
+    struct activity a = {.name = name, .calls = c->calls, .timed = c->timed > 0};
+    if (!a.timed)
+        return a;
+    a.mean = c->seconds / (double)c->timed;
+    a.seconds = a.mean * (double)c->calls;
+    a.min = c->shortest;
+    a.max = c->longest;
+    return a;
+}
+
+static void add_time_line(const struct tables *t, const struct activity *a, double total,
+                          bool first)
+{
     char text[4][32] = {"-", "-", "-", "-"}, share[16] = "-";
-    if (stat->count > 0) {
-        const double values[] = {time_of(k, duration), stat->sum / (double)stat->count, stat->min,
-                                 stat->max};
+    if (a->timed) {
+        const double values[] = {a->seconds, a->mean, a->min, a->max};
         for (int i = 0; i < 4; i++)
             gp_nvprof_time(values[i], t->view->unit, text[i], sizeof(text[i]));
-        snprintf(share, sizeof(share), "%.2f%%", 100 * values[0] / total);
+        snprintf(share, sizeof(share), "%.2f%%", 100 * a->seconds / total);
     }
     gp_text_addf(t->out, "%16s %8s %9s %9" PRIu64 " %9s %9s %9s  %s\n",
-                 first ? "GPU activities:" : "", share, text[0], k->launches, text[1], text[2],
-                 text[3], k->name);
+                 first ? "GPU activities:" : "", share, text[0], a->calls, text[1], text[2],
+                 text[3], a->name);
 }
 
-static void add_time_csv(const struct tables *t, const struct kernel *k, int duration, double total)
+static void add_time_csv(const struct tables *t, const struct activity *a, double total)
 {
-    const struct gp_stat *stat = &k->stats[duration];
     const char *of_all = t->view->unit ? t->view->unit : "ms";
     const char *of_one = t->view->unit ? t->view->unit : "us";
     gp_text_add(t->out, "\"GPU activities\",");
-    if (stat->count > 0)
-        gp_text_addf(t->out, "%.6f,%.6f,%" PRIu64 ",%.6f,%.6f,%.6f,",
-                     100 * time_of(k, duration) / total,
-                     gp_nvprof_time_in(time_of(k, duration), of_all), k->launches,
-                     gp_nvprof_time_in(stat->sum / (double)stat->count, of_one),
-                     gp_nvprof_time_in(stat->min, of_one), gp_nvprof_time_in(stat->max, of_one));
+    if (a->timed)
+        gp_text_addf(t->out, "%.6f,%.6f,%" PRIu64 ",%.6f,%.6f,%.6f,", 100 * a->seconds / total,
+                     gp_nvprof_time_in(a->seconds, of_all), a->calls,
+                     gp_nvprof_time_in(a->mean, of_one), gp_nvprof_time_in(a->min, of_one),
+                     gp_nvprof_time_in(a->max, of_one));
     else
-        gp_text_addf(t->out, ",,%" PRIu64 ",,,,", k->launches);
-    gp_csv_text(k->name, t->out);
+        gp_text_addf(t->out, ",,%" PRIu64 ",,,,", a->calls);
+    gp_csv_text(a->name, t->out);
     gp_text_add(t->out, "\n");
 }
 
@@ -286,43 +309,45 @@ static void add_time_heading(const struct tables *t)
     gp_text_addf(t->out, ",%%,%s,,%s,%s,%s,\n", of_all, of_one, of_one, of_one);
 }
 
-struct timed {
-    double seconds;
-    const struct kernel *kernel;
-};
-
 static int by_time(const void *x, const void *y)
 {
-    const struct timed *a = x, *b = y;
+    const struct activity *a = x, *b = y;
     if (a->seconds != b->seconds)
         return a->seconds < b->seconds ? 1 : -1;
-    return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+    return strcmp(a->name, b->name);
 }
 
 static void add_times(const struct tables *t)
 {
     int duration = duration_of(t);
-    struct timed *order = calloc(t->count + 1, sizeof(*order));
+    struct activity *all = calloc(t->count + GP_COPY_KINDS + 1, sizeof(*all));
+    char names[GP_COPY_KINDS][32];
     double total = 0;
-    if (!order) {
+    size_t count = 0;
+    if (!all) {
         t->out->failed = 1;
         return;
     }
-    for (size_t i = 0; duration >= 0 && i < t->count; i++) {
-        order[i] = (struct timed){time_of(&t->kernels[i], duration), &t->kernels[i]};
-        total += order[i].seconds;
+    for (size_t i = 0; duration >= 0 && i < t->count; i++)
+        all[count++] = activity_of(&t->kernels[i], duration);
+    for (int i = 0; t->run->copies && i < GP_COPY_KINDS; i++) {
+        snprintf(names[i], sizeof(names[i]), "[CUDA %s]", gp_copies_name(i));
+        if (t->run->copies[i].calls > 0)
+            all[count++] = activity_of_copies(&t->run->copies[i], names[i]);
     }
-    if (duration >= 0) {
-        qsort(order, t->count, sizeof(*order), by_time);
+    for (size_t i = 0; i < count; i++)
+        total += all[i].seconds;
+    if (count > 0) {
+        qsort(all, count, sizeof(*all), by_time);
         add_time_heading(t);
-        for (size_t i = 0; i < t->count; i++) {
-            if (t->view->csv)
-                add_time_csv(t, order[i].kernel, duration, total);
-            else
-                add_time_line(t, order[i].kernel, duration, total, i == 0);
-        }
     }
-    free(order);
+    for (size_t i = 0; i < count; i++) {
+        if (t->view->csv)
+            add_time_csv(t, &all[i], total);
+        else
+            add_time_line(t, &all[i], total, i == 0);
+    }
+    free(all);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -331,12 +356,12 @@ static void add_tables(const struct tables *t)
 {
     if (t->run->command)
         gp_text_addf(t->out, "==%ld== Profiling application: %s\n", t->run->pid, t->run->command);
+    if (t->view->times)
+        add_times(t);
     if (t->count == 0) {
         gp_text_addf(t->out, "==%ld== No kernels were profiled.\n", t->run->pid);
         return;
     }
-    if (t->view->times)
-        add_times(t);
     for (int events = 1; t->view->metrics && events >= 0; events--) {
         if (!any_shown(t, events))
             continue;

@@ -9,7 +9,8 @@
 /* Whose summary it is, for the lines in front of the tables. */
 struct gp_nvprof_run {
     long pid;
-    const char *command; /* NULL: not known */
+    const char *command;            /* NULL: not known */
+    const struct gp_copies *copies; /* GP_COPY_KINDS, or NULL */
 };
 
 /* Appends what the view's `times` and `metrics` ask for. Check out->failed afterwards. */

@@ -146,6 +146,7 @@ static int make_rows(struct gp_rows *r, const struct gp_group **groups, size_t c
         struct gp_row *row = r->count > 0 ? &r->rows[r->count - 1] : NULL;
         if (!row || !same_row(row->launch, &groups[i]->launch)) {
             row = &r->rows[r->count++];
+            row->first_group = i;
             row->stats = calloc(metrics + 1, sizeof(*row->stats));
             if (!row->stats)
                 return -1;
@@ -182,7 +183,7 @@ int gp_rows_make(struct gp_rows *r, const struct gp_summary *s)
         }
         r->devices = __builtin_popcountll(seen);
     }
-    free(groups);
+    r->groups = groups;
     return answer;
 }
 
@@ -194,7 +195,31 @@ void gp_rows_free(struct gp_rows *r)
         free(r->rows[i].stats);
     }
     free(r->rows);
+    free(r->groups);
     memset(r, 0, sizeof(*r));
+}
+
+struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row, size_t group)
+{
+    const struct gp_group *g = r->groups[row->first_group + group];
+    struct gp_row one = *row;
+    one.launch = &g->launch;
+    one.grids = 1;
+    one.first_group = row->first_group + group;
+    one.launches = g->launches;
+    one.recorded = g->recorded;
+    one.measured = g->measured;
+    one.hardware = g->hardware;
+    one.instrumented = g->instrumented;
+    one.recalled = g->recalled;
+    one.stats = g->stats;
+    one.timed_seconds = 0;
+    one.timed_launches = 0;
+    add_time(&one, g, r->summary);
+    one.seconds = one.timed_seconds;
+    memcpy(one.smallest_grid, g->launch.grid, sizeof(one.smallest_grid));
+    memcpy(one.largest_grid, g->launch.grid, sizeof(one.largest_grid));
+    return one;
 }
 
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,

@@ -7,7 +7,8 @@
 
 struct gp_row {
     const struct gp_launch *launch; /* of the recorded group with the most launches */
-    size_t grids;
+    size_t grids;                   /* as many as groups */
+    size_t first_group;             /* in the groups of gp_rows */
     unsigned smallest_grid[3], largest_grid[3];
     uint64_t launches, recorded, measured; /* as in struct gp_group */
     uint64_t hardware, instrumented, recalled;
@@ -23,6 +24,7 @@ struct gp_row {
 
 struct gp_rows {
     const struct gp_summary *summary;
+    const struct gp_group **groups; /* those of a row lie next to each other */
     struct gp_row *rows;
     size_t count;
     int timed;      /* some launch's duration was measured */
@@ -33,6 +35,10 @@ struct gp_rows {
 /* Returns 0, or -1 when memory runs out; free in both cases. */
 int gp_rows_make(struct gp_rows *r, const struct gp_summary *s);
 void gp_rows_free(struct gp_rows *r);
+
+/* A row of one group alone, as part of `row`: its names and occupancy are those of the row. It
+ * lives as long as the rows do. */
+struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row, size_t group);
 
 /* The numbers of a metric, NULL when it is not selected. */
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,

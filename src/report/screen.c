@@ -13,9 +13,17 @@
 #include <string.h>
 
 /* So many lines of each kind keep the whole within a screen of 60. */
-#define MOST_KERNELS 14
+#define MOST_KERNELS 12
+#define MOST_GRIDS 6 /* lines for single grids, of all kernels */
+#define GRIDS_OF_A_KERNEL 3
+#define LOOKED_AT 64     /* grids of a kernel */
+#define WORTH_A_LINE 0.1 /* of the kernel's time */
 #define MOST_DEVICES 4
 #define MOST_CHANGES 5
+#define LEAST_CHANGES 3
+#define MOST_LINES_OF_A_CHANGE 5
+#define LINES_BEHIND 9 /* for what was not measured, and how to see more */
+#define MOST_LINES 60
 #define MOST_OF_A_KERNEL 2
 #define MOST_REASONS 3
 #define LONGEST_REASON 200
@@ -59,8 +67,9 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
 
 void gp_screen_headline(const struct gp_rows *r, struct gp_text *out)
 {
-    uint64_t measured = 0, replays = 0;
-    double overhead_ms = 0;
+    const struct gp_group *rest = gp_summary_rest(r->summary);
+    uint64_t measured = rest->measured, replays = rest->replays;
+    double overhead_ms = rest->overhead_ms;
     for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
         const struct gp_group *g = gp_summary_group(r->summary, i);
         measured += g->measured;
@@ -206,6 +215,48 @@ static int launches_width(const struct gp_rows *r, size_t count)
     return 2 + (int)widest;
 }
 
+/* The grids with the most time, where what bounds them is not the same. */
+static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
+                           const struct gp_rules *rules, struct gp_row chosen[GRIDS_OF_A_KERNEL])
+{
+    struct gp_bound first = {.name = NULL}, bound;
+    size_t count = 0;
+    bool differ = false;
+    for (size_t g = 0; row->grids > 1 && g < row->grids && g < LOOKED_AT; g++) {
+        struct gp_row one = gp_rows_of_group(r, row, g);
+        if (!(one.seconds >= WORTH_A_LINE * row->seconds))
+            continue;
+        gp_bound_find(&bound, rules, r, &one);
+        differ = differ || (first.name && strcmp(first.name, bound.name) != 0);
+        first = first.name ? first : bound;
+        size_t place = count < GRIDS_OF_A_KERNEL ? count++ : count;
+        for (; place > 0 && chosen[place - 1].seconds < one.seconds; place--)
+            if (place < GRIDS_OF_A_KERNEL)
+                chosen[place] = chosen[place - 1];
+        if (place < GRIDS_OF_A_KERNEL)
+            chosen[place] = one;
+    }
+    return differ ? count : 0;
+}
+
+static size_t add_grids(const struct gp_rows *r, const struct gp_row *row,
+                        const struct gp_rules *rules, int width, size_t room, struct gp_text *out)
+{
+    struct gp_row grids[GRIDS_OF_A_KERNEL];
+    size_t count = choose_grids(r, row, rules, grids);
+    for (size_t i = 0; i < count && count <= room; i++) {
+        struct gp_bound bound;
+        char grid[48];
+        gp_bound_find(&bound, rules, r, &grids[i]);
+        add_time(r, &grids[i], width, out);
+        add_bound(&bound, out);
+        add_occupancy(r, &grids[i], out);
+        gp_extent(grids[i].launch->grid, grid, sizeof(grid));
+        gp_text_addf(out, "     of these, grid %s\n", grid);
+    }
+    return count <= room ? count : 0;
+}
+
 static void add_rest(const struct gp_rows *r, size_t count, struct gp_text *out)
 {
     double rest = 0;
@@ -228,6 +279,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
     const struct gp_rows *r = s->rows;
     size_t count = r->count < MOST_KERNELS ? r->count : MOST_KERNELS;
     int width = launches_width(r, count);
+    size_t grids = MOST_GRIDS;
     bool estimated = false, roof = false;
     gp_text_add(out, "\nKERNELS");
     if (r->timed) {
@@ -253,6 +305,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         size_t used = out->length - begin + 2;
         format_name(s, row, used < GP_COLUMNS ? GP_COLUMNS - used : 0, name);
         gp_text_addf(out, "  %s\n", name);
+        grids -= add_grids(r, row, f->rules, width, grids, out);
     }
     add_rest(r, count, out);
     if (roof)
@@ -262,6 +315,14 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
 }
 
 /* ---- what to change -------------------------------------------------------------------------- */
+
+static size_t lines_in(const struct gp_text *text, size_t begin)
+{
+    size_t lines = 0;
+    for (size_t i = begin; i < text->length; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}
 
 static size_t advised_before(const struct gp_advice_list *list, size_t end)
 {
@@ -291,14 +352,20 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
     gp_text_free(&line);
 }
 
-static void add_changes(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
+/* `begin` is where the screen begins in the text. */
+static void add_changes(const struct shown *s, const struct gp_findings *f, size_t begin,
+                        struct gp_text *out)
 {
     const struct gp_advice_list *list = &f->advice;
     size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
     gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time\n");
-    for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++)
+    for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++) {
+        if (number >= LEAST_CHANGES &&
+            lines_in(out, begin) + MOST_LINES_OF_A_CHANGE + LINES_BEHIND > MOST_LINES)
+            break;
         if (advised_before(list, i) < MOST_OF_A_KERNEL)
             add_change(s, &list->list[i], ++number, out);
+    }
     for (size_t i = 0; i < s->rows->count; i++) {
         measured += s->rows->rows[i].measured > 0;
         known += f->bounds[i].kind != GP_BOUND_UNKNOWN;
@@ -379,10 +446,11 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
                struct gp_text *out)
 {
     struct shown s = {0};
+    size_t begin = out->length;
     gp_screen_headline(rows, out);
     if (name_rows(&s, rows)) {
         add_kernels(&s, findings, out);
-        add_changes(&s, findings, out);
+        add_changes(&s, findings, begin, out);
     } else {
         out->failed = 1;
     }

@@ -34,7 +34,7 @@ struct gp_summary {
     struct gp_settings settings;
     char *sample; /* the settings' string */
     struct gp_device *devices[GP_MAX_DEVICES];
-    struct gp_wanted wanted[GP_MAX_DEVICES]; /* where nothing is replayed */
+    struct gp_wanted wanted[GP_MAX_DEVICES]; /* where launches are counted in part */
     struct hashed_group *groups;             /* hash and, in order of insertion, list */
     struct hashed_group **group_list;
     size_t group_count;
@@ -42,7 +42,8 @@ struct gp_summary {
     struct hashed_skip **skip_list;
     size_t skip_count;
     struct reason *reasons;
-    struct gp_text key; /* scratch */
+    struct gp_text key;   /* scratch */
+    struct gp_group rest; /* launches that found no group: how many were measured, and how */
     uint64_t ungrouped_recorded, ungrouped_counted, other_skips;
 };
 
@@ -121,9 +122,6 @@ void gp_summary_device(struct gp_summary *s, const struct gp_device *device)
     s->devices[i] = malloc(sizeof(*device));
     if (s->devices[i])
         *s->devices[i] = *device;
-    if (s->settings.replay_off && s->devices[i] &&
-        gp_wanted_find(&s->wanted[i], s->metrics, device) != 0)
-        gp_wanted_free(&s->wanted[i]);
 }
 
 const struct gp_device *gp_summary_get_device(const struct gp_summary *s, int ordinal)
@@ -158,11 +156,15 @@ static const char *keep_in(void *summary, const char *text)
 }
 
 /* The counters that launches take turns for; NULL where there is nothing to combine. */
-static const struct gp_wanted *wanted_on(const struct gp_summary *s, int device)
+static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
 {
-    return device >= 0 && device < GP_MAX_DEVICES && s->wanted[device].count > 0
-               ? &s->wanted[device]
-               : NULL;
+    const struct gp_device *device = gp_summary_get_device(s, ordinal);
+    if (!device)
+        return NULL;
+    struct gp_wanted *wanted = &s->wanted[ordinal];
+    if (!wanted->names && gp_wanted_find(wanted, s->metrics, device) != 0)
+        gp_wanted_free(wanted);
+    return wanted->count > 0 ? wanted : NULL;
 }
 
 /* Returns a copy of the key in s->key, NULL when memory ran out. */
@@ -180,10 +182,7 @@ static struct hashed_group *new_group(struct gp_summary *s, const struct gp_laun
     g->key_length = s->key.length;
     g->key = copy_key(s);
     g->group.stats = calloc(s->metric_count + 1, sizeof(*g->group.stats));
-    const struct gp_wanted *wanted = wanted_on(s, launch->device);
-    if (wanted)
-        g->group.means = calloc(wanted->count, sizeof(*g->group.means));
-    if (g->key && g->group.stats && (g->group.means || !wanted)) {
+    if (g->key && g->group.stats) {
         g->group.launch = *launch;
         g->group.launch.kernel = g->key + sizeof(struct shape);
         g->group.launch.skipped = NULL;
@@ -278,6 +277,13 @@ static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
     group->measured += (uint64_t)(hardware || instrumented || complete);
 }
 
+static void count_work(struct gp_group *group, const struct gp_launch *launch)
+{
+    count_kinds(group, launch);
+    group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
+    group->overhead_ms += launch->overhead_ms;
+}
+
 static void add_value(struct gp_stat *stat, double value)
 {
     if (stat->combined)
@@ -322,9 +328,21 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
     }
 }
 
+/* From the first launch on that is counted in part: those before have all there is by themselves.
+ */
+static void begin_means(struct gp_summary *s, struct gp_group *group,
+                        const struct gp_launch *launch)
+{
+    const struct gp_wanted *wanted = wanted_on(s, launch->device);
+    if (wanted)
+        group->means = calloc(wanted->count, sizeof(*group->means));
+}
+
 static void add_metrics(struct gp_summary *s, struct gp_group *group,
                         const struct gp_launch *launch)
 {
+    if (!group->means && gp_launch_is_in_part(launch))
+        begin_means(s, group, launch);
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
     for (size_t i = 0; i < s->metric_count; i++) {
         struct gp_stat *stat = &group->stats[i];
@@ -352,15 +370,13 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
     if (launch->skipped)
         count_skip(s, launch);
     struct gp_group *group = group_of(s, launch);
+    count_work(group ? group : &s->rest, launch);
     if (!group) {
         s->ungrouped_recorded++;
         return;
     }
     group->recorded++;
     note_launches(group);
-    count_kinds(group, launch);
-    group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
-    group->overhead_ms += launch->overhead_ms;
     /* A launch that was passed over has its line among the skipped; the metrics are of the others.
      */
     if (launch->counter_count > 0 || !launch->skipped)
@@ -414,6 +430,11 @@ size_t gp_summary_group_count(const struct gp_summary *s)
 const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i)
 {
     return &s->group_list[i]->group;
+}
+
+const struct gp_group *gp_summary_rest(const struct gp_summary *s)
+{
+    return &s->rest;
 }
 
 size_t gp_summary_skip_count(const struct gp_summary *s)

@@ -79,6 +79,8 @@ const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
 /* Launches that found no place any more: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
  * beyond GP_SUMMARY_MAX_SKIPS. */
 uint64_t gp_summary_ungrouped(const struct gp_summary *s);
+/* How many of the former were measured and replayed, and what that took; nothing else. */
+const struct gp_group *gp_summary_rest(const struct gp_summary *s);
 uint64_t gp_summary_other_skips(const struct gp_summary *s);
 
 #endif

@@ -141,7 +141,7 @@ wrong() {
 
 @test "a mistake is told before the program starts" {
     wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
-    wrong "--kernels: '(' is no extended regular expression: Unmatched ( or \\(" --kernels '('
+    wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" --kernels '('
     wrong "--sample: 'frist:3' is no rule; say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000" --sample frist:3
     wrong "--replay: 'never' is neither on nor off" --replay=never
     wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"
@@ -204,7 +204,31 @@ wrong() {
     chmod u+s other
     run "$gpuprof" ./other
     [ "$status" -eq 0 ]
-    [ "$output" = "gpuprof: ./other gets other rights than yours when it starts: it cannot be profiled" ]
+    [ "$output" = "gpuprof: ./other gets other rights than yours when it starts, as a set-user-ID program: it cannot be profiled" ]
+    # Nor does a script whose interpreter does.
+    printf '#!%s\n' "$PWD/other" >script
+    chmod +x script
+    run "$gpuprof" ./script
+    [ "$output" = "gpuprof: ./script gets other rights than yours when it starts, as a set-user-ID program: it cannot be profiled" ]
+    # A program that gets none, though the file says so.
+    run setpriv --no-new-privs "$gpuprof" ./other
+    [ "$output" = "" ]
+}
+
+@test "a program with file capabilities runs, with a warning" {
+    command -v setcap >/dev/null && command -v setpriv >/dev/null || skip "no setcap"
+    cp "$(type -P true)" able
+    setcap cap_net_raw+ep able 2>/dev/null || skip "needs root"
+    run "$gpuprof" ./able
+    [ "$output" = "" ]
+    # As somebody else, who may look in here.
+    mkdir "$BATS_TEST_TMPDIR/open"
+    cp "$gpuprof" "$GPUPROF_BUILD/libgpuprof.so" able open/
+    setcap cap_net_raw+ep open/able
+    chmod 755 open "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+    run setpriv --reuid 65534 --regid 65534 --clear-groups open/gpuprof "$PWD/open/able"
+    [ "$status" -eq 0 ]
+    [ "$output" = "gpuprof: $PWD/open/able gets other rights than yours when it starts, by file capabilities (see getcap): it cannot be profiled" ]
 }
 
 @test "metrics lists units, meanings, formulas per compute capability" {

@@ -70,7 +70,7 @@ END
     # The scripts' own ends, and no others.
     [ "$(grep -c '</script>' page.html)" -eq "$(grep -c '</script>' <("$gpuprof" report --html - <(cat header launch)))" ]
     ! grep -q 'alert(1)<' page.html
-    [ "$(holds page.html 'p["kernels"][0]["name"] == "</script><script>alert(1)</script><!--&\u2028"')" = True ]
+    [ "$(holds page.html 'p["kernels"][0]["name"] == "</script><script>alert(1)</script><!--&\\u{2028}"')" = True ]
 }
 
 @test "two profiles, in the order given" {

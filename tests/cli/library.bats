@@ -11,12 +11,19 @@ setup() {
     [ "$output" = "" ]
 }
 
+@test "neither library nor command heeds the environment of who gives a program more rights" {
+    for file in "$library" "$GPUPROF_BUILD/gpuprof"; do
+        [ "$(nm -D -u "$file" | grep -c 'secure_getenv@')" -eq 1 ]
+        [ "$(nm -D -u "$file" | grep -c ' getenv@')" -eq 0 ]
+    done
+}
+
 @test "the library exports only what it intercepts" {
     run bash -c "nm -D --defined-only '$library' | awk '{print \$3}' |
         grep -vxE 'dlsym|cu[A-Z][A-Za-z0-9_]*'"
     [ "$output" = "" ]
     exports=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^dlsym$' | sort)
-    listed=$(sed -n 's/^\(HOOK\|GATE\|BARS\)([A-Za-z0-9]*, *[0-9]*, *\(_pt[ds][sz]\)\?, *\(cu[A-Za-z0-9_]*\).*/\3/p' \
+    listed=$(sed -n 's/^\(HOOK\|GATE\|COPY\|BARS\)([A-Za-z0-9]*, *[0-9]*, *\(_pt[ds][sz]\)\?, *\(cu[A-Za-z0-9_]*\).*/\3/p' \
         src/cuda/functions.def | sort)
     [ "$exports" = "$listed" ]
 }

@@ -106,9 +106,13 @@ flat() {
     [[ $(flat) == *"duration 50.00 us 50.00 us 50.00 us theoretical"* ]]
     [[ $(flat) == *"gld_requested_throughput - - 2.000 GB/s * "* ]]
     [[ $output == *"* from the means of counters of 1 launch with hardware counters and 1 instrumented"* ]]
-    sed -i '1s/"replay":"off"/"replay":"on"/' turns.jsonl
+    # A launch that cannot be replayed takes turns where others are replayed.
+    sed -i '1s/"replay":"off"/"replay":"on"/; s/ (GPUPROF_REPLAY=off)//' turns.jsonl
     run "$gpuprof" report --details turns.jsonl
-    [[ $(flat) == *"absent [1]: "*"gld_requested_throughput"*"Absent because [1] $elsewhere"* ]]
+    [[ $(flat) == *"gld_requested_throughput - - 2.000 GB/s * "* ]]
+    sed -i 's/counted in other launches/it broke off/' turns.jsonl
+    run "$gpuprof" report --details turns.jsonl
+    [[ $(flat) == *"absent ["*"gld_requested_throughput"*"Absent because"*"it broke off"* ]]
 }
 
 @test "standard input and several files" {
@@ -399,11 +403,40 @@ END
     wrong "--columns goes with --print trace" --columns index --print json
     wrong "--sort: there is no metric 'size' (nor is it 'start')" --sort size
     wrong "--csv goes with --print times, metrics, trace or side" --csv --print json
-    wrong "--kernels: '(' is no extended regular expression: Unmatched ( or \\(" -k '('
+    wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" -k '('
     wrong "--kernels: '1::x:': launches of a profile are chosen by name and number, not by context or stream" -k 1::x:
     wrong "--devices: 'x' is no list; say all, or numbers from 0 to 63 with commas between them" --devices x
     wrong "--launch-skip: 'x' is no number of launches" --launch-skip x
     wrong "--normalized-time-unit: 'h' is none of s, ms, us, ns, auto" -u h
     wrong "--demangling: 'h' is neither on nor off" --demangling h
     wrong "--metrics: there is no metric 'zzzzzz'" --print trace --metrics zzzzzz
+}
+
+@test "texts of a profile cannot move the terminal's cursor or begin a line" {
+    esc='\\u001b]0;mine\\u0007\\u001b[2J\\nDETAILS\\u009b1m\\u202e' # as sed wants it
+    sed "s|\./app|./app$esc|; s|node1|node1$esc|; s|NVIDIA H200|H200$esc|; s|GH100|GH$esc|" header |
+        sed 's|"time":"[^"]*"|"time":"'"$esc"'","sample":"'"$esc"'"|' | sed 's|"gpuprof":"0.1.0"|"gpuprof":"'"$esc"'"|' >raw.jsonl
+    sed "s|_Z9vectorAdd|$esc|; s|the counters are|$esc|; s|\"passes\":2|\"passes\":2,\"skipped\":\"$esc\"|" launch >>raw.jsonl
+    sed "s|dram__bytes_read.sum|dram$esc|" launch >>raw.jsonl
+    # The escapes came through, and nothing that does not show.
+    for options in "" "--metrics all" "--top 0"; do
+        run "$gpuprof" report $options raw.jsonl
+        [ "$status" -eq 0 ]
+        [[ $output == *'\x1b]0;mine\x07'* ]]
+        [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
+        [ "$(grep -c "^DETAILS" <<<"$output")" -le 1 ]
+    done
+    # What is wrong with a line is said of it as it is; so is a name of a file.
+    printf '{"type":"header","format":1}\n{"type":"launch","\x1b[2J": tru\x1b]0;x\x07}\n' >wrong.jsonl
+    cp wrong.jsonl $'wrong\e[2J\nx.jsonl'
+    for file in wrong.jsonl $'wrong\e[2J\nx.jsonl' $'none\e[2J\nx'; do
+        run --separate-stderr "$gpuprof" report "$file"
+        [ "$status" -eq 1 ]
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [ "$(LC_ALL=C tr -d '\n -~' <<<"$output$stderr" | wc -c)" -eq 0 ]
+    done
+    printf '{"type":"header","format":1}\n{"type' >$'cut\e[2J'
+    run "$gpuprof" report $'cut\e[2J'
+    [[ $output == *'cut\x1b[2J:2: the last line is incomplete'* ]]
+    [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
 }

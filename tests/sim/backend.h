@@ -34,7 +34,8 @@ struct gpusim_backend {
     bool (*ready)(void); /* cuInit was called in this process, and the driver is not gone */
     CUcontext (*current)(void);
     bool (*device_of)(CUcontext context, int *device); /* false: no such context */
-    bool (*synchronize)(CUcontext context);            /* false: the context is broken */
+    bool (*is_green)(CUcontext context);
+    bool (*synchronize)(CUcontext context); /* false: the context is broken */
     bool (*watch)(CUcontext context, struct gpusim_watcher *watcher);
     void (*unwatch)(CUcontext context, struct gpusim_watcher *watcher);
     bool (*fault)(const char *name); /* is this fault switched on? */

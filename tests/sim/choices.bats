@@ -97,3 +97,18 @@ printed() {
     run_long xterm "${long[@]}" >"$BATS_TEST_TMPDIR/screen" 2>&1 </dev/null
     [ "$(grep -c 's added; ' "$BATS_TEST_TMPDIR/screen")" -eq 0 ]
 }
+
+@test "copies and fills are counted and timed where that is asked for" {
+    copies() { env "$@" GPUPROF_LOG="$log" GPUPROF_OUTPUT="$profile" LD_PRELOAD="$preload" "$programs/snippets_linked" vector_add; }
+    plain=$("$programs/snippets_linked" vector_add)
+    [ "$(copies GPUPROF_COPIES=on)" = "$plain" ]
+    grep -q '^ *host to device  *2  *131.1 kB  *[0-9.]* us  *[0-9.]* [MG]B/s$' "$log"
+    grep -q '^ *device to host  *1  *65.54 kB  *[0-9.]* us  *[0-9.]* [MG]B/s$' "$log"
+    grep -q '{"type":"copies","kind":"memcpy HtoD","calls":2,"bytes":131072,"timed":2,"timed_bytes":131072,' "$profile"
+    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '^MEMORY COPIES AND FILLS$'
+    "$GPUPROF_BUILD/gpuprof" report --print times "$profile" | grep -q '%.*\[CUDA memcpy HtoD\]$'
+    copies GPUPROF_COPIES=off
+    [ "$(grep -c "MEMORY COPIES" "$log")" -eq 0 ]
+    copies GPUPROF_COPIES=maybe
+    grep -q "^gpuprof: GPUPROF_COPIES=maybe: unknown; say on or off (the default)" "$log"
+}

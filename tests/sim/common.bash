@@ -54,7 +54,7 @@ metric() {
 is() {
     local value
     value=$(metric "$1" "$2")
-    [ "$value" = "$3" ] || {
+    [ -n "$value" ] && [ "$value" = "$3" ] || {
         echo "$1 $2 is '$value', not '$3'"
         return 1
     }

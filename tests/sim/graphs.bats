@@ -40,6 +40,21 @@ says() {
     says
 }
 
+@test "branches that nobody waits for, and what comes after them in the stream" {
+    # A launch that is measured is waited for: seen from there every branch is in order.
+    GPUPROF_SAMPLE=every:7 GPUSIM_FAULTS=slow graph joined 4
+    graph joined 25
+    says
+}
+
+@test "a node that is launched cooperatively is so by itself, and never recalled" {
+    graph cooperative 80
+    says
+    # Of the two nodes' launches those of the second alone are recalled.
+    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[02468],' | grep -c '"recalled":1,')" -eq 0 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[13579],' | grep -c '"recalled":1,')" -gt 0 ]
+}
+
 @test "branches of work that starts late" {
     GPUSIM_FAULTS=slow graph branches 100
 }
@@ -106,7 +121,7 @@ says() {
 
 @test "memory that a graph allocates behind a host function" {
     graph allocates 5
-    [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 4 ]
+    [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 5 ]
 }
 
 @test "a kernel that waits for the host, before a copy to pageable memory" {
@@ -135,6 +150,15 @@ says() {
 
 @test "kernels of libraries" {
     graph library 5
+}
+
+@test "a kernel that launches a graph is launched as part of its own" {
+    # While there is no graph for it to launch, two kernels five times; five of another module; and five
+    # by themselves, which are not replayed.
+    graph from_device 20
+    says "its kernels can launch other graphs"
+    [ "$(grep -c '"skipped":"the kernel.s module launches graphs from the device"' "$profile")" -eq 5 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 5 ]
 }
 
 @test "only wanted kernels are measured, and graphs without any launched as they are" {

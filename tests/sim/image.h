@@ -153,6 +153,13 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
         symbol.st_shndx = (Elf64_Half)(FIRST_KERNEL + 3 * i);
         symbol.st_size = length;
         (void)gpusim_image_put(&symbols, &symbol, sizeof(symbol));
+        if (strcmp(k->name, "launch_from_graph") == 0) {
+            /* What the kernel calls of the device's runtime. */
+            memset(&symbol, 0, sizeof(symbol));
+            symbol.st_name = (Elf64_Word)gpusim_image_name(&strings, "", "cudaGraphLaunch");
+            symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+            (void)gpusim_image_put(&symbols, &symbol, sizeof(symbol));
+        }
     }
 
     memcpy(header.e_ident, ELFMAG, SELFMAG);

@@ -129,7 +129,9 @@ kepler() {
 }
 
 @test "a kernel that is let go has no events of the launch that follows" {
-    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" scale stream scale
+    GPUSIM_CHIP=kepler GPUPROF_TIMEOUT=0.3 \
+        same_with_and_without "$programs/waiting_dlopen" scale stream scale
+    grep -q '"event_counters":1' "$profile"
     [ "$(measured)" -eq 2 ]
     [ "$(measured wait_for_flag)" -eq 0 ]
 }

@@ -1,16 +1,20 @@
 /* base/: messages, growing text, patterns of file names, nearest names, demangling, samples. */
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/pattern.h"
 #include "base/place.h"
 #include "base/process.h"
+#include "base/regex.h"
 #include "base/sample.h"
+#include "base/stack.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -46,7 +50,7 @@ static void messages_go_to_the_log_file_and_leave_errno_alone(void **state)
     assert_int_equal(gp_log_open(path), 0);
     errno = EDOM;
     gp_say("%d kernels", 3);
-    gp_log_text("as it is\n", 9);
+    gp_log_report("as it is\n", 9, "");
     assert_int_equal(errno, EDOM);
     assert_string_equal(read_all(path), "gpuprof: 3 kernels\nas it is\n");
     unlink(path);
@@ -287,6 +291,150 @@ static void kernels_have_readable_names(void **state)
     is_demangled("", GP_NAME_FULL, "");
 }
 
+static void is_escaped(const char *text, const char *expected)
+{
+    struct gp_text out = {0};
+    gp_text_add_escaped(&out, text, strlen(text));
+    assert_string_equal(gp_text_string(&out), expected);
+    assert_int_equal(gp_is_printable(text, strlen(text)), strcmp(text, expected) == 0);
+    /* What is escaped once stays so. */
+    assert_true(gp_is_printable(out.data, out.length));
+    gp_text_free(&out);
+}
+
+static void what_does_not_show_is_escaped(void **state)
+{
+    (void)state;
+    is_escaped("void f<a::b>(int const*) [with \"x\"]", "void f<a::b>(int const*) [with \"x\"]");
+    is_escaped("M\xc3\xbcller \xe6\xa0\xb8 \xf0\x9f\x98\x80",
+               "M\xc3\xbcller \xe6\xa0\xb8 \xf0\x9f\x98\x80");
+    is_escaped("a\nb\tc\rd", "a\\nb\\tc\\rd");
+    is_escaped("\x1b[2J\x1b]0;title\a", "\\x1b[2J\\x1b]0;title\\x07");
+    is_escaped("del\x7f", "del\\x7f");
+    is_escaped("\xc2\x9b"
+               "2J",
+               "\\u{9b}2J"); /* the same in one character */
+    is_escaped("\x9b"
+               "2J\xff",
+               "\\x9b2J\\xff"); /* no UTF-8 */
+    is_escaped("\xe2\x80\xae"
+               "dcba",
+               "\\u{202e}dcba"); /* right to left */
+    is_escaped("cut \xe2\x80", "cut \\xe2\\x80");
+    is_escaped("\xc0\x9b \xed\xa0\x80", "\\xc0\\x9b \\xed\\xa0\\x80"); /* too long, half a pair */
+    is_escaped("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+}
+
+static void messages_are_one_line_that_shows(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-log-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(gp_log_open(path), 0);
+    gp_say("%s: no such file", "a\nb\x1b[2J");
+    assert_string_equal(read_all(path), "gpuprof: a\\nb\\x1b[2J: no such file\n");
+    unlink(path);
+    char *name = gp_demangle("f\x1b[2J\n", GP_NAME_FULL);
+    assert_string_equal(name, "f\\x1b[2J\\n");
+    free(name);
+}
+
+struct depth {
+    const char *here, *inner;
+    int levels;
+};
+
+static int use(int levels)
+{
+    volatile char room[1024];
+    room[0] = (char)levels;
+    return levels > 0 ? use(levels - 1) + room[0] : 0;
+}
+
+static void note_inner(void *depth)
+{
+    ((struct depth *)depth)->inner = __builtin_frame_address(0);
+}
+
+static void note_and_use(void *depth)
+{
+    struct depth *d = depth;
+    d->here = __builtin_frame_address(0);
+    d->levels += use(4000) != -1;
+    assert_true(gp_stack_run(GP_STACK_ENOUGH, note_inner, d));
+    errno = EDOM;
+}
+
+#define SMALL_STACK ((size_t)1 << 20)
+
+/* On one small stack, or near the beginning of one of ours. */
+static bool is_near(const char *a, const char *b)
+{
+    return (a > b ? a - b : b - a) < (long)SMALL_STACK * 7 / 8;
+}
+
+static void *work_with_small_stack(void *unused)
+{
+    struct depth d = {0};
+    const char *here = __builtin_frame_address(0);
+    /* The first time a thread does not know its own. */
+    assert_true(gp_stack_run(4096, note_inner, &d));
+    assert_true(gp_stack_run(4096, note_inner, &d));
+    assert_true(is_near(d.inner, here));
+    for (int i = 1; i <= 100; i++) {
+        assert_true(gp_stack_run(2 * SMALL_STACK, note_and_use, &d));
+        assert_int_equal(errno, EDOM);
+        assert_int_equal(d.levels, i);
+        assert_false(is_near(d.here, here));
+        assert_true(is_near(d.inner, d.here));
+    }
+    return unused;
+}
+
+static void work_that_needs_much_stack_runs_on_one_of_ours(void **state)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, work_with_small_stack, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void expressions_have_limits(void **state)
+{
+    (void)state;
+    char why[256] = "", text[1002];
+    bool too_hard = false;
+    struct gp_regex *r = gp_regex_new("^void f<.*>\\(int|gemm", why, sizeof(why));
+    assert_non_null(r);
+    assert_true(gp_regex_matches(r, "void f<a>(int)", &too_hard));
+    assert_true(gp_regex_matches(r, "my_gemm_kernel", &too_hard));
+    assert_false(gp_regex_matches(r, "void g<a>(int)", &too_hard));
+    assert_false(too_hard);
+    gp_regex_free(r);
+
+    assert_null(gp_regex_new("a[", why, sizeof(why)));
+    assert_string_equal(why, "missing terminating ] for character class at letter 3");
+    memset(text, 'a', 1001);
+    text[1001] = '\0';
+    assert_null(gp_regex_new(text, why, sizeof(why)));
+    assert_string_equal(why, "longer than 1000 letters");
+    text[1000] = '\0';
+    r = gp_regex_new(text, why, sizeof(why));
+    assert_non_null(r);
+    assert_true(gp_regex_matches(r, text, &too_hard));
+    gp_regex_free(r);
+
+    r = gp_regex_new("(a+)+$", why, sizeof(why));
+    strcpy(text + 200, "b");
+    assert_false(gp_regex_matches(r, text, &too_hard));
+    assert_true(too_hard);
+    gp_regex_free(r);
+    gp_regex_free(NULL);
+}
+
 static void samples_are_read(void **state)
 {
     (void)state;
@@ -411,6 +559,10 @@ int main(void)
         cmocka_unit_test(wrong_patterns_are_explained),
         cmocka_unit_test(the_nearest_name_is_found),
         cmocka_unit_test(kernels_have_readable_names),
+        cmocka_unit_test(what_does_not_show_is_escaped),
+        cmocka_unit_test(messages_are_one_line_that_shows),
+        cmocka_unit_test(work_that_needs_much_stack_runs_on_one_of_ours),
+        cmocka_unit_test(expressions_have_limits),
         cmocka_unit_test(samples_are_read),
         cmocka_unit_test(samples_take_what_they_say),
         cmocka_unit_test(children_are_other_processes),

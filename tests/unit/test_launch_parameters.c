@@ -13,6 +13,7 @@
 
 /* An int, a gap, a pointer, a struct of 12 bytes. */
 static const struct gp_parameter parameters[] = {{0, 4}, {8, 8}, {16, 12}};
+static unsigned char bytes[GP_MOST_PARAMETER_BYTES];
 static size_t parameter_count;
 static unsigned asked;
 
@@ -50,11 +51,10 @@ static int begin(void **state)
     gp_cuda.cuFuncGetParamInfo = fake_function;
     gp_cuda.cuKernelGetParamInfo = fake_kernel;
     parameter_count = 3;
+    memset(bytes, 0xaa, sizeof(bytes)); /* of a launch before */
     asked = 0;
     return 0;
 }
-
-static unsigned char bytes[GP_MOST_PARAMETER_BYTES];
 
 static void parameters_are_laid_out_as_the_device_sees_them(void **state)
 {

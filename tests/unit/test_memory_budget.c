@@ -120,6 +120,17 @@ static void the_program_keeps_room_of_its_own(void **state)
     assert_int_equal(gp_budget(GB, 2 * GB).host, GB); /* half of what the host has */
 }
 
+static void the_host_gives_no_more_than_4_gib_by_itself(void **state)
+{
+    (void)state;
+    assert_int_equal(gp_budget(10 * GB, 30 * GB).host, 30 * GB / 100 * 10);
+    assert_int_equal(gp_budget(10 * GB, 1000 * GB).host, 4 * GB);
+    assert_true(gp_budget_set("50%"));
+    assert_int_equal(gp_budget(10 * GB, 1000 * GB).host, 4 * GB);
+    assert_true(gp_budget_set("20G")); /* the user's own word */
+    assert_int_equal(gp_budget(GP_DEVICE_RESERVE, 1000 * GB).host, 20 * GB);
+}
+
 static void what_is_too_much_is_said_in_figures(void **state)
 {
     (void)state;
@@ -265,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(sizes_and_shares_are_understood),
         TEST(the_program_keeps_room_of_its_own),
+        TEST(the_host_gives_no_more_than_4_gib_by_itself),
         TEST(what_is_too_much_is_said_in_figures),
         TEST(copies_have_places_on_the_device),
         TEST(what_does_not_fit_there_lies_on_the_host),

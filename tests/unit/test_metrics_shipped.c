@@ -132,7 +132,10 @@ static void formulas_give_what_the_definitions_say(void **state)
     has_value(m, &device, &launch, "flop_utilization",
               (1000 / (lanes * 128) + 9 / (lanes * 64) + 21 / (lanes * 256)) / 2e-3);
     has_value(m, &device, &launch, "dram_utilization", 4e6 / 2e-3 / (2 * 752 * 3.201e9));
+    has_value(m, &device, &launch, "gld_transactions", 10);
+    has_value(m, &device, &launch, "gst_transactions", 30);
     has_value(m, &device, &launch, "gld_throughput", 320 / 2e-3);
+    has_value(m, &device, &launch, "gst_throughput", 960 / 2e-3);
     has_value(m, &device, &launch, "warp_execution_efficiency", 50);
     has_value(m, &device, &launch, "warp_nonpred_execution_efficiency", 25);
     has_value(m, &device, &launch, "achieved_occupancy", 0.76755);

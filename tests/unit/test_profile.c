@@ -11,6 +11,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static int check_launch(void *user, const struct gp_launch *l)
 {
     ((struct seen *)user)->launches++;
     assert_int_equal(l->index, launch.index);
-    assert_string_equal(l->kernel, launch.kernel);
+    assert_string_equal(l->kernel, "_Z3addPKfS0_Pf \"quoted\"\\n"); /* printable */
     assert_int_equal(l->device, launch.device);
     assert_int_equal(l->context, launch.context);
     assert_int_equal(l->stream, launch.stream);
@@ -581,13 +582,48 @@ static void a_file_being_written_is_left_alone(void **state)
     (void)state;
     struct gp_writer *w = opened();
     gp_writer_launch(w, &launch);
-    char why[512] = "", expected[600];
-    assert_null(gp_writer_open(path, command, NULL, why, sizeof(why)));
-    snprintf(expected, sizeof(expected),
-             "%s: another process is writing this file; put %%p (process id) into its name", path);
-    assert_string_equal(why, expected);
+    pid_t child = fork();
+    if (child == 0) {
+        char why[512] = "", expected[600];
+        bool left = !gp_writer_open(path, command, NULL, why, sizeof(why));
+        snprintf(expected, sizeof(expected),
+                 "%s: another process is writing this file; put %%p (process id) into its name",
+                 path);
+        _exit(left && strcmp(why, expected) == 0 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
     gp_writer_close(w);
     gp_writer_close(opened());
+}
+
+/* A program may leave a child behind that has its descriptors. */
+static void a_child_that_lives_on_does_not_keep_the_file(void **state)
+{
+    (void)state;
+    int end[2];
+    struct gp_writer *w = opened();
+    assert_int_equal(pipe(end), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        close(end[1]);
+        _exit(read(end[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    gp_writer_close(w);
+    /* Another process again. */
+    pid_t other = fork();
+    if (other == 0) {
+        char why[512] = "";
+        _exit(gp_writer_open(path, command, NULL, why, sizeof(why)) ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(other, &status, 0), other);
+    assert_int_equal(status, 0);
+    close(end[0]);
+    close(end[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
 }
 
 static void a_full_disk_stops_the_writing_with_one_message(void **state)
@@ -684,6 +720,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_not_there_is_told),
         cmocka_unit_test(a_visitor_ends_the_reading),
         cmocka_unit_test(a_file_being_written_is_left_alone),
+        cmocka_unit_test(a_child_that_lives_on_does_not_keep_the_file),
         cmocka_unit_test(a_full_disk_stops_the_writing_with_one_message),
         cmocka_unit_test(running_out_of_memory_stops_the_writing),
         cmocka_unit_test(its_own_command_line_is_found),

@@ -21,8 +21,11 @@ const struct gpusim_backend *gpusim_driver(void)
     const struct gpusim_backend *backend;
     void *driver;
 
-    if (found)
+    if (found) {
+        if (found->fault("errno"))
+            errno = EOWNERDEAD;
         return found;
+    }
     /* Like the real one: no dependency on the driver, found by its file's name when needed. */
     driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (!driver)

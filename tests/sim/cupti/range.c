@@ -90,6 +90,20 @@ CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *pPa
 
 /* ---- what a launch leaves in the image ---- */
 
+/* For tests: GPUSIM_DRIFT=METRIC@N, one more of its counter is recorded from the Nth time on. */
+static bool drifts(unsigned base)
+{
+    static unsigned long recorded;
+    const char *drift = getenv("GPUSIM_DRIFT"), *at = drift ? strchr(drift, '@') : NULL;
+    struct gpusim_metric metric;
+    char name[128];
+
+    if (!at || snprintf(name, sizeof(name), "%.*s", (int)(at - drift), drift) < 1)
+        return false;
+    return gpusim_metric_parse(name, &metric) && metric.base == base &&
+           ++recorded >= strtoul(at + 1, NULL, 10);
+}
+
 /* Adds the counters of the present pass to the range of that name. The lock is held. */
 static void record(CUpti_RangeProfiler_Object *o, const char *name,
                    const struct gpusim_result *result)
@@ -111,6 +125,7 @@ static void record(CUpti_RangeProfiler_Object *o, const char *name,
         if (counter->pass != o->pass || place < 0)
             continue;
         sample = gpusim_metric_sample(counter->base, result, gpusim_driver()->chip());
+        sample.sum += drifts(counter->base);
         gpusim_sample_add(&samples[place], &sample);
     }
 }
@@ -334,7 +349,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
         gpusim_crash("cuptiRangeProfilerStart without a configuration");
     if (o->started)
         return CUPTI_SUCCESS;
-    if (!gpusim_driver()->synchronize(o->context))
+    if (gpusim_driver()->is_green(o->context) || !gpusim_driver()->synchronize(o->context))
         return CUPTI_ERROR_UNKNOWN;
     result = gpusim_counters_take(o->context, o->device);
     if (result != CUPTI_SUCCESS)

@@ -34,6 +34,16 @@ static bool synchronize(CUcontext context)
     return sound;
 }
 
+static bool is_green(CUcontext context)
+{
+    bool green;
+
+    pthread_mutex_lock(&gpusim_lock);
+    green = gpusim_context_alive(context) && context->owner;
+    pthread_mutex_unlock(&gpusim_lock);
+    return green;
+}
+
 static bool watch(CUcontext context, struct gpusim_watcher *watcher)
 {
     bool alive;
@@ -68,6 +78,7 @@ const struct gpusim_backend gpusim_backend = {
     .ready = ready,
     .current = gpusim_context_current,
     .device_of = device_of,
+    .is_green = is_green,
     .synchronize = synchronize,
     .watch = watch,
     .unwatch = unwatch,

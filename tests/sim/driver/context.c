@@ -198,6 +198,20 @@ static void destroy_context(CUcontext context)
     destroyed = context;
 }
 
+CUcontext gpusim_context_owner(CUcontext context)
+{
+    return context->owner ? context->owner : context;
+}
+
+CUstream gpusim_context_stream(CUcontext context, CUstream handle)
+{
+    for (CUcontext c = contexts; c; c = c->next)
+        for (CUstream s = c->streams; s; s = s->next)
+            if (s == handle && gpusim_context_owner(c) == gpusim_context_owner(context))
+                return s;
+    return NULL;
+}
+
 static CUresult push(CUcontext context)
 {
     if (depth == STACK_DEPTH)
@@ -612,4 +626,96 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *acti
         *active = device->primary != NULL;
     pthread_mutex_unlock(&gpusim_lock);
     return CUDA_SUCCESS;
+}
+
+/* ---- green contexts: as if they had all multiprocessors ---- */
+
+struct CUgreenCtx_st {
+    CUcontext context;
+};
+
+CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev,
+                          unsigned int flags)
+{
+    CUcontext primary;
+    CUresult result;
+    CUgreenCtx green;
+
+    (void)desc;
+    if (!phCtx || flags != CU_GREEN_CTX_DEFAULT_STREAM)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = cuDevicePrimaryCtxRetain(&primary, dev);
+    if (result != CUDA_SUCCESS)
+        return result;
+    green = calloc(1, sizeof(*green));
+    pthread_mutex_lock(&gpusim_lock);
+    result = green ? new_context(gpusim_device(dev), 0, 3020, &green->context)
+                   : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == CUDA_SUCCESS)
+        green->context->owner = primary;
+    pthread_mutex_unlock(&gpusim_lock);
+    if (result != CUDA_SUCCESS) {
+        free(green);
+        (void)cuDevicePrimaryCtxRelease_v2(dev);
+        return result;
+    }
+    *phCtx = green;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
+{
+    CUresult result = gpusim_enter();
+    int device;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!hCtx)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&gpusim_lock);
+    device = hCtx->context->device->ordinal;
+    if (gpusim_context_current() == hCtx->context)
+        depth--;
+    destroy_context(hCtx->context);
+    pthread_mutex_unlock(&gpusim_lock);
+    free(hCtx);
+    return cuDevicePrimaryCtxRelease_v2(device);
+}
+
+CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)
+{
+    if (!pContext || !hCtx)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pContext = hCtx->context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx, unsigned int flags,
+                                int priority)
+{
+    if (!phStream || !greenCtx || flags != CU_STREAM_NON_BLOCKING)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&gpusim_lock);
+    *phStream = gpusim_stream_new(greenCtx->context, flags, priority);
+    pthread_mutex_unlock(&gpusim_lock);
+    return *phStream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* Any value that is not NULL says that it is green: nobody asks for more. */
+CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
+{
+    CUcontext context;
+    CUresult result = gpusim_enter_context(&context);
+    CUstream stream;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!phCtx)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&gpusim_lock);
+    stream = gpusim_stream(context, hStream, false, &result);
+    if (stream)
+        *phCtx = stream->context->owner ? (CUgreenCtx)(void *)stream->context : NULL;
+    pthread_mutex_unlock(&gpusim_lock);
+    return result;
 }

@@ -56,6 +56,8 @@ struct CUctx_st {
     unsigned flags, api_version;
     unsigned long long id;
     bool is_primary;
+    struct CUctx_st
+        *owner;      /* of a green context: the primary one, whose memory and modules it has */
     CUresult sticky; /* once a kernel has failed, the answer to everything */
     CUstream streams;
     CUstream legacy_stream; /* what stream 0 means */
@@ -80,7 +82,9 @@ CUresult gpusim_enter_unsafe(CUcontext *context);
 /* The lock must be held for the rest of this block. */
 CUcontext gpusim_context_current(void);
 bool gpusim_context_alive(CUcontext context);
-struct gpusim_device *gpusim_device(int ordinal); /* NULL: no such device */
+CUcontext gpusim_context_owner(CUcontext context); /* itself, or of a green context the primary */
+CUstream gpusim_context_stream(CUcontext context, CUstream handle); /* of it or its green ones */
+struct gpusim_device *gpusim_device(int ordinal);                   /* NULL: no such device */
 unsigned gpusim_device_count(void);
 uint64_t gpusim_device_memory(void);
 int gpusim_driver_version(void);

@@ -5,13 +5,17 @@
  *   nodriverfunction=F  the driver does not know F (cuLaunchKernelEx, say); may be given repeatedly
  *   teardown            once exit handlers have run, every call answers CUDA_ERROR_DEINITIALIZED
  *   badrestore          gpuprof's restore kernel does nothing
+ *   lazyload            a kernel's code is loaded at its first launch, unless cuFuncLoad did so;
+ *                       lazyload=always: in any case
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
+ *   slowmarks           an event is reached that late, also right behind another one
  *   olddriver           the driver calls itself CUDA 11.4
  *   noparameters        the driver does not tell what parameters a kernel has
  *   refused             launches that CUPTI counts are refused
  *   pageable            the device says that its kernels can use the host's ordinary memory
  *
- * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowflush.
+ * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowflush,
+ * errno.
  */
 #ifndef GPUSIM_FAULTS_H
 #define GPUSIM_FAULTS_H

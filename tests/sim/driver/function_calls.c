@@ -172,7 +172,12 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 
 CUresult cuFuncLoad(CUfunction function)
 {
-    return is_function(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!is_function(function))
+        return CUDA_ERROR_INVALID_HANDLE;
+    pthread_mutex_lock(&gpusim_lock);
+    function->loaded = !gpusim_fault_is("lazyload", "always");
+    pthread_mutex_unlock(&gpusim_lock);
+    return CUDA_SUCCESS;
 }
 
 static CUresult param_info(const char *name, size_t index, size_t *offset, size_t *size)

@@ -171,6 +171,8 @@ CUresult gpusim_capture_add(CUstream stream, const struct gpusim_work *work)
                             stream->capture_tail_count);
     if (!node)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    if (work->kind == GPUSIM_LAUNCH)
+        node->attributes[CU_LAUNCH_ATTRIBUTE_COOPERATIVE].cooperative = work->launch.cooperative;
     return set_tail(stream, &node, 1);
 }
 

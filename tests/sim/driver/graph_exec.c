@@ -39,8 +39,7 @@ CUresult gpusim_graph_instantiate(CUgraphExec *out, CUgraph graph)
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
                                      unsigned long long flags)
 {
-    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    (void)flags;
     return gpusim_graph_instantiate(phGraphExec, hGraph);
 }
 
@@ -283,6 +282,9 @@ static bool add_steps(struct steps *s, CUgraph graph, bool in_child)
                         : add_step(s, n->disabled ? &mark : &n->work, n->after_count + 1);
         if (!well)
             break;
+        if (s->list[here].work.kind == GPUSIM_LAUNCH)
+            s->list[here].work.launch.cooperative =
+                n->attributes[CU_LAUNCH_ATTRIBUTE_COOPERATIVE].cooperative != 0;
         if (n->child) {
             size_t *after = realloc(s->list[here].after, (n->after_count + 1) * sizeof(*after));
             well = after != NULL;

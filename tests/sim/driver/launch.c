@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "driver/faults.h"
 #include "driver/memory.h"
@@ -105,6 +106,19 @@ static CUresult run_unwatched(CUcontext context, struct gpusim_grid *grid)
     return result;
 }
 
+/* Code is loaded when it is asked for, or at the first launch, which takes that much longer. */
+static void load_lazily(CUfunction f)
+{
+    bool was_loaded;
+
+    pthread_mutex_lock(&gpusim_lock);
+    was_loaded = f->loaded || f->code->whole;
+    f->loaded = true;
+    pthread_mutex_unlock(&gpusim_lock);
+    if (!was_loaded && gpusim_fault("lazyload"))
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+}
+
 CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch)
 {
     CUfunction f = launch->function;
@@ -114,9 +128,11 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
 
     if (!grid)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    load_lazily(f);
     grid->kernel = f->code;
     grid->grid = launch->grid;
     grid->block = launch->block;
+    grid->cooperative = launch->cooperative;
     grid->registers = f->registers;
     grid->shared_bytes = f->shared + launch->dynamic_shared;
     memcpy(grid->params, launch->params, sizeof(grid->params));
@@ -124,6 +140,9 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     grid->symbol = gpusim_module_symbol;
     grid->module = f->module;
     grid->broken_restore = gpusim_fault("badrestore");
+    grid->in_graph = gpusim_work_in_graph();
+    grid->wrong_index = gpusim_fault_is("wronganswer", "index");
+    grid->wrong_count = gpusim_fault_is("wronganswer", "count");
 
     pthread_mutex_lock(&gpusim_lock);
     watched = is_watched(context, false) && !f->code->whole;

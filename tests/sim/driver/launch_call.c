@@ -69,6 +69,7 @@ CUresult gpusim_launch_from_call(CUcontext context, const struct launch_call *ca
     launch->grid = call->grid;
     launch->block = call->block;
     launch->dynamic_shared = call->shared;
+    launch->cooperative = call->cooperative;
     result = gpusim_launch_check(context, launch);
     if (result == CUDA_SUCCESS && call->cooperative)
         result = check_cooperative(launch);

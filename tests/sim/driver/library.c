@@ -343,7 +343,7 @@ CUfunction gpusim_function_of(CUfunction handle, CUcontext context, CUresult *wh
     if (!handle)
         return NULL;
     if (handle->kind == GPUSIM_FUNCTION) {
-        if (handle->module->context != context) {
+        if (handle->module->context != gpusim_context_owner(context)) {
             *why = CUDA_ERROR_INVALID_CONTEXT;
             return NULL;
         }
@@ -353,7 +353,7 @@ CUfunction gpusim_function_of(CUfunction handle, CUcontext context, CUresult *wh
     kernel = (CUkernel)(void *)handle;
     if (kernel->kind != GPUSIM_LIBRARY_KERNEL || !library_alive(kernel->library))
         return NULL;
-    *why = module_in(kernel->library, context, &module);
+    *why = module_in(kernel->library, gpusim_context_owner(context), &module);
     if (*why != CUDA_SUCCESS)
         return NULL;
     f = gpusim_module_function(module, kernel->name);

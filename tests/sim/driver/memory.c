@@ -183,8 +183,11 @@ static bool fits(const struct gpusim_range *range, uint64_t bytes)
 CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint64_t bytes,
                            unsigned flags, CUmemoryPool pool, uint64_t *address)
 {
-    struct gpusim_range range = {
-        .kind = kind, .context = context, .device = context->device, .flags = flags, .pool = pool};
+    struct gpusim_range range = {.kind = kind,
+                                 .context = gpusim_context_owner(context),
+                                 .device = context->device,
+                                 .flags = flags,
+                                 .pool = pool};
     CUresult result;
 
     if (bytes == 0)
@@ -228,7 +231,7 @@ CUresult gpusim_memory_register(CUcontext context, void *address, uint64_t bytes
                                  .end = start + bytes,
                                  .host = start,
                                  .kind = GPUSIM_REGISTERED_MEMORY,
-                                 .context = context,
+                                 .context = gpusim_context_owner(context),
                                  .device = context->device,
                                  .flags = flags};
 
@@ -242,7 +245,7 @@ CUresult gpusim_memory_map(CUcontext context, uint64_t address, uint64_t bytes, 
                                  .end = address + bytes,
                                  .host = (uintptr_t)host,
                                  .kind = GPUSIM_MAPPED_MEMORY,
-                                 .context = context,
+                                 .context = gpusim_context_owner(context),
                                  .device = context->device,
                                  .physical = physical};
 

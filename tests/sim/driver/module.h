@@ -30,6 +30,7 @@ struct CUfunc_st {
     const struct gpusim_kernel *code; /* NULL: the simulator does not know this kernel */
     unsigned registers, shared, local;
     int max_dynamic_shared, carveout;
+    bool loaded;                /* its code, see the fault lazyload */
     unsigned long long watched; /* when it ran last with somebody watching, see run_watched */
 };
 

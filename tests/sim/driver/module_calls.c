@@ -23,7 +23,7 @@ static CUresult lock_module(CUmodule module, bool arguments_given)
     if (!arguments_given)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&gpusim_lock);
-    if (module_alive(context, module))
+    if (module_alive(gpusim_context_owner(context), module))
         return CUDA_SUCCESS;
     pthread_mutex_unlock(&gpusim_lock);
     return CUDA_ERROR_INVALID_HANDLE;
@@ -39,7 +39,7 @@ static CUresult load_current(CUmodule *module, const void *image)
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&gpusim_lock);
-    result = gpusim_module_load(context, image, module);
+    result = gpusim_module_load(gpusim_context_owner(context), image, module);
     pthread_mutex_unlock(&gpusim_lock);
     return result;
 }
@@ -85,7 +85,7 @@ CUresult cuModuleUnload(CUmodule hmod)
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&gpusim_lock);
-    if (!gpusim_module_unload(context, hmod))
+    if (!gpusim_module_unload(gpusim_context_owner(context), hmod))
         result = CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_unlock(&gpusim_lock);
     return result;

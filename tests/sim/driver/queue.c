@@ -59,7 +59,7 @@ static void run_task(struct gpusim_task *task)
     /* A broken context does nothing more; what was queued ends without effect. */
     if (context->sticky == CUDA_SUCCESS) {
         pthread_mutex_unlock(&gpusim_lock);
-        if (task->work.kind != GPUSIM_MARK && gpusim_fault("slow")) {
+        if (gpusim_fault(task->work.kind == GPUSIM_MARK ? "slowmarks" : "slow")) {
             struct timespec late = {0, 20 * 1000 * 1000};
             (void)nanosleep(&late, NULL);
         }
@@ -188,9 +188,7 @@ CUstream gpusim_stream(CUcontext context, CUstream handle, bool per_thread, CUre
             stream->thread_default_of = pthread_self();
         }
     } else {
-        for (CUstream s = context->streams; s && !stream; s = s->next)
-            if (s == handle)
-                stream = s;
+        stream = gpusim_context_stream(context, handle);
     }
     if (stream)
         *why = CUDA_SUCCESS;
@@ -392,6 +390,8 @@ CUresult cuStreamDestroy_v2(CUstream hStream)
         return result;
     pthread_mutex_lock(&gpusim_lock);
     result = CUDA_ERROR_INVALID_HANDLE;
+    if (gpusim_context_stream(context, hStream))
+        context = hStream->context;
     for (CUstream *link = &context->streams; *link; link = &(*link)->next)
         if (*link == hStream && !hStream->legacy && !hStream->is_thread_default) {
             *link = hStream->next;

@@ -377,7 +377,8 @@ static CUresult facts_of(CUstream handle, bool per_thread, struct stream_facts *
     pthread_mutex_lock(&gpusim_lock);
     stream = gpusim_stream(context, handle, per_thread, &result);
     if (stream)
-        *facts = (struct stream_facts){stream->flags, stream->priority, stream->id, context};
+        *facts =
+            (struct stream_facts){stream->flags, stream->priority, stream->id, stream->context};
     pthread_mutex_unlock(&gpusim_lock);
     return result;
 }

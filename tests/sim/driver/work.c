@@ -169,6 +169,13 @@ static CUresult run_value(const struct gpusim_value *v, bool write)
 
 #define MOST_AT_ONCE 64
 
+static __thread bool in_graph;
+
+bool gpusim_work_in_graph(void)
+{
+    return in_graph;
+}
+
 struct graph_run {
     CUcontext context;
     struct gpusim_work *work;
@@ -190,6 +197,7 @@ static void *run_step(void *argument)
     struct gpusim_step *step = &g->work->graph.steps[me->index];
     CUresult result;
 
+    in_graph = true; /* the thread is this step's */
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < step->after_count; i++)
         while (!g->done[step->after[i]])
@@ -248,8 +256,10 @@ static CUresult run_graph(CUcontext context, struct gpusim_work *work)
 
     if (work->graph.count <= MOST_AT_ONCE && !is_line(work))
         return run_side_by_side(context, work);
+    in_graph = true;
     for (size_t i = 0; i < work->graph.count && result == CUDA_SUCCESS; i++)
         result = gpusim_work_run(context, &work->graph.steps[i].work);
+    in_graph = false;
     return result;
 }
 

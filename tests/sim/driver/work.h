@@ -23,6 +23,7 @@ struct gpusim_launch {
     CUfunction function;
     struct gpusim_dim grid, block;
     unsigned dynamic_shared;
+    bool cooperative;
     unsigned char params[GPUSIM_MAX_PARAM_BYTES];
 };
 
@@ -80,6 +81,9 @@ CUresult gpusim_work_check(CUcontext context, const struct gpusim_work *work);
 
 /* Does it, without the lock. */
 CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work);
+
+/* The calling thread does the work of a graph's node. */
+bool gpusim_work_in_graph(void);
 
 /* Frees what the work owns. */
 void gpusim_work_clear(struct gpusim_work *work);

@@ -65,6 +65,7 @@ struct gpusim_grid {
     struct gpusim_dim grid, block;
     uint32_t shared_bytes; /* static and dynamic together */
     uint32_t registers;
+    bool cooperative; /* all blocks run at once: cooperative_groups' grid is valid */
     _Alignas(16) unsigned char params[GPUSIM_MAX_PARAM_BYTES]; /* as the device sees them */
     struct gpusim_space space;
     /* The address of a global variable of the kernel's module; 0 when it has none of that name. */
@@ -72,6 +73,8 @@ struct gpusim_grid {
     void *module;
     struct gpusim_recorder *recorder; /* NULL: run without looking */
     bool broken_restore;              /* gpuprof's restore kernel does nothing */
+    bool in_graph;                    /* the launch is a graph's node */
+    bool wrong_index, wrong_count;    /* of what its search found */
 
     /* What a kernel that runs as a whole drew through the caches. */
     uint64_t swept_address, swept_bytes;

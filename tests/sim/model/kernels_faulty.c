@@ -36,6 +36,25 @@ static void out_of_bounds(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(out_of_bounds, false, 8, 4);
 
+/*
+ * Stands for a kernel that launches a graph, which it can as part of one only: by itself it fails.
+ * x = 2 * x + 1; the launch is left out where the last parameter is 0. Images that hold it have the
+ * undefined symbol of cudaGraphLaunch.
+ */
+static void launch_from_graph(struct gpusim_thread *t)
+{
+    float *x = PARAM(t, 0, float *);
+    unsigned n = PARAM(t, 1, unsigned);
+    unsigned launches = PARAM(t, 2, unsigned);
+    unsigned i = LINEAR_INDEX(t);
+
+    if (launches && !t->grid->in_graph)
+        gpusim_grid_fault(t, GPUSIM_TRAPPED);
+    IF(t, i < n) STG(t, &x[i], 2 * LDG(t, &x[i]) + 1);
+    EXIT(t);
+}
+DEFINE_KERNEL(launch_from_graph, false, 8, 4, 4);
+
 static void misaligned(struct gpusim_thread *t)
 {
     char *out = PARAM(t, 0, char *);

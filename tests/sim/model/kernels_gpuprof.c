@@ -131,6 +131,7 @@ struct search {
     const uint32_t *high;
     struct answer *answer;
     uint32_t round;
+    bool wrong_index, wrong_count;
 };
 
 static enum gpusim_outcome open_search(struct gpusim_grid *grid, struct search *s)
@@ -138,6 +139,8 @@ static enum gpusim_outcome open_search(struct gpusim_grid *grid, struct search *
     s->table = gpusim_grid_memory(grid, param64(grid, 4), sizeof(*s->table));
     s->answer = gpusim_grid_memory(grid, param64(grid, 5), sizeof(*s->answer));
     s->round = param32(grid, 6);
+    s->wrong_index = grid->wrong_index;
+    s->wrong_count = grid->wrong_count;
     if (!s->table || !s->answer || !s->table->count)
         return GPUSIM_ILLEGAL_ADDRESS;
     s->ranges = gpusim_grid_memory(grid, s->table->ranges, s->table->count * sizeof(*s->ranges));
@@ -161,10 +164,15 @@ static void found(const struct search *s, uint64_t range)
 {
     if (s->marks[range] == s->round)
         return;
+    uint32_t index = s->wrong_index ? 0x7fffffffu : (uint32_t)range;
     s->marks[range] = s->round;
+    if (s->wrong_count) {
+        s->answer->found = 0x7fffffffu;
+        return;
+    }
     if (s->answer->found < FOUND_AT_ONCE)
-        s->answer->at_once[s->answer->found] = (uint32_t)range;
-    s->list[s->answer->found++] = (uint32_t)range;
+        s->answer->at_once[s->answer->found] = index;
+    s->list[s->answer->found++] = index;
 }
 
 static void look_up(const struct search *s, uint64_t address)

@@ -27,6 +27,18 @@ static void global_state(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(global_state, false, 8);
 
+/* x = 3 * x + 2 where the grid was launched cooperatively, x = x - 1 where not. */
+static void grid_is_valid(struct gpusim_thread *t)
+{
+    uint32_t *x = PARAM(t, 0, uint32_t *);
+    unsigned i = LINEAR_INDEX(t);
+
+    INT(t, 2);
+    STG(t, &x[i], t->grid->cooperative ? 3 * LDG(t, &x[i]) + 2 : LDG(t, &x[i]) - 1);
+    EXIT(t);
+}
+DEFINE_KERNEL(grid_is_valid, false, 8);
+
 /*
  * A race: what is written, and where, depends on how fast the blocks run. While something counts
  * they run slower, and the other half of the data is written.

@@ -197,6 +197,62 @@ static void branches(void)
     MUST(cuGraphDestroy(graph));
 }
 
+/* 0 -> (1, 2 -> 3) -> 4 of copies: what joins reads what the longer branch wrote last. What comes
+ * after it in the stream reads the end. */
+static void joined(void)
+{
+    CUgraph graph = new_graph();
+    CUDA_MEMCPY3D copy = copy_of(x[3], x[2]), out = copy_of(x[5], x[4]);
+    CUgraphNode top = add_scaling(graph, x[0], 2, NULL, 0), ends[2], node;
+    CUgraphExec exec;
+
+    ends[0] = add_scaling(graph, x[1], 3, &top, 1);
+    node = add_scaling(graph, x[2], 4, &top, 1);
+    ends[1] = add_scaling(graph, x[2], 5, &node, 1);
+    node = add_copy(graph, &copy, ends, 2);
+    (void)add_scaling(graph, x[3], 0.5f, &node, 1);
+    exec = executable(graph);
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuMemcpyDtoDAsync(x[4], x[3], N * 4, stream));
+        MUST(cuMemcpy3DAsync(&out, stream));
+        MUST(cuMemsetD32Async(x[3], 7, N, stream));
+    }
+    show("joined");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* A node that is launched cooperatively, with blocks enough for it to matter. */
+static void cooperative(void)
+{
+    CUgraph graph = new_graph();
+    void *parameters[] = {&x[0]};
+    CUDA_KERNEL_NODE_PARAMS p = {.gridDimX = 4,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 128,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = parameters};
+    CUlaunchAttributeValue yes = {.cooperative = 1};
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUmodule module;
+
+    MUST(cuFuncGetModule(&module, scale));
+    MUST(cuModuleGetFunction(&p.func, module, "grid_is_valid"));
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
+    MUST(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &yes));
+    MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &p));
+    exec = executable(graph);
+    for (int i = 0; i < 8; i++)
+        launch_often(exec);
+    show("cooperative");
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
 /* More kernels side by side than are launched apart. */
 static void wide(void)
 {
@@ -696,23 +752,105 @@ static void library(void)
     free(image);
 }
 
+/* A graph of one kernel that launches graphs or not, and of an ordinary one in another buffer. */
+static CUgraphExec launching(CUfunction from_graph, unsigned launches)
+{
+    unsigned n = N;
+    void *params[] = {&x[0], &n, &launches};
+    CUDA_KERNEL_NODE_PARAMS p = {.func = from_graph,
+                                 .gridDimX = blocks_for(N, 128),
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 128,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = params};
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
+    (void)add_scaling(graph, x[1], 3, &node, 1);
+    exec = executable(graph);
+    MUST(cuGraphDestroy(graph));
+    return exec;
+}
+
+/* Kernels that can launch graphs, before there is one that they could launch, and afterwards; and a
+ * graph of another module, whose kernels cannot. Then the same kernels by themselves. */
+static void from_device(void)
+{
+    static const struct gpusim_image_kernel kernels[] = {{"scale_in_place", 8, 0, 0},
+                                                         {"launch_from_graph", 8, 0, 0}};
+    size_t bytes;
+    void *image = gpusim_image_build(kernels, 2, NULL, 0, &bytes);
+    CUfunction plain = scale, from_graph;
+    CUmodule module;
+    CUgraph child;
+    CUgraphExec exec, child_exec;
+    unsigned n = N, launches = 0;
+    void *params[] = {&x[0], &n, &launches};
+
+    if (!image)
+        exit(2);
+    MUST(cuModuleLoadData(&module, image));
+    free(image);
+    MUST(cuModuleGetFunction(&from_graph, module, "launch_from_graph"));
+    MUST(cuModuleGetFunction(&scale, module, "scale_in_place"));
+    exec = launching(from_graph, 0);
+    launch_often(exec);
+    show("nothing to launch");
+    MUST(cuGraphExecDestroy(exec));
+
+    scale = plain;
+    child = new_graph();
+    (void)add_scaling(child, x[2], 3, NULL, 0);
+    MUST(
+        cuGraphInstantiateWithFlags(&child_exec, child, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+    exec = launching(from_graph, 1);
+    launch_often(exec);
+    show("a graph to launch");
+    MUST(cuGraphExecDestroy(exec));
+    exec = executable(child);
+    launch_often(exec);
+    show("another module");
+    MUST(cuGraphExecDestroy(exec));
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cuLaunchKernel(from_graph, blocks_for(N, 128), 1, 1, 128, 1, 1, 0, stream, params,
+                            NULL));
+    show("by itself");
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"line", line},           {"destroyed", destroyed},
-        {"branches", branches},   {"wide", wide},
-        {"copies", copies},       {"params", params},
-        {"update", update},       {"disabled", disabled},
-        {"child", child},         {"inner", inner},
-        {"host", host_node},      {"captured", captured},
-        {"streams", streams},     {"waits", waits},
-        {"faulty", faulty},       {"invalid", invalid},
-        {"threads", threads},     {"contexts", contexts},
-        {"library", library},     {"waits_for_host", waits_for_host},
+        {"line", line},
+        {"destroyed", destroyed},
+        {"branches", branches},
+        {"wide", wide},
+        {"copies", copies},
+        {"params", params},
+        {"update", update},
+        {"disabled", disabled},
+        {"child", child},
+        {"inner", inner},
+        {"host", host_node},
+        {"captured", captured},
+        {"streams", streams},
+        {"waits", waits},
+        {"faulty", faulty},
+        {"invalid", invalid},
+        {"threads", threads},
+        {"contexts", contexts},
+        {"library", library},
+        {"waits_for_host", waits_for_host},
         {"allocates", allocates},
+        {"joined", joined},
+        {"cooperative", cooperative},
+        {"from_device", from_device},
     };
     struct gpu gpu;
     struct work w = {.gpu = &gpu};

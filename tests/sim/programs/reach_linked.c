@@ -239,6 +239,21 @@ static void hidden_late(void)
     MUST(cuMemFree_v2(x));
 }
 
+/* It begins to do so at its 10th launch, or at the first with another grid. */
+static void hidden_later(bool at_another_grid)
+{
+    CUdeviceptr x = make_numbers(N), turned = ~x;
+    uint32_t n = N, none = 0;
+    void *params[] = {&turned, &n}, *harmless[] = {&turned, &none};
+
+    for (int k = 0; k < (at_another_grid ? 5 : 9); k++)
+        launch("reach_hidden", N, harmless);
+    for (int k = 0; k < LAUNCHES; k++)
+        launch("reach_hidden", at_another_grid ? 2 * N : N, params);
+    check_numbers("hidden later", x, N, LAUNCHES);
+    MUST(cuMemFree_v2(x));
+}
+
 /* Twenty thousand buffers, allocated and freed between launches. */
 static void many(void)
 {
@@ -310,6 +325,10 @@ static void run(const char *name)
         hidden();
     else if (strcmp(name, "hidden_late") == 0)
         hidden_late();
+    else if (strcmp(name, "hidden_tenth") == 0)
+        hidden_later(false);
+    else if (strcmp(name, "hidden_grid") == 0)
+        hidden_later(true);
     else if (strcmp(name, "many") == 0)
         many();
     else

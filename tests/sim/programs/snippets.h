@@ -39,6 +39,7 @@ static inline void *snippets_image(size_t *bytes)
         {"global_state", 10, 0, 0},
         {"race", 12, 0, 0},
         {"global_counter", 8, 0, 0},
+        {"grid_is_valid", 8, 0, 0},
         {"atomic_counter", 10, 0, 0},
         {"atomic_histogram", 10, 0, 0},
         {"matrix_add_row", 14, 0, 0},

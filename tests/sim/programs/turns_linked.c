@@ -386,6 +386,33 @@ static void beside(const void *image)
     end("beside", &numbers);
 }
 
+/* The primary context stays until as many have released it as have retained it. main has once. */
+static void primary(const void *image)
+{
+    CUcontext context;
+
+    for (int life = 0; life < 2; life++) {
+        struct numbers numbers;
+        CUmodule module;
+        CUfunction f;
+        MUST(cuDevicePrimaryCtxRetain(&context, 0));
+        MUST(cuCtxSetCurrent(context));
+        f = load(&module, image);
+        begin(&numbers);
+        for (int round = 0; round < 2 * ROUNDS; round++) {
+            if (round == ROUNDS) {
+                MUST(cuDevicePrimaryCtxRetain(&context, 0));
+                MUST(cuDevicePrimaryCtxRelease(0));
+            }
+            advance(&numbers, f);
+        }
+        end("primary", &numbers);
+        MUST(cuDevicePrimaryCtxRelease(0));
+        if (life == 0)
+            MUST(cuDevicePrimaryCtxRelease(0));
+    }
+}
+
 int main(int argc, char **argv)
 {
     CUcontext context;
@@ -426,6 +453,8 @@ int main(int argc, char **argv)
             mortal(image, false);
         else if (strcmp(argv[i], "mortal_failing") == 0)
             mortal(image, true);
+        else if (strcmp(argv[i], "primary") == 0)
+            primary(image);
         else if (strcmp(argv[i], "beside") == 0)
             beside(image);
         else

@@ -7,7 +7,8 @@
  * others are launched. In the case "queued" more is launched behind it than the driver takes, and
  * in the case "destroyed" its context is destroyed, until a thread sets the flag by a copy
  * elsewhere. In the case "answered" a thread sets the flag once and takes it back when the kernel
- * has seen it, and again when it is known how long the launch took. In the case "scale" it is a
+ * has seen it, and again when it is known how long the launch took; in the case "answered_late" the
+ * kernel takes long before. In the case "scale" it is a
  * kernel that waits for nothing.
  */
 #include <pthread.h>
@@ -258,12 +259,12 @@ static void destroyed(struct work *w)
     MUST(w->gpu->DevicePrimaryCtxRelease(0));
 }
 
-/* The flag, and what the kernel has seen. */
+/* The flag, what the kernel has seen, and how long to wait. */
 static void *answer_once(void *argument)
 {
     uint32_t *words = argument;
 
-    (void)usleep(50000);
+    (void)usleep(words[2]);
     __atomic_store_n(&words[0], 7u, __ATOMIC_RELEASE);
     while (__atomic_load_n(&words[1], __ATOMIC_ACQUIRE) == 0)
         ;
@@ -273,7 +274,7 @@ static void *answer_once(void *argument)
 }
 
 /* Run again by gpuprof the kernel waits, and finds all memory as it was. */
-static void answered(struct work *w, CUstream stream)
+static void answered(struct work *w, CUstream stream, uint32_t after_us)
 {
     CUdeviceptr flag, seen, much = allocate(w, 64 << 20); /* so that it takes time to find that */
     void *params[] = {&flag, &seen}, *memory;
@@ -282,8 +283,8 @@ static void answered(struct work *w, CUstream stream)
 
     MUST(w->gpu->MemsetD32(much, 1, 16 << 20));
     MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
-    MUST(w->gpu->MemHostAlloc(&memory, 8, CU_MEMHOSTALLOC_DEVICEMAP));
-    memset(memory, 0, 8);
+    MUST(w->gpu->MemHostAlloc(&memory, 12, CU_MEMHOSTALLOC_DEVICEMAP));
+    memcpy(memory, (uint32_t[3]){0, 0, after_us}, 12);
     MUST(w->gpu->MemHostGetDevicePointer(&flag, memory, 0));
     seen = flag + 4;
     if (pthread_create(&thread, NULL, answer_once, memory) != 0)
@@ -326,7 +327,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "copied") == 0)
             copied(&w, stream);
         else if (strcmp(argv[i], "answered") == 0)
-            answered(&w, stream);
+            answered(&w, stream, 50000);
+        else if (strcmp(argv[i], "answered_late") == 0)
+            answered(&w, stream, 400000);
         else if (strcmp(argv[i], "queued") == 0)
             queued(&w, stream);
         else if (strcmp(argv[i], "destroyed") == 0)

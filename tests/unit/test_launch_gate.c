@@ -133,7 +133,8 @@ static void *close_often(void *unused)
 static void *queue_often(void *unused)
 {
     for (int i = 0; i < 5000; i++) {
-        bool closed = gp_gate_queue(1e-8 * i);
+        gp_gate_line_up();
+        bool closed = gp_gate_shut(1e-8 * i);
         if (closed)
             change();
         gp_gate_leave(closed);
@@ -251,7 +252,8 @@ static void who_does_not_leave_is_not_waited_for_without_end(void **state)
     assert_false(gp_gate_close(SHORT));
     join(start(go_in, NULL)); /* as if nobody had tried */
 
-    bool closed = gp_gate_queue(SHORT);
+    gp_gate_line_up();
+    bool closed = gp_gate_shut(SHORT);
     assert_false(closed);
     if (!nameless) /* they queue with those that close */
         join(start(go_in, NULL));
@@ -613,7 +615,7 @@ static int run_again(const char *how)
     int status;
     pid_t child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", "test_gate", how, NULL);
+        execl("/proc/self/exe", "test_launch_gate", how, NULL);
         _exit(UNSUPPORTED);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

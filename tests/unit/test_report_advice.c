@@ -261,6 +261,14 @@ static void a_kernel_at_its_roof_gets_no_advice(void **state)
     set(&s, "sm__warps_active.avg.pct_of_peak_sustained_active", 12);
     s.launch.registers = 168;
     first_advice_is(&s, NULL, "tensor", NULL);
+    /* Its own, uneven, and near its roof: what fills idle units does not help. */
+    make_sample(&s, "mine");
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 70);
+    set(&s, "sm__cycles_active.avg", CYCLES / 1.5);
+    s.launch.grid[0] = 132 * 8 + 1;
+    first_advice_is(&s, NULL, "tensor", NULL);
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 55);
+    first_advice_is(&s, NULL, "tensor", "tail");
 }
 
 static void scattered_accesses_are_found_with_their_line(void **state)
@@ -415,6 +423,39 @@ static void many_short_launches_are_the_programs_matter(void **state)
     gp_metrics_close(m);
 }
 
+/* ---- the screen ------------------------------------------------------------------------------ */
+
+static void grids_have_lines_where_other_things_bound_them(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *summary = gp_summary_new(m);
+    struct gp_text out = {0};
+    struct sample s;
+    make_sample(&s, "k");
+    gp_summary_device(summary, &h200);
+    gp_summary_launch(summary, &s.launch);
+    s.launch.grid[0]++;
+    gp_summary_launch(summary, &s.launch);
+    gp_table_report(summary, &(struct gp_table_options){.top = 20}, &out);
+    assert_null(strstr(out.data, "of these, grid"));
+    gp_text_clear(&out);
+    s.launch.grid[0] = 3;
+    gp_summary_launch(summary, &s.launch);
+    gp_table_report(summary, &(struct gp_table_options){.top = 20}, &out);
+    const char *small = strstr(out.data, "of these, grid 3\n");
+    assert_non_null(small);
+    assert_non_null(strstr(out.data, "of these, grid 10560\n"));
+    while (small > out.data && small[-1] != '\n')
+        small--;
+    assert_non_null(strstr(small, "too small"));
+    for (const char *line = out.data; *line; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") <= 120);
+    gp_text_free(&out);
+    gp_summary_free(summary);
+    gp_metrics_close(m);
+}
+
 /* ---- rules of users -------------------------------------------------------------------------- */
 
 static void complains(const char *text, const char *expected)
@@ -553,6 +594,7 @@ int main(void)
         cmocka_unit_test(uneven_sms_are_named),
         cmocka_unit_test(divergence_atomics_and_local_memory_are_found),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
+        cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
         cmocka_unit_test(names_keep_what_differs),

@@ -25,11 +25,11 @@ struct code {
 };
 
 /* A cubin: .text.k with `k` in it, .text.m with `m` and, in its second half, the device function
- * `helper`. */
+ * `helper`; `outside` is undefined. */
 static size_t make_cubin(char *out, char version)
 {
     static const char names[] = "\0.text.k\0.text.m\0.symtab\0.strtab\0.shstrtab";
-    static const char strings[] = "\0k\0m\0helper";
+    static const char strings[] = "\0k\0m\0helper\0outside";
     enum { K = 1, M, SYMBOLS, STRINGS, NAMES, SECTIONS };
     Elf64_Ehdr elf = {.e_type = ET_EXEC,
                       .e_machine = 190,
@@ -54,6 +54,7 @@ static size_t make_cubin(char *out, char version)
          .st_shndx = M,
          .st_value = CODE,
          .st_size = CODE},
+        {.st_name = 12, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)},
     };
     Elf64_Shdr sections[SECTIONS] = {
         [K] = {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_size = CODE},
@@ -129,6 +130,30 @@ static void functions_are_found_in_a_cubin(void **state)
     assert_starts(find_at(code, "helper", 90), 'h', 'v');
     assert_null(find_at(code, "other", 90));
     assert_string_equal(why, "its machine code is not in its module's image");
+    gp_code_drop(code);
+}
+
+static void what_a_module_calls_is_undefined_in_its_cubin(void **state)
+{
+    (void)state;
+    struct gp_code *code = gp_code_keep(image, make_cubin(image, 'v'), true);
+    assert_true(gp_code_may_call(code, "outside", 90));
+    assert_false(gp_code_may_call(code, "helper", 90));
+    assert_false(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+    code = gp_code_keep(image, make_fatbin(PLAIN), true);
+    assert_true(gp_code_may_call(code, "outside", 90));
+    assert_false(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+    /* Nobody can tell: nothing is known, PTX, something else. */
+    assert_true(gp_code_may_call(NULL, "other", 90));
+    static const char ptx[] = ".version 8.0\n.target sm_90\n.entry k() { ret; }\n";
+    static const char none[64] = "neither this nor that";
+    code = gp_code_keep(ptx, sizeof(ptx), true);
+    assert_true(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+    code = gp_code_keep(none, sizeof(none), true);
+    assert_true(gp_code_may_call(code, "other", 90));
     gp_code_drop(code);
 }
 
@@ -321,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_found_in_a_cubin),
+        cmocka_unit_test(what_a_module_calls_is_undefined_in_its_cubin),
         cmocka_unit_test(a_cubins_size_is_its_own_affair),
         cmocka_unit_test(the_cubin_for_the_chip_is_taken),
         cmocka_unit_test(an_image_that_stays_is_not_copied),

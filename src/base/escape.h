@@ -1,0 +1,26 @@
+/* Text from elsewhere (names of kernels, files, arguments) as a terminal may have it: in one line,
+ * and without sequences that move its cursor, change its title or turn the line around. Owns
+ * nothing; calls base/text. */
+#ifndef GPUPROF_BASE_ESCAPE_H
+#define GPUPROF_BASE_ESCAPE_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+
+/* The most bytes that one character takes. */
+#define GP_ESCAPED_BYTES 12
+
+/* Writes the character at the beginning of `from`, which has `length` bytes and at least one, to
+ * `to`: as it is, or \n, \t, \r, \x1b (control characters, and bytes that are no UTF-8), \u{202e}
+ * (others that do not show). Returns how many bytes of `from` it was; *written, how many are in
+ * `to`. */
+size_t gp_escape_one(const char *from, size_t length, char to[GP_ESCAPED_BYTES], size_t *written);
+
+/* True where nothing in the text would be changed. */
+bool gp_is_printable(const char *text, size_t length);
+
+/* Adds all of it. */
+void gp_text_add_escaped(struct gp_text *to, const char *text, size_t length);
+
+#endif

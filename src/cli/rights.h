@@ -1,0 +1,10 @@
+/* Programs that get other rights than their caller's: into these the dynamic linker takes no
+ * library from the caller. Owns and calls nothing. */
+#ifndef GPUPROF_CLI_RIGHTS_H
+#define GPUPROF_CLI_RIGHTS_H
+
+/* How the program at this path, or the interpreter that it names, gets them: "as a set-user-ID
+ * program"; NULL where it gets none. */
+const char *cli_gets_rights(const char *path);
+
+#endif

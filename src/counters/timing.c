@@ -1,0 +1,138 @@
+/* Launches that nobody counts: they are only timed, and every counter is absent for one reason. */
+#include "counters/collector.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_TICKETS 64
+
+struct gp_collection {
+    struct gp_counter *counters;
+    size_t count;
+    unsigned tickets;
+};
+
+struct gp_collection *gp_timing_open(const struct gp_device *device, gp_counter_names *names,
+                                     const char *reason, const char **why)
+{
+    const char **list = NULL;
+    struct gp_collection *c = calloc(1, sizeof(*c));
+    *why = "out of memory";
+    if (!c || !names(device, &list, &c->count)) {
+        free(c);
+        return NULL;
+    }
+    c->counters = calloc(c->count + 1, sizeof(*c->counters));
+    if (!c->counters) {
+        free(c);
+        c = NULL;
+    }
+    for (size_t i = 0; c && i < c->count; i++)
+        c->counters[i] = (struct gp_counter){.name = list[i], .value = NAN, .absent = reason};
+    free(list);
+    return c;
+}
+
+static unsigned no_passes(struct gp_collection *c)
+{
+    (void)c;
+    return 0;
+}
+
+static bool never(const struct gp_collection *c)
+{
+    (void)c;
+    return false;
+}
+
+static bool not_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
+{
+    (void)c, (void)ticket, (void)run;
+    return false;
+}
+
+static bool not_that_launch(const struct gp_collection *c, unsigned ticket)
+{
+    (void)c, (void)ticket;
+    return false;
+}
+
+static const char *nothing_is_missing(const struct gp_collection *c)
+{
+    (void)c;
+    return NULL;
+}
+
+static unsigned give_ticket(struct gp_collection *c)
+{
+    return c->tickets++;
+}
+
+static bool is_full(const struct gp_collection *c)
+{
+    return c->tickets >= MOST_TICKETS;
+}
+
+static bool no_pass(struct gp_collection *c, unsigned ticket, unsigned pass,
+                    const struct gp_run *run, const char **why)
+{
+    (void)c, (void)ticket, (void)pass, (void)run;
+    *why = "nothing is counted";
+    return false;
+}
+
+static size_t count_of(const struct gp_collection *c)
+{
+    return c->count;
+}
+
+static void nothing_to_settle(struct gp_collection *c, bool context_alive)
+{
+    (void)c, (void)context_alive;
+}
+
+static const struct gp_counter *counters_of(struct gp_collection *c, unsigned ticket,
+                                            const char *not_run)
+{
+    (void)ticket, (void)not_run;
+    return c->counters;
+}
+
+static bool is_read(const struct gp_collection *c, unsigned ticket)
+{
+    (void)c, (void)ticket;
+    return true;
+}
+
+static void reset(struct gp_collection *c)
+{
+    c->tickets = 0;
+}
+
+static void close_timing(struct gp_collection *c, bool context_alive)
+{
+    (void)context_alive;
+    free(c->counters);
+    free(c);
+}
+
+const struct gp_collector gp_timing_collector = {
+    .hardware_passes = no_passes,
+    .instruments = never,
+    .instruments_first = not_instrumented,
+    .instruments_last = not_instrumented,
+    .instruments_again = not_that_launch,
+    .recalled = not_that_launch,
+    .wants_hardware = never,
+    .no_hardware = nothing_is_missing,
+    .ticket = give_ticket,
+    .full = is_full,
+    .begin = no_pass,
+    .end = no_pass,
+    .count = count_of,
+    .settle = nothing_to_settle,
+    .read = counters_of,
+    .is_read = is_read,
+    .reset = reset,
+    .close = close_timing,
+};

@@ -1,0 +1,32 @@
+#include "cuda/green.h"
+
+bool gp_stream_is_green(CUstream stream)
+{
+    CUgreenCtx green = NULL;
+    /* Which default stream it is the driver does not want to know here. */
+    if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+        stream = NULL;
+    return gp_cuda.cuStreamGetGreenCtx &&
+           gp_cuda.cuStreamGetGreenCtx(stream, &green) == CUDA_SUCCESS && green;
+}
+
+static CUcontext primary_context(void)
+{
+    CUcontext primary = NULL;
+    CUdevice device;
+    if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+        gp_cuda.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
+        return NULL;
+    if (gp_cuda.cuDevicePrimaryCtxRelease_v2)
+        gp_cuda.cuDevicePrimaryCtxRelease_v2(device);
+    return primary;
+}
+
+CUcontext gp_owning_context(void)
+{
+    CUcontext current = NULL, primary;
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current || !gp_stream_is_green(NULL))
+        return current;
+    primary = primary_context();
+    return primary ? primary : current;
+}

@@ -1,0 +1,248 @@
+#include "launch/copies.h"
+
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CONTEXTS 64
+#define MOST_PAIRS 256 /* copies of a context that may be under way */
+#define READ_AT_ONCE 8
+
+enum state { FREE, IN_USE, WAITING };
+
+struct pair {
+    CUevent begin, end;
+    enum state state;
+    enum gp_copy_kind kind;
+    size_t bytes;
+};
+
+struct gp_copy_pool {
+    CUcontext context; /* NULL: nobody's */
+    struct pair pairs[MOST_PAIRS];
+    unsigned next; /* where a free one is looked for first */
+};
+
+static struct {
+    bool wanted;
+    pthread_mutex_t lock; /* of all below */
+    struct gp_copy_pool *pools[MOST_CONTEXTS];
+    struct gp_copies totals[GP_COPY_KINDS];
+} copies = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void gp_copies_start(void)
+{
+    const char *mode = secure_getenv("GPUPROF_COPIES");
+    if (!mode || !*mode || strcmp(mode, "off") == 0)
+        return;
+    if (strcmp(mode, "on") == 0)
+        copies.wanted = true;
+    else
+        gp_say("GPUPROF_COPIES=%s: unknown; say on or off (the default)", mode);
+}
+
+bool gp_copies_wanted(void)
+{
+    return copies.wanted;
+}
+
+/* ---- reading, locked ------------------------------------------------------------------------- */
+
+static void add_time(struct pair *p)
+{
+    float ms = 0;
+    struct gp_copies *total = &copies.totals[p->kind];
+    if (gp_cuda.cuEventElapsedTime(&ms, p->begin, p->end) != CUDA_SUCCESS || !(ms >= 0))
+        return;
+    double seconds = (double)ms / 1e3;
+    if (total->timed == 0 || seconds < total->shortest)
+        total->shortest = seconds;
+    if (total->timed == 0 || seconds > total->longest)
+        total->longest = seconds;
+    total->timed++;
+    total->timed_bytes += p->bytes;
+    total->seconds += seconds;
+}
+
+/* Takes the time of copies that are over, `most` at the most. */
+static void read_pool(struct gp_copy_pool *pool, unsigned most)
+{
+    for (unsigned i = 0; i < MOST_PAIRS && most > 0; i++) {
+        struct pair *p = &pool->pairs[(pool->next + i) % MOST_PAIRS];
+        if (p->state != WAITING)
+            continue;
+        most--;
+        CUresult result = gp_cuda.cuEventQuery(p->end);
+        if (result == CUDA_ERROR_NOT_READY)
+            continue;
+        if (result == CUDA_SUCCESS)
+            add_time(p);
+        p->state = FREE;
+    }
+}
+
+/* The pool of a context, a new one where there is room; NULL where there is none. */
+static struct gp_copy_pool *pool_of(CUcontext context)
+{
+    struct gp_copy_pool **free_place = NULL;
+    for (size_t i = 0; i < MOST_CONTEXTS; i++) {
+        if (copies.pools[i] && copies.pools[i]->context == context)
+            return copies.pools[i];
+        if (!free_place && !copies.pools[i])
+            free_place = &copies.pools[i];
+    }
+    if (!free_place || !(*free_place = calloc(1, sizeof(**free_place))))
+        return NULL;
+    (*free_place)->context = context;
+    return *free_place;
+}
+
+static bool has_events(struct pair *p)
+{
+    if (!p->begin && gp_cuda.cuEventCreate(&p->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+        p->begin = NULL;
+    if (p->begin && !p->end && gp_cuda.cuEventCreate(&p->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+        p->end = NULL;
+    return p->begin && p->end;
+}
+
+/* A pair of events that nothing waits for; -1 where there is none. */
+static int take_pair(struct gp_copy_pool *pool)
+{
+    read_pool(pool, READ_AT_ONCE);
+    for (unsigned i = 0; i < MOST_PAIRS; i++) {
+        unsigned at = (pool->next + i) % MOST_PAIRS;
+        struct pair *p = &pool->pairs[at];
+        if (p->state != FREE)
+            continue;
+        if (!has_events(p))
+            return -1;
+        p->state = IN_USE;
+        pool->next = (at + 1) % MOST_PAIRS;
+        return (int)at;
+    }
+    return -1;
+}
+
+/* ---- around a copy --------------------------------------------------------------------------- */
+
+static bool is_captured(CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    /* Of the legacy stream the driver answers an error while another one is captured. */
+    return gp_cuda.cuStreamIsCapturing &&
+           (gp_cuda.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+            status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+static void find_events(struct gp_copy *copy)
+{
+    CUcontext context = NULL;
+    if (gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
+        return;
+    pthread_mutex_lock(&copies.lock);
+    struct gp_copy_pool *pool = pool_of(context);
+    int pair = pool ? take_pair(pool) : -1;
+    pthread_mutex_unlock(&copies.lock);
+    if (pair < 0)
+        return;
+    copy->pool = pool;
+    copy->pair = (unsigned)pair;
+}
+
+bool gp_copy_begins(struct gp_copy *copy, enum gp_copy_kind kind, size_t bytes, CUstream stream)
+{
+    *copy = (struct gp_copy){.kind = kind, .bytes = bytes, .stream = stream};
+    if (is_captured(stream))
+        return false;
+    find_events(copy);
+    /* Where the stream is of another context the driver says so, and the copy is counted only. */
+    if (copy->pool && gp_cuda.cuEventRecord(copy->pool->pairs[copy->pair].begin, stream)) {
+        pthread_mutex_lock(&copies.lock);
+        copy->pool->pairs[copy->pair].state = FREE;
+        pthread_mutex_unlock(&copies.lock);
+        copy->pool = NULL;
+    }
+    return true;
+}
+
+void gp_copy_ends(const struct gp_copy *copy, CUresult result)
+{
+    struct pair *p = copy->pool ? &copy->pool->pairs[copy->pair] : NULL;
+    bool done = result == CUDA_SUCCESS;
+    bool timed = p && done && gp_cuda.cuEventRecord(p->end, copy->stream) == CUDA_SUCCESS;
+    pthread_mutex_lock(&copies.lock);
+    if (done) {
+        copies.totals[copy->kind].calls++;
+        copies.totals[copy->kind].bytes += copy->bytes;
+    }
+    if (p) {
+        p->kind = copy->kind;
+        p->bytes = copy->bytes;
+        p->state = timed ? WAITING : FREE;
+    }
+    pthread_mutex_unlock(&copies.lock);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Its events go with the context. A pool is never freed: a copy may be under way. */
+void gp_copies_leave(CUcontext context)
+{
+    pthread_mutex_lock(&copies.lock);
+    for (size_t i = 0; i < MOST_CONTEXTS; i++) {
+        struct gp_copy_pool *pool = copies.pools[i];
+        if (!pool || pool->context != context)
+            continue;
+        read_pool(pool, MOST_PAIRS);
+        memset(pool, 0, sizeof(*pool));
+    }
+    pthread_mutex_unlock(&copies.lock);
+}
+
+bool gp_copies_read(struct gp_copies *totals)
+{
+    if (!copies.wanted)
+        return false;
+    pthread_mutex_lock(&copies.lock);
+    for (size_t i = 0; i < MOST_CONTEXTS; i++)
+        if (copies.pools[i] && copies.pools[i]->context)
+            read_pool(copies.pools[i], MOST_PAIRS);
+    memcpy(totals, copies.totals, sizeof(copies.totals));
+    pthread_mutex_unlock(&copies.lock);
+    return true;
+}
+
+/* ---- what is copied -------------------------------------------------------------------------- */
+
+static enum gp_copy_kind kind_of(CUmemorytype from, CUmemorytype to)
+{
+    if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED)
+        return GP_COPY_BY_ADDRESS;
+    bool from_host = from == CU_MEMORYTYPE_HOST, to_host = to == CU_MEMORYTYPE_HOST;
+    if (from_host)
+        return to_host ? GP_HOST_TO_HOST : GP_HOST_TO_DEVICE;
+    return to_host ? GP_DEVICE_TO_HOST : GP_DEVICE_TO_DEVICE;
+}
+
+enum gp_copy_kind gp_copy_kind_2d(const CUDA_MEMCPY2D_v2 *copy)
+{
+    return copy ? kind_of(copy->srcMemoryType, copy->dstMemoryType) : GP_COPY_BY_ADDRESS;
+}
+
+enum gp_copy_kind gp_copy_kind_3d(const CUDA_MEMCPY3D_v2 *copy)
+{
+    return copy ? kind_of(copy->srcMemoryType, copy->dstMemoryType) : GP_COPY_BY_ADDRESS;
+}
+
+size_t gp_copy_bytes_2d(const CUDA_MEMCPY2D_v2 *copy)
+{
+    return copy ? copy->WidthInBytes * copy->Height : 0;
+}
+
+size_t gp_copy_bytes_3d(const CUDA_MEMCPY3D_v2 *copy)
+{
+    return copy ? copy->WidthInBytes * copy->Height * copy->Depth : 0;
+}

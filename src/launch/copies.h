@@ -1,0 +1,43 @@
+/* How long the program's own copies and fills take (GPUPROF_COPIES=on): two events around each, in
+ * its stream, read when they are over. Owns the events; calls cuda/ and launch/captures. From any
+ * thread. */
+#ifndef GPUPROF_LAUNCH_COPIES_H
+#define GPUPROF_LAUNCH_COPIES_H
+
+#include "cuda/driver.h"
+#include "profile/record.h"
+
+#include <stdbool.h>
+
+/* A copy that is being made. */
+struct gp_copy {
+    enum gp_copy_kind kind;
+    size_t bytes;
+    CUstream stream;
+    struct gp_copy_pool *pool; /* NULL: its time is not taken */
+    unsigned pair;
+};
+
+/* Reads GPUPROF_COPIES, and says what is wrong with it. Before the first copy. */
+void gp_copies_start(void);
+bool gp_copies_wanted(void);
+
+/* Around the driver's call. False where the copy is captured into a graph: it is none yet. */
+bool gp_copy_begins(struct gp_copy *copy, enum gp_copy_kind kind, size_t bytes, CUstream stream);
+void gp_copy_ends(const struct gp_copy *copy, CUresult result);
+
+/* The context goes: what is over in it is read, its events are forgotten. */
+void gp_copies_leave(CUcontext context);
+
+/* What was seen up to now; GP_COPY_KINDS of them. False where it is not wanted. */
+bool gp_copies_read(struct gp_copies *totals);
+
+/* The stream of a call whose NULL stream is the thread's own. */
+#define GP_PER_THREAD(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+enum gp_copy_kind gp_copy_kind_2d(const CUDA_MEMCPY2D_v2 *copy);
+enum gp_copy_kind gp_copy_kind_3d(const CUDA_MEMCPY3D_v2 *copy);
+size_t gp_copy_bytes_2d(const CUDA_MEMCPY2D_v2 *copy);
+size_t gp_copy_bytes_3d(const CUDA_MEMCPY3D_v2 *copy);
+
+#endif

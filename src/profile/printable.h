@@ -1,0 +1,13 @@
+/* What a profile says may come from anywhere, and is shown on a terminal. Owns nothing; calls
+ * base/escape. */
+#ifndef GPUPROF_PROFILE_PRINTABLE_H
+#define GPUPROF_PROFILE_PRINTABLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* Makes every text in the value printable (base/escape.h), keys as well. False where memory ran
+ * out. */
+bool gp_make_printable(json_t *value);
+
+#endif

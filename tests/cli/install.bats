@@ -1,0 +1,55 @@
+# `make install`: what is put where, and that it works from there. A copy of the build folder is used.
+
+setup_file() {
+    export O=$BATS_FILE_TMPDIR/build
+    cp -a "$GPUPROF_BUILD" "$O"
+}
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.."
+    unset LD_PRELOAD
+    dest=$BATS_TEST_TMPDIR/dest
+}
+
+installed() {
+    (cd "$dest" && find . -type f -name '*gpuprof*' ! -path '*/share/*' | sort | tr '\n' ' ')
+}
+
+@test "the command finds the library wherever it is installed" {
+    for folder in /usr/lib /usr/lib64 /usr/lib/x86_64-linux-gnu /opt/gpuprof; do
+        rm -rf "$dest"
+        make -s O="$O" install DESTDIR="$dest" PREFIX=/usr LIBDIR=$folder
+        [ "$(installed)" = ".$folder/libgpuprof.so ./usr/bin/gpuprof " ] ||
+            [ "$(installed)" = "./usr/bin/gpuprof .$folder/libgpuprof.so " ]
+        run "$dest/usr/bin/gpuprof" sh -c 'realpath "$LD_PRELOAD"'
+        [ "$status" -eq 0 ]
+        [ "$output" = "$(realpath "$dest")$folder/libgpuprof.so" ]
+        make -s O="$O" uninstall DESTDIR="$dest" PREFIX=/usr LIBDIR=$folder
+        [ "$(find "$dest" -type f)" = "" ]
+    done
+}
+
+@test "the command's folder may be another one, too" {
+    make -s O="$O" install DESTDIR="$dest" BINDIR=/a/b/c LIBDIR=/a/l
+    run "$dest/a/b/c/gpuprof" sh -c 'realpath "$LD_PRELOAD"'
+    [ "$output" = "$(realpath "$dest")/a/l/libgpuprof.so" ]
+}
+
+@test "changed flags build anew, the same ones do not" {
+    object=$O/obj/base/text.c.o
+    make -s O="$O" "$object"
+    before=$(stat -c %Y.%y "$object")
+    make -s O="$O" WERROR=1 "$object"
+    [ "$(stat -c %Y.%y "$object")" = "$before" ]
+    make -s O="$O" CFLAGS=-O0 "$object"
+    [ "$(stat -c %Y.%y "$object")" != "$before" ]
+}
+
+@test "every target that is no file is declared to be none" {
+    targets=$(grep -oE '^[a-z-]+( [a-z-]+)*:' Makefile | tr -d : | tr ' ' '\n' | sort -u)
+    phony=$(sed -n '/^\.PHONY:/,/[^\\]$/p' Makefile | tr -d '\\' | sed 's/^\.PHONY://' | tr -s ' \t' '\n\n' | sort -u)
+    [ "$(grep -c . <<<"$targets")" -gt 10 ]
+    [ "$(comm -23 <(echo "$targets") <(echo "$phony"))" = "" ]
+    # And none is declared that is not there.
+    [ "$(comm -13 <(echo "$targets") <(echo "$phony") | grep -vx 'FORCE\|')" = "" ]
+}

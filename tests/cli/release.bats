@@ -1,0 +1,27 @@
+# What a release says of itself is the same everywhere.
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.."
+    version=$(sed -n 's/#define GP_VERSION "\(.*\)"/\1/p' include/gpuprof_version.h)
+}
+
+@test "one version, in every file that names it" {
+    [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [ "$("$GPUPROF_BUILD/gpuprof" --version)" = "gpuprof $version" ]
+    grep -q "^gpuprof $version\(, not released yet\|, [0-9-]*\)$" <(head -1 NEWS)
+    grep -qx "version: $version" CITATION.cff
+    grep -q "^gpuprof ($version) " <(head -1 debian/changelog)
+    grep -qx "{% set version = \"$version\" %}" packaging/conda/meta.yaml
+}
+
+@test "the licence is the same text in the Debian package" {
+    [ "$(tail -n +5 LICENSE | tr -s '[:space:]' ' ')" = \
+        "$(sed '1,/^License: Expat$/d; s/^ \.$//' debian/copyright | sed '1,/^License: Expat$/d' | tr -s '[:space:]' ' ' | sed 's/^ //')" ]
+}
+
+@test "the pull request's checks run the README's commands" {
+    for command in "make demo" "make test"; do
+        grep -q "^    $command  " README.md
+        grep -q -- "- run: $command\$" .github/workflows/check.yml
+    done
+}

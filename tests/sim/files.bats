@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# Where the report, messages and the profile go: never into a file of the program's, and nobody who
+# reads them, or does not, holds the program up.
+
+load common
+
+@test "a program's file that has the number of standard error holds what the program writes there" {
+    for case in error error_later; do
+        LD_PRELOAD=$preload "$programs/descriptors_linked" $case "$BATS_TEST_TMPDIR/mine" 2>"$log"
+        [ "$(cat "$BATS_TEST_TMPDIR/mine")" = mine ]
+        # What goes to a file of its own is there.
+        profiled "$programs/descriptors_linked" $case "$BATS_TEST_TMPDIR/mine"
+        [ "$(cat "$BATS_TEST_TMPDIR/mine")" = mine ]
+        grep -q OVERVIEW "$log"
+        [ "$(measured vector_add)" -eq 1 ]
+    done
+}
+
+@test "a program's file that has the number of the profile or the log, too" {
+    profiled "$programs/descriptors_linked" high "$BATS_TEST_TMPDIR/mine"
+    [ "$(cat "$BATS_TEST_TMPDIR/mine")" = mine ]
+    # Up to then they were written; what follows goes to standard error, with the reason.
+    [ "$(measured scale_in_place)" -gt 0 ]
+    [ "$(measured vector_add)" -eq 0 ]
+    [ "$(head -1 "$BATS_TEST_TMPDIR/ours.err")" = "gpuprof: the program has closed the log's descriptor; messages go to standard error" ]
+    grep -q "^gpuprof: $profile: the program has closed its descriptor; nothing more is recorded" "$BATS_TEST_TMPDIR/ours.err"
+    grep -q OVERVIEW "$BATS_TEST_TMPDIR/ours.err"
+    profiled "$programs/descriptors_linked" closed "$BATS_TEST_TMPDIR/mine"
+    grep -q OVERVIEW "$BATS_TEST_TMPDIR/ours.err"
+}
+
+# seconds COMMAND...: how long it takes, in whole seconds.
+seconds() {
+    local start=$SECONDS
+    "$@"
+    echo $((SECONDS - start))
+}
+
+@test "a FIFO that nobody reads is one line, and the program runs" {
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    for setting in GPUPROF_OUTPUT GPUPROF_LOG; do
+        env $setting="$BATS_TEST_TMPDIR/fifo" LD_PRELOAD="$preload" timeout 10 \
+            "$programs/snippets_linked" vector_add 2>"$log"
+        [ "$(head -1 "$log" | cut -d: -f1-2)" = "gpuprof: $setting=$BATS_TEST_TMPDIR/fifo" ]
+        grep -q "^gpuprof: $setting=.*: nobody has this FIFO open for reading" "$log"
+        grep -q OVERVIEW "$log"
+    done
+}
+
+@test "a FIFO that is read has it all" {
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    for setting in GPUPROF_OUTPUT GPUPROF_LOG; do
+        cat "$BATS_TEST_TMPDIR/fifo" >"$profile" 3>&- &
+        reader=$!
+        sleep 0.2
+        env $setting="$BATS_TEST_TMPDIR/fifo" LD_PRELOAD="$preload" \
+            "$programs/alike_linked" 200x256 2>/dev/null
+        wait $reader
+        grep -q 'OVERVIEW\|"launches":200' "$profile"
+    done
+}
+
+@test "a reader that stalls holds the program up for seconds, not for good" {
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    for setting in GPUPROF_OUTPUT GPUPROF_LOG; do
+        sleep 60 <>"$BATS_TEST_TMPDIR/fifo" 3>&- &
+        reader=$!
+        # Filled before, so that the first line does not fit.
+        timeout 1 dd if=/dev/zero of="$BATS_TEST_TMPDIR/fifo" bs=4096 count=32 2>/dev/null || true
+        took=$(env $setting="$BATS_TEST_TMPDIR/fifo" LD_PRELOAD="$preload" GPUPROF_METRICS=all \
+            bash -c 'SECONDS=0; timeout 20 "$1" 200x256 2>"$2" >&2; echo $SECONDS' - "$programs/alike_linked" "$log")
+        kill $reader
+        [ "$took" -le 4 ] || { echo "$took s"; false; }
+    done
+}
+
+@test "a parent that waits for the program's end before it reads its standard error" {
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    # More metrics than 64 KiB hold.
+    mkdir "$BATS_TEST_TMPDIR/metrics"
+    for i in $(seq 500); do
+        printf '[times_%s]\nformula = %s * duration\n' "$i" "$i"
+    done >"$BATS_TEST_TMPDIR/metrics/many.ini"
+    export GPUPROF_METRICS_PATH=$BATS_TEST_TMPDIR/metrics
+    exec 9<>"$BATS_TEST_TMPDIR/fifo"
+    run env GPUPROF_METRICS=all GPUPROF_OUTPUT="$profile" LD_PRELOAD="$preload" \
+        bash -c 'timeout 20 "$1" 2>"$2" >/dev/null' - "$programs/snippets_linked" "$BATS_TEST_TMPDIR/fifo" 9<&-
+    [ "$status" -eq 0 ]
+    timeout 1 cat <&9 >"$log" || true
+    exec 9<&-
+    [ "$(stat -c %s "$log")" -lt 61440 ]
+    [ "$(stat -c %s "$log")" -gt 50000 ]
+    [ "$(tail -1 "$log")" = "gpuprof: the report is longer than standard error may be filled: the rest is in the profile, 'gpuprof report $profile' prints all of it" ]
+    # A log of its own has it whole.
+    GPUPROF_METRICS=all profiled "$programs/snippets_linked"
+    [ "$(stat -c %s "$log")" -gt 61440 ]
+    grep -q ADVICE "$log"
+}
+
+@test "standard error that nobody reads on, of any kind, holds the program up for seconds at most" {
+    command -v python3 >/dev/null || skip "no python3"
+    for kind in pipe socket terminal; do
+        run python3 - $kind "$preload" "$programs/snippets_linked" <<'END'
+import os, pty, socket, subprocess, sys, time, fcntl
+kind, preload, program = sys.argv[1:]
+if kind == "pipe":
+    ours, theirs = os.pipe()
+elif kind == "socket":
+    a, b = socket.socketpair()
+    ours, theirs = a.fileno(), b.fileno()
+else:
+    ours, theirs = pty.openpty()
+# Full already.
+flags = fcntl.fcntl(theirs, fcntl.F_GETFL)
+fcntl.fcntl(theirs, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+try:
+    while True:
+        os.write(theirs, b"x" * 256)
+except BlockingIOError:
+    pass
+fcntl.fcntl(theirs, fcntl.F_SETFL, flags)
+start = time.monotonic()
+status = subprocess.run([program, "vector_add"], stderr=theirs, stdout=subprocess.DEVNULL, timeout=30,
+                        env=dict(os.environ, LD_PRELOAD=preload)).returncode
+took = time.monotonic() - start
+# Nobody else's flags were changed.
+same = fcntl.fcntl(theirs, fcntl.F_GETFL) == flags
+print(kind, status, took)
+sys.exit(status != 0 or took > 4 or not same)
+END
+        [ "$status" -eq 0 ] || { echo "$output"; false; }
+    done
+}

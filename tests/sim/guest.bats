@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# A guest: what hooks take of the program's stack, and what they leave of its floating-point state;
+# which kernels are wanted, whatever their names are and whatever the user writes.
+
+load common
+
+# Names of the linker's are looked up before the thread with the small stack runs.
+export LD_BIND_NOW=1
+
+@test "a thread with 16 KiB of stack: no call needs more than 4 of them, and exit is called there" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "sanitizers take stack of their own"
+    for kernels in "" 'scale_in_place' 'no_such_kernel' 'scale_in_place<int\*\*\*'; do
+        GPUPROF_KERNELS=$kernels same_with_and_without "$programs/small_stack_linked"
+        [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
+    done
+    # Every message and metric there is.
+    export GPUPROF_METRICS=all GPUPROF_VERIFY=always GPUPROF_TIMEOUT=soon
+    GPUPROF_REPLAY=off same_with_and_without "$programs/small_stack_linked"
+    [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
+    GPUSIM_FAULTS=noprivileges same_with_and_without "$programs/small_stack_linked"
+    [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
+}
+
+@test "floating-point exceptions stay as they were, and may be fatal" {
+    same_with_and_without "$programs/small_stack_linked" traps
+    [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
+    grep -q OVERVIEW "$log"
+}
+
+@test "kernels with names of 2000 letters are shown demangled, and selected by that" {
+    GPUPROF_KERNELS='^void scale_in_place<foo::bar, (foo::bar, )+foo::bar>\(float\*' \
+        profiled "$programs/small_stack_linked"
+    [ "$(measured)" -eq 4 ]
+    [ "$(measured _Z14scale_in_placeIN3foo3bar)" -eq 4 ]
+    grep -q "foo::bar, foo::bar" "$log"
+}
+
+# selects SECONDS TEXT: with a GPUPROF_KERNELS the program runs as always, and soon; a line of the log
+# begins with the text.
+selects() {
+    local start=$SECONDS
+    same_with_and_without "$programs/small_stack_linked"
+    [ $((SECONDS - start)) -le "$1" ]
+    grep -qF "gpuprof: GPUPROF_KERNELS=$2" "$log" || { head -c 2000 "$log"; false; }
+}
+
+@test "an expression that is long, deep or hard to match neither kills the program nor holds it up" {
+    many() { printf "%0$1d" 0 | sed "s/0/$2/g"; }
+    GPUPROF_KERNELS=$(many 30000 '(')$(many 30000 ')') selects 3 "((((((((((("
+    grep -q "longer than 1000 letters; every kernel is measured" "$log"
+    GPUPROF_KERNELS=$(many 400 '(')a$(many 400 ')') selects 3 "((((((((((("
+    grep -q "parentheses are too deeply nested" "$log"
+    GPUPROF_KERNELS='((((a{1,200}){1,200}){1,200}){1,200}){1,200}' selects 3 "((((a{1,200}"
+    grep -q "every kernel is measured" "$log"
+    GPUPROF_KERNELS='scale_in_place<(([a-z:, ]+)+)+$' selects 4 "scale_in_place<(([a-z:, ]+)+)+$: it matches in too many ways"
+    # What is easy is compared all the same.
+    GPUPROF_KERNELS='(a|b)*a(a|b){20}|^scale_in_place$' profiled "$programs/small_stack_linked"
+    [ "$(measured 'scale_in_place"')" -gt 0 ]
+}

@@ -1,0 +1,83 @@
+/*
+ * held_linked CASE...: modules are unloaded, contexts destroyed and the process ends while another
+ * thread waits, in a copy, for a kernel that ends only when the flag is set, which nobody does. In
+ * the case "launched" kernels have been launched, of another module. Says how long the calls took
+ * together if that is more than two seconds.
+ */
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+enum { MODULES = 5 };
+
+static struct gpu gpu;
+static CUcontext context;
+
+static double now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *read_later(void *address)
+{
+    uint32_t read;
+
+    (void)cuCtxSetCurrent(context);
+    (void)cuMemcpyDtoH(&read, *(CUdeviceptr *)address, sizeof(read));
+    return address;
+}
+
+static void wait_in_a_copy(struct work *w, CUdeviceptr *seen)
+{
+    CUdeviceptr flag = allocate(w, 4);
+    void *params[] = {&flag, seen};
+    pthread_t thread;
+
+    MUST(gpu.MemsetD32(flag, 0, 1));
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
+    if (pthread_create(&thread, NULL, read_later, seen) != 0)
+        exit(2);
+    (void)usleep(100000); /* until it waits */
+}
+
+int main(int argc, char **argv)
+{
+    bool launched = argc > 1 && strcmp(argv[1], "launched") == 0;
+    struct work w = {.gpu = &gpu}, others[MODULES] = {{0}};
+    CUcontext other;
+    CUdeviceptr seen;
+    double start;
+    size_t size;
+    void *image = snippets_image(&size);
+
+    (void)alarm(100);
+    gpu_from_linker(&gpu);
+    snippets_open(&w);
+    MUST(cuCtxGetCurrent(&context));
+    MUST(cuCtxCreate_v2(&other, 0, 0));
+    MUST(cuCtxSetCurrent(context));
+    for (int i = 0; i < MODULES; i++) {
+        others[i].gpu = &gpu;
+        MUST(gpu.ModuleLoadData(&others[i].module, image));
+    }
+    for (int n = 0; launched && n < 3; n++)
+        run_snippet(&w, "in_place");
+    seen = allocate(&w, 4);
+    wait_in_a_copy(&w, &seen);
+    start = now();
+    for (int i = 0; i < MODULES; i++)
+        MUST(gpu.ModuleUnload(others[i].module));
+    MUST(cuCtxDestroy(other));
+    printf("unloaded");
+    if (now() - start > 2)
+        printf(" in %.1f s", now() - start);
+    printf("\n");
+    free(image);
+    return 0;
+}
