@@ -49,7 +49,9 @@ system_libs = -lm -ldl -lpthread
 core_rooms = base code profile metrics report
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
-hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
+# What a chip can count is asked by the command, never in the program's process.
+asked_src = src/counters/chip.c
+hook_src = $(filter-out $(asked_src),$(wildcard $(hook_rooms:%=src/%/*.c)))
 hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
@@ -66,7 +68,7 @@ core = $(O)/libgpuprof-core.a
 hook_core = $(O)/libgpuprof-hook.a
 
 .PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball \
-	format lint clean help FORCE
+	format lint reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -163,9 +165,9 @@ $(library): $(hook_obj) $(core)
 		-Wl,-soname,libgpuprof.so -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
 
-$(command): $(cli_obj) $(core)
+$(command): $(cli_obj) $(hook_core) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
@@ -215,7 +217,7 @@ $(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h te
 # ---- tests -----------------------------------------------------------------------------------
 unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit: $(unit_names:%=$(O)/unit/%)
-$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj))
+$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,$(asked_src))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
@@ -298,6 +300,10 @@ demo:
 bench:
 	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
 
+# What docs/metrics-reference.md says, from the definitions alone.
+reference: $(command)
+	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > docs/metrics-reference.md
+
 # Line coverage of src/ by all tests that need no GPU.
 coverage:
 	@tools/setup coverage
@@ -359,6 +365,7 @@ help:
 	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
+	@echo 'reference  docs/metrics-reference.md, from the definitions'
 	@echo 'test-page  the page of report --html, in a browser'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

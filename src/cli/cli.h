@@ -1,5 +1,5 @@
-/* The command `gpuprof`. Owns the table of commands; calls base/, profile/, metrics/ and report/,
- * never CUDA. */
+/* The command `gpuprof`. Owns the table of commands; calls base/, profile/, metrics/, report/ and
+ * counters/chip; CUDA only in a process of its own, to learn the name of this machine's GPU. */
 #ifndef GPUPROF_CLI_CLI_H
 #define GPUPROF_CLI_CLI_H
 
@@ -56,6 +56,9 @@ int cli_print_help(const struct cli_command *command);
 
 /* The definitions, after saying what is wrong with some. NULL without memory, which it has said. */
 struct gp_metrics *cli_open_metrics(void);
+
+/* Every metric as Markdown. */
+void cli_add_reference(const struct gp_metrics *m, struct gp_text *out);
 
 /* Writes to standard output and frees. Returns CLI_OK, or CLI_FAILED when that failed. */
 int cli_print(struct gp_text *out);

@@ -1,46 +1,213 @@
 #include "cli/cli.h"
+#include "cli/counters.h"
 
 #include "base/log.h"
+#include "counters/chip.h"
 #include "metrics/definitions.h"
 #include "metrics/facts.h"
 #include "metrics/metrics.h"
 #include "report/layout.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { CC, FACTS, OPTION_COUNT };
+enum { CHIP, CC, PASSES, FACTS, MARKDOWN, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
-    [CC] = {"cc", 0, "X.Y", "show the formulas for this compute capability (9.0)"},
+    [CHIP] = {"chip", 0, "NAME", "for this chip (GH100); else for this machine's GPU"},
+    [CC] = {"cc", 0, "X.Y", "for this compute capability (9.0)"},
+    [PASSES] = {"passes", 0, NULL,
+                "how often a kernel runs for each set, or for the metrics named, together"},
     [FACTS] = {"facts", 0, NULL, "list the facts of devices and launches that a formula may use"},
+    [MARKDOWN] = {"markdown", 0, NULL, "everything, as docs/metrics-reference.md"},
 };
 
-static void add_metric(const struct gp_metric *metric, const struct gp_device *device,
-                       struct gp_text *out)
+/* What is asked about. */
+struct subject {
+    struct gp_device device;
+    const char *chip; /* NULL: CUPTI cannot be asked */
+    char here[32];    /* this machine's */
+};
+
+/* ---- which device ---- */
+
+static int find_subject(struct subject *s, const char *const *values)
+{
+    const char *why;
+    s->device = (struct gp_device){.cc_major = 9};
+    const struct gp_chip_name *chip = NULL;
+    if (values[CHIP]) {
+        if (cli_check_chip(values[CHIP]) != 0)
+            return -1;
+        chip = gp_chip_name_find(values[CHIP]);
+    } else if (values[CC]) {
+        if (gp_cc_parse(values[CC], &s->device.cc_major, &s->device.cc_minor) != 0) {
+            gp_say("--cc: '%s' is no compute capability; write it like 9.0", values[CC]);
+            return -1;
+        }
+        chip = gp_chip_name_of(s->device.cc_major, s->device.cc_minor);
+    } else if (gp_chip_here(s->here, sizeof(s->here), &why)) {
+        chip = gp_chip_name_find(s->here);
+    }
+    if (!chip && !values[CC])
+        chip = gp_chip_name_of(9, 0);
+    if (chip) {
+        s->chip = chip->name;
+        s->device.cc_major = chip->cc_major;
+        s->device.cc_minor = chip->cc_minor;
+    }
+    s->device.event_counters =
+        s->device.cc_major < 7; /* later ones have ranges, with a CUPTI that does */
+    return 0;
+}
+
+/* ---- one metric ---- */
+
+static void add_part(struct gp_text *out, const char *what, const char *text)
+{
+    if (!text[0])
+        return;
+    gp_text_addf(out, "    %s", what);
+    gp_wrap(out, 6, text);
+}
+
+static void add_counters(const char *const *names, size_t count, const struct subject *s,
+                         struct gp_text *out)
+{
+    struct gp_text list = {0};
+    const char **unavailable = calloc(count + 1, sizeof(*unavailable)), *why;
+    bool asked = unavailable && s->chip && gp_chip_try(s->chip, names, count, unavailable, &why);
+    for (size_t i = 0; i < count; i++) {
+        gp_text_addf(&list, "%s%s", i ? ", " : "", names[i]);
+        if (asked && unavailable[i])
+            gp_text_addf(&list, " (%s)", unavailable[i]);
+    }
+    add_part(out, "counters: ", gp_text_string(&list));
+    gp_text_free(&list);
+    free(unavailable);
+}
+
+/* "2 of the hardware and 1 of instrumented code" */
+static void add_passes(const struct gp_chip_passes *p, struct gp_text *out)
+{
+    if (p->hardware || !p->instrumented)
+        gp_text_addf(out, "%u of the hardware", p->hardware);
+    if (p->instrumented)
+        gp_text_addf(out, "%s%u of instrumented code", p->hardware ? " and " : "", p->instrumented);
+}
+
+static void add_cost(const struct gp_metrics *m, const struct gp_metric *metric,
+                     const struct subject *s, struct gp_text *out)
+{
+    const char **names, *why;
+    size_t count;
+    struct gp_chip_passes passes;
+    struct gp_text text = {0};
+    if (gp_metric_counters(m, metric, &s->device, &names, &count) != 0)
+        return;
+    if (count) {
+        add_counters(names, count, s, out);
+        if (s->chip && gp_chip_count_passes(s->chip, names, count, &passes, &why)) {
+            gp_text_addf(&text, "%s: ", s->chip);
+            add_passes(&passes, &text);
+            add_part(out, "passes on ", gp_text_string(&text));
+        }
+    }
+    gp_text_free(&text);
+    free(names);
+}
+
+static void add_metric(const struct gp_metrics *m, const struct gp_metric *metric,
+                       const struct subject *s, struct gp_text *out)
 {
     char why[GP_WHY_SIZE];
     struct gp_text formula = {0};
     gp_text_addf(out, "\n%s%s%s%s%s%s\n", metric->name, metric->unit[0] ? " (" : "", metric->unit,
                  metric->unit[0] ? ")" : "", metric->in_default_set ? ", default" : "",
                  metric->user_defined ? ", user-defined" : "");
-    if (metric->description[0]) {
-        gp_text_add(out, "    ");
-        gp_wrap(out, 4, metric->description);
-    }
-    if (gp_metric_formula(metric, device, &formula, why, sizeof(why)) == 0) {
-        gp_text_add(out, "    = ");
-        gp_wrap(out, 6, gp_text_string(&formula));
+    add_part(out, "", metric->description);
+    if (gp_metric_formula(metric, &s->device, &formula, why, sizeof(why)) == 0) {
+        add_part(out, "= ", gp_text_string(&formula));
+        add_part(out, "source: ", gp_metric_source(metric, &s->device));
+        add_part(out, "nvprof: ", metric->nvprof);
+        add_cost(m, metric, s, out);
     } else {
-        gp_text_add(out, "    absent: ");
-        gp_wrap(out, 6, why);
-    }
-    const char *source = gp_metric_source(metric, device);
-    if (source[0]) {
-        gp_text_add(out, "    source: ");
-        gp_wrap(out, 6, source);
+        add_part(out, "absent: ", why);
     }
     gp_text_free(&formula);
+}
+
+/* ---- lists ---- */
+
+static void add_line(const struct gp_metric *metric, struct gp_text *out)
+{
+    const char *absent = gp_metric_absent(metric);
+    char head[80];
+    snprintf(head, sizeof(head), "  %s%s%s%s", metric->name, metric->unit[0] ? " (" : "",
+             metric->unit, metric->unit[0] ? ")" : "");
+    gp_text_addf(out, "%-44s ", head);
+    if (absent) {
+        gp_text_add(out, "absent: ");
+        gp_wrap(out, 45, absent);
+    } else {
+        gp_wrap(out, 45, metric->description);
+    }
+}
+
+static int is_first_of_class(const struct gp_metrics *m, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(gp_metrics_at(m, k)->metric_class, gp_metrics_at(m, i)->metric_class) == 0)
+            return 0;
+    return 1;
+}
+
+/* Every metric in a line, by class. */
+static void add_overview(const struct gp_metrics *m, struct gp_text *out)
+{
+    for (size_t i = 0; i < gp_metrics_count(m); i++) {
+        const char *metric_class = gp_metrics_at(m, i)->metric_class;
+        if (!is_first_of_class(m, i))
+            continue;
+        gp_text_addf(out, "\n%s\n", metric_class[0] ? metric_class : "other");
+        for (size_t k = i; k < gp_metrics_count(m); k++)
+            if (strcmp(gp_metrics_at(m, k)->metric_class, metric_class) == 0)
+                add_line(gp_metrics_at(m, k), out);
+    }
+    gp_text_add(out, "\nsets\n");
+    for (size_t i = 0; i < gp_metrics_set_count(m); i++) {
+        gp_text_addf(out, "  %-42s ", gp_metrics_set_at(m, i)->name);
+        gp_wrap(out, 45, gp_metrics_set_at(m, i)->description);
+    }
+    gp_text_add(out, "\n'gpuprof metrics NAME' explains one, 'gpuprof metrics --passes' what sets "
+                     "cost.\n");
+}
+
+/* The metrics asked for. */
+static int explain(struct gp_metrics *m, const struct subject *s, int count, char **names,
+                   struct gp_text *out)
+{
+    int answer = CLI_OK;
+    gp_text_addf(out, "formulas for compute capability %d.%d\n", s->device.cc_major,
+                 s->device.cc_minor);
+    for (int i = 0; i < count; i++) {
+        struct gp_text problems = {0}, resolved = {0};
+        const struct gp_metric *metric = gp_metrics_find(m, names[i]);
+        if (metric) {
+            add_metric(m, metric, s, out);
+        } else if (cli_resolve_metrics(names[i], s->chip, &resolved, &problems) == 0 &&
+                   gp_metrics_select(m, gp_text_string(&resolved), &problems) == 0) {
+            for (size_t k = 0; k < gp_metrics_selected_count(m); k++)
+                add_metric(m, gp_metrics_selected(m, k), s, out);
+        } else {
+            gp_say_lines("", gp_text_string(&problems));
+            answer = CLI_USAGE;
+        }
+        gp_text_free(&problems);
+        gp_text_free(&resolved);
+    }
+    return answer;
 }
 
 static void add_facts(struct gp_text *out)
@@ -51,28 +218,62 @@ static void add_facts(struct gp_text *out)
     }
 }
 
-/* The metrics asked for, all when none were. */
-static int list_metrics(struct gp_metrics *m, const struct gp_device *device, int count,
-                        char **names, struct gp_text *out)
+/* ---- passes ---- */
+
+static int add_passes_of(struct gp_metrics *m, const struct subject *s, const char *name,
+                         const char *list, struct gp_text *out)
 {
-    int answer = CLI_OK;
-    gp_text_addf(out, "formulas for compute capability %d.%d\n", device->cc_major,
-                 device->cc_minor);
-    for (size_t i = 0; count == 0 && i < gp_metrics_count(m); i++)
-        add_metric(gp_metrics_at(m, i), device, out);
-    for (int i = 0; i < count; i++) {
-        struct gp_text problems = {0};
-        if (gp_metrics_select(m, names[i], &problems) == 0) {
-            for (size_t k = 0; k < gp_metrics_selected_count(m); k++)
-                add_metric(gp_metrics_selected(m, k), device, out);
-        } else {
-            gp_say_lines("", gp_text_string(&problems));
-            answer = CLI_USAGE;
-        }
-        gp_text_free(&problems);
+    struct gp_text problems = {0}, resolved = {0};
+    struct gp_chip_passes passes = {0};
+    const char **names = NULL, *why = "out of memory";
+    size_t count = 0;
+    int answer = cli_resolve_metrics(list, s->chip, &resolved, &problems);
+    if (answer == 0)
+        answer = gp_metrics_select(m, gp_text_string(&resolved), &problems);
+    gp_say_lines("", gp_text_string(&problems));
+    gp_text_free(&problems);
+    gp_text_free(&resolved);
+    if (answer != 0)
+        return CLI_USAGE;
+    if (gp_metrics_counters(m, &s->device, &names, &count) != 0 ||
+        !gp_chip_count_passes(s->chip, names, count, &passes, &why)) {
+        gp_say("%s", why);
+        free(names);
+        return CLI_FAILED;
     }
+    free(names);
+    gp_text_addf(out, "%-12s %8u %12u %8zu\n", name, passes.hardware, passes.instrumented,
+                 gp_metrics_selected_count(m));
+    return CLI_OK;
+}
+
+/* Of every set, or of what was named, together. */
+static int list_passes(struct gp_metrics *m, const struct subject *s, int count, char **names,
+                       struct gp_text *out)
+{
+    if (!s->chip) {
+        gp_say("--passes: CUPTI knows no chip of this compute capability; --chip names one");
+        return CLI_USAGE;
+    }
+    gp_text_addf(out, "runs of a kernel on %s, beside the program's own\n\n", s->chip);
+    gp_text_addf(out, "%-12s %8s %12s %8s\n", "set", "hardware", "instrumented", "metrics");
+    if (count == 0) {
+        int answer = add_passes_of(m, s, "default", "default", out);
+        for (size_t i = 0; answer == CLI_OK && i < gp_metrics_set_count(m); i++)
+            answer = add_passes_of(m, s, gp_metrics_set_at(m, i)->name,
+                                   gp_metrics_set_at(m, i)->name, out);
+        return answer == CLI_OK ? add_passes_of(m, s, "all", "all", out) : answer;
+    }
+    struct gp_text list = {0};
+    for (int i = 0; i < count; i++)
+        gp_text_addf(&list, "%s%s", i ? "," : "", names[i]);
+    int answer =
+        add_passes_of(m, s, count == 1 ? names[0] : "together", gp_text_string(&list), out);
+    gp_text_free(&list);
     return answer;
 }
+
+/* ---- the command ---- */
 
 struct gp_metrics *cli_open_metrics(void)
 {
@@ -85,28 +286,43 @@ struct gp_metrics *cli_open_metrics(void)
     return m;
 }
 
+static int answer_with(struct gp_metrics *m, const char *const *values, int count, char **names,
+                       struct gp_text *out)
+{
+    struct subject s = {0};
+    if (values[MARKDOWN]) {
+        cli_add_reference(m, out);
+        return CLI_OK;
+    }
+    if (count == 0 && !values[PASSES]) {
+        add_overview(m, out);
+        return CLI_OK;
+    }
+    if (find_subject(&s, values) != 0)
+        return CLI_USAGE;
+    return values[PASSES] ? list_passes(m, &s, count, names, out)
+                          : explain(m, &s, count, names, out);
+}
+
 static int run_metrics(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT];
     int status, first = cli_parse(self, argc, argv, values, &status);
     if (first < 0)
         return status;
-    struct gp_device device = {.cc_major = 9};
-    if (values[CC] && gp_cc_parse(values[CC], &device.cc_major, &device.cc_minor) != 0) {
-        gp_say("--cc: '%s' is no compute capability; write it like 9.0", values[CC]);
-        return CLI_USAGE;
-    }
-    device.event_counters =
-        device.cc_major < 7; /* later ones have ranges, with a CUPTI that does */
     struct gp_text out = {0};
     if (values[FACTS]) {
         add_facts(&out);
         return cli_print(&out);
     }
+    if ((values[CHIP] || values[CC]) && argc == first && !values[PASSES]) {
+        gp_say("--%s: the name of a metric is missing, or --passes", values[CHIP] ? "chip" : "cc");
+        return CLI_USAGE;
+    }
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    int answer = list_metrics(m, &device, argc - first, argv + first, &out);
+    int answer = answer_with(m, values, argc - first, argv + first, &out);
     gp_metrics_close(m);
     if (answer != CLI_OK) {
         gp_text_free(&out);
@@ -118,7 +334,8 @@ static int run_metrics(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_metrics = {
     .name = "metrics",
     .arguments = "[options] [METRIC...]",
-    .help = "List the metrics: unit, meaning, formula and source.",
+    .help = "List the metrics; explain those named: unit, meaning, formula, source, counters and "
+            "passes.",
     .run = run_metrics,
     .options = options,
     .option_count = OPTION_COUNT,

@@ -4,6 +4,7 @@
 #include "base/launch_choice.h"
 #include "base/log.h"
 #include "base/sample.h"
+#include "cli/counters.h"
 #include "cli/paths.h"
 #include "metrics/metrics.h"
 #include "report/view.h"
@@ -16,13 +17,19 @@
 
 /* ---- a wrong option is said before the program starts ---------------------------------------- */
 
-static bool check_list(const char *option, const char *list)
+/* The lists with patterns of counters resolved, for the chip that was named. */
+static struct gp_text metrics_list, events_list;
+static const char *chip;
+
+static bool check_list(const char *option, const char *list, struct gp_text *resolved)
 {
     /* What is wrong with the user's own definitions is said by the library, once. */
     struct gp_text about_definitions = {0}, problems = {0};
     char before[32];
     struct gp_metrics *m = gp_metrics_open(&about_definitions);
-    bool good = !m || gp_metrics_select(m, list, &problems) == 0;
+    gp_text_clear(resolved);
+    bool good = !m || (cli_resolve_metrics(list, chip, resolved, &problems) == 0 &&
+                       gp_metrics_select(m, gp_text_string(resolved), &problems) == 0);
     if (!good) {
         snprintf(before, sizeof(before), "%s: ", option);
         gp_say_lines("", gp_text_string(&about_definitions));
@@ -36,12 +43,12 @@ static bool check_list(const char *option, const char *list)
 
 static bool check_metrics(const char *list)
 {
-    return check_list("--metrics", list);
+    return check_list("--metrics", list, &metrics_list);
 }
 
 static bool check_events(const char *list)
 {
-    return check_list("--events", list);
+    return check_list("--events", list, &events_list);
 }
 
 static bool check_filter(const char *option, const char *text)
@@ -297,6 +304,9 @@ static bool check_log_apart(const char *const *values)
 
 bool run_check(const char *const *values)
 {
+    chip = values[RUN_CHIP];
+    if (chip && cli_check_chip(chip) != 0)
+        return false;
     for (int i = 0; i < RUN_OPTION_COUNT; i++)
         if (values[i] && checks[i] && !checks[i](values[i]))
             return false;
@@ -349,9 +359,9 @@ static bool pass_metrics(const char *const *values)
     const char *before = secure_getenv("GPUPROF_METRICS");
     bool times_only = values[RUN_TRACE] || values[RUN_CSV];
     if (values[RUN_METRICS])
-        gp_text_add(&list, values[RUN_METRICS]);
+        gp_text_add(&list, gp_text_string(&metrics_list));
     if (values[RUN_EVENTS])
-        gp_text_addf(&list, "%s%s", list.length > 0 ? "," : "", values[RUN_EVENTS]);
+        gp_text_addf(&list, "%s%s", list.length > 0 ? "," : "", gp_text_string(&events_list));
     if (list.length == 0 && times_only && !values[RUN_OUTPUT] && !(before && *before))
         gp_text_add(&list, "duration");
     return set_text("GPUPROF_METRICS", &list);

@@ -20,6 +20,10 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                        "values are those of the whole GPU, which is nvprof's 'on'; there are none "
                        "for each multiprocessor",
                        WHAT, NULL, "--aggregate-mode", NULL, 0},
+    [RUN_CHIP] = {"chip", 0, "NAME",
+                  "the chip (GH100) for which names of counters are checked and patterns (*) "
+                  "resolved; else that of this machine's GPU",
+                  WHAT, NULL, NULL, "--chips", 0},
 
     [RUN_COPIES] =
         {"copies", 0, "on|off",

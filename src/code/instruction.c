@@ -127,6 +127,31 @@ static void shape_of_group(struct gp_instruction *i, const uint64_t word[2])
     i->n = (uint16_t)(columns < 4 ? 8 * (columns + 1) : 16 * (columns - 1));
 }
 
+/* Bits 82 and 83 tell BF16 and TF32 from FP16, for instructions of four warps bits 76 and 77. */
+static enum gp_numbers numbers_of(enum gp_op op, const uint64_t word[2])
+{
+    const unsigned half = op == GP_OP_HGMMA ? bits(word, 76, 2) : bits(word, 82, 2);
+    switch (op) {
+    case GP_OP_HMMA:
+    case GP_OP_HGMMA:
+        return half == 2 ? GP_TF32 : half == 1 ? GP_BF16 : GP_FP16;
+    case GP_OP_DMMA:
+        return GP_FP64;
+    case GP_OP_QMMA:
+    case GP_OP_QGMMA:
+        return GP_FP8;
+    case GP_OP_OMMA:
+        return GP_FP4;
+    case GP_OP_IMMA:
+    case GP_OP_BMMA:
+    case GP_OP_IGMMA:
+    case GP_OP_BGMMA:
+        return GP_INTEGERS;
+    default:
+        return GP_NO_NUMBERS;
+    }
+}
+
 static void set_shape(struct gp_instruction *i, const uint64_t word[2], int cc)
 {
     if (i->op >= GP_OP_HGMMA && i->op <= GP_OP_QGMMA)
@@ -155,8 +180,95 @@ struct gp_instruction gp_instruction_decode(const void *word_bytes, int cc)
         i.op = row->op;
         i.bytes = bytes_of(row->width, word);
         set_shape(&i, word, cc);
+        i.numbers = numbers_of(i.op, word);
     }
     return i;
+}
+
+/* ---- where it goes --------------------------------------------------------------------------- */
+
+enum {
+    BSYNC = 0x141,
+    BREAK = 0x142,
+    CALL_ABSOLUTE = 0x143,
+    CALL_RELATIVE = 0x144,
+    BRA = 0x147,
+    WARPSYNC = 0x148,
+    BRX = 0x149,
+    JMP = 0x14a,
+    JMX = 0x14c,
+    EXIT = 0x14d,
+    RET = 0x150,
+    BRXU = 0x158,
+    JMXU = 0x159,
+    KILL = 0x15b,
+};
+
+static unsigned opcode_of(const void *word_bytes)
+{
+    uint64_t word[2];
+    memcpy(word, word_bytes, sizeof(word));
+    return bits(word, 0, 9);
+}
+
+int64_t gp_instruction_jump(const void *word_bytes, int cc)
+{
+    uint64_t word[2];
+    memcpy(word, word_bytes, sizeof(word));
+    const unsigned opcode = bits(word, 0, 9);
+    if (opcode == CALL_ABSOLUTE)
+        return GP_JUMP_AWAY;
+    if (opcode != BRA && opcode != CALL_RELATIVE)
+        return 0;
+    /* Bits 34 to 81, a signed number of words of four bytes; since 9.0 its low eight bits stand at
+     * bit 16. */
+    uint64_t number = word[0] >> 34 | (word[1] & 0x3ffff) << 30;
+    int64_t words = (int64_t)(number << 16) >> 16;
+    if (cc >= 90)
+        words = words * 256 + (int64_t)bits(word, 16, 8);
+    return 4 * words + GP_INSTRUCTION_BYTES;
+}
+
+enum gp_flow gp_instruction_flow(const void *word)
+{
+    switch (opcode_of(word)) {
+    case BRX:
+    case JMP:
+    case JMX:
+    case BRXU:
+    case JMXU:
+        return GP_FLOW_BY_TABLE;
+    case BSYNC:
+    case BREAK:
+    case CALL_ABSOLUTE:
+    case CALL_RELATIVE:
+    case BRA:
+    case WARPSYNC:
+    case EXIT:
+    case RET:
+    case KILL:
+        return GP_FLOW_BRANCH;
+    default:
+        return GP_FLOW_ON;
+    }
+}
+
+bool gp_instruction_is_counted_branch(const void *word)
+{
+    switch (opcode_of(word)) {
+    case CALL_ABSOLUTE:
+    case CALL_RELATIVE:
+    case BRA:
+    case BRX:
+    case JMP:
+    case JMX:
+    case RET:
+    case BRXU:
+    case JMXU:
+        return true;
+    default:
+        return false;
+    }
 }
 
 const char *gp_op_name(enum gp_op op)

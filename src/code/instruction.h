@@ -77,6 +77,19 @@ enum gp_op {
 };
 _Static_assert(GP_OP_COUNT <= 64, "a set of them is a bit mask");
 
+/* What the matrices of an instruction hold. */
+enum gp_numbers {
+    GP_NO_NUMBERS, /* no matrices */
+    GP_FP16,
+    GP_BF16,
+    GP_TF32,
+    GP_FP64,
+    GP_FP8, /* and the six bits that its instructions take as well */
+    GP_FP4,
+    GP_INTEGERS,
+    GP_NUMBERS_COUNT
+};
+
 struct gp_instruction {
     enum gp_op op;
     uint16_t opcode; /* the low twelve bits, for messages */
@@ -87,11 +100,28 @@ struct gp_instruction {
      * `sparse`, half of the k factors are zeros that are left out. 0: not known. */
     uint16_t m, n, k;
     bool sparse;
+    enum gp_numbers numbers;
 };
 
 /* `word` is GP_INSTRUCTION_BYTES bytes as they lie in the code, aligned or not; `cc` the compute
  * capability times ten of the GPU it is for: opcodes change their meaning. */
 struct gp_instruction gp_instruction_decode(const void *word, int cc);
+
+/* Where a branch or call goes, from its own place in bytes; 0 where the instruction is none or does
+ * not tell, GP_JUMP_AWAY for a call by address, of a function with code of its own. */
+#define GP_JUMP_AWAY (INT64_C(1) << 50)
+int64_t gp_instruction_jump(const void *word, int cc);
+
+/* How an instruction goes on. */
+enum gp_flow {
+    GP_FLOW_ON,       /* to the next one */
+    GP_FLOW_BRANCH,   /* there or elsewhere: what follows may run as often or not */
+    GP_FLOW_BY_TABLE, /* to a place that the instruction does not tell */
+};
+enum gp_flow gp_instruction_flow(const void *word);
+
+/* True for those that CUPTI counts as branches. */
+bool gp_instruction_is_counted_branch(const void *word);
 
 /* "FADD", for messages and tests. */
 const char *gp_op_name(enum gp_op op);

@@ -71,6 +71,25 @@ static void find_witnesses(struct gp_counter_list *list)
                 list->witnesses[list->witness_count++] = list->places[i];
 }
 
+bool gp_counters_try(const char *chip, const char *const *names, size_t count,
+                     const char **unavailable, const char **why)
+{
+    const char **tried = calloc(count + 1, sizeof(*tried));
+    const char **answers = calloc(count + 1, sizeof(*answers));
+    size_t tried_count = 0;
+    *why = "memory ran out";
+    bool ok = tried && answers;
+    for (size_t i = 0; ok && i < count; i++)
+        if (gp_own_find(names[i]) == GP_OWN_COUNT)
+            tried[tried_count++] = names[i];
+    ok = ok && gp_range_config_try(chip, tried, tried_count, answers, why);
+    for (size_t i = 0, at = 0; ok && i < count; i++)
+        unavailable[i] = gp_own_find(names[i]) == GP_OWN_COUNT ? answers[at++] : NULL;
+    free(tried);
+    free(answers);
+    return ok;
+}
+
 static bool allocate(struct gp_counter_list *list)
 {
     list->unavailable = calloc(list->count + 1, sizeof(*list->unavailable));
@@ -80,27 +99,46 @@ static bool allocate(struct gp_counter_list *list)
     return list->unavailable && list->is_instrumented && list->names && list->places;
 }
 
+static void add_own(struct gp_counter_list *list, const char *const *names)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const enum gp_own_counter own = gp_own_find(names[i]);
+        if (own == GP_OWN_COUNT || list->own_count == GP_OWN_COUNT)
+            continue;
+        list->own[list->own_count] = own;
+        list->own_places[list->own_count++] = i;
+    }
+}
+
 static void add_asked_for(struct gp_counter_list *list, const char *const *names, bool instrumented)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (!list->unavailable[i] && list->is_instrumented[i] == instrumented)
+        if (!list->unavailable[i] && list->is_instrumented[i] == instrumented &&
+            gp_own_find(names[i]) == GP_OWN_COUNT)
             add(list, names[i], i);
 }
 
 bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const char *const *names,
                           size_t count, const char **why)
 {
-    *list = (struct gp_counter_list){.count = count, .width = count + GP_ALL_WITNESSES};
+    *list = (struct gp_counter_list){.count = count, .width = count + GP_ALL_WITNESSES + 1};
     *why = "memory ran out";
-    if (!allocate(list) || !gp_range_config_try(chip, names, count, list->unavailable, why))
+    if (!allocate(list) || !gp_counters_try(chip, names, count, list->unavailable, why))
         return false;
     for (size_t i = 0; i < count; i++)
         list->is_instrumented[i] = gp_counter_is_instrumented(names[i]);
     add_asked_for(list, names, false);
+    add_own(list, names);
+    /* Our own are counted where launches are told apart, and that takes witnesses. */
+    if (list->own_count && !list->used)
+        for (size_t w = 0; w < GP_ALL_WITNESSES; w++)
+            add(list, witness_names[w], count + w);
     if (list->used && wants_instrumented(list) && !add_witnesses(list, chip, GP_ALL_WITNESSES))
         add_witnesses(list, chip, GP_LEAST_WITNESSES);
     list->hardware_used = list->used;
     add_asked_for(list, names, true);
+    if (list->own_count && list->used == list->hardware_used)
+        add(list, "smsp__sass_inst_executed.sum", count + GP_ALL_WITNESSES);
     list->instrumented = list->used - list->hardware_used;
     find_witnesses(list);
     return true;

@@ -5,6 +5,8 @@
 #ifndef GPUPROF_COUNTERS_COUNTER_LIST_H
 #define GPUPROF_COUNTERS_COUNTER_LIST_H
 
+#include "counters/own.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,9 +25,17 @@ struct gp_counter_list {
                            or behind those where it only bears witness */
     size_t used, hardware_used, instrumented, width;
 
+    /* Our own, which CUPTI does not have: made of what tells launches apart. */
+    enum gp_own_counter own[GP_OWN_COUNT];
+    size_t own_places[GP_OWN_COUNT], own_count;
+
     size_t witnesses[GP_ALL_WITNESSES]; /* their places, of the first so many */
     size_t witness_count;
 };
+
+/* gp_range_config_try for names among which there may be our own, which every chip has. */
+bool gp_counters_try(const char *chip, const char *const *names, size_t count,
+                     const char **unavailable, const char **why);
 
 /* For `count` counters by name (strings that outlive the list). False with the reason in *why; the
  * list is to be freed all the same. */

@@ -72,6 +72,7 @@ struct gp_collection {
     bool tells;                    /* it tells launches apart; else it counts */
     const char **sass_unavailable; /* by name, where it counts: why it does not */
     struct gp_recall *recall;      /* of instrumented counters, where it tells */
+    struct gp_own *own;            /* our own counters; NULL where none is wanted */
 
     struct ticket tickets[MOST_TICKETS];
     unsigned tickets_given;
@@ -122,6 +123,7 @@ static bool range_suits(const struct gp_device *device)
 static void range_close(struct gp_collection *c, bool context_alive)
 {
     gp_sass_session_close(c->sass);
+    gp_own_close(c->own);
     gp_range_session_close(c->session, context_alive);
     gp_counter_list_free(&c->list);
     free(c->counters);
@@ -185,14 +187,14 @@ static void open_sass(struct gp_collection *c)
     c->tells = !c->no_session;
     if (!c->tells) {
         c->sass = gp_sass_session_count(&c->device, c->list.names + c->list.hardware_used, count,
-                                        c->sass_unavailable, &c->no_sass);
+                                        c->own, c->sass_unavailable, &c->no_sass);
         return;
     }
     c->no_sass = "nothing bears witness that launches are alike";
     if (c->list.witness_count < GP_LEAST_WITNESSES)
         return;
-    c->recall = gp_recall_new(count + c->list.witness_count);
-    c->sass = c->recall ? gp_sass_session_tell(&c->device, &c->no_sass) : NULL;
+    c->recall = gp_recall_new(count + c->list.own_count + c->list.witness_count);
+    c->sass = c->recall ? gp_sass_session_tell(&c->device, c->own, &c->no_sass) : NULL;
 }
 
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
@@ -223,6 +225,7 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     }
     for (size_t i = 0; i < count; i++)
         c->counters[i].name = names[i];
+    c->own = c->list.own_count ? gp_own_open() : NULL;
     c->mixed = c->list.hardware_used < c->list.used;
     if (!open_session(c, why)) {
         range_close(c, true);
@@ -258,12 +261,23 @@ static bool range_full(const struct gp_collection *c)
     return c->tickets_given >= tickets_of(c);
 }
 
-/* The instrumented counters of a ticket and the hardware's that bear witness, in one row. */
+/* Numbers in a row of make_row, and where those of the hardware begin in it. */
+#define MOST_IN_ROW(c) ((c)->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES)
+
+static size_t witnesses_in_row(const struct gp_collection *c)
+{
+    return c->list.instrumented + c->list.own_count;
+}
+
+/* The instrumented counters of a ticket, our own, and the hardware's that bear witness, in one row.
+ */
 static void make_row(const struct gp_collection *c, unsigned ticket, double *row)
 {
     const double *values = &c->values[ticket * c->list.width];
     for (size_t i = 0; i < c->list.instrumented; i++)
         *row++ = values[c->list.places[c->list.hardware_used + i]];
+    for (size_t i = 0; i < c->list.own_count; i++)
+        *row++ = values[c->list.own_places[i]];
     for (size_t w = 0; w < c->list.witness_count; w++)
         *row++ = values[c->list.witnesses[w]];
 }
@@ -275,7 +289,7 @@ static void learn_launch(struct gp_collection *c, unsigned ticket)
     make_row(c, ticket, row);
     t->is_new = false;
     for (size_t w = 0; w < c->list.witness_count; w++)
-        if (isnan(row[c->list.instrumented + w]))
+        if (isnan(row[witnesses_in_row(c) + w]))
             return; /* no launch could agree with it */
     gp_recall_learn(c->recall, &t->fingerprint, row);
     gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
@@ -288,7 +302,7 @@ static bool agrees(const struct gp_collection *c, unsigned ticket, const double 
     bool agree = row != NULL;
     for (size_t w = 0; agree && w < count; w++)
         agree = c->values[ticket * c->list.width + c->list.witnesses[w]] ==
-                row[c->list.instrumented + w];
+                row[witnesses_in_row(c) + w];
     return agree;
 }
 
@@ -299,6 +313,10 @@ static void unrecall(struct gp_collection *c, unsigned ticket, const char *why)
     for (size_t i = c->list.hardware_used; i < c->list.used; i++) {
         c->values[ticket * c->list.width + c->list.places[i]] = NAN;
         c->absent[ticket * c->list.width + c->list.places[i]] = why;
+    }
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        c->values[ticket * c->list.width + c->list.own_places[i]] = NAN;
+        c->absent[ticket * c->list.width + c->list.own_places[i]] = why;
     }
 }
 
@@ -479,6 +497,19 @@ static bool range_instruments(const struct gp_collection *c)
     return c->list.instrumented > 0 && (has_ranges(c) || (c->sass && !c->tells));
 }
 
+static int cc_of(const struct gp_collection *c)
+{
+    return 10 * c->device.cc_major + c->device.cc_minor;
+}
+
+static bool wants_matrices(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->list.own_count; i++)
+        if (c->list.own[i] < GP_OWN_LOADED)
+            return true;
+    return false;
+}
+
 static void note_kind(struct ticket *t, const struct gp_run *run)
 {
     gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
@@ -490,14 +521,33 @@ static bool cannot_be_told(const struct gp_collection *c, const struct gp_run *r
     return !c->sass || !c->tells || run->only_pass || run->always;
 }
 
+/* True when our own counters of the run are to be had by telling it apart alone. */
+static bool multiplies_matrices(const struct gp_collection *c, const struct gp_run *run)
+{
+    return c->own && wants_matrices(c) && !gp_own_has_no_matrices(c->own, run, cc_of(c));
+}
+
+/* Of a launch that is not told apart it may be known all the same that it multiplies no matrices.
+ */
+static void note_no_matrices(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
+{
+    if (!c->own || !gp_own_has_no_matrices(c->own, run, cc_of(c)))
+        return;
+    for (size_t i = 0; i < c->list.own_count; i++)
+        if (c->list.own[i] < GP_OWN_LOADED)
+            c->values[ticket * c->list.width + c->list.own_places[i]] = 0;
+}
+
 /* Who is to make the run's first instrumented pass. Once for each launch. */
 static enum way decide(struct gp_collection *c, struct ticket *t, const struct gp_run *run)
 {
     if (t->preferred == UNDECIDED) {
         /* To be told may spare other launches a pass as well. */
         bool tell =
-            !has_ranges(c) || (!cannot_be_told(c, run) && gp_recall_looks(c->recall, &t->kind) &&
-                               gp_is_worth_telling(&c->cost, run));
+            !has_ranges(c) ||
+            (!cannot_be_told(c, run) &&
+             ((gp_recall_looks(c->recall, &t->kind) && gp_is_worth_telling(&c->cost, run)) ||
+              multiplies_matrices(c, run)));
         t->preferred = tell ? BY_SASS : BY_RANGE;
     }
     return t->preferred;
@@ -511,6 +561,8 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
     bool to_measure = t->goes_first || t->is_new || decide(c, t, run) == BY_RANGE;
     t->current = has_ranges(c) && to_measure && !t->by_range ? BY_RANGE : BY_SASS;
     if (t->current == BY_RANGE) {
+        if (!t->by_sass)
+            note_no_matrices(c, ticket, run);
         bool begun = push(c, ticket, gp_range_session_hardware_passes(c->session), run, why);
         t->started_ms = 1e3 * now_seconds();
         return begun;
@@ -550,6 +602,13 @@ static void take_row(struct gp_collection *c, unsigned ticket, const double *row
     c->tickets[ticket].recalled = true;
     for (size_t i = 0; i < c->list.instrumented; i++)
         c->values[ticket * c->list.width + c->list.places[c->list.hardware_used + i]] = row[i];
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        const size_t at = ticket * c->list.width + c->list.own_places[i];
+        if (isnan(c->values[at])) /* else they were counted of the launch itself */
+            c->values[at] = row[c->list.instrumented + i];
+        if (isnan(c->values[at]) && !c->absent[at])
+            c->absent[at] = "it was not counted of the launch that was alike either";
+    }
 }
 
 /* The instrumented counters of a launch that was just like this one, measured and told of but not
@@ -620,6 +679,19 @@ static bool range_recalled(const struct gp_collection *c, unsigned ticket)
     return c->tickets[ticket].recalled;
 }
 
+static void take_own(struct gp_collection *c, unsigned ticket)
+{
+    double values[GP_OWN_COUNT];
+    const char *absent[GP_OWN_COUNT];
+    if (!c->own)
+        return;
+    gp_own_end(c->own, values, absent);
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        c->values[ticket * c->list.width + c->list.own_places[i]] = values[c->list.own[i]];
+        c->absent[ticket * c->list.width + c->list.own_places[i]] = absent[c->list.own[i]];
+    }
+}
+
 static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
                      const char **why)
 {
@@ -627,15 +699,16 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
     double *values = calloc(instrumented + 1, sizeof(*values));
     const char **absent = calloc(instrumented + 1, sizeof(*absent));
     *why = "memory ran out";
-    bool ok =
-        values && absent &&
-        gp_sass_session_end(c->sass, c->context, run, 10 * c->device.cc_major + c->device.cc_minor,
-                            values, absent, &c->tickets[ticket].fingerprint, why);
+    bool ok = values && absent &&
+              gp_sass_session_end(c->sass, c->context, run, cc_of(c), values, absent,
+                                  &c->tickets[ticket].fingerprint, why);
     for (size_t i = 0; ok && !c->tells && i < instrumented; i++) {
         const char *why_not = c->sass_unavailable[i] ? c->sass_unavailable[i] : absent[i];
         c->values[ticket * c->list.width + c->list.places[first + i]] = why_not ? NAN : values[i];
         c->absent[ticket * c->list.width + c->list.places[first + i]] = why_not;
     }
+    if (ok)
+        take_own(c, ticket);
     free(values);
     free(absent);
     if (ok && c->tells)
@@ -685,6 +758,14 @@ static bool range_end(struct gp_collection *c, unsigned ticket, unsigned pass,
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+static bool is_own(const struct gp_collection *c, size_t place)
+{
+    for (size_t i = 0; i < c->list.own_count; i++)
+        if (c->list.own_places[i] == place)
+            return true;
+    return false;
+}
+
 /* Why a counter that is no number is absent. */
 static const char *missing(const struct gp_collection *c, const struct ticket *t, size_t place,
                            const char *not_run)
@@ -693,6 +774,8 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
     bool unread = !c->list.is_instrumented[place] || t->presumed || (t->by_range && !t->range_read);
     if (t->in_session && unread)
         return "the process ended before it was read";
+    if (is_own(c, place) && !t->by_sass)
+        return c->sass ? "how often each instruction ran was not counted" : c->no_sass;
     if (c->list.is_instrumented[place]) {
         if (t->is_new && !t->by_range)
             return c->no_session ? c->no_session : "it needs a pass that could not be made";

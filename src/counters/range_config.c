@@ -21,7 +21,7 @@ bool gp_counter_is_instrumented(const char *name)
     return strstr(name, "__sass_") != NULL;
 }
 
-static CUpti_Profiler_Host_Object *open_host(const char *chip, const char **why)
+CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize, p);
     p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
@@ -29,7 +29,7 @@ static CUpti_Profiler_Host_Object *open_host(const char *chip, const char **why)
     return GP_CUPTI_FAILED(cuptiProfilerHostInitialize, &p, why) ? NULL : p.pHostObject;
 }
 
-static void close_host(CUpti_Profiler_Host_Object *host)
+void gp_range_config_close_host(CUpti_Profiler_Host_Object *host)
 {
     if (!host)
         return;
@@ -63,7 +63,7 @@ static CUpti_Profiler_Host_Object *open_again(const char *chip, const char *cons
                                               size_t count, const char *const *unavailable,
                                               const char **why)
 {
-    CUpti_Profiler_Host_Object *host = open_host(chip, why);
+    CUpti_Profiler_Host_Object *host = gp_range_config_open_host(chip, why);
     for (size_t i = 0; host && i < count; i++) {
         const char *name = names[i];
         if (!unavailable[i])
@@ -75,7 +75,7 @@ static CUpti_Profiler_Host_Object *open_again(const char *chip, const char *cons
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
                          const char **unavailable, const char **why)
 {
-    CUpti_Profiler_Host_Object *trial = open_host(chip, why);
+    CUpti_Profiler_Host_Object *trial = gp_range_config_open_host(chip, why);
     bool alone = true;
     for (size_t i = 0; trial && i < count; i++) {
         const char *name = names[i];
@@ -83,18 +83,18 @@ bool gp_range_config_try(const char *chip, const char *const *names, size_t coun
         unavailable[i] = result == CUPTI_SUCCESS ? NULL : refusal(result, alone);
         alone = alone && unavailable[i];
         if (unavailable[i]) {
-            close_host(trial);
+            gp_range_config_close_host(trial);
             trial = open_again(chip, names, i, unavailable, why);
         }
     }
     const bool tried = trial != NULL;
-    close_host(trial);
+    gp_range_config_close_host(trial);
     return tried;
 }
 
 static void drop(struct gp_range_config *c)
 {
-    close_host(c->host);
+    gp_range_config_close_host(c->host);
     free(c->image);
     c->host = NULL;
     c->image = NULL;
@@ -105,7 +105,7 @@ static bool make(struct gp_range_config *c, const char *chip, size_t count, unsi
                  const char **why)
 {
     drop(c);
-    c->host = open_host(chip, why);
+    c->host = gp_range_config_open_host(chip, why);
     if (!c->host || gp_cupti_failed("cuptiProfilerHostConfigAddMetrics",
                                     add_metrics(c->host, c->names, count), why))
         return false;

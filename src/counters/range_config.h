@@ -17,6 +17,10 @@ struct gp_range_config {
 /* CUPTI must have been started; again and again does no harm. */
 bool gp_profiler_initialize(const char **why);
 
+/* CUPTI's object for what can be counted on a chip. NULL with the reason in *why. */
+CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why);
+void gp_range_config_close_host(CUpti_Profiler_Host_Object *host);
+
 /* True for counters of instrumented code. */
 bool gp_counter_is_instrumented(const char *name);
 

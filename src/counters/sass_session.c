@@ -22,8 +22,10 @@ struct gp_sass_session {
     struct gp_instrumented *counters;
     size_t count;
     const struct configuration *configuration;
-    size_t bases;           /* the first of its metrics; those behind only tell launches apart */
-    bool counts_everything; /* a metric of every instruction is among the bases */
+    struct gp_own *own; /* NULL: none of its counters are wanted */
+    bool has[GP_OWN_RECORDS];
+    size_t own_base[GP_OWN_RECORDS]; /* where each kind of record stands among the metrics */
+    bool counts_everything;          /* a metric of every instruction is among the bases */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
     CUpti_SassMetrics_InstanceValue *values;
@@ -92,6 +94,12 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
     if (device->ordinal < 0 || device->ordinal >= GP_MAX_DEVICES)
         return false;
     struct configuration *c = &configurations[device->ordinal];
+    for (size_t r = 0; s->own && r < GP_OWN_RECORDS; r++)
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(bases[i], gp_own_records[r]) == 0) {
+                s->has[r] = true;
+                s->own_base[r] = i;
+            }
     uint64_t *ids = calloc(count, sizeof(*ids));
     enum gp_count_kind *kinds = calloc(count, sizeof(*kinds));
     *why = "memory ran out";
@@ -133,15 +141,22 @@ static struct gp_sass_session *new_session(const char **why)
     return calloc(1, sizeof(struct gp_sass_session));
 }
 
-struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, const char **why)
+struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
+                                             const char **why)
 {
     struct gp_sass_session *s = new_session(why);
-    const char *names[TELLING + SHOWING];
+    const char *names[TELLING + SHOWING + GP_OWN_RECORDS];
     size_t count = TELLING;
     memcpy(names, telling, sizeof(telling));
     for (size_t i = 0; s && i < SHOWING; i++)
         if (has_metric(showing[i], (void *)device->chip))
             names[count++] = showing[i];
+    /* Threads at every instruction would cost too much. */
+    for (size_t r = GP_OWN_GROUPS; s && own && r < GP_OWN_THREADS; r++)
+        if (has_metric(gp_own_records[r], (void *)device->chip))
+            names[count++] = gp_own_records[r];
+    if (s)
+        s->own = own;
     if (s && configure(s, device, names, count, why))
         return s;
     gp_sass_session_close(s);
@@ -150,13 +165,24 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, con
 
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
-                                              const char **unavailable, const char **why)
+                                              struct gp_own *own, const char **unavailable,
+                                              const char **why)
 {
     struct gp_sass_session *s = new_session(why);
     if (!s)
         return NULL;
     s->count = count;
-    s->counters = gp_instrumented_open(names, count, has_metric, (void *)device->chip);
+    s->own = own;
+    /* What the own counters need is one more of the names. */
+    const char **all = calloc(count + 1, sizeof(*all));
+    if (all) {
+        memcpy(all, names, count * sizeof(*all));
+        all[count] = "smsp__sass_thread_inst_executed_pred_on.sum";
+        s->counters =
+            gp_instrumented_open(all, own ? count + 1 : count, has_metric, (void *)device->chip);
+        free(all);
+    }
+    *why = "memory ran out";
     size_t base_count = 0;
     const char *const *bases = s->counters ? gp_instrumented_bases(s->counters, &base_count) : NULL;
     if (!bases || !configure(s, device, bases, base_count, why)) {
@@ -296,6 +322,16 @@ static const struct gp_instruction *instruction_at(struct reading *r,
     return instruction;
 }
 
+static void add_own(struct gp_sass_session *s, const CUpti_SassMetrics_Data *record)
+{
+    const uint64_t id = record->pInstanceValues->metricId;
+    for (size_t r = 0; r < GP_OWN_RECORDS; r++)
+        if (s->has[r] && s->configuration->ids[s->own_base[r]] == id)
+            gp_own_add(s->own, (enum gp_own_record)r,
+                       record->functionName ? record->functionName : "", record->pcOffset,
+                       record->pInstanceValues->value);
+}
+
 static unsigned kinds_of(const struct configuration *c)
 {
     unsigned kinds = 0;
@@ -312,6 +348,8 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     const struct configuration *c = s->configuration;
     if (s->counters)
         gp_instrumented_begin(s->counters);
+    if (s->own)
+        gp_own_begin(s->own, run, cc, s->has);
     bool shows = gp_code_counts_begin(run, cc, kinds_of(c));
     for (size_t i = 0; i < count; i++) {
         const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
@@ -321,6 +359,8 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
         size_t base = 0;
         gp_fingerprint_add(fingerprint, function, s->records[i].pcOffset, value->metricId,
                            value->value);
+        if (s->own)
+            add_own(s, &s->records[i]);
         if (!value->value)
             continue;
         while (base < c->count && c->ids[base] != value->metricId)

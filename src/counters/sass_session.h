@@ -12,20 +12,24 @@
 #define GPUPROF_COUNTERS_SASS_SESSION_H
 
 #include "counters/collector.h"
+#include "counters/own.h"
 #include "counters/recall.h"
 
 struct gp_sass_session;
 
 /* A session that tells launches apart. NULL with the reason in *why where it cannot be had; the two
  * kinds cannot both be had in one process. */
-struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, const char **why);
+/* With `own`, which stays the caller's, both kinds count what its counters need as well. */
+struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
+                                             const char **why);
 
 /* A session for the named counters. Those that cannot be computed have their reason in
  * unavailable[i], NULL else. What depends on which addresses threads share is among them: CUPTI
  * does not tell. */
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
-                                              const char **unavailable, const char **why);
+                                              struct gp_own *own, const char **unavailable,
+                                              const char **why);
 void gp_sass_session_close(struct gp_sass_session *s);
 
 /* The context is about to be destroyed, and no session is open in it. If CUPTI was set up in it for

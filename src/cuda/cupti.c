@@ -14,7 +14,7 @@ struct gp_cupti gp_cupti;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool searched;
 static uint32_t version;
-static bool has_ranges, has_sass, has_events;
+static bool has_ranges, has_host_lists, has_sass, has_events;
 static const char *reason;
 
 /* ---- where it may be ------------------------------------------------------------------------- */
@@ -89,12 +89,13 @@ static void *open_library(void)
 static bool find_functions(void *handle)
 {
     bool common = true;
-    has_ranges = has_sass = has_events = true;
+    has_ranges = has_host_lists = has_sass = has_events = true;
 #define FIND(function, complete)                                     \
     *(void **)&gp_cupti.function = gp_real_dlsym(handle, #function); \
     complete = complete && gp_cupti.function;
 #define CUPTI(function) FIND(function, common)
 #define RANGE(function) FIND(function, has_ranges)
+#define HOST(function) FIND(function, has_host_lists)
 #define SASS(function) FIND(function, has_sass)
 #define EVENT(function) FIND(function, has_events)
 #include "cuda/cupti.def"
@@ -104,6 +105,11 @@ static bool find_functions(void *handle)
 bool gp_cupti_has_ranges(void)
 {
     return has_ranges;
+}
+
+bool gp_cupti_has_host_lists(void)
+{
+    return has_host_lists;
 }
 
 bool gp_cupti_has_sass(void)

@@ -18,6 +18,7 @@
 struct gp_cupti {
 #define CUPTI(function) __typeof__(&function) function;
 #define RANGE(function) CUPTI(function)
+#define HOST(function) CUPTI(function)
 #define SASS(function) CUPTI(function)
 #define EVENT(function) CUPTI(function)
 #include "cuda/cupti.def"
@@ -34,6 +35,7 @@ bool gp_cupti_find(const char **why);
 /* What this version of it has: all RANGE functions of cupti.def, all SASS functions,
  * all EVENT functions. */
 bool gp_cupti_has_ranges(void);
+bool gp_cupti_has_host_lists(void);
 bool gp_cupti_has_sass(void);
 bool gp_cupti_has_events(void);
 

@@ -1,5 +1,6 @@
 #include "launch/copies.h"
 
+#include "base/floating.h"
 #include "base/log.h"
 
 #include <pthread.h>
@@ -142,9 +143,12 @@ static void find_events(struct gp_copy *copy)
     CUcontext context = NULL;
     if (gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
         return;
+    gp_floating program;
     pthread_mutex_lock(&copies.lock);
+    gp_floating_hold(&program); /* times are read */
     struct gp_copy_pool *pool = pool_of(context);
     int pair = pool ? take_pair(pool) : -1;
+    gp_floating_restore(&program);
     pthread_mutex_unlock(&copies.lock);
     if (pair < 0)
         return;

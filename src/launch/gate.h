@@ -24,8 +24,7 @@ struct gp_thread;
 void gp_gate_abandon(struct gp_thread *thread);
 
 /* Closes the gate, waiting for calls that are passing it; they may wait for the GPU, which may wait
- * for us, so the wait ends after some seconds with false. */
-#define GP_GATE_SECONDS 1.0
+ * for us, so the wait ends after so many seconds with false. */
 bool gp_gate_close(double seconds);
 void gp_gate_open(void);
 

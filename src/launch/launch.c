@@ -72,7 +72,12 @@ static atomic_bool stuck;
  * is waited for once. */
 static bool shut_gate(void)
 {
-    bool closed = gp_gate_shut(atomic_load(&stuck) ? STUCK_SECONDS : GP_GATE_SECONDS);
+    double seconds = gp_wait_limit();
+    if (atomic_load(&stuck) && seconds > STUCK_SECONDS)
+        seconds = STUCK_SECONDS;
+    bool closed = gp_gate_shut(seconds);
+    if (!closed)
+        gp_wait_was_in_vain(seconds);
     atomic_store(&stuck, !closed);
     return closed;
 }

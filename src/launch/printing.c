@@ -1,5 +1,6 @@
 #include "launch/printing.h"
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "report/nvprof.h"
@@ -69,7 +70,7 @@ static void add_command(struct gp_text *out)
         for (ssize_t i = 0; i < n; i++)
             if (part[i] == '\0')
                 part[i] = ' ';
-        gp_text_add_bytes(out, part, (size_t)n);
+        gp_text_add_escaped(out, part, (size_t)n);
     }
     if (fd >= 0)
         close(fd);

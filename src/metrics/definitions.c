@@ -341,7 +341,7 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
     };
     memset(condition, 0, sizeof(*condition));
     const char *p = text;
-    for (;;) {
+    for (int begins_or = 0;;) {
         p = skip_blanks(p);
         if (condition->count == GP_MOST_CONDITIONS) {
             snprintf(why, why_size, "a condition has at most %d parts", GP_MOST_CONDITIONS);
@@ -370,15 +370,18 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
         } else {
             break;
         }
+        condition->terms[condition->count - 1].begins_or = begins_or;
         if (!*p)
             return 0;
-        if (strncmp(p, "and", 3) != 0 || !isspace((unsigned char)p[3]))
+        begins_or = strncmp(p, "or", 2) == 0;
+        size_t word = begins_or ? 2 : 3;
+        if ((!begins_or && strncmp(p, "and", 3) != 0) || !isspace((unsigned char)p[word]))
             break;
-        p += 3;
+        p += word;
     }
     snprintf(why, why_size,
-             "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==, or "
-             "'events'",
+             "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==, "
+             "'and', 'or', or 'events'",
              text);
     return -1;
 }
@@ -387,9 +390,13 @@ int gp_condition_holds(const struct gp_condition *condition, const struct gp_dev
 {
     /* Out of a profile, which may say anything. */
     int64_t cc = (int64_t)device->cc_major * 100 + device->cc_minor;
+    int all_hold = 1; /* since the last "or" */
     for (size_t i = 0; i < condition->count; i++) {
         int asked = condition->terms[i].cc;
         int holds = 0;
+        if (condition->terms[i].begins_or && all_hold)
+            return 1;
+        all_hold = all_hold || condition->terms[i].begins_or;
         switch (condition->terms[i].comparison) {
         case GP_LESS:
             holds = cc < asked;
@@ -410,8 +417,7 @@ int gp_condition_holds(const struct gp_condition *condition, const struct gp_dev
             holds = device->event_counters;
             break;
         }
-        if (!holds)
-            return 0;
+        all_hold = all_hold && holds;
     }
-    return 1;
+    return all_hold;
 }

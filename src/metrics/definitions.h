@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "profile/record.h"
 
-#define GP_MOST_CONDITIONS 4
+#define GP_MOST_CONDITIONS 8
 
 enum gp_comparison {
     GP_LESS,
@@ -17,12 +17,14 @@ enum gp_comparison {
     GP_EVENTS, /* not of the compute capability: counters are those of event groups */
 };
 
-/* "cc >= 9.0 and cc < 10.0", "events and cc < 5.0"; no terms: always. */
+/* "cc >= 9.0 and cc < 10.0", "events and cc < 5.0", "cc == 8.7 or cc >= 12.0"; "and" binds more
+ * tightly. No terms: always. */
 struct gp_condition {
     size_t count;
     struct {
         enum gp_comparison comparison;
-        int cc; /* 100 * major + minor */
+        int cc;        /* 100 * major + minor */
+        int begins_or; /* an "or" stands before it */
     } terms[GP_MOST_CONDITIONS];
 };
 

@@ -44,14 +44,6 @@ int gp_entry_counts_in_ranges(const struct gp_entry *e)
     return 0;
 }
 
-int gp_entry_has_formula(const struct gp_entry *e)
-{
-    for (const struct gp_variant *v = e->variants; v; v = v->next)
-        if (v->formula)
-            return 1;
-    return 0;
-}
-
 /* Whether the counters are those of event groups, which present devices no longer have. */
 static int is_for_events(const struct gp_variant *v)
 {

@@ -67,9 +67,6 @@ const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct g
 /* True where a formula for all devices has counters that event groups do not have. */
 int gp_entry_counts_in_ranges(const struct gp_entry *e);
 
-/* True where some device has a formula for it. */
-int gp_entry_has_formula(const struct gp_entry *e);
-
 /* The reason why no present device has a formula, NULL where one has. */
 const char *gp_entry_absent(const struct gp_entry *e);
 

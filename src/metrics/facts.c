@@ -73,6 +73,36 @@ static int peak_flops_hp(PARAMETERS)
     return gp_peak_flops(device, GP_HALF, value, why, why_size);
 }
 
+static int peak_tensor_fp16(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_tensor(device, GP_TENSOR_FP16, value, why, why_size);
+}
+
+static int peak_tensor_tf32(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_tensor(device, GP_TENSOR_TF32, value, why, why_size);
+}
+
+static int peak_tensor_fp64(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_tensor(device, GP_TENSOR_FP64, value, why, why_size);
+}
+
+static int peak_tensor_fp8(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_tensor(device, GP_TENSOR_FP8, value, why, why_size);
+}
+
+static int peak_tensor_fp4(PARAMETERS)
+{
+    UNUSED;
+    return gp_peak_tensor(device, GP_TENSOR_FP4, value, why, why_size);
+}
+
 static int peak_dram(PARAMETERS)
 {
     UNUSED;
@@ -189,6 +219,12 @@ static const struct gp_fact facts[] = {
             "single precision operations per second at best, tensor cores left out"),
     DERIVED("device.peak_flops_dp", peak_flops_dp, 0, "the same for double precision"),
     DERIVED("device.peak_flops_hp", peak_flops_hp, 0, "the same for half precision"),
+    DERIVED("device.peak_flops_tensor_fp16", peak_tensor_fp16, 0,
+            "operations per second of the tensor cores at best, on dense matrices of FP16 or BF16"),
+    DERIVED("device.peak_flops_tensor_tf32", peak_tensor_tf32, 0, "the same for TF32"),
+    DERIVED("device.peak_flops_tensor_fp64", peak_tensor_fp64, 0, "the same for FP64"),
+    DERIVED("device.peak_flops_tensor_fp8", peak_tensor_fp8, 0, "the same for FP8"),
+    DERIVED("device.peak_flops_tensor_fp4", peak_tensor_fp4, 0, "the same for FP4"),
     DERIVED("device.peak_dram_bytes_per_second", peak_dram, 0,
             "bandwidth of device memory, both directions together"),
     LAUNCH("grid_x", grid[0], 0, "blocks in x"),

@@ -56,6 +56,47 @@ int gp_peak_flops(const struct gp_device *d, enum gp_precision precision, double
     return 0;
 }
 
+/* Operations per clock cycle and SM of the tensor cores, an FMA being two: what NVIDIA's
+ * whitepapers give for dense matrices, summed into the widest format, over SMs and clock (V100, T4,
+ * A100, A40, L40S, H100, B200, RTX PRO 6000). FP64 on chips whose tensor cores do not have it is
+ * done by the FP64 lanes. 0: none of these says. */
+static const struct {
+    int major, minor;
+    int of[5]; /* by enum gp_tensor_numbers */
+} tensor_ops[] = {
+    {7, 0, {1024, 0, 0, 0, 0}},
+    {7, 5, {1024, 0, 0, 0, 0}},
+    {8, 0, {2048, 1024, 128, 0, 0}},
+    {8, 6, {1024, 512, 4, 0, 0}},
+    {8, 9, {1024, 512, 4, 2048, 0}},
+    {9, 0, {4096, 2048, 256, 8192, 0}},
+    {10, 0, {8192, 4096, 128, 16384, 32768}},
+    {12, 0, {1024, 512, 4, 2048, 4096}},
+};
+
+int gp_peak_tensor(const struct gp_device *d, enum gp_tensor_numbers numbers, double *value,
+                   char *why, size_t why_size)
+{
+    static const char *const names[] = {"FP16", "TF32", "FP64", "FP8", "FP4"};
+    int ops = 0;
+    for (size_t i = 0; i < sizeof(tensor_ops) / sizeof(tensor_ops[0]); i++)
+        if (tensor_ops[i].major == d->cc_major && tensor_ops[i].minor == d->cc_minor)
+            ops = tensor_ops[i].of[numbers];
+    if (ops == 0) {
+        snprintf(why, why_size,
+                 "the %s peak of the tensor cores of compute capability %d.%d is not known",
+                 names[numbers], d->cc_major, d->cc_minor);
+        return -1;
+    }
+    if (d->sm_count <= 0 || d->clock_khz <= 0) {
+        snprintf(why, why_size, "device.%s is not known",
+                 d->sm_count <= 0 ? "sm_count" : "clock_khz");
+        return -1;
+    }
+    *value = (double)d->sm_count * ops * (d->clock_khz * 1e3);
+    return 0;
+}
+
 int gp_peak_dram(const struct gp_device *d, double *value, char *why, size_t why_size)
 {
     if (d->memory_bus_bits <= 0 || d->memory_clock_khz <= 0) {

@@ -12,6 +12,17 @@ enum gp_precision { GP_HALF, GP_SINGLE, GP_DOUBLE };
 int gp_peak_flops(const struct gp_device *device, enum gp_precision precision, double *value,
                   char *why, size_t why_size);
 
+/* The same of the tensor cores, for dense matrices; BF16 is as FP16. */
+enum gp_tensor_numbers {
+    GP_TENSOR_FP16,
+    GP_TENSOR_TF32,
+    GP_TENSOR_FP64,
+    GP_TENSOR_FP8,
+    GP_TENSOR_FP4
+};
+int gp_peak_tensor(const struct gp_device *device, enum gp_tensor_numbers numbers, double *value,
+                   char *why, size_t why_size);
+
 /* Bytes per second between the device and its memory, both directions together. */
 int gp_peak_dram(const struct gp_device *device, double *value, char *why, size_t why_size);
 

@@ -89,7 +89,7 @@ static int select_name(struct gp_metrics *m, struct selection *s, const char *na
         return -1;
     }
     const char *absent = gp_entry_absent(*slot);
-    if (absent && !gp_entry_has_formula(*slot))
+    if (absent)
         return complain(problems, name, absent);
     select_entry(s, *slot);
     return 0;

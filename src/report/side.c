@@ -1,6 +1,7 @@
 #include "report/side.h"
 
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "profile/number.h"
 #include "report/layout.h"
 #include "report/nvprof_values.h"
@@ -158,21 +159,28 @@ static void add_line(const struct side *s, const struct line *line)
     }
 }
 
+/* Names of files are anybody's. */
+static void add_profile_name(const struct side *s, const char *name)
+{
+    struct gp_text text = {0};
+    gp_text_add_escaped(&text, name, strlen(name));
+    size_t from = text.length > CELL_WIDTH ? text.length - CELL_WIDTH : 0;
+    gp_text_add(s->out, s->view->csv ? "," : " ");
+    if (s->view->csv)
+        gp_csv_text(gp_text_string(&text), s->out);
+    else
+        gp_text_addf(s->out, "%*s", CELL_WIDTH, gp_text_string(&text) + from);
+    gp_text_free(&text);
+}
+
 static void add_heading(const struct side *s)
 {
     if (s->view->csv)
         gp_text_add(s->out, "\"Kernel\",\"Value\"");
     else
         gp_text_addf(s->out, "%-*s %-34s", NAME_WIDTH, "kernel", "value (metrics: their mean)");
-    for (size_t p = 0; p < s->profiles; p++) {
-        size_t length = strlen(s->names[p]);
-        size_t from = length > CELL_WIDTH && !s->view->csv ? length - CELL_WIDTH : 0;
-        gp_text_add(s->out, s->view->csv ? "," : " ");
-        if (s->view->csv)
-            gp_csv_text(s->names[p], s->out);
-        else
-            gp_text_addf(s->out, "%*s", CELL_WIDTH, s->names[p] + from);
-    }
+    for (size_t p = 0; p < s->profiles; p++)
+        add_profile_name(s, s->names[p]);
     gp_text_add(s->out, "\n");
 }
 

@@ -241,8 +241,8 @@ wrong() {
     [[ $output == *"source: ncu's table of nvprof metrics; renamed on compute capability 12"* ]]
     run "$gpuprof" metrics --cc 5.0 dram_read_bytes
     [[ $output == *"source: CUPTI's events: sectors of 32 bytes"* ]]
-    run "$gpuprof" metrics --cc 7.5 flop_count_tensor
-    [[ $output == *"absent: flop_count_tensor is not defined for compute capability 7.5"* ]]
+    run "$gpuprof" metrics --cc 7.5 flop_count_tensor_pipe
+    [[ $output == *"absent: flop_count_tensor_pipe is not defined for compute capability 7.5"* ]]
     run "$gpuprof" metrics --cc new
     [ "$status" -eq 2 ]
     run "$gpuprof" metrics nothing_like_it

@@ -60,8 +60,8 @@ completes() {
     completes "--replay --replay-mode " run --repl
     completes "on off " --replay o
     completes "application-only " --target-processes app
-    completes "gld_efficiency " --metrics gld_eff
-    completes "duration,gst_efficiency " report --metrics duration,gst_eff
+    completes "branch_efficiency " --metrics branch_eff
+    completes "duration,branch_efficiency " report --metrics duration,branch_eff
     completes "report " repor
     touch profile.jsonl
     completes "profile.jsonl " report prof

@@ -112,7 +112,7 @@ flat() {
     [[ $(flat) == *"gld_requested_throughput - - 2.000 GB/s * "* ]]
     sed -i 's/counted in other launches/it broke off/' turns.jsonl
     run "$gpuprof" report --details turns.jsonl
-    [[ $(flat) == *"absent ["*"gld_requested_throughput"*"Absent because"*"it broke off"* ]]
+    [[ $(flat) == *"absent [1]: "*"gld_requested_throughput"*"Absent because [1] "*"it broke off"* ]]
 }
 
 @test "standard input and several files" {
@@ -223,6 +223,7 @@ void *calloc(size_t k, size_t n) { return fails() ? NULL : __libc_calloc(k, n); 
 void *realloc(void *p, size_t n) { return fails() ? NULL : __libc_realloc(p, n); }
 END
     cc -shared -fPIC -O1 -o failing.so failing.c
+    export GPUPROF_CUPTI=/nonexistent # CUPTI and the sanitizers do not get on
     for arguments in "report good.jsonl" "metrics flops"; do
         n=0
         while :; do
@@ -232,8 +233,8 @@ END
                 [ "$status" -le 2 ] || { echo "$arguments: allocation $n: status $status"; cat out; false; }
             done
             # The last rounds need no more allocations than they get.
-            [ "$n" -gt 2400 ] && break
-            n=$((n + (n < 40 ? 1 : 37)))
+            [ "$n" -gt 5200 ] && break
+            n=$((n + (n < 40 ? 1 : n < 2400 ? 37 : 97)))
         done
     done
 }
@@ -425,6 +426,12 @@ END
         [[ $output == *'\x1b]0;mine\x07'* ]]
         [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
         [ "$(grep -c "^DETAILS" <<<"$output")" -le 1 ]
+    done
+    cp raw.jsonl $'raw\e[2J\nx'
+    for options in --csv --print-gpu-trace --side-by-side --merge; do
+        run "$gpuprof" report $options raw.jsonl $'raw\e[2J\nx'
+        [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
+        [ "$(grep -c '^x' <<<"$output")" -eq 0 ]
     done
     # What is wrong with a line is said of it as it is; so is a name of a file.
     printf '{"type":"header","format":1}\n{"type":"launch","\x1b[2J": tru\x1b]0;x\x07}\n' >wrong.jsonl

@@ -109,12 +109,36 @@ static inline int expect_moves_bytes(enum gp_op op)
     return op >= GP_OP_LD && op <= GP_OP_RED && op != GP_OP_LDGMC;
 }
 
+static inline enum gp_numbers expect_numbers(enum gp_op op)
+{
+    switch (op) {
+    case GP_OP_HMMA:
+    case GP_OP_HGMMA:
+        return GP_FP16; /* unless a modifier says so */
+    case GP_OP_DMMA:
+        return GP_FP64;
+    case GP_OP_QMMA:
+    case GP_OP_QGMMA:
+        return GP_FP8;
+    case GP_OP_OMMA:
+        return GP_FP4;
+    default:
+        return op == GP_OP_IMMA || op == GP_OP_BMMA || op == GP_OP_IGMMA || op == GP_OP_BGMMA
+                   ? GP_INTEGERS
+                   : GP_NO_NUMBERS;
+    }
+}
+
 static inline void expect_modifier(struct gp_instruction *e, const char *modifier)
 {
     unsigned m, n, k;
     if (expect_is_tensor(e->op)) {
         if (strcmp(modifier, "SP") == 0)
             e->sparse = true;
+        if (strcmp(modifier, "BF16") == 0)
+            e->numbers = GP_BF16;
+        if (strcmp(modifier, "TF32") == 0)
+            e->numbers = GP_TF32;
         for (size_t i = 0; i < sizeof(expect_shapes) / sizeof(expect_shapes[0]); i++) {
             if (!e->m && strcmp(modifier, expect_shapes[i].modifier) == 0) {
                 e->m = expect_shapes[i].m;
@@ -154,6 +178,7 @@ static inline struct gp_instruction expect_from_text(const char *text)
             e.op = expect_ops[i].op;
     if (expect_moves_bytes(e.op))
         e.bytes = 4;
+    e.numbers = expect_numbers(e.op);
     const bool is_volta = e.op == GP_OP_HMMA && next && strncmp(next, "884.F16", 7) == 0;
     while ((part = strsep(&next, ".")))
         expect_modifier(&e, part);
@@ -165,13 +190,13 @@ static inline struct gp_instruction expect_from_text(const char *text)
 static inline bool expect_same(const struct gp_instruction *a, const struct gp_instruction *b)
 {
     return a->op == b->op && a->bytes == b->bytes && a->m == b->m && a->n == b->n && a->k == b->k &&
-           a->sparse == b->sparse;
+           a->sparse == b->sparse && a->numbers == b->numbers;
 }
 
 static inline void expect_describe(char *out, size_t size, const struct gp_instruction *i)
 {
-    snprintf(out, size, "%s, %u bytes, %ux%ux%u%s", gp_op_name(i->op), i->bytes, i->m, i->n, i->k,
-             i->sparse ? " sparse" : "");
+    snprintf(out, size, "%s, %u bytes, %ux%ux%u%s of kind %d", gp_op_name(i->op), i->bytes, i->m,
+             i->n, i->k, i->sparse ? " sparse" : "", i->numbers);
 }
 
 #endif

@@ -102,8 +102,8 @@ printed() {
     copies() { env "$@" GPUPROF_LOG="$log" GPUPROF_OUTPUT="$profile" LD_PRELOAD="$preload" "$programs/snippets_linked" vector_add; }
     plain=$("$programs/snippets_linked" vector_add)
     [ "$(copies GPUPROF_COPIES=on)" = "$plain" ]
-    grep -q '^ *host to device  *2  *131.1 kB  *[0-9.]* us  *[0-9.]* [MG]B/s$' "$log"
-    grep -q '^ *device to host  *1  *65.54 kB  *[0-9.]* us  *[0-9.]* [MG]B/s$' "$log"
+    grep -q '^ *host to device  *2  *131.1 kB  *[0-9.]* [mu]s  *[0-9.]* [kMG]B/s$' "$log"
+    grep -q '^ *device to host  *1  *65.54 kB  *[0-9.]* [mu]s  *[0-9.]* [kMG]B/s$' "$log"
     grep -q '{"type":"copies","kind":"memcpy HtoD","calls":2,"bytes":131072,"timed":2,"timed_bytes":131072,' "$profile"
     "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '^MEMORY COPIES AND FILLS$'
     "$GPUPROF_BUILD/gpuprof" report --print times "$profile" | grep -q '%.*\[CUDA memcpy HtoD\]$'

@@ -14,7 +14,7 @@ export LD_BIND_NOW=1
         [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
     done
     # Every message and metric there is.
-    export GPUPROF_METRICS=all GPUPROF_VERIFY=always GPUPROF_TIMEOUT=soon
+    export GPUPROF_METRICS=all GPUPROF_VERIFY=always GPUPROF_TIMEOUT=soon GPUPROF_COPIES=on
     GPUPROF_REPLAY=off same_with_and_without "$programs/small_stack_linked"
     [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
     GPUSIM_FAULTS=noprivileges same_with_and_without "$programs/small_stack_linked"
@@ -22,9 +22,11 @@ export LD_BIND_NOW=1
 }
 
 @test "floating-point exceptions stay as they were, and may be fatal" {
-    same_with_and_without "$programs/small_stack_linked" traps
-    [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
-    grep -q OVERVIEW "$log"
+    for copies in off on; do
+        GPUPROF_COPIES=$copies same_with_and_without "$programs/small_stack_linked" traps
+        [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
+        grep -q OVERVIEW "$log"
+    done
 }
 
 @test "kernels with names of 2000 letters are shown demangled, and selected by that" {

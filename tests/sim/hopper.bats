@@ -65,12 +65,12 @@ load common
 }
 
 @test "an offset of 11 floats" {
-    profiled "$programs/snippets_linked" --size 1048576 --offset 11 --block 512 read_offset write_offset
+    GPUPROF_TIMEOUT=60 profiled "$programs/snippets_linked" --size 1048576 --offset 11 --block 512 read_offset write_offset
     is read_offset gld_efficiency "80.00 %"
     is read_offset gst_efficiency "100.00 %"
     is write_offset gld_efficiency "100.00 %"
     is write_offset gst_efficiency "80.00 %"
-    profiled "$programs/snippets_linked" --offset 128 --block 512 read_offset
+    GPUPROF_TIMEOUT=60 profiled "$programs/snippets_linked" --offset 128 --block 512 read_offset
     is read_offset gld_efficiency "100.00 %"
 }
 
@@ -117,6 +117,34 @@ load common
     done
     is tensor_work flop_count_sp 0
     [ "$(metric tensor_work tensor_utilization)" != 0.0000 ]
+}
+
+# 2048 threads, 8 rounds, each of which multiplies 16 x 8 x 16 numbers for a warp.
+@test "operations of the tensor cores are counted from how often their instructions ran" {
+    for metrics in default flop_count_tensor,flop_count_tensor_fp16; do
+        GPUPROF_METRICS=$metrics profiled "$programs/snippets_linked" tensor flops_float tensor
+        is tensor_work flop_count_tensor $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
+        is tensor_work flop_count_tensor_fp16 $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
+        is flops_float flop_count_tensor 0
+        [ "$(measured)" -eq 3 ]
+    done
+    [ "$(metric tensor_work flops)" = absent ] # not asked for: there is no duration
+    GPUPROF_METRICS=flops,flops_without_tensor,flop_utilization profiled "$programs/snippets_linked" tensor
+    [[ $(metric tensor_work flops) == *"FLOP/s" ]]
+    is tensor_work flops_without_tensor "0 FLOP/s"
+}
+
+@test "they are counted as well where the hardware's counters are busy" {
+    GPUSIM_FAULTS=busy GPUPROF_METRICS=flop_count_tensor profiled "$programs/snippets_linked" tensor
+    is tensor_work flop_count_tensor $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
+}
+
+@test "in nvprof's sense each thread's bytes count" {
+    GPUPROF_METRICS=gld_efficiency,gld_efficiency_nvprof,gst_efficiency_nvprof \
+        profiled "$programs/snippets_linked" vector_add matrix_column
+    is vector_add gld_efficiency_nvprof "100.00 %"
+    is vector_add gst_efficiency_nvprof "100.00 %"
+    is matrix_add_column gld_efficiency_nvprof "12.50 %"
 }
 
 @test "a kernel that asks nothing of L1 has no hit rate there" {

@@ -141,7 +141,7 @@ static void mistakes_are_told_with_file_and_line(void **state)
                 "x.ini:3: metric a: 'default' is yes or no\n");
     has_problem("[a]\nformula = 1\nwhen = sm > 7\n",
                 "x.ini:3: metric a: 'sm > 7' is no condition; write it like 'cc >= 9.0 and cc < "
-                "10.0', with < <= > >= ==, or 'events'\n");
+                "10.0', with < <= > >= ==, 'and', 'or', or 'events'\n");
     has_problem("[a]\nformula = 1\nunit = furlongs/fortnight\n",
                 "x.ini:3: metric a: a unit has at most 12 letters\n");
     has_problem("[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\nformula = 1\n",
@@ -386,10 +386,15 @@ static void conditions(void **state)
     holds("cc == 8.9", 8, 6, 0);
     holds("  cc >= 8.0  and  cc < 9.0  ", 8, 6, 1);
     holds("cc >= 8.0 and cc < 9.0", 9, 0, 0);
-    static const char *const wrong[] = {"",          "cc",          "cc 9.0",
-                                        "cc => 9.0", "9.0 <= cc",   "cc > 9.0 and",
-                                        "cc > 9.0x", "cc > 9. and", "cc >= 9.0 or cc < 3",
-                                        "cc > 999"};
+    holds("cc == 8.7 or cc >= 12.0", 8, 7, 1);
+    holds("cc == 8.7 or cc >= 12.0", 9, 0, 0);
+    holds("cc == 8.7 or cc >= 12.0", 12, 1, 1);
+    holds("cc >= 8.0 and cc < 8.6 or cc == 9.0 and cc < 9.0", 9, 0, 0);
+    holds("cc >= 8.0 and cc < 8.6 or cc == 9.0 and cc < 9.0", 8, 0, 1);
+    holds("cc < 3 or cc < 4 or cc < 5", 4, 5, 1);
+    static const char *const wrong[] = {
+        "",          "cc",          "cc 9.0",       "cc => 9.0", "9.0 <= cc",       "cc > 9.0 and",
+        "cc > 9.0x", "cc > 9. and", "cc >= 9.0 or", "cc > 999",  "cc > 9 orcc < 3", "or cc > 9"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct gp_condition c;
         char why[GP_WHY_SIZE];
@@ -436,6 +441,106 @@ static void selection(void **state)
     assert_int_equal(gp_metrics_selected_count(m), 2);
     assert_int_equal(gp_metrics_select(m, "", &problems), 0);
     assert_int_equal(gp_metrics_selected_count(m), 1);
+    gp_text_free(&problems);
+    gp_metrics_close(m);
+}
+
+static void a_metric_without_an_equivalent_says_why(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = parsed_with("[gone]\nunit = %\nabsent = it is no more\nnearest = here\n"
+                                       "[here]\nformula = a__sum\n"
+                                       "[here]\nwhen = cc == 9.0\nabsent = not on these\n"
+                                       "[uses]\nformula = 2 * here\n",
+                                       "");
+    struct gp_text problems = {0}, formula = {0};
+    char why[GP_WHY_SIZE];
+    const struct gp_launch launch = {0};
+    double value;
+    assert_int_equal(gp_metrics_select(m, "gone", &problems), -1);
+    assert_string_equal(gp_text_string(&problems), "'gone': it is no more; the nearest is here\n");
+    assert_int_equal(gp_metrics_select(m, "here", &problems), 0);
+    assert_int_equal(
+        gp_metric_formula(gp_metrics_find(m, "here"), &hopper, &formula, why, sizeof(why)), -1);
+    assert_string_equal(why, "not on these");
+    assert_int_equal(
+        gp_metric_evaluate(gp_metrics_find(m, "uses"), &hopper, &launch, &value, why, sizeof(why)),
+        -1);
+    assert_string_equal(why, "not on these");
+    assert_string_equal(gp_metric_absent(gp_metrics_find(m, "gone")),
+                        "it is no more; the nearest is here");
+    assert_null(gp_metric_absent(gp_metrics_find(m, "here")));
+    assert_int_equal(gp_metrics_select(m, "all", &problems), 0);
+    assert_int_equal(gp_metrics_selected_count(m), 2);
+    gp_text_free(&problems);
+    gp_metrics_close(m);
+
+    m = parsed_with(
+        "[a]\nformula = x__y\nabsent = no\n[b]\nmetrics = a\nformula = x__y\n",
+        "x.ini:3: metric a: it has a formula, so it cannot be absent; leave one of them "
+        "out\n"
+        "x.ini:5: metric b: only a set has 'metrics'; a set's name is written [set "
+        "NAME]\n");
+    gp_metrics_close(m);
+}
+
+static void sets_have_names(void **state)
+{
+    (void)state;
+    struct gp_metrics *m =
+        parsed_with("[one]\nformula = a__sum\n[two]\nformula = b__sum\n"
+                    "[set mine]\ndescription = my own\nmetrics = two, a__b.sum,\n"
+                    "   one\n",
+                    "");
+    struct gp_text problems = {0};
+    assert_int_equal(gp_metrics_set_count(m), 1);
+    assert_string_equal(gp_metrics_set_at(m, 0)->name, "mine");
+    assert_string_equal(gp_metrics_set_at(m, 0)->description, "my own");
+    assert_int_equal(gp_metrics_select(m, "mine,one", &problems), 0);
+    assert_int_equal(gp_metrics_selected_count(m), 3);
+    assert_string_equal(gp_metrics_selected(m, 0)->name, "two");
+    assert_string_equal(gp_metrics_selected(m, 1)->name, "a__b.sum");
+    assert_string_equal(gp_metrics_selected(m, 2)->name, "one");
+    gp_metrics_close(m);
+
+    m = parsed_with("[one]\nformula = a__sum\n[set bad]\nmetrics = on\n[set empty]\n",
+                    "x.ini:5: set empty: there is no 'metrics = ...'\n"
+                    "x.ini:3: set bad: there is no metric 'on'; did you mean one?\n");
+    assert_int_equal(gp_metrics_set_count(m), 0);
+    gp_metrics_close(m);
+    gp_text_free(&problems);
+}
+
+static void counters_are_selected_by_their_own_names(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = parsed_with("[one]\nformula = a__sum\n", "");
+    struct gp_text problems = {0};
+    const char *const list = "one,dram__bytes_read.sum,sm__x.avg.pct_of_peak_sustained_elapsed";
+    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    assert_int_equal(gp_metrics_selected_count(m), 3);
+    assert_string_equal(gp_metrics_selected(m, 2)->unit, "%");
+    const char **names;
+    size_t count;
+    assert_int_equal(gp_metrics_counters(m, &hopper, &names, &count), 0);
+    assert_int_equal(count, 3);
+    assert_string_equal(names[1], "dram__bytes_read.sum");
+    const struct gp_counter counter = {names[1], 77, NULL};
+    const struct gp_launch launch = {.counter_count = 1, .counters = &counter};
+    double value;
+    char why[GP_WHY_SIZE];
+    assert_int_equal(
+        gp_metric_evaluate(gp_metrics_selected(m, 1), &hopper, &launch, &value, why, sizeof(why)),
+        0);
+    assert_true(value == 77);
+    free(names);
+    assert_int_equal(gp_metrics_select(m, "dram__bytes_*", &problems), -1);
+    assert_int_equal(gp_metrics_select(m, "dram__bytes;x", &problems), -1);
+    assert_string_equal(gp_text_string(&problems),
+                        "'dram__bytes_*': the command gpuprof finds the counters that this stands "
+                        "for, on a machine with a GPU or with --chip\n"
+                        "'dram__bytes;x': a counter's name has letters, digits, '_' and '.'\n");
     gp_text_free(&problems);
     gp_metrics_close(m);
 }
@@ -570,6 +675,9 @@ int main(void)
         cmocka_unit_test(conditions),
         cmocka_unit_test(a_condition_may_ask_where_the_counters_come_from),
         cmocka_unit_test(selection),
+        cmocka_unit_test(a_metric_without_an_equivalent_says_why),
+        cmocka_unit_test(sets_have_names),
+        cmocka_unit_test(counters_are_selected_by_their_own_names),
         cmocka_unit_test(a_users_definition_replaces_the_shipped_one),
         cmocka_unit_test(a_users_mistake_leaves_the_shipped_definition),
         cmocka_unit_test(what_is_no_file_is_told),

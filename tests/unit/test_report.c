@@ -509,7 +509,7 @@ static void memory_is_bounded(void **state)
 
 /* A launch as the paper's measurements would have it; each test changes what it is about. */
 struct sample {
-    struct gp_counter counters[24];
+    struct gp_counter counters[32];
     struct gp_launch launch;
 };
 
@@ -552,6 +552,14 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
                 {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 0, NULL},
                 {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 0, NULL},
                 {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 0, NULL},
+                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 0, NULL},
+                {"smsp__sass_inst_executed_op_tma.sum", 0, NULL},
+                {"gpuprof__sass_ops_tensor_src_fp16.sum", 0, NULL},
+                {"gpuprof__sass_ops_tensor_src_bf16.sum", 0, NULL},
+                {"gpuprof__sass_ops_tensor_src_tf32.sum", 0, NULL},
+                {"gpuprof__sass_ops_tensor_src_fp64.sum", 0, NULL},
+                {"gpuprof__sass_ops_tensor_src_fp8.sum", 0, NULL},
+                {"gpuprof__sass_ops_tensor_src_fp4.sum", 0, NULL},
             },
         .launch =
             {
@@ -561,7 +569,7 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
                 .registers = 16,
                 .shared_carveout = -1,
                 .passes = 2,
-                .counter_count = 24,
+                .counter_count = 32,
             },
     };
     s->launch.counters = s->counters;

@@ -63,11 +63,24 @@ uint32_t gpusim_code_offset(const struct gpusim_site *site)
     return before * GPUSIM_INSTRUCTION_BYTES;
 }
 
+/* As on compute capability 9.0: words of four bytes from the next instruction on, the low eight
+ * bits of their number at bit 16, the others from bit 34 on. */
+static void go_to_the_start(uint64_t word[2], uint32_t from)
+{
+    const int64_t words = -((int64_t)from + GPUSIM_INSTRUCTION_BYTES) / 4;
+    const uint64_t high = (uint64_t)(words >> 8);
+
+    word[0] = (word[0] & 0xff00ffff) | (uint64_t)(words & 0xff) << 16 | high << 34;
+    word[1] = (word[1] & ~UINT64_C(0x3ffff)) | (high >> 30 & 0x3ffff);
+}
+
 static void write_site(unsigned char *code, const struct gpusim_site *site)
 {
     uint64_t word[2];
 
     memcpy(word, encodings[site->op], sizeof(word));
+    if (site->op == GPUSIM_OP_BRANCH)
+        go_to_the_start(word, gpusim_code_offset(site));
     if (site->size)
         word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);
     for (unsigned i = 0; i < site->count; i++)

@@ -171,6 +171,15 @@ struct gpusim_loop gpusim_loop_begin(struct gpusim_thread *t, const struct gpusi
 void gpusim_loop_turn(struct gpusim_loop *loop);
 void gpusim_loop_end(struct gpusim_loop *loop);
 
+/* DO(t) { TURN; ... } while (AGAIN(t, condition)): a loop whose branch stands at its end, as
+ * compilers write it. */
+#define DO(t)                                                                        \
+    for (struct gpusim_loop gpusim_loop_ __attribute__((cleanup(gpusim_loop_end))) = \
+             gpusim_loop_begin(t, GPUSIM_SITE(GPUSIM_OP_CONTROL));                   \
+         gpusim_loop_.open; gpusim_loop_.open = false)                               \
+        do
+#define TURN gpusim_loop_turn(&gpusim_loop_)
+#define AGAIN(t, condition) gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition))
 #define FOR(t, init, condition, step)                                                \
     for (struct gpusim_loop gpusim_loop_ __attribute__((cleanup(gpusim_loop_end))) = \
              gpusim_loop_begin(t, GPUSIM_SITE(GPUSIM_OP_CONTROL));                   \

@@ -97,7 +97,14 @@ static void tensor_work(struct gpusim_thread *t)
     unsigned rounds = PARAM(t, 1, unsigned);
     unsigned i = LINEAR_INDEX(t);
 
-    FOR(t, unsigned r = 0, r < rounds, r++) TENSOR(t);
+    unsigned r = 0;
+    DO(t)
+    {
+        TURN;
+        TENSOR(t);
+    }
+    while (AGAIN(t, ++r < rounds))
+        ;
     STG(t, &out[i], (float)rounds);
     EXIT(t);
 }

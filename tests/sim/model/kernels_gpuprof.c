@@ -8,30 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/work.h"
 #include "model/kernel.h"
-
-#define UNIT_BYTES 16384u
-#define COPY_ALIGNMENT 128u
-#define HIGH_HALVES 65536u
-#define FOUND_AT_ONCE 120u
-
-struct segment {
-    uint64_t live, saved, bytes, start, first_unit;
-};
-
-struct range {
-    uint64_t start, end;
-};
-
-struct table {
-    uint64_t ranges, marks, list, high, first, end, count;
-};
-
-struct answer {
-    uint64_t changed_bytes;
-    uint32_t watched, elsewhere, found, kept;
-    uint32_t at_once[FOUND_AT_ONCE];
-};
 
 static uint64_t param64(const struct gpusim_grid *grid, unsigned i)
 {
@@ -65,11 +43,11 @@ static unsigned char *stretch(struct gpusim_grid *grid, uint64_t address, uint64
 /* ---- segments ---- */
 
 /* A piece of a segment; saved is NULL where it has no copy. */
-typedef enum gpusim_outcome visit(struct gpusim_grid *grid, const struct segment *segment,
+typedef enum gpusim_outcome visit(struct gpusim_grid *grid, const struct gp_segment *segment,
                                   uint64_t address, unsigned char *live, unsigned char *saved,
                                   uint64_t bytes, void *data);
 
-static enum gpusim_outcome visit_segment(struct gpusim_grid *grid, const struct segment *s,
+static enum gpusim_outcome visit_segment(struct gpusim_grid *grid, const struct gp_segment *s,
                                          uint64_t from, uint64_t to, visit *visit, void *data)
 {
     while (from < to) {
@@ -93,25 +71,25 @@ static enum gpusim_outcome each_piece(struct gpusim_grid *grid, uint64_t begin, 
                                       visit *visit, void *data)
 {
     uint32_t count = param32(grid, 1);
-    const struct segment *segments =
+    const struct gp_segment *segments =
         gpusim_grid_memory(grid, param64(grid, 0), count * sizeof(*segments));
     enum gpusim_outcome outcome = GPUSIM_RAN;
     uint64_t units = 0;
 
     if (!count || !segments)
         return GPUSIM_ILLEGAL_ADDRESS;
-    if (grid->block.x != 256 || begin >= end)
+    if (grid->block.x != GP_UNIT_THREADS || begin >= end)
         return GPUSIM_TRAPPED;
     for (uint32_t i = 0; i < count && outcome == GPUSIM_RAN; i++) {
-        struct segment s = segments[i];
+        struct gp_segment s = segments[i];
         uint64_t base = s.live / 16 * 16, last = s.live + s.bytes;
-        uint64_t own = (s.live % 16 + s.bytes + UNIT_BYTES - 1) / UNIT_BYTES;
+        uint64_t own = (s.live % 16 + s.bytes + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES;
         if (s.bytes == 0 || s.first_unit != units || s.start > s.live)
             return GPUSIM_TRAPPED;
-        if (s.saved && (s.saved - s.live) % COPY_ALIGNMENT != 0)
+        if (s.saved && (s.saved - s.live) % GP_COPY_ALIGNMENT != 0)
             return GPUSIM_MISALIGNED_ADDRESS;
         for (uint64_t u = 0; u < own && outcome == GPUSIM_RAN; u++) {
-            uint64_t from = base + u * UNIT_BYTES, to = from + UNIT_BYTES;
+            uint64_t from = base + u * GP_UNIT_BYTES, to = from + GP_UNIT_BYTES;
             if (units + u < begin || units + u >= end)
                 continue;
             outcome = visit_segment(grid, &segments[i], from < s.live ? s.live : from,
@@ -125,11 +103,11 @@ static enum gpusim_outcome each_piece(struct gpusim_grid *grid, uint64_t begin, 
 /* ---- pointers ---- */
 
 struct search {
-    const struct table *table;
-    const struct range *ranges;
+    const struct gp_table *table;
+    const struct gp_range *ranges;
     uint32_t *marks, *list;
     const uint32_t *high;
-    struct answer *answer;
+    struct gp_answer *answer;
     uint32_t round;
     bool wrong_index, wrong_count;
 };
@@ -146,11 +124,11 @@ static enum gpusim_outcome open_search(struct gpusim_grid *grid, struct search *
     s->ranges = gpusim_grid_memory(grid, s->table->ranges, s->table->count * sizeof(*s->ranges));
     s->marks = gpusim_grid_memory(grid, s->table->marks, s->table->count * sizeof(*s->marks));
     s->list = gpusim_grid_memory(grid, s->table->list, s->table->count * sizeof(*s->list));
-    s->high = gpusim_grid_memory(grid, s->table->high, HIGH_HALVES / 8);
+    s->high = gpusim_grid_memory(grid, s->table->high, GP_HIGH_HALVES / 8);
     if (!s->ranges || !s->marks || !s->list || !s->high)
         return GPUSIM_ILLEGAL_ADDRESS;
     for (uint64_t i = 0; i < s->table->count; i++) {
-        const struct range *r = &s->ranges[i];
+        const struct gp_range *r = &s->ranges[i];
         if (r->end <= r->start || (i > 0 && r->start < r[-1].end))
             return GPUSIM_TRAPPED;
     }
@@ -170,7 +148,7 @@ static void found(const struct search *s, uint64_t range)
         s->answer->found = 0x7fffffffu;
         return;
     }
-    if (s->answer->found < FOUND_AT_ONCE)
+    if (s->answer->found < GP_FOUND_AT_ONCE)
         s->answer->at_once[s->answer->found] = index;
     s->list[s->answer->found++] = index;
 }
@@ -182,7 +160,7 @@ static void look_up(const struct search *s, uint64_t address)
 
     if (address < s->table->first || address > s->table->end)
         return;
-    if (half < HIGH_HALVES && !(s->high[half / 32] >> half % 32 & 1))
+    if (half < GP_HIGH_HALVES && !(s->high[half / 32] >> half % 32 & 1))
         return;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
@@ -198,7 +176,7 @@ static void look_up(const struct search *s, uint64_t address)
 }
 
 /* Words whose upper half begins in this piece. */
-static void follow(struct gpusim_grid *grid, const struct segment *segment, uint64_t address,
+static void follow(struct gpusim_grid *grid, const struct gp_segment *segment, uint64_t address,
                    const unsigned char *live, uint64_t bytes, const struct search *s)
 {
     uint32_t least = (uint32_t)(s->table->first >> 32), most = (uint32_t)(s->table->end >> 32);
@@ -220,7 +198,7 @@ static void follow(struct gpusim_grid *grid, const struct segment *segment, uint
 
 /* ---- the kernels ---- */
 
-static enum gpusim_outcome copy_piece(struct gpusim_grid *grid, const struct segment *segment,
+static enum gpusim_outcome copy_piece(struct gpusim_grid *grid, const struct gp_segment *segment,
                                       uint64_t address, unsigned char *live, unsigned char *saved,
                                       uint64_t bytes, void *search)
 {
@@ -252,7 +230,7 @@ struct rewinding {
     uint64_t changed;
 };
 
-static enum gpusim_outcome rewind_piece(struct gpusim_grid *grid, const struct segment *segment,
+static enum gpusim_outcome rewind_piece(struct gpusim_grid *grid, const struct gp_segment *segment,
                                         uint64_t address, unsigned char *live, unsigned char *saved,
                                         uint64_t bytes, void *data)
 {
@@ -276,7 +254,7 @@ static enum gpusim_outcome rewind_piece(struct gpusim_grid *grid, const struct s
 static enum gpusim_outcome compare(struct gpusim_grid *grid)
 {
     struct rewinding r = {.restore = false};
-    struct answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
+    struct gp_answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
     enum gpusim_outcome outcome;
 
     if (!answer)
@@ -290,7 +268,7 @@ static enum gpusim_outcome compare(struct gpusim_grid *grid)
 static enum gpusim_outcome rewind_all(struct gpusim_grid *grid)
 {
     struct rewinding r = {.restore = true};
-    struct answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
+    struct gp_answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
     enum gpusim_outcome outcome;
 
     if (!answer)
@@ -306,35 +284,35 @@ static enum gpusim_outcome rewind_all(struct gpusim_grid *grid)
 
 struct keeping {
     struct gpusim_grid *grid;
-    struct answer *answer;
+    struct gp_answer *answer;
     uint32_t *places; /* by unit */
     uint64_t device, host;
     uint32_t on_device, capacity;
     uint64_t changed;
 };
 
-static uint64_t unit_base(const struct segment *s, uint64_t address)
+static uint64_t unit_base(const struct gp_segment *s, uint64_t address)
 {
     uint64_t base = s->live / 16 * 16;
-    return base + (address - base) / UNIT_BYTES * UNIT_BYTES;
+    return base + (address - base) / GP_UNIT_BYTES * GP_UNIT_BYTES;
 }
 
-static uint64_t unit_number(const struct segment *s, uint64_t address)
+static uint64_t unit_number(const struct gp_segment *s, uint64_t address)
 {
-    return s->first_unit + (address - s->live / 16 * 16) / UNIT_BYTES;
+    return s->first_unit + (address - s->live / 16 * 16) / GP_UNIT_BYTES;
 }
 
 /* What is kept of the bytes at an address of a unit that has a place. */
-static unsigned char *kept_bytes(const struct keeping *k, const struct segment *s, uint64_t address,
-                                 uint64_t bytes)
+static unsigned char *kept_bytes(const struct keeping *k, const struct gp_segment *s,
+                                 uint64_t address, uint64_t bytes)
 {
     uint32_t place = k->places[unit_number(s, address)] - 1;
-    uint64_t at = place < k->on_device ? k->device + (uint64_t)place * UNIT_BYTES
-                                       : k->host + (uint64_t)(place - k->on_device) * UNIT_BYTES;
+    uint64_t at = place < k->on_device ? k->device + (uint64_t)place * GP_UNIT_BYTES
+                                       : k->host + (uint64_t)(place - k->on_device) * GP_UNIT_BYTES;
     return gpusim_grid_memory(k->grid, at + (address - unit_base(s, address)), bytes);
 }
 
-static enum gpusim_outcome claim_piece(struct gpusim_grid *grid, const struct segment *segment,
+static enum gpusim_outcome claim_piece(struct gpusim_grid *grid, const struct gp_segment *segment,
                                        uint64_t address, unsigned char *live, unsigned char *saved,
                                        uint64_t bytes, void *data)
 {
@@ -352,7 +330,7 @@ static enum gpusim_outcome claim_piece(struct gpusim_grid *grid, const struct se
     return GPUSIM_RAN;
 }
 
-static enum gpusim_outcome keep_piece(struct gpusim_grid *grid, const struct segment *segment,
+static enum gpusim_outcome keep_piece(struct gpusim_grid *grid, const struct gp_segment *segment,
                                       uint64_t address, unsigned char *live, unsigned char *saved,
                                       uint64_t bytes, void *data)
 {
@@ -371,7 +349,7 @@ static enum gpusim_outcome keep_piece(struct gpusim_grid *grid, const struct seg
 }
 
 static enum gpusim_outcome rewind_kept_piece(struct gpusim_grid *grid,
-                                             const struct segment *segment, uint64_t address,
+                                             const struct gp_segment *segment, uint64_t address,
                                              unsigned char *live, unsigned char *saved,
                                              uint64_t bytes, void *data)
 {
@@ -385,9 +363,10 @@ static enum gpusim_outcome rewind_kept_piece(struct gpusim_grid *grid,
     return outcome;
 }
 
-static enum gpusim_outcome put_back_piece(struct gpusim_grid *grid, const struct segment *segment,
-                                          uint64_t address, unsigned char *live,
-                                          unsigned char *saved, uint64_t bytes, void *data)
+static enum gpusim_outcome put_back_piece(struct gpusim_grid *grid,
+                                          const struct gp_segment *segment, uint64_t address,
+                                          unsigned char *live, unsigned char *saved, uint64_t bytes,
+                                          void *data)
 {
     const struct keeping *k = data;
     const unsigned char *from = saved;
@@ -455,11 +434,11 @@ static enum gpusim_outcome put_back(struct gpusim_grid *grid)
 /* ---- hashes ---- */
 
 struct hashing {
-    const struct segment *segments;
+    const struct gp_segment *segments;
     uint64_t *hashes;
 };
 
-static enum gpusim_outcome hash_piece(struct gpusim_grid *grid, const struct segment *segment,
+static enum gpusim_outcome hash_piece(struct gpusim_grid *grid, const struct gp_segment *segment,
                                       uint64_t address, unsigned char *live, unsigned char *saved,
                                       uint64_t bytes, void *data)
 {
@@ -494,7 +473,7 @@ static enum gpusim_outcome compare_hashes(struct gpusim_grid *grid)
     uint32_t count = param32(grid, 2);
     const uint64_t *before = gpusim_grid_memory(grid, param64(grid, 0), count * sizeof(*before));
     const uint64_t *after = gpusim_grid_memory(grid, param64(grid, 1), count * sizeof(*after));
-    struct answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
+    struct gp_answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
 
     if (!before || !after || !answer)
         return GPUSIM_ILLEGAL_ADDRESS;

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# `gpuprof metrics`, and counters by their own names. What CUPTI's host library answers without a GPU is
+# asked of the simulated one here, of the real one where there is one.
+
+setup() {
+    gpuprof=$GPUPROF_BUILD/gpuprof
+    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR
+    export LD_LIBRARY_PATH=$GPUPROF_BUILD/sim GPUPROF_CUPTI=$GPUPROF_BUILD/sim/libcupti.so.13
+}
+
+# real_cupti: from here on the toolkit's own library, which knows all chips.
+real_cupti() {
+    unset LD_LIBRARY_PATH GPUPROF_CUPTI
+    "$gpuprof" metrics --chip GH100 --passes duration >/dev/null 2>&1 || skip "there is no libcupti"
+}
+
+@test "one metric is explained: meaning, formula, source, counters, passes" {
+    run "$gpuprof" metrics gld_efficiency
+    [ "$status" -eq 0 ]
+    [[ $output == *"gld_efficiency (%), default"* ]]
+    [[ $output == *"= smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct, where not 0: gld_transactions"* ]]
+    [[ $output == *"counters: smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct,"* ]]
+    [[ $output == *"passes on GH100: 1 of instrumented code"* ]]
+}
+
+@test "our own counters are of every chip" {
+    run "$gpuprof" metrics flop_count_tensor_bf16
+    [[ $output == *"counters: gpuprof__sass_ops_tensor_src_bf16.sum"$'\n'* ]]
+    run "$gpuprof" --metrics gpuprof__sass_ops_tensor_src_bf16.sum sh -c 'echo $GPUPROF_METRICS'
+    [ "$output" = gpuprof__sass_ops_tensor_src_bf16.sum ]
+}
+
+@test "what no present chip has is explained, with the nearest, and refused before the program starts" {
+    run "$gpuprof" metrics nc_gld_efficiency
+    [ "$status" -eq 0 ]
+    [[ $output == *"absent: there is no read-only cache apart from L1"*"the nearest is gld_efficiency"* ]]
+    run "$gpuprof" --metrics nc_gld_efficiency touch "$BATS_TEST_TMPDIR/started"
+    [ "$status" -eq 2 ]
+    [ ! -e "$BATS_TEST_TMPDIR/started" ]
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "the list has every class, and the sets" {
+    run "$gpuprof" metrics
+    for class in memory instructions stalls event absent "speed of light" sets; do
+        [[ $output == *$'\n'"$class"$'\n'* ]]
+    done
+    [[ $output == *"  paper "* ]]
+}
+
+@test "--passes says how often a kernel runs, for each set and for what is named" {
+    run "$gpuprof" metrics --passes
+    [ "$status" -eq 0 ]
+    [[ $output == "runs of a kernel on GH100"* ]]
+    [[ $output == *$'\n'"default             1            1"* ]]
+    [[ $output == *$'\n'"launch              1            0"* ]]
+    run "$gpuprof" metrics --passes ipc gld_efficiency
+    [[ $output == *$'\n'"together            1            1        2" ]]
+}
+
+@test "the set of a user's own file" {
+    mkdir -p "$BATS_TEST_TMPDIR/gpuprof"
+    printf '[set mine]\ndescription = what I look at\nmetrics = ipc, dram__bytes_read.sum\n' \
+        >"$BATS_TEST_TMPDIR/gpuprof/mine.ini"
+    run "$gpuprof" metrics --passes mine
+    [[ $output == *$'\n'"mine                1            0        2" ]]
+    printf '[set mine]\nmetrics = ipcc\n' >"$BATS_TEST_TMPDIR/gpuprof/mine.ini"
+    run "$gpuprof" metrics ipc
+    [[ $output == *"gpuprof/mine.ini:1: set mine: there is no metric 'ipcc'; did you mean ipc?"* ]]
+}
+
+@test "a counter that the GPU does not have is told before the program starts" {
+    run "$gpuprof" --metrics dram__bytes_reed.sum touch "$BATS_TEST_TMPDIR/started"
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: --metrics: GH100 has no counter 'dram__bytes_reed.sum'"* ]]
+    [ ! -e "$BATS_TEST_TMPDIR/started" ]
+}
+
+@test "real CUPTI: near names and ends, patterns, chips" {
+    real_cupti
+    run "$gpuprof" --chip GH100 --metrics dram__bytes_reed.sum true
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --metrics: GH100 has no counter 'dram__bytes_reed.sum'; did you mean dram__bytes_read.sum?" ]
+    run "$gpuprof" --chip GH100 --metrics dram__bytes_read true
+    [ "$status" -eq 2 ]
+    [[ $output == *"; dram__bytes_read ends in one of .avg, "* ]]
+    run "$gpuprof" --chip GH100 --metrics 'ipc,smsp__warps_issue_stalled_b*,dram__bytes_r*.sum' sh -c 'echo $GPUPROF_METRICS'
+    [ "$output" = "ipc,smsp__warps_issue_stalled_barrier.sum,smsp__warps_issue_stalled_branch_resolving.sum,dram__bytes_read.sum" ]
+    run "$gpuprof" --chip GH100 --metrics 'nothing__like_it*' true
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --metrics: 'nothing__like_it*': no counter of the chip fits it" ]
+    run "$gpuprof" --chip GH100 --metrics 'sm*' true
+    [ "$status" -eq 2 ]
+    run "$gpuprof" --chip GB202 --metrics dram__bytes_read.sum true
+    [ "$status" -eq 2 ]
+    run "$gpuprof" metrics --chip GB202 dram_read_bytes
+    [[ $output == *"= dram__bytes_op_read.sum"* ]]
+    run "$gpuprof" metrics --chip GH10 ipc
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --chip: there is no chip 'GH10'; did you mean GH100?" ]
+}
+
+@test "without CUPTI counters are taken at their word, patterns are not" {
+    export GPUPROF_CUPTI=/nonexistent
+    run "$gpuprof" --metrics dram__bytes_read.sum sh -c 'echo $GPUPROF_METRICS'
+    [ "$output" = "dram__bytes_read.sum" ]
+    run "$gpuprof" --metrics 'dram__bytes_*' true
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: --metrics: 'dram__bytes_*': the file GPUPROF_CUPTI names cannot be loaded"* ]]
+    run "$gpuprof" metrics ipc
+    [ "$status" -eq 0 ]
+    run "$gpuprof" metrics --passes
+    [ "$status" -eq 1 ]
+}
