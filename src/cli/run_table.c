@@ -79,8 +79,8 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                     "(10%)",
                     HOW, NULL, NULL, NULL, 0},
     [RUN_KERNEL_TIMEOUT] = {"kernel-timeout", 0, "SECONDS",
-                            "after so long a kernel that does not end by itself is measured no "
-                            "further (5)",
+                            "how long a kernel that does not end by itself is waited for, the "
+                            "first time; all such waits together take less than twice that (1)",
                             HOW, NULL, NULL, NULL, 0},
     [RUN_TIMEOUT] = {"timeout", 't', "SECONDS",
                      "end the program after so long, with SIGTERM; what was measured is in the "

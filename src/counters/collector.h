@@ -52,6 +52,21 @@ struct gp_run {
     void *empty_caches_data;
 };
 
+/* The passes of a launch, which is replayed for each or makes one of them itself. */
+struct gp_passes {
+    unsigned hardware;       /* numbered from 0; none where no counter of the hardware is wanted,
+                              * or can be had at present */
+    bool instrumented;       /* one that gives counters: GP_INSTRUMENTED_PASS */
+    bool hardware_wanted;    /* a counter of the hardware that this GPU has, other than the time */
+    const char *no_hardware; /* why it counts nothing at present although it was asked to */
+};
+
+struct gp_ticket_state {
+    bool read;     /* nothing more will become readable: it may be recorded before others are */
+    bool recalled; /* its instrumented counters are those of a launch that was, or was presumed to
+                    * be, alike */
+};
+
 struct gp_collector {
     /* True for devices of the generations this way of counting is for. */
     bool (*suits)(const struct gp_device *device);
@@ -62,36 +77,16 @@ struct gp_collector {
     struct gp_collection *(*open)(CUcontext context, const struct gp_device *device,
                                   const char *const *names, size_t count, const char **why);
 
-    /* How many hardware passes a launch needs; 0 when no counter of the hardware is wanted, or can
-     * be had at present. */
-    unsigned (*hardware_passes)(struct gp_collection *collection);
+    /* What there is to be made. Where the hardware could not be had it may be asked for again. */
+    struct gp_passes (*passes)(struct gp_collection *collection);
 
-    /* True when a pass of instrumented code gives counters; its number is GP_INSTRUMENTED_PASS. */
-    bool (*instruments)(const struct gp_collection *collection);
+    /* The next pass of a launch that is replayed, false where there is none any more. `made`: the
+     * one before was made, and ended well; the first time it says nothing. */
+    bool (*next)(struct gp_collection *collection, unsigned ticket, const struct gp_run *run,
+                 bool made, unsigned *pass);
 
-    /* Asked once before a launch's passes: true when its instrumented pass has to come first. */
-    bool (*instruments_first)(struct gp_collection *collection, unsigned ticket,
-                              const struct gp_run *run);
-
-    /* Asked once after the hardware's passes: true when the launch has to make an instrumented pass
-     * now. It is false also where the launch is presumed to be like others of its kind. */
-    bool (*instruments_last)(struct gp_collection *collection, unsigned ticket,
-                             const struct gp_run *run);
-
-    /* True when the launch, after that, has to make it once more: it was found to be like none
-     * before. */
-    bool (*instruments_again)(const struct gp_collection *collection, unsigned ticket);
-
-    /* True when its instrumented counters are those of a launch that was found, or presumed, to be
-     * alike. */
-    bool (*recalled)(const struct gp_collection *collection, unsigned ticket);
-
-    /* True when a counter of the hardware is wanted that this GPU has, apart from the kernel's
-     * duration. */
-    bool (*wants_hardware)(const struct gp_collection *collection);
-
-    /* Why the hardware counts nothing at present although it was asked to; NULL when it counts. */
-    const char *(*no_hardware)(const struct gp_collection *collection);
+    /* What is known of the launch by now. */
+    struct gp_ticket_state (*state)(const struct gp_collection *collection, unsigned ticket);
 
     /* Before a launch: its ticket. There are few; once `full`, settle and read before the next. */
     unsigned (*ticket)(struct gp_collection *collection);
@@ -116,10 +111,6 @@ struct gp_collector {
      * until the next call. Those whose passes did not run are absent with `not_run` as reason. */
     const struct gp_counter *(*read)(struct gp_collection *collection, unsigned ticket,
                                      const char *not_run);
-
-    /* True when nothing more of a launch will become readable: it may be recorded before the others
-     * are. */
-    bool (*is_read)(const struct gp_collection *collection, unsigned ticket);
 
     /* All launches have been read: their tickets are given out again. */
     void (*reset)(struct gp_collection *collection);

@@ -14,8 +14,8 @@
 struct gp_collection {
     CUdevice device;
     CUpti_EventGroupSets *sets;
-    unsigned passes_run; /* of the launch at hand */
-    bool counts;         /* a pass has begun before */
+    unsigned passes_begun, passes_run; /* of the launch at hand */
+    bool counts;                       /* a pass has begun before */
     const char *no_hardware;
     struct gp_counter *counters;
     const char **unavailable; /* why this chip cannot count one, NULL if it can */
@@ -134,32 +134,7 @@ static struct gp_collection *events_open(CUcontext context, const struct gp_devi
     return NULL;
 }
 
-static unsigned events_passes(struct gp_collection *c)
-{
-    return c->no_hardware ? 0 : c->sets->numSets;
-}
-
-static bool events_instrument(const struct gp_collection *c)
-{
-    (void)c;
-    return false;
-}
-
-static bool events_instrument_early_or_late(struct gp_collection *c, unsigned ticket,
-                                            const struct gp_run *run)
-{
-    (void)c, (void)ticket, (void)run;
-    return false;
-}
-
-static bool events_instrument_again(const struct gp_collection *c, unsigned ticket)
-{
-    (void)c;
-    (void)ticket;
-    return false;
-}
-
-static bool events_want_hardware(const struct gp_collection *c)
+static bool wants_hardware(const struct gp_collection *c)
 {
     for (size_t i = 0; i < c->count; i++)
         if (!c->unavailable[i] && strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
@@ -167,9 +142,23 @@ static bool events_want_hardware(const struct gp_collection *c)
     return false;
 }
 
-static const char *events_no_hardware(const struct gp_collection *c)
+static struct gp_passes events_passes(struct gp_collection *c)
 {
-    return c->no_hardware;
+    return (struct gp_passes){
+        .hardware = c->no_hardware ? 0 : c->sets->numSets,
+        .hardware_wanted = wants_hardware(c),
+        .no_hardware = c->no_hardware,
+    };
+}
+
+static bool events_next(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
+                        bool made, unsigned *pass)
+{
+    (void)ticket, (void)run;
+    if (c->passes_begun > 0 && !made)
+        return false;
+    *pass = c->passes_begun++;
+    return !c->no_hardware && *pass < c->sets->numSets;
 }
 
 static size_t events_count(const struct gp_collection *c)
@@ -197,7 +186,7 @@ static void events_reset(struct gp_collection *c)
 
 static unsigned events_ticket(struct gp_collection *c)
 {
-    c->passes_run = 0;
+    c->passes_run = c->passes_begun = 0;
     for (size_t i = 0; i < c->count; i++)
         c->values[i] = NAN;
     return 0;
@@ -314,23 +303,18 @@ static const struct gp_counter *events_read(struct gp_collection *c, unsigned ti
     return c->counters;
 }
 
-static bool events_are_read(const struct gp_collection *c, unsigned ticket)
+static struct gp_ticket_state events_state(const struct gp_collection *c, unsigned ticket)
 {
     (void)c, (void)ticket;
-    return true;
+    return (struct gp_ticket_state){.read = true};
 }
 
 const struct gp_collector gp_event_collector = {
     .suits = events_suits,
     .open = events_open,
-    .hardware_passes = events_passes,
-    .instruments = events_instrument,
-    .instruments_first = events_instrument_early_or_late,
-    .instruments_last = events_instrument_early_or_late,
-    .instruments_again = events_instrument_again,
-    .recalled = events_instrument_again, /* neither ever happens */
-    .wants_hardware = events_want_hardware,
-    .no_hardware = events_no_hardware,
+    .passes = events_passes,
+    .next = events_next,
+    .state = events_state,
     .ticket = events_ticket,
     .full = events_full,
     .begin = events_begin,
@@ -338,7 +322,6 @@ const struct gp_collector gp_event_collector = {
     .count = events_count,
     .settle = events_settle,
     .read = events_read,
-    .is_read = events_are_read,
     .reset = events_reset,
     .close = events_close,
 };

@@ -14,6 +14,7 @@
 
 #include "counters/counter_list.h"
 #include "counters/instrumenting_cost.h"
+#include "counters/plan.h"
 #include "counters/range_session.h"
 #include "counters/sass_session.h"
 
@@ -31,24 +32,17 @@
 #define FIRST_RETRY 10.0
 #define LAST_RETRY 300.0
 
+_Static_assert(GP_PLAN_INSTRUMENTED == GP_INSTRUMENTED_PASS, "one number for that pass");
+
 #define NO_SESSION "the session with the GPU's counters has ended"
 
-/* Who makes the instrumented pass: the Range Profiler, or the SASS metrics. */
-enum way { UNDECIDED, BY_RANGE, BY_SASS };
-
 struct ticket {
+    struct gp_plan plan;
     unsigned hardware_passes;          /* made */
     bool only_pass;                    /* there will be no other, so it is to be read by itself */
     bool in_session;                   /* by the session that is open now, and not read yet */
-    bool goes_first;                   /* its instrumented pass comes before the hardware's */
-    enum way preferred;                /* for the instrumented pass */
-    enum way current;                  /* of the instrumented pass that has begun */
-    bool by_range, by_sass;            /* such a pass was made */
     bool range_read;                   /* what the Range Profiler counted is there */
-    bool is_new;                       /* its instrumented counters were, or are to be, measured */
-    bool recalled;                     /* they are those of another launch */
-    bool of_twin;                      /* which was not learned yet */
-    bool presumed;                     /* to be like it: its instructions were not counted */
+    bool by_sass;                      /* the SASS metrics have counted something of it */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or presumed */
     double started_ms;                 /* the instrumented pass */
@@ -79,7 +73,7 @@ struct gp_collection {
     struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
-    double *row;         /* scratch: used + all witnesses */
+    double *row;         /* scratch: used + our own + all witnesses */
     const char **absent; /* the same */
 };
 
@@ -141,7 +135,7 @@ static bool allocate(struct gp_collection *c)
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
     c->values = calloc(width * MOST_TICKETS, sizeof(*c->values));
-    c->row = calloc(c->list.used + GP_ALL_WITNESSES, sizeof(*c->row));
+    c->row = calloc(c->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES, sizeof(*c->row));
     c->absent = calloc(width * MOST_TICKETS, sizeof(*c->absent));
     return c->counters && c->sass_unavailable && c->values && c->row && c->absent;
 }
@@ -261,9 +255,7 @@ static bool range_full(const struct gp_collection *c)
     return c->tickets_given >= tickets_of(c);
 }
 
-/* Numbers in a row of make_row, and where those of the hardware begin in it. */
-#define MOST_IN_ROW(c) ((c)->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES)
-
+/* Where those of the hardware begin in a row of make_row. */
 static size_t witnesses_in_row(const struct gp_collection *c)
 {
     return c->list.instrumented + c->list.own_count;
@@ -287,7 +279,7 @@ static void learn_launch(struct gp_collection *c, unsigned ticket)
     struct ticket *t = &c->tickets[ticket];
     double *row = c->row;
     make_row(c, ticket, row);
-    t->is_new = false;
+    gp_plan_learned(&t->plan);
     for (size_t w = 0; w < c->list.witness_count; w++)
         if (isnan(row[witnesses_in_row(c) + w]))
             return; /* no launch could agree with it */
@@ -326,15 +318,16 @@ static void compare_witnesses(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
     const double *row = gp_recall_look(c->recall, &t->fingerprint);
-    if (!row && !t->presumed && !t->of_twin)
+    bool presumed = t->plan.source == GP_SOURCE_PRESUMED;
+    if (!row && t->plan.source == GP_SOURCE_RECALLED)
         return; /* forgotten: there is nothing to compare with */
     bool all = agrees(c, ticket, row, c->list.witness_count);
-    bool agree = t->presumed ? all : agrees(c, ticket, row, GP_LEAST_WITNESSES);
-    if (t->presumed)
+    bool agree = presumed ? all : agrees(c, ticket, row, GP_LEAST_WITNESSES);
+    if (presumed)
         gp_recall_presumed(c->recall, &t->kind, all);
     else
         gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
-    if (!agree && !t->presumed && row)
+    if (!agree && !presumed && row)
         gp_recall_distrust(c->recall, &t->fingerprint);
     if (!agree)
         unrecall(c, ticket, "it was taken for a launch of another kind, and not measured");
@@ -358,7 +351,7 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     if (!values) {
         if (!t->hardware_lost)
             t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped what it counted";
-        if (t->presumed) {
+        if (t->plan.source == GP_SOURCE_PRESUMED) {
             gp_recall_presumed(c->recall, &t->kind, false);
             unrecall(c, ticket, t->hardware_lost);
         }
@@ -366,14 +359,15 @@ static void take_values(struct gp_collection *c, unsigned ticket)
     }
     bool whole = is_whole(c, t);
     size_t first = whole ? 0 : c->list.hardware_used;
-    size_t end = c->mixed && t->by_range ? c->list.used : c->list.hardware_used;
+    bool measured = c->mixed && gp_plan_is_measured(&t->plan);
+    size_t end = measured ? c->list.used : c->list.hardware_used;
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i])) /* what an earlier session has counted stays */
             c->values[ticket * c->list.width + c->list.places[i]] = values[i];
-    t->range_read = t->range_read || (c->mixed && t->by_range);
-    if (t->recalled && whole)
+    t->range_read = t->range_read || measured;
+    if (gp_plan_is_recalled(&t->plan) && whole)
         compare_witnesses(c, ticket);
-    if (t->is_new && t->by_sass && t->range_read && whole)
+    if (t->plan.source == GP_SOURCE_LEARNABLE && t->range_read && whole)
         learn_launch(c, ticket);
 }
 
@@ -431,23 +425,13 @@ static bool has_session(struct gp_collection *c)
     return true;
 }
 
-static unsigned range_hardware_passes(struct gp_collection *c)
-{
-    return has_session(c) ? gp_range_session_hardware_passes(c->session) : 0;
-}
-
-static bool range_wants_hardware(const struct gp_collection *c)
+static bool wants_hardware(const struct gp_collection *c)
 {
     for (size_t i = 0; i < c->list.count; i++)
         if (!c->list.is_instrumented[i] && !c->list.unavailable[i] &&
             strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
             return true;
     return false;
-}
-
-static const char *range_no_hardware(const struct gp_collection *c)
-{
-    return c->list.hardware_used ? c->no_session : NULL;
 }
 
 static bool push(struct gp_collection *c, unsigned ticket, unsigned pass, const struct gp_run *run,
@@ -492,7 +476,7 @@ static bool has_ranges(const struct gp_collection *c)
     return c->session && !c->no_session;
 }
 
-static bool range_instruments(const struct gp_collection *c)
+static bool instruments(const struct gp_collection *c)
 {
     return c->list.instrumented > 0 && (has_ranges(c) || (c->sass && !c->tells));
 }
@@ -510,15 +494,35 @@ static bool wants_matrices(const struct gp_collection *c)
     return false;
 }
 
+static struct gp_passes range_passes(struct gp_collection *c)
+{
+    bool there = has_session(c);
+    return (struct gp_passes){
+        .hardware = there ? gp_range_session_hardware_passes(c->session) : 0,
+        .instrumented = instruments(c),
+        .hardware_wanted = wants_hardware(c),
+        .no_hardware = c->list.hardware_used ? c->no_session : NULL,
+    };
+}
+
 static void note_kind(struct ticket *t, const struct gp_run *run)
 {
     gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
 }
 
-/* True when nothing can tell of the run whether it is new, or nothing is to. */
-static bool cannot_be_told(const struct gp_collection *c, const struct gp_run *run)
+static struct gp_means_to_count means_of(const struct gp_collection *c, const struct gp_run *run)
 {
-    return !c->sass || !c->tells || run->only_pass || run->always;
+    bool session = has_ranges(c);
+    unsigned hardware = session ? gp_range_session_hardware_passes(c->session) : 0;
+    return (struct gp_means_to_count){
+        .hardware_passes = hardware,
+        .session = session,
+        .stands_in_instrumented =
+            session && c->mixed && gp_range_session_stands_in(c->session, hardware),
+        .sass_counts = c->sass && !c->tells,
+        .fingerprints = c->sass && c->tells && !run->only_pass && !run->always,
+        .instrumented = c->list.instrumented > 0,
+    };
 }
 
 /* True when our own counters of the run are to be had by telling it apart alone. */
@@ -538,29 +542,80 @@ static void note_no_matrices(struct gp_collection *c, unsigned ticket, const str
             c->values[ticket * c->list.width + c->list.own_places[i]] = 0;
 }
 
-/* Who is to make the run's first instrumented pass. Once for each launch. */
-static enum way decide(struct gp_collection *c, struct ticket *t, const struct gp_run *run)
+/* What the plan asks of a launch. */
+struct asked {
+    struct gp_collection *collection;
+    unsigned ticket;
+    const struct gp_run *run;
+};
+
+static bool expects_new(void *data)
 {
-    if (t->preferred == UNDECIDED) {
-        /* To be told may spare other launches a pass as well. */
-        bool tell =
-            !has_ranges(c) ||
-            (!cannot_be_told(c, run) &&
-             ((gp_recall_looks(c->recall, &t->kind) && gp_is_worth_telling(&c->cost, run)) ||
-              multiplies_matrices(c, run)));
-        t->preferred = tell ? BY_SASS : BY_RANGE;
+    const struct asked *a = data;
+    struct ticket *t = &a->collection->tickets[a->ticket];
+    note_kind(t, a->run);
+    return gp_recall_expects_new(a->collection->recall, &t->kind);
+}
+
+static bool fingerprint_pays(void *data)
+{
+    const struct asked *a = data;
+    struct ticket *t = &a->collection->tickets[a->ticket];
+    note_kind(t, a->run);
+    return (gp_recall_looks(a->collection->recall, &t->kind) &&
+            gp_is_worth_telling(&a->collection->cost, a->run)) ||
+           multiplies_matrices(a->collection, a->run);
+}
+
+static void take_row(struct gp_collection *c, unsigned ticket, const double *row)
+{
+    for (size_t i = 0; i < c->list.instrumented; i++)
+        c->values[ticket * c->list.width + c->list.places[c->list.hardware_used + i]] = row[i];
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        const size_t at = ticket * c->list.width + c->list.own_places[i];
+        if (isnan(c->values[at])) /* else they were counted of the launch itself */
+            c->values[at] = row[c->list.instrumented + i];
+        if (isnan(c->values[at]) && !c->absent[at])
+            c->absent[at] = "it was not counted of the launch that was alike either";
     }
-    return t->preferred;
+}
+
+/* After its hardware passes, where these can confirm it. */
+static bool presume(void *data)
+{
+    const struct asked *a = data;
+    struct gp_collection *c = a->collection;
+    struct ticket *t = &c->tickets[a->ticket];
+    bool can_be_confirmed = c->sass && c->tells && c->list.witness_count == GP_ALL_WITNESSES &&
+                            !c->no_session && t->in_session &&
+                            t->hardware_passes == gp_range_session_hardware_passes(c->session);
+    if (!can_be_confirmed || a->run->always || !a->run->parameters)
+        return false;
+    note_kind(t, a->run);
+    const double *row = gp_recall_presume(c->recall, &t->kind, &t->fingerprint);
+    if (row)
+        take_row(c, a->ticket, row);
+    return row != NULL;
+}
+
+static bool range_next(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
+                       bool made, unsigned *pass)
+{
+    struct asked asked = {c, ticket, run};
+    const struct gp_means_to_count means = means_of(c, run);
+    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, presume, &asked};
+    return gp_plan_next(&c->tickets[ticket].plan, &means, &questions, made, pass);
 }
 
 static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
                                const char **why)
 {
     struct ticket *t = &c->tickets[ticket];
+    struct asked asked = {c, ticket, run};
+    const struct gp_means_to_count means = means_of(c, run);
+    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, presume, &asked};
     note_kind(t, run);
-    bool to_measure = t->goes_first || t->is_new || decide(c, t, run) == BY_RANGE;
-    t->current = has_ranges(c) && to_measure && !t->by_range ? BY_RANGE : BY_SASS;
-    if (t->current == BY_RANGE) {
+    if (gp_plan_way(&t->plan, &means, &questions) == GP_WAY_RANGE) {
         if (!t->by_sass)
             note_no_matrices(c, ticket, run);
         bool begun = push(c, ticket, gp_range_session_hardware_passes(c->session), run, why);
@@ -575,42 +630,6 @@ static bool begin_instrumented(struct gp_collection *c, unsigned ticket, const s
     return gp_sass_session_begin(c->sass, c->context, why);
 }
 
-/* Where the session stands in the pass of instrumented code, and the launch has to make that in any
- * case. That of an unknown kind has, and is told of afterwards. */
-static bool range_instruments_first(struct gp_collection *c, unsigned ticket,
-                                    const struct gp_run *run)
-{
-    struct ticket *t = &c->tickets[ticket];
-    if (!c->mixed || !has_ranges(c) ||
-        !gp_range_session_stands_in(c->session, gp_range_session_hardware_passes(c->session)))
-        return false;
-    note_kind(t, run);
-    if (!cannot_be_told(c, run) && !gp_recall_expects_new(c->recall, &t->kind))
-        return false;
-    decide(c, t, run);
-    t->goes_first = true;
-    return true;
-}
-
-static bool range_instruments_again(const struct gp_collection *c, unsigned ticket)
-{
-    return c->tickets[ticket].is_new && !c->tickets[ticket].by_range && has_ranges(c);
-}
-
-static void take_row(struct gp_collection *c, unsigned ticket, const double *row)
-{
-    c->tickets[ticket].recalled = true;
-    for (size_t i = 0; i < c->list.instrumented; i++)
-        c->values[ticket * c->list.width + c->list.places[c->list.hardware_used + i]] = row[i];
-    for (size_t i = 0; i < c->list.own_count; i++) {
-        const size_t at = ticket * c->list.width + c->list.own_places[i];
-        if (isnan(c->values[at])) /* else they were counted of the launch itself */
-            c->values[at] = row[c->list.instrumented + i];
-        if (isnan(c->values[at]) && !c->absent[at])
-            c->absent[at] = "it was not counted of the launch that was alike either";
-    }
-}
-
 /* The instrumented counters of a launch that was just like this one, measured and told of but not
  * learned, as what the hardware counted of it was not read yet; NULL where there is none. */
 static const double *find_twin(struct gp_collection *c, unsigned ticket, double *row)
@@ -618,7 +637,7 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
     const struct ticket *t = &c->tickets[ticket];
     for (unsigned i = 0; i < ticket; i++) {
         const struct ticket *twin = &c->tickets[i];
-        if (!twin->is_new || !twin->by_sass || !twin->range_read || !is_whole(c, twin) ||
+        if (twin->plan.source != GP_SOURCE_LEARNABLE || !twin->range_read || !is_whole(c, twin) ||
             memcmp(&twin->fingerprint, &t->fingerprint, sizeof(t->fingerprint)) != 0 ||
             gp_recall_distrusts(c->recall, &t->fingerprint))
             continue;
@@ -632,51 +651,20 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
 static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
+    enum gp_finding finding = GP_FOUND_NONE;
     /* Of a launch that is known there may be no values all the same: it is to be measured again. */
     bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
     const double *row = gp_recall_values(c->recall, &t->fingerprint);
-    if (!row && !is_known && !t->by_range) {
+    if (row) {
+        finding = GP_FOUND_LEARNED;
+    } else if (!is_known && !gp_plan_is_measured(&t->plan)) {
         row = find_twin(c, ticket, c->row);
-        t->of_twin = row != NULL;
+        finding = row ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
     }
     gp_recall_looked(c->recall, &t->kind, !row);
-    t->is_new = t->by_range || !row;
-    if (!t->is_new)
+    gp_plan_found(&t->plan, finding);
+    if (gp_plan_is_recalled(&t->plan))
         take_row(c, ticket, row);
-}
-
-/* After its hardware passes the launch is presumed to be like others of its kind. */
-static bool presume(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
-{
-    struct ticket *t = &c->tickets[ticket];
-    bool can_be_confirmed = c->sass && c->tells && c->list.witness_count == GP_ALL_WITNESSES &&
-                            !c->no_session && t->in_session &&
-                            t->hardware_passes == gp_range_session_hardware_passes(c->session);
-    if (!can_be_confirmed || run->always || !run->parameters)
-        return false;
-    note_kind(t, run);
-    const double *row = gp_recall_presume(c->recall, &t->kind, &t->fingerprint);
-    if (!row)
-        return false;
-    t->presumed = true;
-    take_row(c, ticket, row);
-    return true;
-}
-
-static bool range_instruments_last(struct gp_collection *c, unsigned ticket,
-                                   const struct gp_run *run)
-{
-    struct ticket *t = &c->tickets[ticket];
-    if (t->by_range) /* it was measured, and is told of so that others can be like it */
-        return t->preferred == BY_SASS && has_ranges(c);
-    if (t->goes_first && has_ranges(c))
-        return false; /* it was refused */
-    return range_instruments(c) && !presume(c, ticket, run);
-}
-
-static bool range_recalled(const struct gp_collection *c, unsigned ticket)
-{
-    return c->tickets[ticket].recalled;
 }
 
 static void take_own(struct gp_collection *c, unsigned ticket)
@@ -713,6 +701,8 @@ static bool end_sass(struct gp_collection *c, unsigned ticket, const struct gp_r
     free(absent);
     if (ok && c->tells)
         recall(c, ticket);
+    else if (ok)
+        gp_plan_counted(&c->tickets[ticket].plan);
     return ok;
 }
 
@@ -720,13 +710,13 @@ static bool end_instrumented(struct gp_collection *c, unsigned ticket, const str
                              const char **why)
 {
     struct ticket *t = &c->tickets[ticket];
-    bool by_range = t->current == BY_RANGE;
+    bool by_range = t->plan.way == GP_WAY_RANGE;
     *why = "its launch was refused";
     bool ok = by_range ? pop(c, why) && !run->refused : end_sass(c, ticket, run, why);
     if (!ok)
         return false;
     if (by_range)
-        t->by_range = true;
+        gp_plan_measured(&t->plan);
     else
         t->by_sass = true;
     gp_learn_pass(&c->cost, by_range, run, 1e3 * now_seconds() - t->started_ms);
@@ -771,17 +761,19 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
                            const char *not_run)
 {
     const char *nothing = "the GPU counted nothing to divide by";
-    bool unread = !c->list.is_instrumented[place] || t->presumed || (t->by_range && !t->range_read);
+    enum gp_source source = t->plan.source;
+    bool unread = !c->list.is_instrumented[place] || source == GP_SOURCE_PRESUMED ||
+                  (gp_plan_is_measured(&t->plan) && !t->range_read);
     if (t->in_session && unread)
         return "the process ended before it was read";
     if (is_own(c, place) && !t->by_sass)
         return c->sass ? "how often each instruction ran was not counted" : c->no_sass;
     if (c->list.is_instrumented[place]) {
-        if (t->is_new && !t->by_range)
+        if (source == GP_SOURCE_NEW)
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
-        if (t->by_range && !t->range_read && t->hardware_lost)
+        if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost)
             return t->hardware_lost;
-        return t->by_range || t->by_sass ? nothing : not_run;
+        return source == GP_SOURCE_NONE || source == GP_SOURCE_PRESUMED ? not_run : nothing;
     }
     if (t->hardware_lost)
         return t->hardware_lost;
@@ -798,7 +790,7 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
     for (size_t i = 0; i < c->list.count; i++) {
         double value = c->values[ticket * c->list.width + i];
         const char *absent = c->absent[ticket * c->list.width + i];
-        if (t->presumed && t->in_session) /* it may not be so */
+        if (t->plan.source == GP_SOURCE_PRESUMED && t->in_session) /* it may not be so */
             value = NAN;
         c->counters[i].value = value;
         c->counters[i].absent = c->list.unavailable[i] ? c->list.unavailable[i]
@@ -809,22 +801,19 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
     return c->counters;
 }
 
-static bool range_is_read(const struct gp_collection *c, unsigned ticket)
+static struct gp_ticket_state range_state(const struct gp_collection *c, unsigned ticket)
 {
-    return !c->tickets[ticket].in_session;
+    const struct ticket *t = &c->tickets[ticket];
+    return (struct gp_ticket_state){.read = !t->in_session,
+                                    .recalled = gp_plan_is_recalled(&t->plan)};
 }
 
 const struct gp_collector gp_range_collector = {
     .suits = range_suits,
     .open = range_open,
-    .hardware_passes = range_hardware_passes,
-    .instruments = range_instruments,
-    .instruments_again = range_instruments_again,
-    .instruments_first = range_instruments_first,
-    .instruments_last = range_instruments_last,
-    .recalled = range_recalled,
-    .wants_hardware = range_wants_hardware,
-    .no_hardware = range_no_hardware,
+    .passes = range_passes,
+    .next = range_next,
+    .state = range_state,
     .ticket = range_ticket,
     .full = range_full,
     .begin = range_begin,
@@ -832,7 +821,6 @@ const struct gp_collector gp_range_collector = {
     .count = range_count,
     .settle = range_settle,
     .read = range_read,
-    .is_read = range_is_read,
     .reset = range_reset,
     .close = range_close,
 };

@@ -33,34 +33,23 @@ struct gp_collection *gp_timing_open(const struct gp_device *device, gp_counter_
     return c;
 }
 
-static unsigned no_passes(struct gp_collection *c)
+static struct gp_passes no_passes(struct gp_collection *c)
 {
     (void)c;
-    return 0;
+    return (struct gp_passes){0};
 }
 
-static bool never(const struct gp_collection *c)
+static bool nothing_next(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
+                         bool made, unsigned *pass)
 {
-    (void)c;
+    (void)c, (void)ticket, (void)run, (void)made, (void)pass;
     return false;
 }
 
-static bool not_instrumented(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
-{
-    (void)c, (void)ticket, (void)run;
-    return false;
-}
-
-static bool not_that_launch(const struct gp_collection *c, unsigned ticket)
+static struct gp_ticket_state is_read(const struct gp_collection *c, unsigned ticket)
 {
     (void)c, (void)ticket;
-    return false;
-}
-
-static const char *nothing_is_missing(const struct gp_collection *c)
-{
-    (void)c;
-    return NULL;
+    return (struct gp_ticket_state){.read = true};
 }
 
 static unsigned give_ticket(struct gp_collection *c)
@@ -98,12 +87,6 @@ static const struct gp_counter *counters_of(struct gp_collection *c, unsigned ti
     return c->counters;
 }
 
-static bool is_read(const struct gp_collection *c, unsigned ticket)
-{
-    (void)c, (void)ticket;
-    return true;
-}
-
 static void reset(struct gp_collection *c)
 {
     c->tickets = 0;
@@ -117,14 +100,9 @@ static void close_timing(struct gp_collection *c, bool context_alive)
 }
 
 const struct gp_collector gp_timing_collector = {
-    .hardware_passes = no_passes,
-    .instruments = never,
-    .instruments_first = not_instrumented,
-    .instruments_last = not_instrumented,
-    .instruments_again = not_that_launch,
-    .recalled = not_that_launch,
-    .wants_hardware = never,
-    .no_hardware = nothing_is_missing,
+    .passes = no_passes,
+    .next = nothing_next,
+    .state = is_read,
     .ticket = give_ticket,
     .full = is_full,
     .begin = no_pass,
@@ -132,7 +110,6 @@ const struct gp_collector gp_timing_collector = {
     .count = count_of,
     .settle = nothing_to_settle,
     .read = counters_of,
-    .is_read = is_read,
     .reset = reset,
     .close = close_timing,
 };

@@ -1,5 +1,14 @@
 #include "cuda/green.h"
 
+#include <stdatomic.h>
+
+static atomic_bool made;
+
+void gp_green_context_made(void)
+{
+    atomic_store(&made, true);
+}
+
 bool gp_stream_is_green(CUstream stream)
 {
     CUgreenCtx green = NULL;
@@ -25,7 +34,11 @@ static CUcontext primary_context(void)
 CUcontext gp_owning_context(void)
 {
     CUcontext current = NULL, primary;
-    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current || !gp_stream_is_green(NULL))
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
+        return NULL;
+    /* Where there is none the driver is not asked for the default stream: memory is allocated in
+     * the middle of captures, too. */
+    if (!atomic_load_explicit(&made, memory_order_relaxed) || !gp_stream_is_green(NULL))
         return current;
     primary = primary_context();
     return primary ? primary : current;

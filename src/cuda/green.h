@@ -1,5 +1,5 @@
 /* Green contexts: a context with a part of the GPU's processors, whose memory and modules are those
- * of the device's primary context. Owns nothing; calls cuda/driver. */
+ * of the device's primary context. Owns whether there was one; calls cuda/driver. */
 #ifndef GPUPROF_CUDA_GREEN_H
 #define GPUPROF_CUDA_GREEN_H
 
@@ -10,6 +10,9 @@
 /* True when work in the stream, of the current context where it is a default one, runs in a green
  * context. */
 bool gp_stream_is_green(CUstream stream);
+
+/* The program has made a green context. */
+void gp_green_context_made(void);
 
 /* The context that owns memory and modules made now: the current one, or the primary context where
  * that is green. NULL where none is current. */

@@ -1,6 +1,7 @@
 /* Modules and libraries, for the device globals in them, and contexts. */
 #include "memory/modules.h"
 
+#include "cuda/green.h"
 #include "hook/entry.h"
 #include "launch/captures.h"
 #include "launch/launch.h"
@@ -114,6 +115,16 @@ DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
 /* It has one user, who goes: where there were more, replay is barred. */
 DESTROYS_CONTEXT(cuCtxDetach)
+
+GP_EXPORT CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev,
+                                    unsigned int flags)
+{
+    GP_FORWARD_UNLESS_OURS(cuGreenCtxCreate, phCtx, desc, dev, flags);
+    CUresult result = gp_cuda.cuGreenCtxCreate(phCtx, desc, dev, flags);
+    if (result == CUDA_SUCCESS)
+        gp_green_context_made();
+    return result;
+}
 
 /* A green context's memory and modules stay, they are the primary context's. */
 GP_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)

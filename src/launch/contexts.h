@@ -25,8 +25,8 @@ struct gp_context {
     float empty_ms;                   /* least time seen between two of these; 0: none yet */
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
-    bool wary;             /* the last wait for it that was long was in vain */
-    bool in_pass;          /* whose kernel was let go: the pass is ended once the context is idle */
+    double wary; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
+    bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
     unsigned pass, pass_ticket;
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;

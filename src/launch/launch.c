@@ -17,6 +17,7 @@
 #include "memory/buffers.h"
 #include "memory/modules.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -28,9 +29,10 @@
 #define STUCK_SECONDS 0.01
 /* And a launch: for calls that return as soon as they can. */
 #define STUCK_LAUNCH_SECONDS 0.0001
-/* And for other work in its context, where the last wait for such was in vain; a wait in which that
- * ends and which was not too short to tell makes good for it. */
-#define WARY_SECONDS 0.01
+/* And for other work in its context, where the last wait for such was in vain: less each time. A
+ * wait in which that ends and which was not too short to tell makes good for it. */
+#define FIRST_WARY_SECONDS 0.01
+#define LAST_WARY_SECONDS 0.0005
 #define TELLING_SECONDS 0.0005
 /* A kernel that has ended before is measured where the next wait may last so much longer; one of
  * which nothing is known, where that is a small part of what the first one may last at least. */
@@ -197,15 +199,17 @@ static bool is_idle(struct gp_context *c)
         (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
     double waited, most = gp_wait_limit();
-    if (c->wary && most > WARY_SECONDS)
-        most = WARY_SECONDS;
+    if (c->wary > 0 && most > c->wary)
+        most = c->wary;
     CUresult result = gp_wait_for_rest(c->handle, c->event, most, &waited);
     c->busy = result == CUDA_ERROR_NOT_READY;
     if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");
-    if (c->busy || waited > TELLING_SECONDS)
-        c->wary = c->busy;
+    if (c->busy)
+        c->wary = c->wary > 0 ? fmax(c->wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
+    else if (waited > TELLING_SECONDS)
+        c->wary = 0;
     return result == CUDA_SUCCESS;
 }
 

@@ -425,16 +425,11 @@ static bool can_go_on(const struct measurement *m)
 /* A replay for each pass. */
 static void replay_passes(struct measurement *m)
 {
-    struct gp_collection *collection = m->context->collection;
-    const struct gp_collector *collector = m->context->collector;
-    if (collector->instruments_first(collection, m->ticket, &m->run))
-        replay_pass(m, GP_INSTRUMENTED_PASS);
-    unsigned passes = can_go_on(m) ? collector->hardware_passes(collection) : 0;
-    for (unsigned pass = 0; pass < passes && replay_pass(m, pass); pass++)
-        ;
-    if (can_go_on(m) && collector->instruments_last(collection, m->ticket, &m->run) &&
-        replay_pass(m, GP_INSTRUMENTED_PASS) && collector->instruments_again(collection, m->ticket))
-        replay_pass(m, GP_INSTRUMENTED_PASS);
+    struct gp_context *c = m->context;
+    unsigned pass;
+    for (bool made = false;
+         can_go_on(m) && c->collector->next(c->collection, m->ticket, &m->run, made, &pass);)
+        made = replay_pass(m, pass);
 }
 
 /* Whether the kernel's duration is among the counters, which we take ourselves. */
@@ -512,10 +507,9 @@ static CUresult measure_in_turn(struct measurement *m, uint64_t turn)
     struct gp_context *c = m->context;
     m->in_turn = m->run.only_pass = true;
     bool timed = wants_time(m), ended;
-    unsigned hardware = c->collector->wants_hardware(c->collection)
-                            ? c->collector->hardware_passes(c->collection)
-                            : 0;
-    unsigned turns = timed + hardware + c->collector->instruments(c->collection);
+    struct gp_passes passes = c->collector->passes(c->collection);
+    unsigned hardware = passes.hardware_wanted ? passes.hardware : 0;
+    unsigned turns = timed + hardware + passes.instrumented;
     unsigned which = turns ? (unsigned)(turn_of(c, turn) % turns) : 0;
     if (turns == 0 || (timed && which == 0) || !gp_kernel_has_ended(m->kernel))
         return own_run(m, &ended);
@@ -559,13 +553,14 @@ static void record(const struct measurement *m, uint64_t index, double started_m
 static void say_without_hardware(struct gp_context *c)
 {
     static struct gp_once once;
-    const char *why = c->collector->no_hardware(c->collection);
-    if (!why)
+    struct gp_passes passes = c->collector->passes(c->collection);
+    if (!passes.no_hardware)
         return;
-    if (!c->collector->instruments(c->collection))
-        gp_session_give_up(why);
+    if (!passes.instrumented)
+        gp_session_give_up(passes.no_hardware);
     else
-        gp_say_limited(&once, 1, "only what instrumented code counts is measured: %s", why);
+        gp_say_limited(&once, 1, "only what instrumented code counts is measured: %s",
+                       passes.no_hardware);
 }
 
 static uint64_t shape_of(const struct gp_call *call)
@@ -598,8 +593,8 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
                 .empty_caches = empty_caches},
     };
     m.run.empty_caches_data = &m;
-    bool ended, counts = c->collector->hardware_passes(c->collection) > 0 ||
-                         c->collector->instruments(c->collection);
+    struct gp_passes passes = c->collector->passes(c->collection);
+    bool ended, counts = passes.hardware > 0 || passes.instrumented;
     /* What was let go before kept the last ones from being read. */
     if (c->collector->full(c->collection))
         gp_pending_settle(&c->pending, c->collector, c->collection, true);

@@ -75,7 +75,7 @@ static void read_and(void (*take)(const struct gp_launch *), struct gp_pending *
         return;
     memcpy(counters, collector->read(collection, p->ticket, p->not_run), count * sizeof(*counters));
     put_duration(counters, count, p->duration_ns);
-    p->launch.recalled = collector->recalled(collection, p->ticket);
+    p->launch.recalled = collector->state(collection, p->ticket).recalled;
     p->launch.counters = counters;
     p->launch.counter_count = count;
     take(&p->launch);
@@ -97,7 +97,7 @@ void gp_pending_note(struct gp_pending **list, const struct gp_collector *collec
     struct gp_pending *p, *next;
     DL_FOREACH_SAFE(*list, p, next)
     {
-        if (collector->is_read(collection, p->ticket)) {
+        if (collector->state(collection, p->ticket).read) {
             record(list, p, collector, collection);
         } else if (!p->noted) {
             read_and(gp_session_note_launch, p, collector, collection);

@@ -161,7 +161,7 @@ timed() {
         [ "$ms" -lt 3500 ] || { echo "$case: $ms ms"; false; }
         # shellcheck disable=SC2086
         set -- $case
-        [ "$(measured scale_in_place)" -ge $((2 * $#)) ]
+        [ "$(measured scale_in_place)" -gt $# ]
     done
     # What the user says is the longest of these waits.
     GPUPROF_TIMEOUT=0.1 timed same_with_and_without "$programs/blocked_linked" value consumer

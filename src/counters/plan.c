@@ -1,0 +1,120 @@
+#include "counters/plan.h"
+
+bool gp_plan_is_measured(const struct gp_plan *plan)
+{
+    return plan->source == GP_SOURCE_MEASURED || plan->source == GP_SOURCE_LEARNABLE;
+}
+
+bool gp_plan_is_recalled(const struct gp_plan *plan)
+{
+    return plan->source == GP_SOURCE_RECALLED || plan->source == GP_SOURCE_UNLEARNED ||
+           plan->source == GP_SOURCE_PRESUMED;
+}
+
+/* ---- which pass ------------------------------------------------------------------------------ */
+
+/* Who is to make the first instrumented pass. A fingerprint may spare other launches a pass as
+ * well. */
+static enum gp_way prefer(struct gp_plan *plan, const struct gp_means_to_count *m,
+                          const struct gp_plan_questions *q)
+{
+    bool sass = !m->session || (m->fingerprints && q->fingerprint_pays(q->data));
+    plan->preferred = sass ? GP_WAY_SASS : GP_WAY_RANGE;
+    return plan->preferred;
+}
+
+/* Where the session stands in instrumented code, and the launch has to be measured in any case. */
+static bool begins_instrumented(struct gp_plan *plan, const struct gp_means_to_count *m,
+                                const struct gp_plan_questions *q)
+{
+    if (!m->stands_in_instrumented || (m->fingerprints && !q->expects_new(q->data)))
+        return false;
+    prefer(plan, m, q);
+    plan->front = true;
+    return true;
+}
+
+static bool ends_instrumented(struct gp_plan *plan, const struct gp_means_to_count *m,
+                              const struct gp_plan_questions *q)
+{
+    if (gp_plan_is_measured(plan)) /* its fingerprint is taken so that others can be like it */
+        return plan->preferred == GP_WAY_SASS && m->session;
+    if (plan->front && m->session)
+        return false; /* it was refused */
+    if (!m->instrumented || (!m->session && !m->sass_counts))
+        return false;
+    if (!q->presume(q->data))
+        return true;
+    plan->source = GP_SOURCE_PRESUMED;
+    return false;
+}
+
+bool gp_plan_next(struct gp_plan *plan, const struct gp_means_to_count *m,
+                  const struct gp_plan_questions *q, bool made, unsigned *pass)
+{
+    *pass = GP_PLAN_INSTRUMENTED;
+    switch (plan->stage) {
+    case GP_STAGE_FRONT:
+        plan->stage = GP_STAGE_HARDWARE;
+        if (begins_instrumented(plan, m, q))
+            return true;
+        made = true; /* nothing was tried yet */
+        /* fall through */
+    case GP_STAGE_HARDWARE:
+        /* A pass at the front that was not made keeps none of these from being made. */
+        if ((made || plan->hardware == 0) && plan->hardware < m->hardware_passes) {
+            *pass = plan->hardware++;
+            return true;
+        }
+        plan->stage = GP_STAGE_BACK;
+        /* fall through */
+    case GP_STAGE_BACK:
+        plan->stage = GP_STAGE_AGAIN;
+        if (ends_instrumented(plan, m, q))
+            return true;
+        plan->stage = GP_STAGE_DONE;
+        return false;
+    case GP_STAGE_AGAIN:
+        plan->stage = GP_STAGE_DONE;
+        return plan->source == GP_SOURCE_NEW && m->session;
+    case GP_STAGE_DONE:
+        break;
+    }
+    return false;
+}
+
+enum gp_way gp_plan_way(struct gp_plan *plan, const struct gp_means_to_count *m,
+                        const struct gp_plan_questions *q)
+{
+    bool to_measure = plan->front || plan->source == GP_SOURCE_NEW ||
+                      plan->source == GP_SOURCE_LEARNABLE || prefer(plan, m, q) == GP_WAY_RANGE;
+    plan->way = m->session && to_measure && !gp_plan_is_measured(plan) ? GP_WAY_RANGE : GP_WAY_SASS;
+    return plan->way;
+}
+
+/* ---- what came of it ------------------------------------------------------------------------- */
+
+void gp_plan_measured(struct gp_plan *plan)
+{
+    plan->source = plan->source == GP_SOURCE_NEW ? GP_SOURCE_LEARNABLE : GP_SOURCE_MEASURED;
+}
+
+void gp_plan_counted(struct gp_plan *plan)
+{
+    plan->source = GP_SOURCE_COUNTED;
+}
+
+void gp_plan_found(struct gp_plan *plan, enum gp_finding finding)
+{
+    if (gp_plan_is_measured(plan))
+        plan->source = GP_SOURCE_LEARNABLE;
+    else if (finding == GP_FOUND_NONE)
+        plan->source = GP_SOURCE_NEW;
+    else
+        plan->source = finding == GP_FOUND_LEARNED ? GP_SOURCE_RECALLED : GP_SOURCE_UNLEARNED;
+}
+
+void gp_plan_learned(struct gp_plan *plan)
+{
+    plan->source = GP_SOURCE_MEASURED;
+}

@@ -1,0 +1,94 @@
+/* The plan of a launch: which passes it makes in which order, and how it comes by its counters of
+ * instrumented code. Pure: it knows nothing of CUPTI, and what it has to know is handed in.
+ *
+ *   the session stands in instrumented    instrumented pass by the Range Profiler, hardware's
+ * passes, code, and the launch needs that       then its fingerprint, so that others can be like it
+ *   else                                  hardware's passes; presumed to be like others, or
+ *                                         its fingerprint; like one before: recalled; like none:
+ *                                         instrumented pass by the Range Profiler
+ *   no fingerprint can be had, or it      hardware's passes, instrumented pass by the Range
+ * Profiler does not pay there is no session                   instrumented pass by the SASS
+ * metrics, which count
+ *
+ * Owns nothing; calls nothing. */
+#ifndef GPUPROF_COUNTERS_PLAN_H
+#define GPUPROF_COUNTERS_PLAN_H
+
+#include <stdbool.h>
+
+/* Who makes an instrumented pass. */
+enum gp_way { GP_WAY_UNDECIDED, GP_WAY_RANGE, GP_WAY_SASS };
+
+/* Where counters of instrumented code are from. */
+enum gp_source {
+    GP_SOURCE_NONE,
+    GP_SOURCE_COUNTED,   /* by the SASS metrics */
+    GP_SOURCE_MEASURED,  /* by the Range Profiler */
+    GP_SOURCE_NEW,       /* to be measured: the fingerprint is that of no other launch */
+    GP_SOURCE_LEARNABLE, /* measured, and the fingerprint is known: others may be like it */
+    GP_SOURCE_RECALLED,  /* another launch's that has the same fingerprint */
+    GP_SOURCE_UNLEARNED, /* the same, of one that was not learned yet */
+    GP_SOURCE_PRESUMED   /* another's: no fingerprint was taken */
+};
+
+/* What a fingerprint says. */
+enum gp_finding { GP_FOUND_NONE, GP_FOUND_LEARNED, GP_FOUND_UNLEARNED };
+
+/* Begins as all zero. */
+struct gp_plan {
+    enum gp_stage {
+        GP_STAGE_FRONT,
+        GP_STAGE_HARDWARE,
+        GP_STAGE_BACK,
+        GP_STAGE_AGAIN,
+        GP_STAGE_DONE
+    } stage;
+    unsigned hardware;          /* passes of the hardware that were planned */
+    bool front;                 /* its instrumented pass comes before these */
+    enum gp_way preferred, way; /* of its first instrumented pass; of the one that has begun */
+    enum gp_source source;
+};
+
+/* What there is to count with. */
+struct gp_means_to_count {
+    unsigned hardware_passes;    /* 0 where the session is not there, or counts nothing of it */
+    bool session;                /* the Range Profiler can count */
+    bool stands_in_instrumented; /* its pass of instrumented code is started */
+    bool sass_counts;            /* the SASS metrics count, as there was no session */
+    bool fingerprints;           /* they can take one of this launch */
+    bool instrumented;           /* counters of instrumented code are wanted */
+};
+
+/* What is asked of the launch, once each at the most, and only if the answer matters. */
+struct gp_plan_questions {
+    bool (*expects_new)(void *data);      /* it will be like none that was measured */
+    bool (*fingerprint_pays)(void *data); /* against measuring at once */
+    bool (*presume)(void *data); /* it is presumed to be like others, whose counters it takes */
+    void *data;
+};
+
+#define GP_PLAN_INSTRUMENTED 1000u
+
+/* The next pass in *pass: of the hardware from 0, or GP_PLAN_INSTRUMENTED; false where there is
+ * none any more. `made`: the one before was made, and ended well. */
+bool gp_plan_next(struct gp_plan *plan, const struct gp_means_to_count *means,
+                  const struct gp_plan_questions *questions, bool made, unsigned *pass);
+
+/* Who makes the instrumented pass that begins now; also where nobody asked for the next one, as for
+ * launches that take turns. */
+enum gp_way gp_plan_way(struct gp_plan *plan, const struct gp_means_to_count *means,
+                        const struct gp_plan_questions *questions);
+
+/* It ended well: by the Range Profiler; by the SASS metrics, counting; or with a fingerprint. */
+void gp_plan_measured(struct gp_plan *plan);
+void gp_plan_counted(struct gp_plan *plan);
+void gp_plan_found(struct gp_plan *plan, enum gp_finding finding);
+/* What was learnable has been learned, or cannot be. */
+void gp_plan_learned(struct gp_plan *plan);
+
+/* The Range Profiler has measured it. */
+bool gp_plan_is_measured(const struct gp_plan *plan);
+/* Its counters are another launch's. */
+bool gp_plan_is_recalled(const struct gp_plan *plan);
+
+#endif
