@@ -58,12 +58,21 @@ static size_t find_kernels(const struct gp_side *side, struct kernel *kernels, d
     return count;
 }
 
+/* pow of glibc is newer than all else that is used of it: 2.29. */
+static double power_of_ten(int exponent)
+{
+    double power = 1;
+    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--)
+        power *= 10;
+    return exponent < 0 ? 1 / power : power;
+}
+
 /* A bound that people would write: three digits, and never stricter. */
 static double rounded(double value, bool up)
 {
     if (value == 0)
         return 0;
-    double unit = pow(10, floor(log10(fabs(value))) - 2);
+    double unit = power_of_ten((int)floor(log10(fabs(value))) - 2);
     return (up ? ceil(value / unit - 1e-9) : floor(value / unit + 1e-9)) * unit;
 }
 
