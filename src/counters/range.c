@@ -73,7 +73,7 @@ struct gp_collection {
     struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
-    double *row;         /* scratch: used + all witnesses */
+    double *row;         /* scratch: used + our own + all witnesses */
     const char **absent; /* the same */
 };
 
@@ -135,7 +135,7 @@ static bool allocate(struct gp_collection *c)
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
     c->values = calloc(width * MOST_TICKETS, sizeof(*c->values));
-    c->row = calloc(c->list.used + GP_ALL_WITNESSES, sizeof(*c->row));
+    c->row = calloc(c->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES, sizeof(*c->row));
     c->absent = calloc(width * MOST_TICKETS, sizeof(*c->absent));
     return c->counters && c->sass_unavailable && c->values && c->row && c->absent;
 }
@@ -255,9 +255,7 @@ static bool range_full(const struct gp_collection *c)
     return c->tickets_given >= tickets_of(c);
 }
 
-/* Numbers in a row of make_row, and where those of the hardware begin in it. */
-#define MOST_IN_ROW(c) ((c)->list.used + GP_OWN_COUNT + GP_ALL_WITNESSES)
-
+/* Where those of the hardware begin in a row of make_row. */
 static size_t witnesses_in_row(const struct gp_collection *c)
 {
     return c->list.instrumented + c->list.own_count;
@@ -785,6 +783,34 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
     return c->no_session && !t->hardware_passes ? c->no_session : not_run;
 }
 
+/* What the hardware says of the tensor cores where the kernel's code says nothing: those that did
+ * nothing in a launch multiplied no matrices. Not of FP64 on chips that do it elsewhere. */
+#define TENSOR_CYCLES "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+static bool tensor_cores_rested(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->list.count; i++)
+        if (strcmp(c->counters[i].name, TENSOR_CYCLES) == 0)
+            return !c->counters[i].absent && c->counters[i].value == 0;
+    return false;
+}
+
+static void note_rest(struct gp_collection *c)
+{
+    const int cc = cc_of(c);
+    const bool fp64_too = cc == 80 || cc == 90 || cc == 100;
+    if (!c->list.own_count || !tensor_cores_rested(c))
+        return;
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        struct gp_counter *counter = &c->counters[c->list.own_places[i]];
+        const enum gp_own_counter own = c->list.own[i];
+        if (!counter->absent || own >= GP_OWN_LOADED || (own == GP_OWN_FP64 && !fp64_too))
+            continue;
+        counter->absent = NULL;
+        counter->value = 0;
+    }
+}
+
 static const struct gp_counter *range_read(struct gp_collection *c, unsigned ticket,
                                            const char *not_run)
 {
@@ -800,6 +826,7 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
                                 : isfinite(value)      ? NULL
                                                        : missing(c, t, i, not_run);
     }
+    note_rest(c);
     return c->counters;
 }
 

@@ -454,8 +454,8 @@ static void write_report(const struct gp_text *report)
     struct gp_text rest = {0};
     const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
     if (profile)
-        gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report %s' prints all of it",
-                     profile);
+        gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
+                     session.details ? " --details" : "", profile);
     else
         gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
     gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
