@@ -90,8 +90,9 @@ static int missing_among(const struct gp_metrics *m, const struct gp_chip_name *
                          const char *const *names, size_t count)
 {
     const struct gp_device device = device_of(chip);
-    const char *unavailable[count + 1], *why;
+    const char **unavailable = calloc(count + 1, sizeof(*unavailable)), *why;
     int missing = 0;
+    assert_non_null(unavailable);
     assert_true(gp_chip_try(chip->name, names, count, unavailable, &why));
     for (size_t i = 0; i < count; i++) {
         if (!unavailable[i] || may_be_missing(chip->name, names[i]))
@@ -100,6 +101,7 @@ static int missing_among(const struct gp_metrics *m, const struct gp_chip_name *
         who_wants(m, &device, names[i]);
         missing++;
     }
+    free(unavailable);
     return missing;
 }
 
