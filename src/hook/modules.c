@@ -78,15 +78,16 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
 }
 
 /* What the driver does may wait for the GPU, and is done with the gate open. */
-#define UNLOADS(symbol, type, is_library)            \
-    GP_EXPORT CUresult symbol(type handle)           \
-    {                                                \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);      \
-        gp_launch_forget_module(handle, is_library); \
-        gp_gate_share();                             \
-        CUresult result = gp_cuda.symbol(handle);    \
-        gp_gate_unshare();                           \
-        return result;                               \
+#define UNLOADS(symbol, type, is_library)                 \
+    GP_EXPORT CUresult symbol(type handle)                \
+    {                                                     \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);           \
+        if (!gp_launch_forget_module(handle, is_library)) \
+            return CUDA_SUCCESS;                          \
+        gp_gate_share();                                  \
+        CUresult result = gp_cuda.symbol(handle);         \
+        gp_gate_unshare();                                \
+        return result;                                    \
     }
 UNLOADS(cuModuleUnload, CUmodule, false)
 UNLOADS(cuLibraryUnload, CUlibrary, true)

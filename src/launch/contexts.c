@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cuda/cupti.h"
 #include "launch/captures.h"
+#include "launch/kernels.h"
 #include "launch/session.h"
 #include "launch/waits.h"
 #include "memory/sharing.h"
@@ -90,11 +91,11 @@ static bool is_held_up(const struct gp_context *c)
 }
 
 /* CUPTI ends a pass by waiting for all there is in the context: that must come to an end. */
-static bool comes_to_rest(struct gp_context *c)
+static CUresult wait_for_rest(struct gp_context *c)
 {
     if (is_held_up(c))
-        return false;
-    return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL) == CUDA_SUCCESS;
+        return CUDA_ERROR_NOT_READY;
+    return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL);
 }
 
 /* Ends the pass of a kernel that was let go in it and has ended now. What it counted, of a kernel
@@ -124,25 +125,32 @@ static void close_collection(struct gp_context *c, bool alive)
 
 #define ALL (-1) /* devices */
 
-/* True when nothing runs any more in the contexts that have collected, on a device or (ALL) any.
+/* CUDA_SUCCESS when nothing runs any more in the contexts that have collected, on a device or (ALL)
+ * any; CUDA_ERROR_NOT_READY where something does, which CUPTI would wait for; or another error.
  * Where a stream is being captured our own wait would invalidate that; then it is left to CUPTI to
  * wait, or, at the end of the process, the collection as it is. */
-static bool close_collections(int device, bool at_end)
+static CUresult close_collections(int device, bool at_end)
 {
-    bool all_at_rest = true;
+    CUresult result = CUDA_SUCCESS;
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
         if (!c->collection || (device != ALL && (c->green || c->device.ordinal != device)))
             continue;
         bool alive = push(c), captured = gp_captures_are_in(c->handle);
-        bool at_rest = alive && (captured ? !at_end && !is_held_up(c) : comes_to_rest(c));
-        close_collection(c, at_rest);
+        CUresult rest = !alive                    ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                        : !captured               ? wait_for_rest(c)
+                        : at_end || is_held_up(c) ? CUDA_ERROR_NOT_READY
+                                                  : CUDA_SUCCESS;
+        close_collection(c, rest == CUDA_SUCCESS);
+        if (rest == CUDA_ERROR_NOT_READY)
+            gp_kernels_hold();
         if (alive)
             pop();
-        all_at_rest = all_at_rest && (at_rest || !alive);
+        if (alive && result != CUDA_ERROR_NOT_READY && rest != CUDA_SUCCESS)
+            result = rest;
     }
-    return all_at_rest;
+    return result;
 }
 
 void gp_contexts_close_collections(void)
@@ -168,7 +176,7 @@ void gp_contexts_end(bool read)
     struct gp_context *c;
     if (read) {
         /* CUPTI may wait for a kernel that the program leaves behind. */
-        if (close_collections(ALL, true))
+        if (close_collections(ALL, true) == CUDA_SUCCESS)
             gp_collectors_end();
         return;
     }
@@ -322,7 +330,7 @@ static void leave(CUcontext handle, bool green)
     if (!c)
         return;
     DL_DELETE(contexts, c);
-    bool alive = push(c), at_rest = alive && comes_to_rest(c);
+    bool alive = push(c), at_rest = alive && wait_for_rest(c) == CUDA_SUCCESS;
     close_collection(c, at_rest);
     gp_unending_forget(handle, at_rest);
     gp_snapshot_close(c->snapshot, at_rest);

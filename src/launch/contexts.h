@@ -63,7 +63,8 @@ bool gp_context_is_known(CUcontext handle);
  * not to be read, as the gate cannot be closed while somebody waits for the GPU, it is absent. */
 void gp_contexts_end(bool read);
 
-/* Ends collecting everywhere; contexts begin anew when they are entered. */
+/* Ends collecting everywhere; contexts begin anew when they are entered. Where something runs that
+ * does not end, for which CUPTI would wait, that keeps what it has (gp_kernels_hold). */
 void gp_contexts_close_collections(void);
 
 /* Ends collecting and frees what we have there; the context is about to go, or dead already. */

@@ -26,7 +26,7 @@ struct gp_kernel {
     bool selected;
     const void *home;      /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
-    bool ended, collected, timed;
+    bool ended, collected, held, timed;
     unsigned host_changes;       /* launches in a row in which host memory changed */
     double longest;              /* seconds that a launch took which has ended by itself */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
@@ -394,6 +394,30 @@ void gp_kernel_collected(struct gp_kernel *kernel)
 static bool may_be_of(const struct gp_kernel *k, const void *home, bool is_library)
 {
     return !home || !k->home || k->home == home || (is_library && !gp_module_is_loaded(k->home));
+}
+
+void gp_kernels_hold(void)
+{
+    struct gp_kernel *k, *next;
+    pthread_rwlock_wrlock(&lock);
+    HASH_ITER(hh, kernels, k, next)
+    {
+        k->held = k->held || k->collected;
+    }
+    pthread_rwlock_unlock(&lock);
+}
+
+bool gp_kernels_held(const void *home, bool is_library)
+{
+    const struct gp_kernel *k, *next;
+    bool held = false;
+    pthread_rwlock_rdlock(&lock);
+    HASH_ITER(hh, kernels, k, next)
+    {
+        held = held || (k->held && may_be_of(k, home, is_library));
+    }
+    pthread_rwlock_unlock(&lock);
+    return held;
 }
 
 /* Where all were forgotten, a module that goes later may be that of one that ran in a pass. */

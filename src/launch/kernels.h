@@ -85,6 +85,11 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch
 /* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
 void gp_kernel_collected(struct gp_kernel *kernel);
 
+/* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to let go of it. */
+void gp_kernels_hold(void);
+/* True where that holds for a kernel of the module or library. */
+bool gp_kernels_held(const void *home, bool is_library);
+
 /* True when gp_kernels_forget would be; while nothing is measured. */
 bool gp_kernels_collected(const void *home, bool is_library);
 

@@ -106,24 +106,35 @@ static bool shut_between_captures(const void *module, bool is_library)
 struct unloading {
     const void *module;
     bool is_library;
+    bool allowed;
 };
 
 static void forget_module(void *unloading)
 {
-    const struct unloading *u = unloading;
+    static struct gp_once once;
+    struct unloading *u = unloading;
     bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must let go while the module is still there. A module none
      * of whose functions ran in a pass costs nothing. */
-    if (gp_kernels_forget(u->module, u->is_library))
+    if (gp_kernels_collected(u->module, u->is_library))
         gp_contexts_close_collections();
+    u->allowed = !gp_kernels_held(u->module, u->is_library);
+    gp_kernels_forget(u->module, u->is_library);
+    if (!u->allowed)
+        gp_say_limited(
+            &once, 1,
+            "modules that are unloaded while a kernel runs that does not end stay loaded: "
+            "CUPTI holds their code");
     gp_module_unloading(u->module);
     gp_gate_leave(closed);
 }
 
-void gp_launch_forget_module(const void *module, bool is_library)
+bool gp_launch_forget_module(const void *module, bool is_library)
 {
-    gp_at_work(forget_module, &(struct unloading){module, is_library});
+    struct unloading u = {module, is_library, true};
+    gp_at_work(forget_module, &u);
+    return u.allowed;
 }
 
 /* NULL: one that we never saw. */

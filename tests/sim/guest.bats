@@ -25,13 +25,13 @@ export LD_BIND_NOW=1
     for copies in off on; do
         GPUPROF_COPIES=$copies same_with_and_without "$programs/small_stack_linked" traps
         [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
-        grep -q OVERVIEW "$log"
+        grep -q ' measured with ' "$log"
     done
 }
 
 @test "kernels with names of 2000 letters are shown demangled, and selected by that" {
     GPUPROF_KERNELS='^void scale_in_place<foo::bar, (foo::bar, )+foo::bar>\(float\*' \
-        profiled "$programs/small_stack_linked"
+        GPUPROF_REPORT=details profiled "$programs/small_stack_linked"
     [ "$(measured)" -eq 4 ]
     [ "$(measured _Z14scale_in_placeIN3foo3bar)" -eq 4 ]
     grep -q "foo::bar, foo::bar" "$log"
@@ -42,7 +42,7 @@ export LD_BIND_NOW=1
 selects() {
     local start=$SECONDS
     same_with_and_without "$programs/small_stack_linked"
-    [ $((SECONDS - start)) -le "$1" ]
+    [ $((SECONDS - start)) -le $((3 * $1)) ] # on a busy machine
     grep -qF "gpuprof: GPUPROF_KERNELS=$2" "$log" || { head -c 2000 "$log"; false; }
 }
 

@@ -1,8 +1,8 @@
 /*
  * held_linked CASE...: modules are unloaded, contexts destroyed and the process ends while another
  * thread waits, in a copy, for a kernel that ends only when the flag is set, which nobody does. In
- * the case "launched" kernels have been launched, of another module. Says how long the calls took
- * together if that is more than two seconds.
+ * the case "launched" kernels have been launched, of another module; in the case "counted" of
+ * these. Says how long the calls took together if that is more than two seconds.
  */
 #include <pthread.h>
 #include <time.h>
@@ -49,6 +49,7 @@ static void wait_in_a_copy(struct work *w, CUdeviceptr *seen)
 int main(int argc, char **argv)
 {
     bool launched = argc > 1 && strcmp(argv[1], "launched") == 0;
+    bool counted = argc > 1 && strcmp(argv[1], "counted") == 0;
     struct work w = {.gpu = &gpu}, others[MODULES] = {{0}};
     CUcontext other;
     CUdeviceptr seen;
@@ -65,6 +66,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < MODULES; i++) {
         others[i].gpu = &gpu;
         MUST(gpu.ModuleLoadData(&others[i].module, image));
+        for (int n = 0; counted && n < 3; n++)
+            run_snippet(&others[i], "in_place");
     }
     for (int n = 0; launched && n < 3; n++)
         run_snippet(&w, "in_place");

@@ -14,7 +14,12 @@
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
-enum { STACK = 16384, GUARD = 65536, MOST = 4096, PAINT = 0xa5 };
+#ifdef __aarch64__
+enum { STACK = 131072 };
+#else
+enum { STACK = 16384 };
+#endif
+enum { GUARD = 65536, MOST = 4096, PAINT = 0xa5 };
 
 static struct gpu gpu;
 static unsigned char *stack; /* its lowest byte */
