@@ -1,7 +1,7 @@
-/* Put before each source of Rodinia with the compiler's option -include: names that the CUDA toolkit
- * had when Rodinia was written and has no more, in terms of those it has. The sources stay as they
- * are. Texture references become texture objects in variables of the device, so reads still go the
- * way of textures. */
+/* Put before each source of Rodinia with the compiler's option -include: names that the CUDA
+ * toolkit had when Rodinia was written and has no more, in terms of those it has. The sources stay
+ * as they are. Texture references become texture objects in variables of the device, so reads still
+ * go the way of textures. */
 #ifndef GPUPROF_RODINIA_BEFORE_CUDA_12_H
 #define GPUPROF_RODINIA_BEFORE_CUDA_12_H
 
@@ -29,7 +29,8 @@ struct cudaDevicePropBefore : cudaDeviceProp {
     int clockRate, memoryClockRate, deviceOverlap, computeMode, kernelExecTimeoutEnabled;
 };
 
-static inline cudaError_t cudaGetDevicePropertiesBefore(cudaDevicePropBefore *properties, int device)
+static inline cudaError_t cudaGetDevicePropertiesBefore(cudaDevicePropBefore *properties,
+                                                        int device)
 {
     cudaError_t error = cudaGetDeviceProperties(properties, device);
     if (error != cudaSuccess)
