@@ -46,14 +46,14 @@ static_libs = $(eval static_libs := $(call link_with,jansson,jansson) $(call lin
 pkg_cflags := $(call pkg_config,--cflags jansson libpcre2-8 inih liblz4 libzstd)
 system_libs = -lm -ldl -lpthread
 
-core_rooms = base code profile metrics report
+core_rooms = base code profile metrics report check
 hook_rooms = cuda hook launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 # What a chip can count is asked by the command, never in the program's process.
 asked_src = src/counters/chip.c
 hook_src = $(filter-out $(asked_src),$(wildcard $(hook_rooms:%=src/%/*.c)))
 hook_asm = $(wildcard src/hook/*.S)
-cli_src = $(wildcard src/cli/*.c)
+cli_src = $(wildcard src/cli/*.c src/history/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
 
 core_obj = $(call objects,$(core_src)) $(O)/obj/definitions.o $(O)/obj/rules.o $(O)/obj/roofs.o \
@@ -167,7 +167,7 @@ $(library): $(hook_obj) $(core)
 
 $(command): $(cli_obj) $(hook_core) $(core)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(static_libs) $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(static_libs) -l:libsqlite3.a $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \

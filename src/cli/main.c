@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct cli_command *const cli_commands[] = {&cli_run,     &cli_report, &cli_source,
-                                                  &cli_metrics, &cli_help,   NULL};
+const struct cli_command *const cli_commands[] = {
+    &cli_run,        &cli_report,  &cli_source,  &cli_metrics, &cli_check, &cli_baseline,
+    &cli_thresholds, &cli_compare, &cli_history, &cli_help,    NULL};
 
 const struct cli_command *cli_find_command(const char *name)
 {

@@ -74,6 +74,13 @@ static void add_file_pattern(const char *pattern, const char *here, struct gp_te
     gp_text_addf(out, "%s%s", relative ? "/" : "", pattern);
 }
 
+static void add_file(const char *name, const char *here, struct gp_text *out)
+{
+    if (*name != '/')
+        gp_text_addf(out, "%s/", here);
+    gp_text_add(out, name);
+}
+
 /* A name without a slash is looked for by the dynamic linker. */
 static void add_library(const char *name, const char *here, struct gp_text *out)
 {
@@ -99,10 +106,9 @@ static const struct {
     const char *variable;
     void (*add)(const char *value, const char *here, struct gp_text *out);
 } paths[] = {
-    {"GPUPROF_OUTPUT", add_file_pattern},
-    {"GPUPROF_LOG", add_file_pattern},
-    {"GPUPROF_CUPTI", add_library},
-    {"GPUPROF_METRICS_PATH", add_folders},
+    {"GPUPROF_OUTPUT", add_file_pattern}, {"GPUPROF_LOG", add_file_pattern},
+    {"GPUPROF_CUPTI", add_library},       {"GPUPROF_METRICS_PATH", add_folders},
+    {"GPUPROF_CHECK", add_file},
 };
 
 int cli_fix_paths(void)

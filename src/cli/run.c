@@ -1,3 +1,4 @@
+#include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/query.h"
 #include "cli/rights.h"
@@ -158,7 +159,13 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
         gp_say("out of memory");
         return CLI_FAILED;
     }
-    if (preload() != 0 || !run_limit(values[RUN_TIMEOUT], argv[program]))
+    if (preload() != 0)
+        return CLI_FAILED;
+    /* From here on in the process that becomes the program. */
+    if (values[RUN_CHECK] && cli_check_run(values[RUN_CHECK], values[RUN_FORMAT],
+                                           secure_getenv("GPUPROF_OUTPUT"), &status))
+        return status;
+    if (!run_limit(values[RUN_TIMEOUT], argv[program]))
         return CLI_FAILED;
     return start(argv + program);
 }

@@ -4,6 +4,7 @@
 #include "base/launch_choice.h"
 #include "base/log.h"
 #include "base/sample.h"
+#include "cli/check_run.h"
 #include "cli/counters.h"
 #include "cli/paths.h"
 #include "metrics/metrics.h"
@@ -302,6 +303,15 @@ static bool check_log_apart(const char *const *values)
                            values[RUN_OUTPUT] ? "--output" : "GPUPROF_OUTPUT", output) == 0;
 }
 
+static bool check_verdict(const char *const *values)
+{
+    if (values[RUN_CHECK])
+        return cli_check_usable(values[RUN_CHECK], values[RUN_FORMAT]);
+    if (values[RUN_FORMAT])
+        gp_say("--format is for a verdict: say --check FILE as well");
+    return !values[RUN_FORMAT];
+}
+
 bool run_check(const char *const *values)
 {
     chip = values[RUN_CHIP];
@@ -310,7 +320,7 @@ bool run_check(const char *const *values)
     for (int i = 0; i < RUN_OPTION_COUNT; i++)
         if (values[i] && checks[i] && !checks[i](values[i]))
             return false;
-    return check_pairs(values) && check_log_apart(values);
+    return check_pairs(values) && check_log_apart(values) && check_verdict(values);
 }
 
 /* ---- what the library reads ------------------------------------------------------------------ */

@@ -39,6 +39,8 @@ enum {
     RUN_UNIT,
     RUN_DEMANGLING,
     RUN_QUIET,
+    RUN_CHECK,
+    RUN_FORMAT,
     RUN_OPTION_COUNT
 };
 

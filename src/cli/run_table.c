@@ -4,6 +4,7 @@
 #define WHICH "Which launches"
 #define HOW "How it is measured"
 #define OUTPUT "What is written"
+#define VERDICT "What the kernels are held to"
 
 const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_METRICS] = {"metrics", 'm', "LIST",
@@ -116,4 +117,14 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                         OUTPUT, NULL, "--demangling", NULL, 0},
     [RUN_QUIET] = {"quiet", 0, NULL, "print nothing; a profile is written all the same", OUTPUT,
                    NULL, "--quiet", NULL, 0},
+
+    [RUN_CHECK] = {"check", 0, "FILE",
+                   "hold the kernels to the thresholds in this file: the status is 0 where they "
+                   "hold, 1 where one is violated, 2 where that cannot be judged; the program's "
+                   "own, where it is not 0",
+                   VERDICT, NULL, NULL, NULL, 0},
+    [RUN_FORMAT] = {"format", 0, "NAME[=FILE]",
+                    "write that verdict as text, junit, github, gitlab, sarif or markdown; may be "
+                    "given several times (text, to standard error)",
+                    VERDICT, NULL, NULL, NULL, 1},
 };

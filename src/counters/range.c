@@ -783,6 +783,34 @@ static const char *missing(const struct gp_collection *c, const struct ticket *t
     return c->no_session && !t->hardware_passes ? c->no_session : not_run;
 }
 
+/* What the hardware says of the tensor cores where the kernel's code says nothing: those that did
+ * nothing in a launch multiplied no matrices. Not of FP64 on chips that do it elsewhere. */
+#define TENSOR_CYCLES "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+static bool tensor_cores_rested(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->list.count; i++)
+        if (strcmp(c->counters[i].name, TENSOR_CYCLES) == 0)
+            return !c->counters[i].absent && c->counters[i].value == 0;
+    return false;
+}
+
+static void note_rest(struct gp_collection *c)
+{
+    const int cc = cc_of(c);
+    const bool fp64_too = cc == 80 || cc == 90 || cc == 100;
+    if (!c->list.own_count || !tensor_cores_rested(c))
+        return;
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        struct gp_counter *counter = &c->counters[c->list.own_places[i]];
+        const enum gp_own_counter own = c->list.own[i];
+        if (!counter->absent || own >= GP_OWN_LOADED || (own == GP_OWN_FP64 && !fp64_too))
+            continue;
+        counter->absent = NULL;
+        counter->value = 0;
+    }
+}
+
 static const struct gp_counter *range_read(struct gp_collection *c, unsigned ticket,
                                            const char *not_run)
 {
@@ -798,6 +826,7 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
                                 : isfinite(value)      ? NULL
                                                        : missing(c, t, i, not_run);
     }
+    note_rest(c);
     return c->counters;
 }
 

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "counters/code_counts.h"
 #include "cuda/driver.h"
+#include "launch/checks.h"
 #include "launch/copies.h"
 #include "launch/printing.h"
 #include "launch/progress.h"
@@ -233,6 +234,7 @@ void gp_session_record_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_device(session.summary, device);
+    gp_checks_device(device);
     gp_printing_device(device);
     if (session.writer)
         gp_writer_device(session.writer, device);
@@ -243,6 +245,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
+    gp_checks_launch(launch);
     gp_printing_launch(launch);
     gp_progress_launch(launch, 1);
     if (session.writer)
@@ -427,8 +430,10 @@ static bool open_metrics(void)
     if (session.metrics &&
         gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
-    if (session.metrics)
+    if (session.metrics) {
+        gp_checks_open(session.metrics);
         session.summary = gp_summary_new(session.metrics);
+    }
     gp_say_lines("", gp_text_string(&problems));
     gp_text_free(&problems);
     return session.summary != NULL;
@@ -439,6 +444,7 @@ static void record_count(void *unused, const struct gp_count *count)
 {
     (void)unused;
     gp_summary_count(session.summary, count);
+    gp_checks_count(count);
     if (session.writer)
         gp_writer_count(session.writer, count);
 }
@@ -489,6 +495,16 @@ static void print_report(const struct gp_copies *copies, const struct gp_sources
     gp_text_free(&text);
 }
 
+/* Behind the report, or where there is none. */
+static void print_checks(const struct gp_sources *sources)
+{
+    struct gp_text text = {0};
+    gp_checks_report(sources, &text);
+    if (text.length > 0)
+        write_report(&text);
+    gp_text_free(&text);
+}
+
 /* Frees nothing: the process ends, and another thread may still be in a hook. */
 static void report(void *unused)
 {
@@ -514,6 +530,7 @@ static void report(void *unused)
         gp_code_counts_visit(record_cubin, record_instructions, sources);
         if (gp_printing_end(session.summary, copied ? copies : NULL))
             print_report(copied ? copies : NULL, sources);
+        print_checks(sources);
     }
     if (session.writer)
         gp_writer_finish(session.writer);

@@ -35,6 +35,13 @@ static double fp16(const struct gp_device *d)
     return flops(d, GP_HALF);
 }
 
+static double tensor(const struct gp_device *d)
+{
+    char why[WHY_SIZE];
+    double value;
+    return gp_peak_tensor(d, GP_TENSOR_FP16, &value, why, sizeof(why)) == 0 ? value : NAN;
+}
+
 static double dram(const struct gp_device *d)
 {
     char why[WHY_SIZE];
@@ -67,7 +74,7 @@ static const struct {
     bool is_bandwidth;
     double (*nominal)(const struct gp_device *d);
 } roofs[] = {
-    {"tensor FP16", "tensor_fp16", false, not_published},
+    {"tensor FP16", "tensor_fp16", false, tensor},
     {"FP16", "fp16", false, fp16},
     {"FP32", "fp32", false, fp32},
     {"FP64", "fp64", false, fp64},

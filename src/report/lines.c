@@ -255,3 +255,22 @@ bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct 
     free(list.lines);
     return heaviest != NULL;
 }
+
+char *gp_lines_begin(const struct gp_lines *lines, unsigned *line)
+{
+    struct gp_frame frames[GP_MOST_FRAMES];
+    size_t count = lines->table ? gp_line_table_look(lines->table, lines->source.kernel, 0, frames,
+                                                     GP_MOST_FRAMES)
+                                : 0;
+    if (count == 0)
+        return NULL;
+    /* The last one is the kernel's own; those before it were inlined. */
+    const struct gp_frame *own = &frames[count - 1];
+    struct gp_text path = {0};
+    gp_text_addf(&path, "%s%s%s", own->directory, own->directory[0] ? "/" : "", own->file);
+    *line = own->line;
+    if (!path.failed)
+        return path.data;
+    gp_text_free(&path);
+    return NULL;
+}

@@ -25,6 +25,10 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
  * where nothing is known. */
 bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
 
+/* Where the kernel's first instruction comes from, in the file of the kernel itself: its path as
+ * the compiler has it, to be freed. NULL where there is no line information. */
+char *gp_lines_begin(const struct gp_lines *lines, unsigned *line);
+
 /* What an instruction counted of that, of all launches. */
 uint64_t gp_lines_weigh(const struct gp_instruction_counts *counts, enum gp_weight weight);
 

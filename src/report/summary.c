@@ -338,23 +338,33 @@ static void begin_means(struct gp_summary *s, struct gp_group *group,
         group->means = calloc(wanted->count, sizeof(*group->means));
 }
 
+/* Where the values of a launch go. */
+struct adding {
+    struct gp_summary *summary;
+    struct gp_group *group;
+};
+
+static void take_value(void *user, size_t i, double value, const char *why)
+{
+    struct adding *a = user;
+    struct gp_stat *stat = &a->group->stats[i];
+    if (!why)
+        add_value(stat, value);
+    else if (!a->group->means || !strstr(why, GP_COUNTED_ELSEWHERE))
+        add_absence(a->summary, stat, why);
+}
+
 static void add_metrics(struct gp_summary *s, struct gp_group *group,
                         const struct gp_launch *launch)
 {
     if (!group->means && gp_launch_is_in_part(launch))
         begin_means(s, group, launch);
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
-    for (size_t i = 0; i < s->metric_count; i++) {
-        struct gp_stat *stat = &group->stats[i];
-        double value;
-        char why[GP_WHY_SIZE] = "the facts of the device are not known";
-        if (device && gp_metric_evaluate(gp_metrics_selected(s->metrics, i), device, launch, &value,
-                                         why, sizeof(why)) == 0) {
-            add_value(stat, value);
-        } else if (!group->means || !strstr(why, GP_COUNTED_ELSEWHERE)) {
-            add_absence(s, stat, why);
-        }
-    }
+    struct adding adding = {.summary = s, .group = group};
+    if (device)
+        gp_metrics_evaluate(s->metrics, device, launch, take_value, &adding);
+    for (size_t i = 0; !device && i < s->metric_count; i++)
+        add_absence(s, &group->stats[i], "the facts of the device are not known");
     if (group->means)
         combine(s, group, launch);
 }

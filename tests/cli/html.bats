@@ -35,7 +35,7 @@ END
     [ "$(holds page.html 'p["kernels"][0]["stats"][[m["name"] for m in p["metrics"]].index("dram_read_bytes")]')" = 134217728 ]
     [ "$(holds page.html 'p["kernels"][0]["stats"][[m["name"] for m in p["metrics"]].index("achieved_occupancy")]["why"]')" = "counter sm__warps_active.avg.pct_of_peak_sustained_active: the counters are in use by another process" ]
     [ "$(holds page.html 'p["kernels"][0]["occupancy"]["warps"], p["kernels"][0]["occupancy"]["limits"]["blocks"]')" = "(32, 32)" ]
-    [ "$(holds page.html '[r["name"] for r in p["devices"][0]["roofs"] if r["nominal"]]')" = "['FP16', 'FP32', 'FP64', 'L1', 'DRAM']" ]
+    [ "$(holds page.html '[r["name"] for r in p["devices"][0]["roofs"] if r["nominal"]]')" = "['tensor FP16', 'FP16', 'FP32', 'FP64', 'L1', 'DRAM']" ]
 }
 
 @test "--metrics chooses, and - is standard output" {
@@ -70,7 +70,7 @@ END
     # The scripts' own ends, and no others.
     [ "$(grep -c '</script>' page.html)" -eq "$(grep -c '</script>' <("$gpuprof" report --html - <(cat header launch)))" ]
     ! grep -q 'alert(1)<' page.html
-    [ "$(holds page.html 'p["kernels"][0]["name"] == "</script><script>alert(1)</script><!--&\u2028"')" = True ]
+    [ "$(holds page.html 'p["kernels"][0]["name"] == "</script><script>alert(1)</script><!--&\\u{2028}"')" = True ]
 }
 
 @test "two profiles, in the order given" {

@@ -51,5 +51,5 @@ on_a_terminal() {
 @test "what it does not know is one line" {
     run tools/setup everything
     [ "$status" -eq 1 ]
-    [ "$output" = "setup: 'everything' is none of build, test, coverage, package" ]
+    [ "$output" = "setup: 'everything' is none of build, test, coverage, page, package" ]
 }

@@ -72,6 +72,7 @@ def launch(index, k, stream, random, faster):
             "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": k["efficiency"] * 0.6,
             "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum": sectors / 40,
             "smsp__sass_l1tex_tags_mem_global.sum": sectors / 9,
+            **{f"gpuprof__sass_ops_tensor_src_{of}.sum": 0 for of in ("fp16", "bf16", "tf32", "fp64", "fp8", "fp4")},
             "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed": 0}}
 
 

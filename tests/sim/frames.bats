@@ -100,7 +100,7 @@ load common
 
 # absent: the metrics that the report has no value of.
 absent() {
-    "$GPUPROF_BUILD/gpuprof" report "$profile" | awk '/^DETAILS/ { details = 1 } details && $2 == "absent:" { print $1 }'
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile" | awk '/^DETAILS/ { details = 1 } details && $2 == "absent:" { print $1 }'
 }
 
 @test "a kernel that cannot be replayed has every metric that it would have without replay" {
@@ -108,8 +108,8 @@ absent() {
     absent >"$BATS_TEST_TMPDIR/expected"
     GPUPROF_MEMORY=1 same_with_and_without "$programs/snippets_linked" --launches 3 in_place
     diff "$BATS_TEST_TMPDIR/expected" <(absent)
-    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '^ *gld_requested_throughput .* \*$'
-    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '\* from the means of counters'
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q '^ *gld_requested_throughput .* \*$'
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q '\* from the means of counters'
     grep -q '"skipped":"its memory' "$profile"
     # One that writes page-locked memory as well, and what many launches have they keep.
     same_with_and_without "$programs/calls_linked"

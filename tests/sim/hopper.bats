@@ -139,6 +139,16 @@ load common
     is tensor_work flop_count_tensor $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
 }
 
+@test "where instructions cannot be counted the hardware says that the tensor cores rested" {
+    for kernel in flops_float tensor; do
+        GPUPROF_REPLAY=off GPUPROF_METRICS=flop_count_tensor,tensor_utilization \
+            profiled "$programs/snippets_linked" $kernel $kernel $kernel $kernel $kernel $kernel
+        cp "$profile" "$profile.$kernel"
+    done
+    [[ $(profile=$profile.flops_float metric flops_float flop_count_tensor) == "0 "* ]]
+    [ "$(profile=$profile.tensor metric tensor_work flop_count_tensor)" = absent ]
+}
+
 @test "in nvprof's sense each thread's bytes count" {
     GPUPROF_METRICS=gld_efficiency,gld_efficiency_nvprof,gst_efficiency_nvprof \
         profiled "$programs/snippets_linked" vector_add matrix_column

@@ -279,6 +279,13 @@ static void lines_sum_up_to_what_was_counted(void **state)
     const struct gp_lines *lines = gp_sources_of(sources, FIRST);
     assert_non_null(lines);
     assert_non_null(lines->table);
+    unsigned line = 0;
+    char *begin = gp_lines_begin(lines, &line);
+    assert_non_null(begin);
+    /* The line of the kernel's own begin, whatever was inlined there. */
+    assert_non_null(strstr(begin, "/tests/lines/lines.cu"));
+    assert_int_equal(line, 20);
+    free(begin);
     struct gp_by_line b;
     assert_int_equal(gp_by_line_make(&b, lines), 0);
     assert_true(b.count > 3);

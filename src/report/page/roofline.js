@@ -13,9 +13,15 @@ const LEVELS = [
 
 const NAMED_SHARE = 0.02;
 
+/* Profiles of older versions do not say what tensor cores did. */
+function flopsOf(kernel) {
+    const all = value(kernel, 'flops');
+    return isNumber(all) ? all : value(kernel, 'flops_without_tensor');
+}
+
 /* {x, y, kernel} or null where something was not measured, or is nothing. */
 function rooflinePoint(kernel, level) {
-    const flops = value(kernel, 'flops'), seconds = value(kernel, 'duration');
+    const flops = flopsOf(kernel), seconds = value(kernel, 'duration');
     const bytes = level.bytes(...level.metrics.map(name => value(kernel, name)));
     const x = flops * seconds / bytes;
     return isNumber(x) && x > 0 && flops > 0 ? {x, y: flops, kernel} : null;
@@ -197,7 +203,7 @@ function rooflineSection(shown) {
         profile.kernels.some(kernel => rooflinePoint(kernel, level))));
     const section = h('section', {id: 'roofline'}, h('h2', {}, 'Roofline'));
     if (levels.length === 0) {
-        const zero = shown[0].kernels.some(k => value(k, 'flops') === 0);
+        const zero = shown[0].kernels.some(k => flopsOf(k) === 0);
         section.append(h('p', {class: 'muted'}, zero
             ? 'No kernel made a floating-point operation that is counted.'
             : 'The profile does not hold what it needs: flops and the bytes of a level of memory.'));
@@ -213,7 +219,7 @@ function rooflineSection(shown) {
             button.setAttribute('aria-pressed', String(levels[i] === level)));
         showChart(canvas, () => rooflineConfig(shown, level));
         const absent = shown[0].kernels.filter(k => !rooflinePoint(k, level));
-        const none = absent.filter(k => value(k, 'flops') === 0).length;
+        const none = absent.filter(k => flopsOf(k) === 0).length;
         replace(note, `Bytes: ${level.says}. Dashed: what follows from the device’s clock and units`,
             '; solid: what was measured on such a device. The larger a point, the more time. ',
             !shown[0].devices[0]?.roofs.some(r => r.name === level.roof) &&

@@ -1,0 +1,324 @@
+#include "check/comparison_verdict.h"
+
+#include "check/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "+5.4 %", "from nothing" */
+static void format_relative(double relative, char *out, size_t size)
+{
+    if (isfinite(relative))
+        snprintf(out, size, "%+.3g %%", 100 * relative);
+    else
+        snprintf(out, size, "from 0");
+}
+
+static void format_share(double share, char *out, size_t size)
+{
+    if (isfinite(share))
+        snprintf(out, size, share >= 1 ? "%.0f %%" : "%.2g %%", 100 * share);
+    else
+        snprintf(out, size, "any");
+}
+
+static void format_test(const struct gp_change *change, char *out, size_t size)
+{
+    char threshold[32];
+    format_share(change->threshold, threshold, sizeof(threshold));
+    if (change->tested)
+        snprintf(out, size,
+                 "%zu and %zu runs; a change is found from %s on, t test with %u degrees of "
+                 "freedom at %g",
+                 change->runs_a, change->runs_b, threshold, change->freedom, GP_SIGNIFICANCE);
+    else if (change->threshold < 1e-6)
+        snprintf(out, size, "has to be the same");
+    else
+        snprintf(out, size, "up to %s is let pass", threshold);
+}
+
+struct judging {
+    const struct gp_comparison *c;
+    const struct gp_tolerances *rules;
+    const char *file;
+    struct gp_verdict *verdict;
+};
+
+static struct gp_outcome outcome_for(const struct judging *j, const struct gp_subject *s,
+                                     const char *configuration)
+{
+    return (struct gp_outcome){
+        .file = j->file,
+        .kernel = s->name,
+        .configuration = configuration,
+        .source = s->source,
+        .source_line = s->source_line,
+        .launches = s->launches,
+    };
+}
+
+static void judge_change(const struct judging *j, const struct gp_pair *pair,
+                         const struct gp_change *change, const char *configuration)
+{
+    static const enum gp_status statuses[] = {[GP_CHANGE_NONE] = GP_HELD,
+                                              [GP_CHANGE_WORSE] = GP_VIOLATED,
+                                              [GP_CHANGE_BETTER] = GP_NOTED,
+                                              [GP_CHANGE_OTHER] = GP_NOTED,
+                                              [GP_CHANGE_FOLLOWS] = GP_HELD};
+    struct gp_outcome o = outcome_for(j, pair->match.b, configuration);
+    char from[64], to[64], relative[32], threshold[32], test[160], bound[192], message[512];
+    gp_quantity_format(change->from, change->metric->unit, from, sizeof(from));
+    gp_quantity_format(change->to, change->metric->unit, to, sizeof(to));
+    format_relative(change->relative, relative, sizeof(relative));
+    format_test(change, test, sizeof(test));
+    format_share(change->threshold, threshold, sizeof(threshold));
+    snprintf(bound, sizeof(bound), "%s, give or take %s", from, threshold);
+    snprintf(message, sizeof(message), "%s is %s, was %s: %s, %s (%s)%s", change->metric->name, to,
+             from, relative,
+             change->kind == GP_CHANGE_WORSE    ? "worse"
+             : change->kind == GP_CHANGE_BETTER ? "better"
+             : change->kind == GP_CHANGE_OTHER  ? "changed"
+                                                : "no change that counts",
+             test, change->kind == GP_CHANGE_FOLLOWS ? "; follows from the duration" : "");
+    o.status = statuses[change->kind];
+    o.rule = change->metric->name;
+    o.value = to;
+    o.bound = bound;
+    o.message = message;
+    gp_verdict_add(j->verdict, &o);
+}
+
+/* One outcome for all that could not be compared of a kernel. */
+static void judge_refused(const struct judging *j, const struct gp_pair *pair,
+                          const char *configuration)
+{
+    struct gp_text message = {0};
+    const char *why = NULL;
+    size_t refused = 0;
+    for (size_t i = 0; i < pair->count; i++) {
+        if (pair->changes[i].kind != GP_CHANGE_REFUSED)
+            continue;
+        if (!why)
+            why = pair->changes[i].why;
+        gp_text_addf(&message, "%s%s", refused++ ? ", " : "", pair->changes[i].metric->name);
+    }
+    if (refused > 0) {
+        struct gp_outcome o = outcome_for(j, pair->match.b, configuration);
+        gp_text_addf(&message, " not compared: %s", why);
+        o.status = GP_SKIPPED;
+        o.rule = "not compared";
+        o.message = gp_text_string(&message);
+        gp_verdict_add(j->verdict, &o);
+    }
+    j->verdict->failed |= message.failed;
+    gp_text_free(&message);
+}
+
+static void add_number(struct gp_text *text, const char *what, unsigned now, unsigned before)
+{
+    if (now != before)
+        gp_text_addf(text, "%s%s %u, was %u", text->length ? "; " : "", what, now, before);
+}
+
+static void add_configuration(struct gp_text *text, const struct gp_pair *pair)
+{
+    char now[256], before[256];
+    gp_subject_configuration(pair->match.b, now, sizeof(now));
+    gp_subject_configuration(pair->match.a, before, sizeof(before));
+    if (strcmp(now, before) != 0)
+        gp_text_addf(text, "%s, was %s%s", now, before,
+                     pair->count == 0 ? " (not the same number of threads: not compared)" : "");
+}
+
+/* Registers, spills, grid and block. */
+static void judge_configuration(const struct judging *j, const struct gp_pair *pair,
+                                const char *configuration)
+{
+    struct gp_text message = {0};
+    const struct gp_subject *a = pair->match.a, *b = pair->match.b;
+    add_configuration(&message, pair);
+    if (!j->c->other_capability) {
+        add_number(&message, "registers", b->registers, a->registers);
+        add_number(&message, "bytes of local memory (spills, arrays)", b->local_bytes,
+                   a->local_bytes);
+    }
+    add_number(&message, "bytes of static shared memory", b->shared_static, a->shared_static);
+    if (message.length > 0) {
+        struct gp_outcome o = outcome_for(j, b, configuration);
+        bool fails = gp_tolerance_fails(j->rules, b->name, GP_EVENT_CHANGED);
+        o.status = fails ? GP_VIOLATED : GP_NOTED;
+        o.rule = "changed";
+        o.message = message.data;
+        gp_verdict_add(j->verdict, &o);
+    }
+    j->verdict->failed |= message.failed;
+    gp_text_free(&message);
+}
+
+static void judge_event(const struct judging *j, const struct gp_subject *s, enum gp_event event,
+                        const char *message)
+{
+    char configuration[256];
+    gp_subject_configuration(s, configuration, sizeof(configuration));
+    struct gp_outcome o = outcome_for(j, s, configuration);
+    o.status = gp_tolerance_fails(j->rules, s->name, event) ? GP_VIOLATED : GP_NOTED;
+    o.rule = event == GP_EVENT_NEW ? "new" : "gone";
+    o.message = message;
+    gp_verdict_add(j->verdict, &o);
+}
+
+static void judge_proposed(const struct judging *j, const struct gp_match *match)
+{
+    struct gp_text message = {0};
+    gp_text_addf(&message, "is gone; '%s' may be the same kernel under another name",
+                 match->b->name);
+    judge_event(j, match->a, GP_EVENT_GONE, gp_text_string(&message));
+    gp_text_clear(&message);
+    gp_text_addf(&message, "is new; '%s' may be the same kernel under another name",
+                 match->a->name);
+    judge_event(j, match->b, GP_EVENT_NEW, gp_text_string(&message));
+    j->verdict->failed |= message.failed;
+    gp_text_free(&message);
+}
+
+static void judge_pair(const struct judging *j, const struct gp_pair *pair)
+{
+    char configuration[256];
+    switch (pair->match.kind) {
+    case GP_MATCH_GONE:
+        judge_event(j, pair->match.a, GP_EVENT_GONE, "is gone: it was not launched");
+        return;
+    case GP_MATCH_NEW:
+        judge_event(j, pair->match.b, GP_EVENT_NEW, "is new: the other side does not have it");
+        return;
+    case GP_MATCH_PROPOSED:
+        judge_proposed(j, &pair->match);
+        return;
+    case GP_MATCH_SAME:
+    case GP_MATCH_CHANGED:
+        break;
+    }
+    gp_subject_configuration(pair->match.b, configuration, sizeof(configuration));
+    judge_configuration(j, pair, configuration);
+    for (size_t i = 0; i < pair->count; i++)
+        if (pair->changes[i].kind != GP_CHANGE_REFUSED)
+            judge_change(j, pair, &pair->changes[i], configuration);
+    judge_refused(j, pair, configuration);
+}
+
+static const char *name_of(const struct gp_side *side)
+{
+    return side->several_models               ? "GPUs of several models"
+           : side->origin.device.name[0] != 0 ? side->origin.device.name
+                                              : "an unknown GPU";
+}
+
+static void add_method(const struct gp_comparison *c, struct gp_text *notes)
+{
+    if (c->other_gpu)
+        gp_text_addf(notes,
+                     "measured on %s, now on %s: only counts that do not depend on the GPU are "
+                     "compared\n",
+                     name_of(c->a), name_of(c->b));
+    char threshold[32];
+    format_share(c->smallest_duration_change, threshold, sizeof(threshold));
+    if (c->smallest_duration_change > 0)
+        gp_text_addf(notes,
+                     "times and rates: shift of the runs' medians (Hodges-Lehmann), moderated t "
+                     "test, two-sided, significance %g; of a kernel's duration it finds changes "
+                     "from %s on (median over the kernels; %zu and %zu runs)\n",
+                     GP_SIGNIFICANCE, threshold, c->a->runs, c->b->runs);
+}
+
+void gp_comparison_judge(const struct gp_comparison *c, const struct gp_tolerances *rules,
+                         const char *file, struct gp_verdict *verdict)
+{
+    const struct judging j = {.c = c, .rules = rules, .file = file, .verdict = verdict};
+    for (size_t i = 0; i < c->count; i++)
+        judge_pair(&j, &c->pairs[i]);
+    add_method(c, &verdict->notes);
+    if (c->compared == 0)
+        gp_text_addf(&verdict->unjudged, "%s: nothing could be compared: %s\n", file,
+                     c->b->count == 0 ? "no kernel was launched"
+                     : c->other_gpu   ? "the GPU is another model"
+                                      : "no kernel and metric is on both sides");
+}
+
+/* ---- side by side ---- */
+
+static void table_change(const struct gp_change *change, struct gp_text *out)
+{
+    char from[64], to[64], relative[32];
+    gp_quantity_format(change->from, change->metric->unit, from, sizeof(from));
+    gp_quantity_format(change->to, change->metric->unit, to, sizeof(to));
+    format_relative(change->relative, relative, sizeof(relative));
+    gp_text_addf(out, "   %-34s %16s %16s %10s  %s\n", change->metric->name, from, to, relative,
+                 change->kind == GP_CHANGE_BETTER    ? "better"
+                 : change->kind == GP_CHANGE_OTHER   ? "changed"
+                 : change->kind == GP_CHANGE_FOLLOWS ? "as the time is"
+                                                     : "worse");
+}
+
+static void table_pair(const struct gp_pair *pair, struct gp_text *out)
+{
+    const struct gp_subject *s = pair->match.b ? pair->match.b : pair->match.a;
+    char configuration[256], from[64], to[64], relative[32];
+    gp_subject_configuration(s, configuration, sizeof(configuration));
+    gp_text_addf(out, "\n%s\n   %s\n", s->name, configuration);
+    if (pair->match.kind == GP_MATCH_GONE || pair->match.kind == GP_MATCH_NEW) {
+        gp_text_addf(out, "   %s\n", pair->match.b ? "new" : "gone");
+        return;
+    }
+    struct gp_text changed = {0};
+    const struct gp_subject *a = pair->match.a, *b = pair->match.b;
+    add_configuration(&changed, pair);
+    add_number(&changed, "registers", b->registers, a->registers);
+    add_number(&changed, "bytes of local memory", b->local_bytes, a->local_bytes);
+    add_number(&changed, "bytes of static shared memory", b->shared_static, a->shared_static);
+    if (pair->match.kind == GP_MATCH_PROPOSED)
+        gp_text_addf(&changed, "%sperhaps the same as %s", changed.length ? "; " : "", a->name);
+    if (changed.length > 0)
+        gp_text_addf(out, "   %s\n", changed.data);
+    gp_text_free(&changed);
+    gp_quantity_format(pair->seconds_a, "s", from, sizeof(from));
+    gp_quantity_format(pair->seconds_b, "s", to, sizeof(to));
+    format_relative(pair->seconds_a > 0 ? pair->seconds_b / pair->seconds_a - 1 : INFINITY,
+                    relative, sizeof(relative));
+    gp_text_addf(out, "   %-34s %16s %16s %10s\n", "time in a run", from, to, relative);
+    size_t same = 0, refused = 0;
+    for (size_t i = 0; i < pair->count; i++) {
+        same += pair->changes[i].kind == GP_CHANGE_NONE;
+        refused += pair->changes[i].kind == GP_CHANGE_REFUSED;
+        if (pair->changes[i].kind != GP_CHANGE_NONE && pair->changes[i].kind != GP_CHANGE_REFUSED)
+            table_change(&pair->changes[i], out);
+    }
+    gp_text_addf(out, "   %zu metrics without a change that counts, %zu not compared\n", same,
+                 refused);
+}
+
+void gp_comparison_table(const struct gp_comparison *c, const char *name_a, const char *name_b,
+                         size_t top, struct gp_text *out)
+{
+    double seconds_a = 0, seconds_b = 0;
+    char from[64], to[64];
+    for (size_t i = 0; i < c->count; i++) {
+        seconds_a += c->pairs[i].seconds_a;
+        seconds_b += c->pairs[i].seconds_b;
+    }
+    gp_quantity_format(seconds_a, "s", from, sizeof(from));
+    gp_quantity_format(seconds_b, "s", to, sizeof(to));
+    gp_text_addf(out, "A: %s (%s, %zu run%s)\nB: %s (%s, %zu run%s)\n", name_a, name_of(c->a),
+                 c->a->runs, c->a->runs == 1 ? "" : "s", name_b, name_of(c->b), c->b->runs,
+                 c->b->runs == 1 ? "" : "s");
+    gp_text_addf(out, "%-37s %16s %16s %10s\n", "", "A", "B", "change");
+    gp_text_addf(out, "%-37s %16s %16s %+9.2f%%\n", "time of all kernels in a run", from, to,
+                 seconds_a > 0 ? 100 * (seconds_b / seconds_a - 1) : 0);
+    size_t shown = top > 0 && top < c->count ? top : c->count;
+    for (size_t i = 0; i < shown; i++)
+        table_pair(&c->pairs[i], out);
+    if (shown < c->count)
+        gp_text_addf(out, "\nand %zu more\n", c->count - shown);
+    gp_text_add(out, "\n");
+    add_method(c, out);
+}

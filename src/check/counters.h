@@ -1,0 +1,28 @@
+/* Gives the counters of a launch the names that evaluation finds quickest. Owns copies of the
+ * names; calls metrics/. */
+#ifndef GPUPROF_CHECK_COUNTERS_H
+#define GPUPROF_CHECK_COUNTERS_H
+
+#include "metrics/metrics.h"
+
+#include <stdbool.h>
+
+struct gp_renamed {
+    char *given;
+    const char *known; /* NULL: no metric uses it */
+};
+
+/* All zero to begin with. */
+struct gp_renaming {
+    struct gp_renamed *names; /* by place: launches of a profile have their counters in one order */
+    struct gp_counter *counters;
+    size_t capacity;
+};
+
+/* `renamed` becomes the launch with its counters renamed, those that no metric uses left out. It
+ * lives until the next call. False when memory runs out. */
+bool gp_rename_counters(struct gp_renaming *r, const struct gp_metrics *m,
+                        const struct gp_launch *launch, struct gp_launch *renamed);
+void gp_renaming_free(struct gp_renaming *r);
+
+#endif

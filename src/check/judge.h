@@ -1,0 +1,32 @@
+/* Holds kernels to thresholds, launch by launch, in bounded memory: out of profiles, or inside the
+ * process that is measured. Owns what it has seen; calls base/, metrics/ and profile/record.h.
+ *
+ * Not locked: the caller lets one thread in at a time. */
+#ifndef GPUPROF_CHECK_JUDGE_H
+#define GPUPROF_CHECK_JUDGE_H
+
+#include "check/thresholds.h"
+#include "check/verdict.h"
+#include "profile/record.h"
+
+#define GP_JUDGE_MOST_KERNELS 4096
+
+struct gp_judge;
+
+/* The thresholds and metrics must outlive it. NULL when memory runs out. */
+struct gp_judge *gp_judge_new(const struct gp_thresholds *t, const struct gp_metrics *m);
+void gp_judge_free(struct gp_judge *j);
+
+/* Begins the next process: its launches, counts and devices follow. */
+void gp_judge_process(struct gp_judge *j);
+void gp_judge_device(struct gp_judge *j, const struct gp_device *device);
+void gp_judge_launch(struct gp_judge *j, const struct gp_launch *launch);
+void gp_judge_count(struct gp_judge *j, const struct gp_count *count);
+
+/* Says where a kernel (its mangled name) begins in its source; the first word counts. */
+void gp_judge_source(struct gp_judge *j, const char *kernel, const char *file, int line);
+
+/* Adds an outcome for each rule and each kernel that it is for. Once, at the end. */
+void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict);
+
+#endif

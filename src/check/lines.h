@@ -1,0 +1,34 @@
+/* Files of sections and lines, as thresholds and tolerances are written: "[kernel pattern]", then
+ * one rule to a line. INI in shape; but a rule has <, <= and > in it, a pattern has brackets, and
+ * errors name a column, which is why inih is not asked. Owns nothing; calls base/. */
+#ifndef GPUPROF_CHECK_LINES_H
+#define GPUPROF_CHECK_LINES_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define GP_LONGEST_LINE 4096
+#define GP_LARGEST_RULES (1 << 20) /* bytes of a file */
+
+struct gp_lines_visitor {
+    void *user;
+    /* What stands in the brackets; the blanks around it are gone. */
+    void (*section)(void *user, char *pattern, int line);
+    /* A line that is no comment: blanks and a comment at its end are gone. `column` is that of its
+     * first letter, from 1. It may be changed. */
+    void (*rule)(void *user, char *text, int line, int column);
+};
+
+/* Mistakes in the shape of the file add lines "file:line:column: ..." to `problems`. */
+void gp_lines_read(const char *file, const char *text, size_t length,
+                   const struct gp_lines_visitor *visitor, struct gp_text *problems);
+
+/* The whole file, NULL with the reason in `why`; to be freed. */
+char *gp_file_read(const char *path, size_t most, size_t *length, char *why, size_t why_size);
+
+/* Cuts the blanks off both ends; returns where the rest begins. */
+char *gp_trim(char *text);
+
+#endif

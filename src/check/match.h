@@ -1,0 +1,28 @@
+/* Which kernel of one side is which of the other. Owns nothing; calls check/side. */
+#ifndef GPUPROF_CHECK_MATCH_H
+#define GPUPROF_CHECK_MATCH_H
+
+#include "check/side.h"
+
+enum gp_match_kind {
+    GP_MATCH_SAME,     /* name and configuration are the same */
+    GP_MATCH_CHANGED,  /* the name is, the configuration is not */
+    GP_MATCH_PROPOSED, /* the names differ in template arguments or a hash only */
+    GP_MATCH_GONE,     /* b is NULL */
+    GP_MATCH_NEW,      /* a is NULL */
+};
+
+struct gp_match {
+    enum gp_match_kind kind;
+    const struct gp_subject *a, *b;
+};
+
+/* Each subject of both (sorted) sides comes up in one match. One allocation, to be freed; NULL when
+ * memory runs out. */
+struct gp_match *gp_match_sides(const struct gp_side *a, const struct gp_side *b, size_t *count);
+
+/* The name without what a compiler may change from build to build: template arguments, parameters,
+ * return type, hashes. To be freed; NULL when memory runs out. */
+char *gp_name_skeleton(const char *name);
+
+#endif

@@ -1,0 +1,37 @@
+/* Which kernels a section is for: a glob or a regular expression on their names. Owns what it is
+ * compiled to; calls base/. */
+#ifndef GPUPROF_CHECK_SELECTOR_H
+#define GPUPROF_CHECK_SELECTOR_H
+
+#include "base/regex.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The names of one kernel. */
+struct gp_kernel_names {
+    const char *mangled;
+    char *full;  /* vectorAdd(int const*, int) */
+    char *brief; /* vectorAdd */
+};
+
+/* False when memory runs out; free in both cases. */
+bool gp_kernel_names_find(const char *mangled, struct gp_kernel_names *names);
+void gp_kernel_names_free(struct gp_kernel_names *names);
+
+struct gp_selector {
+    char *text;             /* as it was written */
+    struct gp_regex *regex; /* NULL: a glob */
+    bool too_hard;          /* some name could not be compared within the time it may take */
+};
+
+/* A glob (`*`, `?`, `[...]`), or a regular expression (Perl's syntax) behind "regex:". False with
+ * the reason in `why`. */
+bool gp_selector_parse(const char *text, struct gp_selector *selector, char *why, size_t why_size);
+void gp_selector_free(struct gp_selector *selector);
+
+/* A glob has to match the whole of one of the names, or be one, letter by letter (names may have
+ * brackets in them); a regular expression a part of one. */
+bool gp_selector_matches(struct gp_selector *selector, const struct gp_kernel_names *names);
+
+#endif

@@ -1,0 +1,81 @@
+/* One side of a comparison: what some runs of a program measured, kernel by kernel and
+ * configuration by configuration. It is folded from profiles, or read from a baseline or a history.
+ * Owns all of it; calls base/, metrics/ and profile/record.h. */
+#ifndef GPUPROF_CHECK_SIDE_H
+#define GPUPROF_CHECK_SIDE_H
+
+#include "metrics/metrics.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One metric of one subject. */
+struct gp_series {
+    double *medians; /* of each run that has a value, in the order of the runs */
+    size_t runs;
+    uint64_t launches; /* in all runs, with a value */
+    double min, max;   /* over all launches that were looked at */
+    double spread;     /* of the launches within a run: a robust standard deviation */
+    char *absent;      /* why there is no value */
+};
+
+/* One kernel in one configuration. */
+struct gp_subject {
+    char *name; /* demangled, with parameters */
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_dynamic;
+    /* what the compiler and the driver made of it */
+    unsigned shared_static, registers, local_bytes;
+    uint64_t launches; /* in all runs, measured or not */
+    size_t runs;       /* in which it was launched */
+    char *source;      /* NULL: not known */
+    int source_line;
+    struct gp_series *series; /* one per metric of the side */
+};
+
+/* Where it was measured. */
+struct gp_origin {
+    struct gp_device device; /* the facts that a comparison looks at; an empty name: not known */
+    char gpuprof[32];        /* the version that measured */
+};
+
+struct gp_side {
+    struct gp_origin origin;
+    bool several_models; /* runs were on GPUs of different models */
+    size_t runs;
+    size_t metric_count;
+    char **metrics; /* names */
+    struct gp_subject *subjects;
+    size_t count, capacity;
+};
+
+#define GP_MOST_SUBJECTS 4096
+#define GP_MOST_SIDE_METRICS 1024
+#define GP_MOST_RUNS 10000
+
+/* Sets the names; false when memory runs out. */
+bool gp_side_set_metrics(struct gp_side *side, const char *const *names, size_t count);
+
+/* A new subject with empty series, all else zero. NULL where there are too many or memory runs out.
+ * It moves when the next one is added. */
+struct gp_subject *gp_side_add(struct gp_side *side, const char *name);
+
+/* Adds the median of one more run; false when memory runs out. */
+bool gp_series_add_run(struct gp_series *s, double median);
+
+/* The metric's place, or -1. */
+int gp_side_metric(const struct gp_side *side, const char *name);
+
+/* By name, grid, block, cluster, shared memory. */
+void gp_side_sort(struct gp_side *side);
+void gp_side_free(struct gp_side *side);
+
+int gp_subject_compare(const struct gp_subject *a, const struct gp_subject *b);
+
+/* "grid 1024, block 32x8, shared 2048 B" */
+void gp_subject_configuration(const struct gp_subject *s, char *out, size_t size);
+
+/* The median of the runs' medians; false where there is none. */
+bool gp_series_median(const struct gp_series *s, double *median);
+
+#endif

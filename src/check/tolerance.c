@@ -1,0 +1,228 @@
+#include "check/tolerance.h"
+
+#include "check/lines.h"
+#include "check/quantity.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SECTIONS 1000
+#define MOST_RULES 1000 /* of a section */
+
+static const char syntax[] = "write a rule like 'duration = 5 %', 'gld_* = exact', 'dram_* = "
+                             "ignore', 'new = fail' or 'gone = note'";
+
+struct parsing {
+    struct gp_tolerances *t;
+    struct gp_text *problems;
+    bool refused, said_no_section;
+};
+
+static void begin_section(void *user, char *pattern, int line)
+{
+    struct parsing *p = user;
+    struct gp_tolerance_section section = {0};
+    char why[256];
+    p->refused = true;
+    if (p->t->count >= MOST_SECTIONS) {
+        gp_text_addf(p->problems, "%s:%d:1: more than %d sections\n", p->t->file, line,
+                     MOST_SECTIONS);
+        return;
+    }
+    if (!gp_selector_parse(pattern, &section.selector, why, sizeof(why))) {
+        gp_text_addf(p->problems, "%s:%d:2: %s\n", p->t->file, line, why);
+        return;
+    }
+    struct gp_tolerance_section *more = realloc(p->t->sections, (p->t->count + 1) * sizeof(*more));
+    if (!more) {
+        gp_selector_free(&section.selector);
+        gp_text_addf(p->problems, "%s:%d:1: out of memory\n", p->t->file, line);
+        return;
+    }
+    p->t->sections = more;
+    more[p->t->count++] = section;
+    p->refused = false;
+}
+
+/* "new = fail": false where the key is none of these. */
+static bool take_event(struct gp_tolerance_section *s, const char *key, const char *value,
+                       bool *understood)
+{
+    const struct {
+        const char *key;
+        bool *said, *fail;
+    } events[] = {{"new", &s->said_new, &s->fail_new},
+                  {"gone", &s->said_gone, &s->fail_gone},
+                  {"changed", &s->said_changed, &s->fail_changed}};
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        if (strcmp(key, events[i].key) != 0)
+            continue;
+        *events[i].said = true;
+        *events[i].fail = strcmp(value, "fail") == 0;
+        *understood = *events[i].fail || strcmp(value, "note") == 0;
+        return true;
+    }
+    return false;
+}
+
+static bool read_tolerance(const char *value, struct gp_tolerance *rule)
+{
+    if (strcmp(value, "exact") == 0) {
+        rule->kind = GP_TOLERANCE_EXACT;
+        return true;
+    }
+    if (strcmp(value, "ignore") == 0) {
+        rule->kind = GP_TOLERANCE_IGNORE;
+        return true;
+    }
+    char why[128];
+    rule->kind = GP_TOLERANCE_RELATIVE;
+    if (!strchr(value, '%') ||
+        !gp_quantity_parse(value, "ratio", &rule->relative, why, sizeof(why)))
+        return false;
+    return rule->relative >= 0 && rule->relative <= 100;
+}
+
+static void take_rule(void *user, char *text, int line, int column)
+{
+    struct parsing *p = user;
+    if (p->t->count == 0 || p->refused) {
+        if (!p->refused && !p->said_no_section)
+            gp_text_addf(p->problems,
+                         "%s:%d:%d: expected a kernel pattern in brackets first: [*] for all\n",
+                         p->t->file, line, column);
+        p->said_no_section = true;
+        return;
+    }
+    struct gp_tolerance_section *section = &p->t->sections[p->t->count - 1];
+    char *sign = strchr(text, '=');
+    if (!sign || sign == text) {
+        gp_text_addf(p->problems, "%s:%d:%d: '%.48s' is no rule; %s\n", p->t->file, line, column,
+                     text, syntax);
+        return;
+    }
+    char *value = gp_trim(sign + 1);
+    int at = column + (int)(value - text);
+    *sign = '\0';
+    char *key = gp_trim(text);
+    bool understood = true;
+    struct gp_tolerance rule = {.line = line};
+    if (take_event(section, key, value, &understood)) {
+        if (!understood)
+            gp_text_addf(p->problems, "%s:%d:%d: '%.24s' is neither fail nor note\n", p->t->file,
+                         line, at, value);
+        return;
+    }
+    if (!read_tolerance(value, &rule)) {
+        gp_text_addf(p->problems,
+                     "%s:%d:%d: '%.24s' is no tolerance; write '5 %%', 'exact' or 'ignore'\n",
+                     p->t->file, line, at, value);
+        return;
+    }
+    struct gp_tolerance *more = section->count < MOST_RULES
+                                    ? realloc(section->rules, (section->count + 1) * sizeof(*more))
+                                    : NULL;
+    rule.metric = more ? strdup(key) : NULL;
+    if (more)
+        section->rules = more;
+    if (rule.metric)
+        section->rules[section->count++] = rule;
+    else
+        gp_text_addf(p->problems, "%s:%d:%d: out of memory, or too many rules\n", p->t->file, line,
+                     column);
+}
+
+struct gp_tolerances *gp_tolerances_parse(const char *file, const char *text, size_t length,
+                                          struct gp_text *problems)
+{
+    struct gp_tolerances *t = calloc(1, sizeof(*t));
+    if (t)
+        t->file = strdup(file);
+    if (!t || !t->file) {
+        free(t);
+        gp_text_addf(problems, "%s: out of memory\n", file);
+        return NULL;
+    }
+    size_t before = problems->length;
+    struct parsing p = {.t = t, .problems = problems};
+    const struct gp_lines_visitor visitor = {
+        .user = &p, .section = begin_section, .rule = take_rule};
+    gp_lines_read(file, text, length, &visitor, problems);
+    if (problems->length == before && !problems->failed)
+        return t;
+    gp_tolerances_free(t);
+    return NULL;
+}
+
+struct gp_tolerances *gp_tolerances_read(const char *path, struct gp_text *problems)
+{
+    char why[512];
+    size_t length;
+    char *text = gp_file_read(path, GP_LARGEST_RULES, &length, why, sizeof(why));
+    if (!text) {
+        gp_text_addf(problems, "%s\n", why);
+        return NULL;
+    }
+    struct gp_tolerances *t = gp_tolerances_parse(path, text, length, problems);
+    free(text);
+    return t;
+}
+
+void gp_tolerances_free(struct gp_tolerances *t)
+{
+    for (size_t i = 0; t && i < t->count; i++) {
+        for (size_t k = 0; k < t->sections[i].count; k++)
+            free(t->sections[i].rules[k].metric);
+        free(t->sections[i].rules);
+        gp_selector_free(&t->sections[i].selector);
+    }
+    if (t) {
+        free(t->sections);
+        free(t->file);
+    }
+    free(t);
+}
+
+/* A baseline holds the full name only; the brief one is what stands before the parameters. */
+static bool is_for(struct gp_tolerance_section *s, const char *kernel)
+{
+    char brief[512];
+    size_t length = strcspn(kernel, "(");
+    snprintf(brief, sizeof(brief), "%.*s", (int)(length < 511 ? length : 511), kernel);
+    const struct gp_kernel_names names = {
+        .mangled = kernel, .full = (char *)kernel, .brief = brief};
+    return gp_selector_matches(&s->selector, &names);
+}
+
+struct gp_tolerance gp_tolerance_of(const struct gp_tolerances *t, const char *kernel,
+                                    const char *metric)
+{
+    struct gp_tolerance found = {.kind = GP_TOLERANCE_USUAL};
+    for (size_t i = 0; t && i < t->count; i++) {
+        if (!is_for(&t->sections[i], kernel))
+            continue;
+        for (size_t k = 0; k < t->sections[i].count; k++)
+            if (fnmatch(t->sections[i].rules[k].metric, metric, 0) == 0)
+                found = t->sections[i].rules[k];
+    }
+    return found;
+}
+
+bool gp_tolerance_fails(const struct gp_tolerances *t, const char *kernel, enum gp_event event)
+{
+    bool fails = false;
+    for (size_t i = 0; t && i < t->count; i++) {
+        struct gp_tolerance_section *s = &t->sections[i];
+        if (!is_for(s, kernel))
+            continue;
+        if (event == GP_EVENT_NEW && s->said_new)
+            fails = s->fail_new;
+        if (event == GP_EVENT_GONE && s->said_gone)
+            fails = s->fail_gone;
+        if (event == GP_EVENT_CHANGED && s->said_changed)
+            fails = s->fail_changed;
+    }
+    return fails;
+}

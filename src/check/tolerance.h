@@ -1,0 +1,55 @@
+/* Files of tolerances: how far a comparison lets metrics change, kernel by kernel. docs/ci.md is
+ * the manual. Owns the rules; calls base/. */
+#ifndef GPUPROF_CHECK_TOLERANCE_H
+#define GPUPROF_CHECK_TOLERANCE_H
+
+#include "base/text.h"
+#include "check/selector.h"
+
+enum gp_tolerance_kind {
+    GP_TOLERANCE_USUAL, /* no rule */
+    GP_TOLERANCE_RELATIVE,
+    GP_TOLERANCE_EXACT,
+    GP_TOLERANCE_IGNORE,
+};
+
+struct gp_tolerance {
+    char *metric; /* a glob */
+    enum gp_tolerance_kind kind;
+    double relative; /* 0.05 of 5 % */
+    int line;
+};
+
+/* What a kernel that is new, gone or changed in its configuration means. */
+struct gp_tolerance_section {
+    struct gp_selector selector;
+    struct gp_tolerance *rules;
+    size_t count;
+    bool said_new, said_gone, said_changed;
+    bool fail_new, fail_gone, fail_changed;
+};
+
+struct gp_tolerances {
+    char *file;
+    struct gp_tolerance_section *sections;
+    size_t count;
+};
+
+/* NULL where anything is wrong, and a line "file:line:column: ..." in `problems` for each mistake.
+ */
+struct gp_tolerances *gp_tolerances_read(const char *path, struct gp_text *problems);
+struct gp_tolerances *gp_tolerances_parse(const char *file, const char *text, size_t length,
+                                          struct gp_text *problems);
+void gp_tolerances_free(struct gp_tolerances *t);
+
+/* The last rule in the file that is for that kernel and metric; usual where there is none, or no
+ * file (NULL). `kernel` is the demangled name. */
+struct gp_tolerance gp_tolerance_of(const struct gp_tolerances *t, const char *kernel,
+                                    const char *metric);
+
+enum gp_event { GP_EVENT_NEW, GP_EVENT_GONE, GP_EVENT_CHANGED };
+
+/* Whether that is a violation. */
+bool gp_tolerance_fails(const struct gp_tolerances *t, const char *kernel, enum gp_event event);
+
+#endif

@@ -1,0 +1,109 @@
+/* gpuprof baseline: what later runs are compared with. */
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/folding.h"
+#include "cli/paths.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "check/baseline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OUTPUT, METRICS, OPTION_COUNT };
+
+static const struct cli_option options[OPTION_COUNT] = {
+    [OUTPUT] = {"output", 'o', "FILE", "write the baseline to this file (standard output)"},
+    [METRICS] = {"metrics", 'm', "LIST",
+                 "the metrics and sets to keep, with commas between them (paper)"},
+};
+
+static bool take_option(void *user, int option, const char *value)
+{
+    const char **values = user;
+    values[option] = value;
+    return option != OUTPUT || cli_check_file("--output", value) == 0;
+}
+
+/* Written beside and moved into place: a baseline is there whole, or as it was. */
+static int write_whole(const char *path, const struct gp_text *text)
+{
+    struct gp_text beside = {0};
+    gp_text_addf(&beside, "%s.new", path);
+    int fd = beside.failed ? -1 : open(beside.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int error = beside.failed ? ENOMEM : fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        error = gp_write_all(fd, text->data, text->length);
+        if (close(fd) != 0 && error == 0)
+            error = errno;
+        if (error == 0 && rename(beside.data, path) != 0)
+            error = errno;
+        if (error != 0)
+            unlink(beside.data);
+    }
+    gp_text_free(&beside);
+    return error;
+}
+
+static int write_baseline(const struct gp_side *side, const char *path)
+{
+    struct gp_text text = {0};
+    gp_baseline_write(side, &text);
+    if (!path)
+        return cli_print(&text);
+    int error = text.failed ? ENOMEM : write_whole(path, &text);
+    gp_text_free(&text);
+    if (error == 0)
+        return CLI_OK;
+    gp_say("--output: %s: %s", path, strerror(error));
+    return CLI_FAILED;
+}
+
+static int run_baseline(const struct cli_command *self, int argc, char **argv)
+{
+    const char *values[OPTION_COUNT] = {NULL};
+    int status, count = cli_parse_mixed(self, argc, argv, take_option, values, &status);
+    if (count < 0)
+        return status;
+    if (count == 0) {
+        gp_say("there is no profile to make a baseline of (see 'gpuprof help baseline')");
+        return CLI_USAGE;
+    }
+    struct gp_metrics *m = cli_open_metrics();
+    if (!m)
+        return CLI_FAILED;
+    struct gp_side side = {0};
+    struct gp_text notes = {0};
+    char why[512];
+    status = CLI_USAGE;
+    if (cli_select(m, values[METRICS])) {
+        status = CLI_FAILED;
+        if (!cli_fold_profiles(m, argv + 1, count, &side, &notes, why, sizeof(why)))
+            gp_say("%s", why);
+        else if (side.count == 0)
+            gp_say("no kernel was launched: there is nothing to keep");
+        else if (side.several_models)
+            gp_say("the profiles are of GPUs of several models: make a baseline for each");
+        else
+            status = write_baseline(&side, values[OUTPUT]);
+        gp_say_lines("", gp_text_string(&notes));
+    }
+    gp_text_free(&notes);
+    gp_side_free(&side);
+    gp_metrics_close(m);
+    return status;
+}
+
+const struct cli_command cli_baseline = {
+    .name = "baseline",
+    .arguments = "[options] PROFILE...",
+    .help = "Keep what profiles measured, each a run of the same program, for 'gpuprof check "
+            "--baseline' to compare with.",
+    .run = run_baseline,
+    .options = options,
+    .option_count = OPTION_COUNT,
+};

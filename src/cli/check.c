@@ -1,0 +1,156 @@
+/* gpuprof check: profiles held to thresholds and to a baseline. */
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/folding.h"
+#include "cli/judging.h"
+#include "cli/verdicts.h"
+
+#include "base/log.h"
+#include "check/baseline.h"
+#include "check/comparison_verdict.h"
+
+enum { THRESHOLDS, BASELINE, TOLERANCE, FORMAT, OPTION_COUNT };
+
+static const struct cli_option options[OPTION_COUNT] = {
+    [THRESHOLDS] = {"thresholds", 't', "FILE", "the rules that each kernel has to hold"},
+    [BASELINE] = {"baseline", 'b', "FILE",
+                  "what 'gpuprof baseline' wrote: no kernel may have become worse"},
+    [TOLERANCE] = {"tolerance", 0, "FILE", "how far metrics may be from the baseline"},
+    [FORMAT] = {"format", 'f', "NAME[=FILE]",
+                "write the verdict as text, junit, github, gitlab, sarif or markdown; may be given "
+                "several times, each with a file of its own (text, to standard output)"},
+};
+
+struct asked {
+    const char *values[OPTION_COUNT];
+    struct cli_outputs outputs;
+};
+
+static bool take_option(void *user, int option, const char *value)
+{
+    struct asked *asked = user;
+    asked->values[option] = value;
+    return option != FORMAT || cli_add_output(&asked->outputs, value);
+}
+
+static void join(char **words, int count, struct gp_text *out)
+{
+    for (int i = 0; i < count; i++)
+        gp_text_addf(out, "%s%s", i ? " " : "", words[i]);
+}
+
+/* ---- thresholds ---- */
+
+static bool check_thresholds(const char *file, struct gp_metrics *m, char **paths, int count,
+                             struct gp_verdict *verdict)
+{
+    struct gp_text problems = {0};
+    struct gp_thresholds *t = gp_thresholds_read(file, m, &problems);
+    if (t)
+        cli_judge_profiles(t, m, paths, count, verdict);
+    else
+        gp_say_lines("", gp_text_string(&problems));
+    gp_thresholds_free(t);
+    gp_text_free(&problems);
+    return t != NULL;
+}
+
+/* ---- baseline ---- */
+
+static void compare_with(const char *file, const struct gp_side *baseline, struct gp_metrics *m,
+                         const struct gp_tolerances *rules, char **paths, int count,
+                         struct gp_verdict *verdict)
+{
+    struct gp_side now = {0};
+    struct gp_comparison c = {0};
+    char why[512] = "out of memory";
+    if (cli_fold_profiles(m, paths, count, &now, &verdict->notes, why, sizeof(why)) &&
+        gp_compare(baseline, &now, m, rules, &c))
+        gp_comparison_judge(&c, rules, file, verdict);
+    else
+        gp_text_addf(&verdict->unjudged, "%s\n", why);
+    gp_comparison_free(&c);
+    gp_side_free(&now);
+}
+
+static bool check_baseline(const struct asked *asked, struct gp_metrics *m, char **paths, int count,
+                           struct gp_verdict *verdict)
+{
+    struct gp_text problems = {0};
+    struct gp_side baseline = {0};
+    struct gp_tolerances *rules = NULL;
+    char why[512] = "";
+    if (asked->values[TOLERANCE])
+        rules = gp_tolerances_read(asked->values[TOLERANCE], &problems);
+    bool read = problems.length == 0;
+    if (read && !gp_baseline_read(asked->values[BASELINE], &baseline, why, sizeof(why))) {
+        gp_text_addf(&problems, "%s\n", why);
+        read = false;
+    }
+    gp_say_lines("", gp_text_string(&problems));
+    read = read && cli_select_side(m, &baseline);
+    if (read)
+        compare_with(asked->values[BASELINE], &baseline, m, rules, paths, count, verdict);
+    gp_tolerances_free(rules);
+    gp_side_free(&baseline);
+    gp_text_free(&problems);
+    return read;
+}
+
+static int check(struct asked *asked, struct gp_metrics *m, char **paths, int count)
+{
+    struct gp_text held = {0};
+    struct gp_verdict verdict = {0};
+    const char *thresholds = asked->values[THRESHOLDS];
+    int status = CLI_USAGE;
+    if ((!thresholds || check_thresholds(thresholds, m, paths, count, &verdict)) &&
+        (!asked->values[BASELINE] || check_baseline(asked, m, paths, count, &verdict))) {
+        join(paths, count, &held);
+        bool written =
+            cli_write_verdict(&asked->outputs, &verdict, "gpuprof check", gp_text_string(&held));
+        status = gp_verdict_status(&verdict);
+        if (!written && status == GP_CHECK_HELD)
+            status = GP_CHECK_UNJUDGED;
+    }
+    gp_verdict_free(&verdict);
+    gp_text_free(&held);
+    return status;
+}
+
+static int run_check(const struct cli_command *self, int argc, char **argv)
+{
+    struct asked asked = {0};
+    int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
+    if (count < 0)
+        return status;
+    if (!asked.values[THRESHOLDS] && !asked.values[BASELINE]) {
+        gp_say("there is nothing to check against: say --thresholds FILE, --baseline FILE or both "
+               "(see 'gpuprof help check')");
+        return CLI_USAGE;
+    }
+    if (asked.values[TOLERANCE] && !asked.values[BASELINE]) {
+        gp_say("--tolerance is for a comparison: say --baseline FILE as well");
+        return CLI_USAGE;
+    }
+    if (count == 0) {
+        gp_say("there is no profile to check (see 'gpuprof help check')");
+        return CLI_USAGE;
+    }
+    struct gp_metrics *m = cli_open_metrics();
+    if (!m)
+        return CLI_USAGE;
+    status = check(&asked, m, argv + 1, count);
+    gp_metrics_close(m);
+    return status;
+}
+
+const struct cli_command cli_check = {
+    .name = "check",
+    .arguments = "[options] PROFILE...",
+    .help = "Hold profiles to thresholds, compare them with a baseline: ends with 0 where they "
+            "hold, 1 where one is violated, 2 "
+            "where it cannot be judged.",
+    .run = run_check,
+    .options = options,
+    .option_count = OPTION_COUNT,
+};

@@ -1,0 +1,246 @@
+#include "cli/check_run.h"
+
+#include "cli/cli.h"
+#include "cli/judging.h"
+#include "cli/verdicts.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/pattern.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+bool cli_check_usable(const char *thresholds, const char *formats)
+{
+    struct cli_outputs outputs = {0};
+    struct gp_text problems = {0};
+    if (formats && !cli_add_output(&outputs, formats))
+        return false;
+    struct gp_metrics *m = cli_open_metrics();
+    struct gp_thresholds *t = m ? gp_thresholds_read(thresholds, m, &problems) : NULL;
+    bool usable = t != NULL;
+    gp_say_lines("--check: ", gp_text_string(&problems));
+    gp_text_free(&problems);
+    gp_thresholds_free(t);
+    gp_metrics_close(m);
+    return usable;
+}
+
+/* ---- the profiles ---- */
+
+/* Adds text that is meant letter by letter, for glob or for a pattern of file names. */
+static void add_escaped(const char *s, const char *special, char escape, struct gp_text *out)
+{
+    for (; *s; s++) {
+        if (strchr(special, *s))
+            gp_text_add_bytes(out, &escape, 1);
+        gp_text_add_bytes(out, s, 1);
+    }
+}
+
+static bool make_folder(char *folder, size_t size)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, size, "%s/gpuprof-check.XXXXXX", parent && *parent ? parent : "/tmp");
+    if (mkdtemp(folder))
+        return true;
+    gp_say("%s: %s", folder, strerror(errno));
+    return false;
+}
+
+/* The pattern as a glob: a process id may be any, the rest is filled in. */
+static bool add_glob(const char *pattern, struct gp_text *out)
+{
+    struct gp_text part = {0}, filled = {0};
+    char why[256];
+    bool understood = true;
+    while (*pattern && understood) {
+        size_t length = strcspn(pattern, "%");
+        if (pattern[length] == '%' && pattern[length + 1] != 'p')
+            length += 2 + (pattern[length + 1] == 'q' ? strcspn(pattern + length + 2, "}") : 0) +
+                      (pattern[length + 1] == 'q');
+        gp_text_clear(&part);
+        gp_text_clear(&filled);
+        gp_text_add_bytes(&part, pattern, strnlen(pattern, length));
+        understood = gp_pattern_expand(gp_text_string(&part), &filled, why, sizeof(why)) == 0;
+        add_escaped(gp_text_string(&filled), "*?[\\", '\\', out);
+        pattern += strnlen(pattern, length);
+        if (strncmp(pattern, "%p", 2) == 0) {
+            gp_text_add(out, "*");
+            pattern += 2;
+        }
+    }
+    gp_text_free(&part);
+    gp_text_free(&filled);
+    return understood && !out->failed;
+}
+
+static bool is_of_this_run(const char *path, const struct timespec *begin)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+           (about.st_mtim.tv_sec > begin->tv_sec ||
+            (about.st_mtim.tv_sec == begin->tv_sec && about.st_mtim.tv_nsec >= begin->tv_nsec));
+}
+
+struct checked_run {
+    const char *thresholds, *formats;
+    char folder[512];     /* ours, empty where the user named the profiles */
+    struct gp_text files; /* a glob */
+    struct timespec begin;
+};
+
+static void judge_files(const struct checked_run *run, char *const *paths, int count,
+                        struct gp_verdict *verdict)
+{
+    struct gp_text problems = {0};
+    struct gp_metrics *m = cli_open_metrics();
+    struct gp_thresholds *t = m ? gp_thresholds_read(run->thresholds, m, &problems) : NULL;
+    if (!t)
+        gp_text_add(&verdict->unjudged, problems.length ? problems.data : "out of memory\n");
+    else if (count == 0)
+        gp_text_add(&verdict->unjudged, "no kernel was launched: there is no profile to judge\n");
+    else
+        cli_judge_profiles(t, m, paths, count, verdict);
+    gp_text_free(&problems);
+    gp_thresholds_free(t);
+    gp_metrics_close(m);
+}
+
+/* Standard output is the program's, so the verdict goes to standard error. */
+static bool say_verdict(const struct checked_run *run, struct gp_verdict *verdict)
+{
+    struct cli_outputs outputs = {.to_standard_error = true};
+    return (!run->formats || cli_add_output(&outputs, run->formats)) &&
+           cli_write_verdict(&outputs, verdict, "gpuprof check", "");
+}
+
+static int judge(const struct checked_run *run)
+{
+    struct gp_verdict verdict = {0};
+    glob_t found = {0};
+    int count = 0;
+    int answer = glob(gp_text_string(&run->files), 0, NULL, &found);
+    char **paths = answer == GLOB_NOSPACE ? NULL : calloc(found.gl_pathc + 1, sizeof(*paths));
+    for (size_t i = 0; paths && i < found.gl_pathc; i++)
+        if (run->folder[0] || is_of_this_run(found.gl_pathv[i], &run->begin))
+            paths[count++] = found.gl_pathv[i];
+    if (paths)
+        judge_files(run, paths, count, &verdict);
+    else
+        gp_text_add(&verdict.unjudged, "out of memory\n");
+    int status = gp_verdict_status(&verdict);
+    if (!say_verdict(run, &verdict) && status == GP_CHECK_HELD)
+        status = GP_CHECK_UNJUDGED;
+    for (int i = 0; run->folder[0] && i < count; i++)
+        unlink(paths[i]);
+    free(paths);
+    globfree(&found);
+    gp_verdict_free(&verdict);
+    return status;
+}
+
+/* ---- the program ---- */
+
+static volatile sig_atomic_t program;
+
+static void pass_on(int signal_number)
+{
+    if (program > 0)
+        kill((pid_t)program, signal_number);
+}
+
+/* The terminal sends these to the program as well. */
+static void leave_signals_to_the_program(void)
+{
+    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
+    const struct sigaction act = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
+        sigaction(passed[i], &act, NULL);
+}
+
+static void end_by_signal(int signal_number)
+{
+    const struct rlimit none = {0};
+    setrlimit(RLIMIT_CORE, &none);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* The program's own failure is the answer; what its kernels held is said all the same. */
+static int finish(struct checked_run *run, pid_t child)
+{
+    int how = 0;
+    while (waitpid(child, &how, 0) < 0)
+        if (errno != EINTR)
+            break;
+    program = 0;
+    bool started = !WIFEXITED(how) || (WEXITSTATUS(how) != 126 && WEXITSTATUS(how) != 127);
+    int status = started ? judge(run) : WEXITSTATUS(how);
+    if (run->folder[0])
+        rmdir(run->folder);
+    gp_text_free(&run->files);
+    if (WIFSIGNALED(how)) {
+        end_by_signal(WTERMSIG(how));
+        return 128 + WTERMSIG(how);
+    }
+    return WIFEXITED(how) && WEXITSTATUS(how) != 0 ? WEXITSTATUS(how) : status;
+}
+
+/* False, having said why, where it fails. */
+static bool prepare(struct checked_run *run, const char *output)
+{
+    struct gp_text pattern = {0};
+    char *absolute = realpath(run->thresholds, NULL);
+    bool made = absolute && setenv("GPUPROF_CHECK", absolute, 1) == 0 &&
+                setenv("GPUPROF_CHECK_BY", "command", 1) == 0;
+    free(absolute);
+    if (made && output && *output) {
+        made = add_glob(output, &run->files);
+    } else if (made && make_folder(run->folder, sizeof(run->folder))) {
+        add_escaped(run->folder, "%", '%', &pattern);
+        gp_text_add(&pattern, "/%p.jsonl");
+        add_escaped(run->folder, "*?[\\", '\\', &run->files);
+        gp_text_add(&run->files, "/*.jsonl");
+        made =
+            !pattern.failed && !run->files.failed && setenv("GPUPROF_OUTPUT", pattern.data, 1) == 0;
+    }
+    gp_text_free(&pattern);
+    clock_gettime(CLOCK_REALTIME_COARSE, &run->begin);
+    return made && run->files.length > 0;
+}
+
+bool cli_check_run(const char *thresholds, const char *formats, const char *output, int *status)
+{
+    struct checked_run run = {.thresholds = thresholds, .formats = formats};
+    *status = GP_CHECK_UNJUDGED;
+    if (!prepare(&run, output)) {
+        gp_say("--check: %s: it cannot be prepared", thresholds);
+        gp_text_free(&run.files);
+        return true;
+    }
+    pid_t child = fork();
+    if (child == 0)
+        return false;
+    if (child < 0) {
+        gp_say("--check: %s", strerror(errno));
+        gp_text_free(&run.files);
+        return true;
+    }
+    program = child;
+    leave_signals_to_the_program();
+    *status = finish(&run, child);
+    return true;
+}

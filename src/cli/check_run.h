@@ -1,0 +1,17 @@
+/* gpuprof --check FILE PROGRAM: the program runs, and what it measured is judged. Owns the folder
+ * its profiles lie in meanwhile; calls check/ and cli/. */
+#ifndef GPUPROF_CLI_CHECK_RUN_H
+#define GPUPROF_CLI_CHECK_RUN_H
+
+#include <stdbool.h>
+
+/* Whether the thresholds and formats (commas between them; NULL: text to standard error) can be
+ * used; else false, having said why. */
+bool cli_check_usable(const char *thresholds, const char *formats);
+
+/* Goes on twice: false in the process that is to become the program, its environment set; true in
+ * the one that waited for it, with the status to end with. `output` is the pattern of the profiles'
+ * names that the user gave, NULL for none. Where something fails beforehand it is true as well. */
+bool cli_check_run(const char *thresholds, const char *formats, const char *output, int *status);
+
+#endif

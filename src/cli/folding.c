@@ -1,0 +1,131 @@
+#include "cli/folding.h"
+
+#include "base/log.h"
+#include "check/fold.h"
+#include "cli/places.h"
+#include "cli/source.h"
+#include "profile/reader.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct folding {
+    struct gp_fold *fold;
+    struct gp_sources *sources;
+};
+
+static int take_header(void *user, const struct gp_profile_header *header)
+{
+    gp_fold_process(((struct folding *)user)->fold, header->version);
+    return 0;
+}
+
+static int take_device(void *user, const struct gp_device *device)
+{
+    gp_fold_device(((struct folding *)user)->fold, device);
+    return 0;
+}
+
+static int take_launch(void *user, const struct gp_launch *launch)
+{
+    gp_fold_launch(((struct folding *)user)->fold, launch);
+    return 0;
+}
+
+static int take_count(void *user, const struct gp_count *count)
+{
+    gp_fold_count(((struct folding *)user)->fold, count);
+    return 0;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    return cli_take_code(((struct folding *)user)->sources, type, line);
+}
+
+static void take_place(void *fold, const char *kernel, const char *file, int line)
+{
+    gp_fold_source(fold, kernel, file, line);
+}
+
+static bool fold_files(struct folding *f, char *const *paths, int count, struct gp_text *notes,
+                       char *why, size_t why_size)
+{
+    const struct gp_profile_visitor visitor = {.user = f,
+                                               .header = take_header,
+                                               .device = take_device,
+                                               .launch = take_launch,
+                                               .count = take_count,
+                                               .other = take_other};
+    for (int i = 0; i < count; i++) {
+        gp_fold_run(f->fold);
+        if (gp_profile_read(paths[i], &visitor, notes, why, why_size) != 0)
+            return false;
+    }
+    cli_visit_places(f->sources, take_place, f->fold);
+    return true;
+}
+
+bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count,
+                       struct gp_side *side, struct gp_text *notes, char *why, size_t why_size)
+{
+    struct folding f = {.sources = gp_sources_new()};
+    f.fold = f.sources ? gp_fold_new(m, side) : NULL;
+    if (!f.fold) {
+        gp_sources_free(f.sources);
+        snprintf(why, why_size, "out of memory");
+        return false;
+    }
+    bool read = fold_files(&f, paths, count, notes, why, why_size);
+    char reason[128];
+    bool finished = gp_fold_finish(f.fold, reason, sizeof(reason));
+    gp_sources_free(f.sources);
+    if (read && !finished)
+        snprintf(why, why_size, "%s", reason);
+    return read && finished;
+}
+
+bool cli_is_baseline(const char *path)
+{
+    /* A pipe is no baseline, and what is read of it is gone. */
+    struct stat about;
+    char begin[512] = "";
+    int fd =
+        stat(path, &about) == 0 && S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    ssize_t length = read(fd, begin, sizeof(begin) - 1);
+    close(fd);
+    return length > 0 && strstr(begin, "\"gpuprof baseline\"") != NULL;
+}
+
+bool cli_select(struct gp_metrics *m, const char *list)
+{
+    struct gp_text problems = {0};
+    bool selected = gp_metrics_select(m, list ? list : "paper", &problems) == 0;
+    if (!selected)
+        gp_say_lines("--metrics: ", gp_text_string(&problems));
+    gp_text_free(&problems);
+    return selected;
+}
+
+bool cli_select_side(struct gp_metrics *m, const struct gp_side *side)
+{
+    struct gp_text list = {0}, unknown = {0};
+    for (size_t i = 0; i < side->metric_count; i++) {
+        bool known = gp_metrics_find(m, side->metrics[i]) != NULL;
+        gp_text_addf(known ? &list : &unknown, "%s%s",
+                     (known ? &list : &unknown)->length ? "," : "", side->metrics[i]);
+    }
+    if (unknown.length > 0)
+        gp_say("no definition is here of these metrics, they are not compared: %s", unknown.data);
+    bool selected = list.length > 0 && cli_select(m, list.data);
+    if (list.length == 0)
+        gp_say("no metric is left to compare");
+    gp_text_free(&list);
+    gp_text_free(&unknown);
+    return selected;
+}

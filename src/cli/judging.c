@@ -1,0 +1,73 @@
+#include "cli/judging.h"
+
+#include "check/judge.h"
+#include "cli/places.h"
+#include "cli/source.h"
+#include "profile/reader.h"
+
+struct judging {
+    struct gp_judge *judge;
+    struct gp_sources *sources;
+};
+
+static int take_header(void *user, const struct gp_profile_header *header)
+{
+    (void)header;
+    gp_judge_process(((struct judging *)user)->judge);
+    return 0;
+}
+
+static int take_device(void *user, const struct gp_device *device)
+{
+    gp_judge_device(((struct judging *)user)->judge, device);
+    return 0;
+}
+
+static int take_launch(void *user, const struct gp_launch *launch)
+{
+    gp_judge_launch(((struct judging *)user)->judge, launch);
+    return 0;
+}
+
+static int take_count(void *user, const struct gp_count *count)
+{
+    gp_judge_count(((struct judging *)user)->judge, count);
+    return 0;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    return cli_take_code(((struct judging *)user)->sources, type, line);
+}
+
+static void take_place(void *judge, const char *kernel, const char *file, int line)
+{
+    gp_judge_source(judge, kernel, file, line);
+}
+
+void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *m,
+                        char *const *paths, int count, struct gp_verdict *verdict)
+{
+    struct judging judging = {.judge = gp_judge_new(t, m), .sources = gp_sources_new()};
+    if (!judging.judge || !judging.sources) {
+        gp_text_add(&verdict->unjudged, "out of memory\n");
+        gp_judge_free(judging.judge);
+        gp_sources_free(judging.sources);
+        return;
+    }
+    const struct gp_profile_visitor visitor = {.user = &judging,
+                                               .header = take_header,
+                                               .device = take_device,
+                                               .launch = take_launch,
+                                               .count = take_count,
+                                               .other = take_other};
+    for (int i = 0; i < count; i++) {
+        char why[512];
+        if (gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)) != 0)
+            gp_text_addf(&verdict->unjudged, "%s\n", why);
+    }
+    cli_visit_places(judging.sources, take_place, judging.judge);
+    gp_judge_finish(judging.judge, verdict);
+    gp_judge_free(judging.judge);
+    gp_sources_free(judging.sources);
+}

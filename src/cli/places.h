@@ -1,0 +1,14 @@
+/* Where kernels begin in their sources, by what a profile has of their code. Owns nothing; calls
+ * report/. */
+#ifndef GPUPROF_CLI_PLACES_H
+#define GPUPROF_CLI_PLACES_H
+
+#include "report/sources.h"
+
+/* Calls `take` for each kernel (mangled) whose line is known. A file below this folder has its name
+ * from here, as CI systems want it. */
+void cli_visit_places(const struct gp_sources *sources,
+                      void (*take)(void *user, const char *kernel, const char *file, int line),
+                      void *user);
+
+#endif

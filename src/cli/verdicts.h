@@ -1,0 +1,30 @@
+/* Where a verdict goes: standard output and files, each in a format. Owns the list of them; calls
+ * base/ and check/. */
+#ifndef GPUPROF_CLI_VERDICTS_H
+#define GPUPROF_CLI_VERDICTS_H
+
+#include "check/format.h"
+
+struct cli_output {
+    const struct gp_format *format;
+    const char *file; /* NULL: standard output, or error */
+};
+
+#define CLI_MOST_OUTPUTS 16
+
+struct cli_outputs {
+    struct cli_output list[CLI_MOST_OUTPUTS];
+    size_t count;
+    bool to_standard_error; /* what has no file */
+};
+
+/* "NAME" or "NAME=FILE", several with commas between them. False, having said why, where that makes
+ * no sense or the file cannot be written. */
+bool cli_add_output(struct cli_outputs *outputs, const char *text);
+
+/* Writes the verdict in each format; where none was asked for, as text. False,
+ * having said why, where one could not be written. */
+bool cli_write_verdict(const struct cli_outputs *outputs, struct gp_verdict *v, const char *title,
+                       const char *held);
+
+#endif

@@ -1,0 +1,28 @@
+/* What the files of this room share. Owns nothing; calls sqlite3. */
+#ifndef GPUPROF_HISTORY_INTERNAL_H
+#define GPUPROF_HISTORY_INTERNAL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+struct gp_history {
+    sqlite3 *db;
+    char *path;
+    time_t opened;
+};
+
+/* False with what SQLite says in `why`. */
+bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size);
+
+/* Prepares; NULL with the reason in `why`. */
+sqlite3_stmt *gp_sql_prepare(const struct gp_history *h, const char *sql, char *why,
+                             size_t why_size);
+
+/* The last `count` runs of a filter, behind `skip` newer ones: a table of the connection's own. */
+struct gp_history_filter;
+bool gp_sql_choose_runs(const struct gp_history *h, const struct gp_history_filter *filter,
+                        unsigned skip, unsigned count, char *why, size_t why_size);
+
+#endif

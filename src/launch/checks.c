@@ -1,0 +1,80 @@
+#include "launch/checks.h"
+
+#include "base/log.h"
+#include "check/format.h"
+#include "check/judge.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    struct gp_thresholds *thresholds;
+    struct gp_judge *judge; /* NULL: nothing is checked */
+} checks;
+
+void gp_checks_open(struct gp_metrics *m)
+{
+    const char *path = secure_getenv("GPUPROF_CHECK");
+    /* `gpuprof --check` judges the profiles itself; what they need is selected here. */
+    const char *by = secure_getenv("GPUPROF_CHECK_BY");
+    bool elsewhere = by && strcmp(by, "command") == 0;
+    if (!path || !*path)
+        return;
+    struct gp_text problems = {0};
+    checks.thresholds = gp_thresholds_read(path, m, &problems);
+    bool selected = checks.thresholds && gp_thresholds_select(checks.thresholds, m);
+    if (selected && !elsewhere)
+        checks.judge = gp_judge_new(checks.thresholds, m);
+    gp_say_lines("GPUPROF_CHECK: ", gp_text_string(&problems));
+    if (!checks.thresholds)
+        gp_say("GPUPROF_CHECK=%s: nothing is checked", path);
+    else if (!selected || (!checks.judge && !elsewhere))
+        gp_say("GPUPROF_CHECK=%s: nothing is checked: out of memory", path);
+    gp_text_free(&problems);
+}
+
+void gp_checks_device(const struct gp_device *device)
+{
+    if (checks.judge)
+        gp_judge_device(checks.judge, device);
+}
+
+void gp_checks_launch(const struct gp_launch *launch)
+{
+    if (checks.judge)
+        gp_judge_launch(checks.judge, launch);
+}
+
+void gp_checks_count(const struct gp_count *count)
+{
+    if (checks.judge)
+        gp_judge_count(checks.judge, count);
+}
+
+static void note_places(const struct gp_sources *sources)
+{
+    for (size_t i = 0; i < gp_sources_count(sources); i++) {
+        unsigned line = 0;
+        char *path = gp_lines_begin(gp_sources_at(sources, i), &line);
+        if (path)
+            gp_judge_source(checks.judge, gp_sources_at(sources, i)->source.kernel, path,
+                            (int)line);
+        free(path);
+    }
+}
+
+void gp_checks_report(const struct gp_sources *sources, struct gp_text *out)
+{
+    if (!checks.judge)
+        return;
+    if (sources)
+        note_places(sources);
+    struct gp_verdict verdict = {0};
+    const struct gp_occasion occasion = {.title = "checks", .held = "", .host = "", .time = ""};
+    gp_judge_finish(checks.judge, &verdict);
+    gp_verdict_sort(&verdict);
+    gp_text_addf(out, "\nCHECKS, rules of %s\n", checks.thresholds->file);
+    gp_write_text(&verdict, &occasion, out);
+    gp_verdict_free(&verdict);
+}

@@ -1,0 +1,24 @@
+/* GPUPROF_CHECK: holds the launches of this process to thresholds; the verdict stands behind the
+ * report. Owns the thresholds and what was seen; calls check/, metrics/ and report/.
+ *
+ * Not locked: the session lets one thread in at a time. Without GPUPROF_CHECK nothing here does
+ * anything. */
+#ifndef GPUPROF_LAUNCH_CHECKS_H
+#define GPUPROF_LAUNCH_CHECKS_H
+
+#include "base/text.h"
+#include "metrics/metrics.h"
+#include "report/sources.h"
+
+/* Reads the file that GPUPROF_CHECK names. What its rules need is selected beside what is. What is
+ * wrong is said; then nothing is checked. */
+void gp_checks_open(struct gp_metrics *m);
+
+void gp_checks_device(const struct gp_device *device);
+void gp_checks_launch(const struct gp_launch *launch);
+void gp_checks_count(const struct gp_count *count);
+
+/* Appends the verdict. Once, at the end. The sources (may be NULL) say where kernels begin. */
+void gp_checks_report(const struct gp_sources *sources, struct gp_text *out);
+
+#endif

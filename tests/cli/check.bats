@@ -1,0 +1,267 @@
+# `gpuprof check`, `baseline`, `thresholds`, `compare` and `history` on profiles written by hand.
+
+setup() {
+    gpuprof=$GPUPROF_BUILD/gpuprof
+    formats=$BATS_TEST_DIRNAME/formats
+    cd "$BATS_TEST_TMPDIR"
+    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
+    unset GPUPROF_METRICS_PATH
+    cat >header <<'END'
+{"type":"header","format":1,"gpuprof":"0.1.0","pid":77,"host":"node1","command":["./app"],"time":"2026-01-02T03:04:05Z"}
+{"type":"device","ordinal":0,"name":"NVIDIA H200","chip":"GH100","cc_major":9,"cc_minor":0,"sm_count":132,"clock_khz":1980000,"memory_clock_khz":3201000,"memory_bus_bits":6016,"sp_dp_ratio":2,"warp_size":32,"max_threads_per_sm":2048,"max_blocks_per_sm":32,"max_threads_per_block":1024,"registers_per_sm":65536,"registers_per_block":65536,"shared_per_sm":233472,"shared_per_block":49152,"shared_per_block_optin":232448,"reserved_shared_per_block":1024,"driver_version":13000}
+END
+    profile 65000 100 5 >good.jsonl
+    profile 65000 12.5 5 >bad.jsonl
+}
+
+# profile NANOSECONDS EFFICIENCY LAUNCHES [KERNEL]
+profile() {
+    local i
+    cat header
+    for ((i = 0; i < $3; i++)); do
+        echo '{"type":"launch","index":'$i',"kernel":"'"${4:-_Z9vectorAddPKfS0_Pfi}"'","device":0,"grid":[524288,1,1],"block":[32,1,1],"registers":16,"shared_carveout":-1,"passes":2,"counters":{"gpu__time_duration.sum":'$1',"dram__bytes_read.sum":134217728.0,"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct":'$2',"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum":4096}}'
+    done
+}
+
+rules() {
+    printf '%s\n' "$@" >rules.ini
+}
+
+@test "thresholds that hold answer 0, one that is violated 1, what cannot be judged 2" {
+    rules '[vector*]' 'gld_efficiency >= 90 %' 'p95 duration <= 70 us' 'launches == 5'
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 0 ]
+    [ "$output" = "gpuprof check: all 3 checks held" ]
+    run "$gpuprof" check --thresholds rules.ini bad.jsonl
+    [ "$status" -eq 1 ]
+    [ "${lines[0]}" = "violated: vectorAdd(float const*, float const*, float*, int): gld_efficiency is 12.5 %, bound: >= 90 % (launch 0; 5 of 5 launches violate it) [rules.ini:2]" ]
+    [ "${lines[1]}" = "gpuprof check: 1 of 3 checks violated" ]
+    cp header none.jsonl
+    run "$gpuprof" check --thresholds rules.ini none.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"no kernel was launched"* ]]
+    run "$gpuprof" check --thresholds rules.ini nothing.jsonl good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"nothing.jsonl: No such file or directory"* ]]
+    # A violation is one, whatever else could not be read.
+    run "$gpuprof" check --thresholds rules.ini nothing.jsonl bad.jsonl
+    [ "$status" -eq 1 ]
+}
+
+@test "mistakes in options and files are reported before anything is judged" {
+    rules '[*]' 'gld_eficiency >= 90 %'
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: rules.ini:2:1: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" ]
+    run "$gpuprof" check good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: there is nothing to check against: say --thresholds FILE"* ]]
+    run "$gpuprof" check --thresholds rules.ini
+    [ "$status" -eq 2 ]
+    run "$gpuprof" check --thresholds nothing.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: nothing.ini: No such file or directory" ]
+    rules '[*]' 'duration < 1 s'
+    run "$gpuprof" check --thresholds rules.ini --format sarf good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: --format: there is no format 'sarf'; did you mean sarif?"* ]]
+    run "$gpuprof" check --thresholds rules.ini --format junit=/nonexistent/x good.jsonl
+    [ "$status" -eq 2 ]
+    run "$gpuprof" check --thresholds rules.ini --tolerance rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    run "$gpuprof" check --threshold rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean --thresholds?"* ]]
+}
+
+@test "every format is what its readers expect, whatever the verdict" {
+    command -v python3 >/dev/null || skip "no python3"
+    rules '[vector*]' 'gld_efficiency >= 90 %' 'duration <= 70 us' 'achieved_occupancy > 0 if present' \
+        '[a, b: c]' required
+    cp header none.jsonl
+    mkdir 'a b'
+    cp rules.ini 'a b/x%:,.ini'
+    for profile in good bad none; do
+        for file in rules.ini './rules.ini' 'a b/x%:,.ini'; do
+            run "$gpuprof" check -t "$file" $profile.jsonl --format junit=v.junit --format=sarif=v.sarif \
+                -f gitlab=v.gitlab --format github=v.github --format markdown=v.md --format text
+            [ "$status" -eq 1 ]
+            [[ $output == *"no kernel matches [a, b: c], and one is required"* ]]
+            for format in junit sarif gitlab github; do "$formats" $format v.$format; done
+            grep -q '^### gpuprof check: ' v.md
+        done
+    done
+    "$gpuprof" baseline good.jsonl -o base.json
+    run "$gpuprof" check --baseline base.json bad.jsonl --format junit=v.junit,sarif=v.sarif,gitlab=v.gitlab,github=v.github
+    [ "$status" -eq 1 ]
+    for format in junit sarif gitlab github; do "$formats" $format v.$format; done
+    # The checker itself finds fault.
+    sed -i 's/tests="[0-9]*"/tests="99"/' v.junit
+    run "$formats" junit v.junit
+    [ "$status" -eq 1 ]
+    sed -i 's/"2.1.0"/"2.0.0"/' v.sarif
+    run "$formats" sarif v.sarif
+    [ "$status" -eq 1 ]
+}
+
+@test "a baseline is small, sorted and what later runs are compared with" {
+    run "$gpuprof" baseline good.jsonl -o base.json
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    [ "$(wc -c <base.json)" -lt 1200 ]
+    run "$gpuprof" baseline good.jsonl
+    [ "$output" = "$(cat base.json)" ]
+    run "$gpuprof" check --baseline base.json good.jsonl
+    [ "$status" -eq 0 ]
+    run "$gpuprof" check --baseline base.json bad.jsonl
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == "violated: vectorAdd(float const*, float const*, float*, int) [grid 524288, block 32]: gld_efficiency is 12.5 %, was 100 %: -87.5 %, worse (up to 1 % is let pass)" ]]
+    printf '[vector*]\ngld_efficiency = ignore\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini bad.jsonl
+    [ "$status" -eq 0 ]
+    printf '[vector*]\ngld_efficiency = some\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini bad.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: tolerance.ini:2:18: 'some' is no tolerance; write '5 %', 'exact' or 'ignore'" ]
+    echo '{"type": 3}' >no.json
+    run "$gpuprof" check --baseline no.json good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: no.json: not a baseline of gpuprof"* ]]
+    echo '{' >no.json
+    run "$gpuprof" check --baseline no.json good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: no.json:"*":"*": "* ]]
+}
+
+@test "a kernel that takes longer is found, with the test, its significance and what it can find" {
+    for i in 1 2 3 4 5; do
+        profile $((65000 + i * 100)) 100 20 >a$i.jsonl
+        profile $((68500 + i * 100)) 100 20 >b$i.jsonl
+    done
+    "$gpuprof" baseline a?.jsonl -o base.json
+    run "$gpuprof" check --baseline base.json a?.jsonl
+    [ "$status" -eq 0 ]
+    run "$gpuprof" check --baseline base.json b?.jsonl
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == *": duration is 68.8 us, was 65.3 us: +5.36 %, worse (5 and 5 runs; a change is found from 2.5 % on, t test with 8 degrees of freedom at 0.002)" ]]
+    [[ $output == *"1 of "*"checks violated"* ]]
+    # The rates that follow from it are not reported again.
+    [[ $output != *"throughput"* ]]
+    run "$gpuprof" compare base.json b1.jsonl,b2.jsonl,b3.jsonl,b4.jsonl,b5.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"duration"*"65.3 us"*"68.8 us"*"+5.36 %"*"worse"* ]]
+    run "$gpuprof" compare base.json
+    [ "$status" -eq 2 ]
+}
+
+@test "kernels that are new, gone, renamed or changed are named" {
+    profile 65000 100 5 _Z3addIfEvPT_ >float.jsonl
+    profile 65000 100 5 _Z3addIdEvPT_ >double.jsonl
+    "$gpuprof" baseline float.jsonl -o base.json
+    run "$gpuprof" check --baseline base.json double.jsonl
+    [ "$status" -eq 2 ] # nothing could be compared
+    [[ $output == *"void add<float>(float*) [grid 524288, block 32]: is gone; 'void add<double>(double*)' may be the same kernel under another name"* ]]
+    printf '[*]\ngone = fail\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini double.jsonl
+    [ "$status" -eq 1 ]
+    sed 's/"registers":16/"registers":40,"local_bytes":24/' float.jsonl >spills.jsonl
+    run "$gpuprof" check --baseline base.json spills.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"note: void add<float>(float*) [grid 524288, block 32]: registers 40, was 16; bytes of local memory (spills, arrays) 24, was 0"* ]]
+    sed 's/524288,1,1/262144,1,1/; s/\[32,1,1\]/[64,1,1]/' float.jsonl >block.jsonl
+    run "$gpuprof" check --baseline base.json block.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"grid 262144, block 64, was grid 524288, block 32"* ]]
+}
+
+@test "of another GPU's baseline only counts are compared" {
+    "$gpuprof" baseline good.jsonl -o base.json
+    sed -i 's/NVIDIA H200/NVIDIA A100/; s/"cc_major": 9/"cc_major": 8/' base.json
+    profile 650000 100 5 >slow.jsonl
+    run "$gpuprof" check --baseline base.json slow.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"duration"*"not compared: it depends on the GPU, and this is another model"* ]]
+    [[ $output == *"measured on NVIDIA A100, now on NVIDIA H200"* ]]
+    run "$gpuprof" check --baseline base.json bad.jsonl
+    [ "$status" -eq 1 ]
+}
+
+@test "proposed thresholds hold, and are violated by what is worse" {
+    run "$gpuprof" thresholds --from good.jsonl --margin 10%
+    [ "$status" -eq 0 ]
+    echo "$output" >rules.ini
+    run "$gpuprof" check -t rules.ini good.jsonl
+    [ "$status" -eq 0 ]
+    run "$gpuprof" check -t rules.ini bad.jsonl
+    [ "$status" -eq 1 ]
+    run "$gpuprof" thresholds --from good.jsonl --margin 10
+    [ "$status" -eq 2 ]
+    run "$gpuprof" thresholds good.jsonl
+    [ "$status" -eq 2 ]
+}
+
+@test "a history finds a change and a drift, and SQL can be asked" {
+    for i in 1 2 3 4 5 6 7 8; do
+        profile $((65000 + i % 3 * 50)) 100 20 >p.jsonl
+        "$gpuprof" history add p.jsonl --db h.db --commit c$i --branch main
+        profile $((65000 + i * 500)) 100 20 >p.jsonl
+        "$gpuprof" history add p.jsonl --db drift.db --commit c$i --branch main
+    done
+    run "$gpuprof" history check --db h.db
+    [ "$status" -eq 0 ]
+    run "$gpuprof" history check --db h.db --branch other
+    [ "$status" -eq 2 ]
+    profile 75000 100 20 >slow.jsonl
+    run "$gpuprof" history check --db h.db slow.jsonl --format junit=v.junit --format text
+    [ "$status" -eq 1 ]
+    [[ $output == *"duration is 75 us, was 65.05 us: +15.3 %, worse (8 and 1 runs"* ]]
+    run "$gpuprof" history check --db drift.db --last 8
+    [ "$status" -eq 1 ]
+    [[ $output == *"duration drifts: 65.5 us at first, 69 us at last, +5.2 % over 8 runs"* ]]
+    run "$gpuprof" history show --db h.db
+    [ "${#lines[@]}" -eq 9 ]
+    run "$gpuprof" history show --db h.db --kernel 'vector*' --last 2
+    [ "${#lines[@]}" -eq 3 ]
+    command -v sqlite3 >/dev/null || return 0
+    [ "$(sqlite3 h.db "SELECT count(*) FROM history WHERE metric = 'duration' AND branch = 'main'")" -eq 8 ]
+    [ "$(sqlite3 h.db "PRAGMA journal_mode")" = wal ]
+}
+
+@test "a history that is damaged, foreign or locked is reported and left as it is" {
+    "$gpuprof" history add good.jsonl --db h.db
+    echo 'no database, but long enough to be taken for the beginning of one' >text.db
+    cp text.db before
+    run "$gpuprof" history add good.jsonl --db text.db
+    [ "$status" -eq 1 ]
+    [[ $output == "gpuprof: text.db: damaged, or no database"* ]]
+    cmp text.db before
+    run "$gpuprof" history check --db nothing.db
+    [ "$status" -eq 2 ]
+    [ ! -e nothing.db ]
+    cp h.db torn.db
+    # A page in the middle is overwritten.
+    dd if=/dev/urandom of=torn.db bs=4096 seek=3 count=2 conv=notrunc 2>/dev/null
+    cp torn.db before
+    run "$gpuprof" history add good.jsonl --db torn.db
+    [ "$status" -eq 1 ]
+    [[ $output == *"torn.db: damaged"* ]]
+    cmp torn.db before
+    command -v sqlite3 >/dev/null || skip "no sqlite3"
+    sqlite3 other.db 'CREATE TABLE t (x)'
+    run "$gpuprof" history add good.jsonl --db other.db
+    [ "$status" -eq 1 ]
+    [ "$output" = "gpuprof: other.db: a database, but no history of gpuprof" ]
+    sqlite3 h.db 'PRAGMA user_version = 9'
+    run "$gpuprof" history show --db h.db
+    [ "$status" -eq 1 ]
+    [[ $output == *"version 9; this gpuprof knows version 1" ]]
+}
+
+@test "processes add to a history at the same time, and none is lost" {
+    for i in 1 2 3 4 5 6 7 8; do
+        "$gpuprof" history add good.jsonl --db h.db --commit c$i &
+    done
+    wait
+    run "$gpuprof" history show --db h.db
+    [ "${#lines[@]}" -eq 9 ]
+}

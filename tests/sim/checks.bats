@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# A program held to thresholds while it runs, on the simulated Hopper; baselines of what it measured.
+
+bats_require_minimum_version 1.5.0
+load common
+
+programs_of() {
+    gpuprof=$GPUPROF_BUILD/gpuprof
+    rules=$BATS_TEST_TMPDIR/rules.ini
+    snippets=$programs/snippets_linked
+    export TMPDIR=$BATS_TEST_TMPDIR/tmp
+    mkdir -p "$TMPDIR"
+}
+
+@test "rows hold what columns violate, exactly those rules" {
+    programs_of
+    printf '%s\n' '[matrix_add_*]' 'gld_efficiency >= 90 %' 'gst_efficiency >= 90 %' \
+        'gld_transactions <= 65536' 'warp_execution_efficiency >= 90 %' 'launches == 1' >"$rules"
+    run "$gpuprof" --log "$log" --check "$rules" "$snippets" --size 512 --block 32x32 matrix_row
+    [ "$status" -eq 0 ]
+    [[ $output == *"all 5 checks held"* ]]
+    run "$gpuprof" --log "$log" --check "$rules" "$snippets" --size 512 --block 32x32 matrix_column
+    [ "$status" -eq 1 ]
+    [ "$(grep -c '^violated' <<<"$output")" -eq 3 ]
+    [[ $output == *"matrix_add_column: gld_efficiency is 12.5 %, bound: >= 90 %"* ]]
+    [[ $output == *"matrix_add_column: gst_efficiency is 12.5 %, bound: >= 90 %"* ]]
+    [[ $output == *"matrix_add_column: gld_transactions is 524288, bound: <= 65536"* ]]
+    [ -z "$(ls -A "$TMPDIR")" ]
+}
+
+@test "what a rule needs is measured, whatever else was asked for" {
+    programs_of
+    printf '%s\n' '[*]' 'gld_transactions <= 1e9' 'lts__t_sectors.sum >= 0' >"$rules"
+    run "$gpuprof" --log "$log" --metrics duration --check "$rules" "$snippets" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"all 2 checks held"* ]]
+}
+
+@test "the program's own failure is the status, and the program is not started with wrong rules" {
+    programs_of
+    printf '%s\n' '[*]' 'gld_efficiency >= 90 %' >"$rules"
+    run "$gpuprof" --log "$log" --check "$rules" sh -c '"$0" --size 512 matrix_column; exit 7' "$snippets"
+    [ "$status" -eq 7 ]
+    [[ $output == *"1 of 1 checks violated"* ]]
+    run "$gpuprof" --log "$log" --check "$rules" sh -c 'kill -TERM $$'
+    [ "$status" -eq 143 ]
+    run "$gpuprof" --log "$log" --check "$rules" true
+    [ "$status" -eq 2 ]
+    run -127 "$gpuprof" --log "$log" --check "$rules" ./nothing
+    echo nonsense >"$rules"
+    run "$gpuprof" --check "$rules" touch "$BATS_TEST_TMPDIR/started"
+    [ "$status" -eq 2 ]
+    [ ! -e "$BATS_TEST_TMPDIR/started" ]
+    [ -z "$(ls -A "$TMPDIR")" ]
+}
+
+@test "the verdict goes where --format says, and the profile stays where -o says" {
+    programs_of
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' '[*]' 'gld_efficiency >= 90 %' >"$rules"
+    run "$gpuprof" --log "$log" --check rules.ini --format github,junit=v.xml -o 'p.%p.jsonl' \
+        "$snippets" --size 512 matrix_column
+    [ "$status" -eq 1 ]
+    [[ $output == *"::error file=rules.ini,line=2,title=gld_efficiency >= 90 %25::"* ]]
+    "$BATS_TEST_DIRNAME/../cli/formats" junit v.xml
+    run "$gpuprof" check -t rules.ini p.*.jsonl
+    [ "$status" -eq 1 ]
+    run "$gpuprof" --format text true
+    [ "$status" -eq 2 ]
+}
+
+@test "signals reach the program that is checked" {
+    programs_of
+    printf '%s\n' '[*]' required >"$rules"
+    "$gpuprof" --log "$log" --check "$rules" sh -c 'trap "exit 9" TERM; : >started; while :; do sleep 0.1; done' \
+        started 3>&- &
+    local pid=$!
+    until [ -e started ]; do sleep 0.1; done
+    kill -TERM $pid
+    local answer=0
+    wait $pid || answer=$?
+    rm -f started
+    [ "$answer" -eq 9 ]
+}
+
+@test "GPUPROF_CHECK puts the verdict behind the report, and the status is the program's" {
+    programs_of
+    printf '%s\n' '[*]' 'gld_efficiency >= 90 %' 'dram__bytes_read.sum / gld_transactions < 1e9' >"$rules"
+    export GPUPROF_CHECK=$rules
+    profiled "$snippets" --size 512 matrix_row matrix_column
+    grep -q "^CHECKS, rules of $rules" "$log"
+    grep -q "^violated: matrix_add_column: gld_efficiency is 12.5 %, bound: >= 90 %" "$log"
+    grep -q "^checks: 1 of 4 checks violated" "$log"
+    # The command comes to the same from the profile.
+    run "$gpuprof" check -t "$rules" "$profile"
+    [ "$status" -eq 1 ]
+    [[ $output == *"1 of 4 checks violated"* ]]
+    echo nonsense >"$rules"
+    profiled "$snippets" matrix_row
+    grep -q "^gpuprof: GPUPROF_CHECK: $rules:1:1: expected a kernel pattern in brackets first" "$log"
+    grep -q "^gpuprof: GPUPROF_CHECK=$rules: nothing is checked" "$log"
+    ! grep -q '^CHECKS' "$log"
+    # Without it nothing is said.
+    unset GPUPROF_CHECK
+    profiled "$snippets" matrix_row
+    ! grep -q CHECK "$log"
+}
+
+@test "counts of an unchanged program are the same from run to run" {
+    programs_of
+    cd "$BATS_TEST_TMPDIR"
+    for i in 1 2 3; do
+        profiled "$snippets" --size 256 matrix_row vector_add histogram
+        mv "$profile" p$i.jsonl
+    done
+    "$gpuprof" baseline p1.jsonl -o base.json
+    # What the simulator takes for a kernel is the host's time.
+    printf '[*]\nduration = ignore\n*throughput = ignore\nflop* = ignore\ndram_* = 1 %%\ndram_utilization = ignore\n' >t.ini
+    run "$gpuprof" check --baseline base.json --tolerance t.ini p2.jsonl p3.jsonl
+    [ "$status" -eq 0 ]
+    profiled "$snippets" --size 256 matrix_column vector_add histogram
+    run "$gpuprof" check --baseline base.json "$profile"
+    [[ $output == *"matrix_add_row "*"is gone"* ]]
+    [[ $output == *"matrix_add_column "*"is new"* ]]
+}

@@ -1,0 +1,894 @@
+/* check/: bounded values, quantities, thresholds, the judge, statistics, matches, baselines,
+ * comparisons. */
+#include "check/baseline.h"
+#include "check/compare.h"
+#include "check/comparison_verdict.h"
+#include "check/drift.h"
+#include "check/fold.h"
+#include "check/format.h"
+#include "check/judge.h"
+#include "check/quantity.h"
+#include "check/suggest.h"
+#include "check/values.h"
+
+#include "h200.h"
+#include "shipped.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- values ---- */
+
+static void all_values_are_kept_while_they_fit(void **state)
+{
+    (void)state;
+    struct gp_values v = {.most = 8};
+    for (int i = 8; i >= 1; i--)
+        gp_values_add(&v, i);
+    gp_values_sort(&v);
+    assert_int_equal(v.kept_count, 8);
+    assert_true(v.min == 1 && v.max == 8 && v.sum == 36);
+    assert_true(gp_values_quantile(&v, 0.5) == 4);
+    assert_true(gp_values_quantile(&v, 0.95) == 8);
+    assert_true(gp_values_quantile(&v, 0) == 1);
+    gp_values_free(&v);
+}
+
+static void many_values_are_thinned_evenly(void **state)
+{
+    (void)state;
+    struct gp_values v = {.most = 64};
+    for (int i = 0; i < 100000; i++)
+        gp_values_add(&v, i);
+    gp_values_sort(&v);
+    assert_int_equal(v.count, 100000);
+    assert_true(v.kept_count <= 64 && v.kept_count >= 32);
+    assert_true(v.min == 0 && v.max == 99999);
+    for (size_t i = 0; i < v.kept_count; i++)
+        assert_true(v.kept[i] == (double)(i * v.stride));
+    assert_true(fabs(gp_values_quantile(&v, 0.5) - 50000) < 4000);
+    gp_values_free(&v);
+}
+
+static void the_median_of_an_even_number_is_the_mean_of_two(void **state)
+{
+    (void)state;
+    const double odd[] = {1, 2, 9}, even[] = {1, 2, 4, 9};
+    assert_true(gp_median(odd, 3) == 2);
+    assert_true(gp_median(even, 4) == 3);
+    assert_true(gp_median(NULL, 0) == 0);
+}
+
+/* ---- quantities ---- */
+
+static double quantity(const char *text, const char *of)
+{
+    double value = NAN;
+    char why[256];
+    if (!gp_quantity_parse(text, of, &value, why, sizeof(why)))
+        fail_msg("'%s': %s", text, why);
+    return value;
+}
+
+static void is_no_quantity(const char *text, const char *of, const char *expected)
+{
+    double value;
+    char why[256] = "";
+    assert_false(gp_quantity_parse(text, of, &value, why, sizeof(why)));
+    if (!strstr(why, expected))
+        fail_msg("'%s' is refused with '%s'", text, why);
+}
+
+static void quantities_have_the_units_of_the_metric(void **state)
+{
+    (void)state;
+    assert_true(fabs(quantity("120 us", "s") - 120e-6) < 1e-15);
+    assert_true(quantity(" 2 TFLOP/s ", "flop/s") == 2e12);
+    assert_true(quantity("2tflop/s", "flop/s") == 2e12);
+    assert_true(quantity("90 %", "%") == 90);
+    assert_true(quantity("50 %", "ratio") == 0.5);
+    assert_true(quantity("0.5", "ratio") == 0.5);
+    assert_true(quantity("4 KiB", "bytes") == 4096);
+    assert_true(quantity("-1e3", "count") == -1000);
+    assert_true(quantity("3 inst/cycle", "inst/cycle") == 3);
+    is_no_quantity("120", "s", "needs its unit: ns, us, ms, s");
+    is_no_quantity("0.9", "%", "needs its unit: %");
+    is_no_quantity("120 kg", "s", "'kg' is no unit here");
+    is_no_quantity("3 us", "count", "'us' is no unit here, write 'count' or none");
+    is_no_quantity("3 us", "", "'us' is too much");
+    is_no_quantity("much", "s", "expected a number, found 'much'");
+    is_no_quantity("1e999 s", "s", "expected a number");
+    is_no_quantity("nan s", "s", "expected a number");
+}
+
+static void quantities_are_written_for_people(void **state)
+{
+    (void)state;
+    const struct {
+        double value;
+        const char *of, *text;
+    } cases[] = {{0.00012, "s", "120 us"},
+                 {0, "s", "0 ns"},
+                 {2.5e12, "flop/s", "2.5 TFLOP/s"},
+                 {90, "%", "90 %"},
+                 {0.5, "ratio", "0.5"},
+                 {2097152, "count", "2097152"},
+                 {1e7, "bytes", "10 MB"},
+                 {1.5, "inst/cycle", "1.5 inst/cycle"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[64];
+        gp_quantity_format(cases[i].value, cases[i].of, text, sizeof(text));
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* ---- thresholds ---- */
+
+static struct gp_thresholds *thresholds(struct gp_metrics *m, const char *text)
+{
+    struct gp_text problems = {0};
+    struct gp_thresholds *t = gp_thresholds_parse("t.ini", text, strlen(text), m, &problems);
+    if (!t)
+        fail_msg("%s", gp_text_string(&problems));
+    gp_text_free(&problems);
+    return t;
+}
+
+static void is_refused(struct gp_metrics *m, const char *text, const char *expected)
+{
+    struct gp_text problems = {0};
+    assert_null(gp_thresholds_parse("t.ini", text, strlen(text), m, &problems));
+    if (strncmp(gp_text_string(&problems), expected, strlen(expected)) != 0)
+        fail_msg("'%s' is refused with: %s", text, gp_text_string(&problems));
+    gp_text_free(&problems);
+}
+
+static void mistakes_name_file_line_and_column(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    is_refused(m, "gld_efficiency >= 90 %\n", "t.ini:1:1: expected a kernel pattern in brackets");
+    is_refused(m, "[*\nrequired\n", "t.ini:1:3: expected ']'");
+    is_refused(m, "[]\nrequired\n", "t.ini:1:2: a pattern for kernel names is missing");
+    is_refused(m, "[regex:(]\nrequired\n", "t.ini:1:2: '(' is no regular expression");
+    is_refused(m, "[*]\n\n  gld_eficiency >= 90 %\n",
+               "t.ini:3:3: there is no metric 'gld_eficiency'; did you mean gld_efficiency?");
+    is_refused(m, "[*]\nduration <= 120\n", "t.ini:2:13: duration: the number needs its unit");
+    is_refused(m, "[*]\nmax inst_executed + * 2 <= 5\n", "t.ini:2:21: expected a number");
+    is_refused(m, "[*]\nallow = -1\n", "t.ini:2:9: expected a whole number, found '-1'");
+    is_refused(m, "[*]\nrequired = no\n", "t.ini:2:12: expected 'required'");
+    is_refused(m, "[*]\nnonsense\n", "t.ini:2:1: 'nonsense' is no rule; write a rule like");
+    is_refused(m, "[*]\n>= 3\n", "t.ini:2:1: expected a metric before the comparison");
+    is_refused(m, "[*]\nlaunches <= many\n", "t.ini:2:13: expected a whole number");
+    is_refused(m, "; nothing\n", "t.ini: there is no rule in it");
+    is_refused(m, "", "t.ini: there is no rule in it");
+    gp_metrics_close(m);
+}
+
+static void a_rule_is_read_as_it_is_written(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_thresholds *t =
+        thresholds(m, "\xEF\xBB\xBF[ vector* ] ; comment\r\n"
+                      "p95 duration <= 120 us ; why\r\n"
+                      "max(gld_transactions, gst_transactions) < 5 if present # here\n"
+                      "total dram_read_bytes <= 1 GB\n"
+                      "required = yes\nallow = 3\nlaunches == 7\n");
+    assert_int_equal(t->count, 1);
+    const struct gp_section *s = &t->sections[0];
+    assert_string_equal(s->selector.text, "vector*");
+    assert_true(s->required);
+    assert_int_equal(s->allowed, 3);
+    assert_int_equal(s->count, 4);
+    assert_string_equal(s->rules[0].text, "p95 duration <= 120 us");
+    assert_int_equal(s->rules[0].aggregate, GP_QUANTILE);
+    assert_true(s->rules[0].quantile == 0.95);
+    assert_int_equal(s->rules[1].aggregate, GP_EVERY);
+    assert_true(s->rules[1].if_present);
+    assert_string_equal(s->rules[1].metric->name, "max(gld_transactions, gst_transactions)");
+    assert_int_equal(s->rules[2].aggregate, GP_TOTAL);
+    assert_null(s->rules[3].metric);
+    assert_true(s->rules[3].bound == 7);
+    gp_thresholds_free(t);
+    gp_metrics_close(m);
+}
+
+static void a_section_is_for_kernels_by_any_of_their_names(void **state)
+{
+    (void)state;
+    struct gp_kernel_names names;
+    assert_true(gp_kernel_names_find("_Z9vectorAddPKfS0_Pfi", &names));
+    const struct {
+        const char *pattern;
+        bool matches;
+    } cases[] = {{"*", true},
+                 {"vectorAdd", true},
+                 {"vector", false},
+                 {"vector*", true},
+                 {"vectorAdd(float const*, float const*, float*, int)", true},
+                 {"_Z9vectorAdd*", true},
+                 {"regex:^vector", true},
+                 {"regex:float\\*, int", true},
+                 {"regex:^Add", false},
+                 {"[v]ectorAdd", true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_selector selector;
+        char why[256];
+        assert_true(gp_selector_parse(cases[i].pattern, &selector, why, sizeof(why)));
+        if (gp_selector_matches(&selector, &names) != cases[i].matches)
+            fail_msg("%s", cases[i].pattern);
+        gp_selector_free(&selector);
+    }
+    gp_kernel_names_free(&names);
+}
+
+/* ---- the judge ---- */
+
+/* A launch whose duration, loads' efficiency and sectors are given. */
+struct made {
+    struct gp_counter counters[4];
+    struct gp_launch launch;
+};
+
+static const struct gp_launch *made(struct made *x, uint64_t index, double nanoseconds,
+                                    double efficiency)
+{
+    x->counters[0] = (struct gp_counter){.name = "gpu__time_duration.sum", .value = nanoseconds};
+    x->counters[1] =
+        (struct gp_counter){.name = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+                            .value = efficiency};
+    x->counters[2] = (struct gp_counter){
+        .name = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", .value = 1000};
+    x->counters[3] = (struct gp_counter){.name = "dram__bytes_read.sum", .value = 5e7};
+    x->launch = (struct gp_launch){.index = index,
+                                   .kernel = "_Z9vectorAddPKfS0_Pfi",
+                                   .grid = {1024, 1, 1},
+                                   .block = {256, 1, 1},
+                                   .registers = 16,
+                                   .shared_carveout = -1,
+                                   .passes = 2,
+                                   .counter_count = 4,
+                                   .counters = x->counters};
+    return &x->launch;
+}
+
+struct court {
+    struct gp_metrics *m;
+    struct gp_thresholds *t;
+    struct gp_judge *judge;
+    struct gp_verdict verdict;
+};
+
+static struct court open_court(const char *text)
+{
+    struct court c = {.m = shipped()};
+    c.t = thresholds(c.m, text);
+    c.judge = gp_judge_new(c.t, c.m);
+    gp_judge_process(c.judge);
+    gp_judge_device(c.judge, &h200);
+    return c;
+}
+
+static void close_court(struct court *c)
+{
+    gp_judge_free(c->judge);
+    gp_verdict_free(&c->verdict);
+    gp_thresholds_free(c->t);
+    gp_metrics_close(c->m);
+}
+
+/* What the rule in that line came to. */
+static const struct gp_outcome *outcome(const struct court *c, int line)
+{
+    for (size_t i = 0; i < c->verdict.count; i++)
+        if (c->verdict.outcomes[i].line == line)
+            return &c->verdict.outcomes[i];
+    fail_msg("no outcome of line %d", line);
+    return NULL;
+}
+
+static void each_launch_is_held_to_a_rule(void **state)
+{
+    (void)state;
+    struct court c = open_court("[vector*]\ngld_efficiency >= 90 %\nduration <= 120 us\n");
+    struct made x;
+    gp_judge_launch(c.judge, made(&x, 0, 100e3, 100));
+    gp_judge_launch(c.judge, made(&x, 1, 119e3, 25));
+    gp_judge_launch(c.judge, made(&x, 2, 120e3, 12.5));
+    gp_judge_finish(c.judge, &c.verdict);
+    const struct gp_outcome *o = outcome(&c, 2);
+    assert_int_equal(o->status, GP_VIOLATED);
+    assert_int_equal(o->launch, 2);
+    assert_int_equal(o->violated, 2);
+    assert_int_equal(o->launches, 3);
+    assert_string_equal(o->value, "12.5 %");
+    assert_string_equal(o->bound, ">= 90 %");
+    assert_int_equal(outcome(&c, 3)->status, GP_HELD);
+    assert_int_equal(gp_verdict_status(&c.verdict), GP_CHECK_VIOLATED);
+    close_court(&c);
+}
+
+static void aggregates_are_over_the_launches(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\n"
+                                "min duration >= 1 us\n"       /* 1 us: holds */
+                                "max duration <= 99 us\n"      /* 100 us: does not */
+                                "avg duration <= 50.5 us\n"    /* holds */
+                                "p95 duration <= 95 us\n"      /* holds */
+                                "p95 duration < 95 us\n"       /* does not */
+                                "sum duration <= 5050 us\n"    /* holds */
+                                "total duration <= 10100 us\n" /* holds */
+                                "total duration < 10.1 ms\n"   /* does not */
+                                "launches == 200\n"            /* holds */
+                                "launches < 200\n");           /* does not */
+    struct made x;
+    for (unsigned i = 1; i <= 100; i++)
+        gp_judge_launch(c.judge, made(&x, i, i * 1000.0, 100));
+    const struct gp_count count = {.kernel = "_Z9vectorAddPKfS0_Pfi", .launches = 200};
+    gp_judge_count(c.judge, &count);
+    gp_judge_finish(c.judge, &c.verdict);
+    const bool held[] = {true, false, true, true, false, true, true, false, true, false};
+    for (int i = 0; i < 10; i++)
+        if ((outcome(&c, 2 + i)->status == GP_HELD) != held[i])
+            fail_msg("line %d: %s", 2 + i, outcome(&c, 2 + i)->message);
+    close_court(&c);
+}
+
+static void what_is_absent_fails_unless_the_rule_lets_it(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\nachieved_occupancy >= 0.5\nachieved_occupancy >= 0.5 if "
+                                "present\ntotal achieved_occupancy > 0\n");
+    struct made x;
+    gp_judge_launch(c.judge, made(&x, 7, 1000, 100));
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_int_equal(outcome(&c, 2)->status, GP_VIOLATED);
+    assert_int_equal(outcome(&c, 2)->launch, 7);
+    assert_non_null(strstr(outcome(&c, 2)->message,
+                           "is absent: counter sm__warps_active.avg.pct_of_peak_sustained_active: "
+                           "not measured"));
+    assert_int_equal(outcome(&c, 3)->status, GP_SKIPPED);
+    assert_int_equal(outcome(&c, 4)->status, GP_VIOLATED);
+    close_court(&c);
+}
+
+static void a_required_kernel_has_to_appear(void **state)
+{
+    (void)state;
+    struct court c =
+        open_court("[vector*]\nrequired\n[gone*]\nrequired\n[typo*]\nduration < 1 s\n");
+    struct made x;
+    gp_judge_launch(c.judge, made(&x, 0, 1000, 100));
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_int_equal(outcome(&c, 2)->status, GP_HELD);
+    assert_int_equal(outcome(&c, 4)->status, GP_VIOLATED);
+    assert_string_equal(gp_text_string(&c.verdict.notes), "t.ini:5: no kernel matches [typo*]\n");
+    close_court(&c);
+}
+
+static void so_many_violations_are_allowed(void **state)
+{
+    (void)state;
+    for (unsigned bad = 2; bad <= 3; bad++) {
+        struct court c = open_court("[*]\nallow = 2\ngld_efficiency >= 90 %\n");
+        struct made x;
+        for (unsigned i = 0; i < 10; i++)
+            gp_judge_launch(c.judge, made(&x, i, 1000, i < bad ? 10 : 100));
+        gp_judge_finish(c.judge, &c.verdict);
+        assert_int_equal(gp_verdict_status(&c.verdict),
+                         bad == 2 ? GP_CHECK_HELD : GP_CHECK_VIOLATED);
+        close_court(&c);
+    }
+}
+
+static void without_a_launch_there_is_no_judgement(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\nduration < 1 s\n");
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_int_equal(gp_verdict_status(&c.verdict), GP_CHECK_UNJUDGED);
+    close_court(&c);
+}
+
+static void a_formula_is_a_rule(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\ndram__bytes_read.sum / gld_transactions < 50000\n"
+                                "");
+    struct made x;
+    gp_judge_launch(c.judge, made(&x, 0, 1000, 100));
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_int_equal(outcome(&c, 2)->status, GP_VIOLATED);
+    close_court(&c);
+}
+
+static void an_outcome_points_at_the_source_where_it_is_known(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\ngld_efficiency >= 90 %\n");
+    struct made x;
+    int line;
+    gp_judge_launch(c.judge, made(&x, 0, 1000, 50));
+    gp_judge_source(c.judge, "_Z9vectorAddPKfS0_Pfi", "src/add.cu", 12);
+    gp_judge_source(c.judge, "_Z9vectorAddPKfS0_Pfi", "src/other.cu", 13);
+    gp_judge_source(c.judge, "_Z5otherv", "src/other.cu", 14);
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_string_equal(gp_outcome_file(outcome(&c, 2), &line), "src/add.cu");
+    assert_int_equal(line, 12);
+    struct gp_text out = {0};
+    const struct gp_occasion occasion = {.title = "t", .held = "", .host = "h", .time = "t"};
+    gp_write_text(&c.verdict, &occasion, &out);
+    assert_int_equal(strncmp(out.data, "src/add.cu:12: violated: ", 25), 0);
+    gp_text_free(&out);
+    close_court(&c);
+    struct court without = open_court("[*]\ngld_efficiency >= 90 %\n");
+    gp_judge_launch(without.judge, made(&x, 0, 1000, 50));
+    gp_judge_finish(without.judge, &without.verdict);
+    assert_string_equal(gp_outcome_file(outcome(&without, 2), &line), "t.ini");
+    assert_int_equal(line, 2);
+    close_court(&without);
+}
+
+/* ---- statistics ---- */
+
+static uint64_t seed = 1;
+
+/* A standard normal number; the same ones each time. */
+static double normal(void)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(seed >> 33) / (double)(1u << 31);
+    }
+    return sum;
+}
+
+static double shift_of(const double *a, size_t n, const double *b, size_t k, double expected,
+                       double *detectable)
+{
+    struct gp_shift s;
+    assert_true(gp_shift_find((struct gp_runs){a, n}, (struct gp_runs){b, k}, expected, &s));
+    *detectable = s.detectable;
+    return s.shift;
+}
+
+static void one_odd_run_does_not_decide(void **state)
+{
+    (void)state;
+    const double a[] = {100, 100.5, 99.5, 100.2, 130}, b[] = {105, 105.5, 104.5, 105.2, 104.9};
+    double detectable, shift = shift_of(a, 5, b, 5, 1, &detectable);
+    assert_true(fabs(shift - 5) < 0.6);
+    assert_true(shift > detectable);
+    shift = shift_of(a, 5, a, 5, 1, &detectable);
+    assert_true(fabs(shift) < 1e-9);
+}
+
+/* How many of 1000 comparisons of so many runs, which vary by `deviation`, find a change. */
+static int found(int runs, double deviation, double change)
+{
+    int count = 0;
+    for (int trial = 0; trial < 1000; trial++) {
+        double a[8], b[8], detectable;
+        for (int i = 0; i < runs; i++) {
+            a[i] = 100 + deviation * normal();
+            b[i] = 100 + change + deviation * normal();
+        }
+        /* What is expected beforehand is right, as it should be on average. */
+        count += fabs(shift_of(a, (size_t)runs, b, (size_t)runs, 1, &detectable)) > detectable;
+    }
+    return count;
+}
+
+static void an_unchanged_program_is_seldom_found_to_have_changed(void **state)
+{
+    (void)state;
+    assert_true(found(1, 1, 0) <= 2);
+    assert_true(found(5, 1, 0) <= 4);
+    assert_true(found(5, 0.3, 0) <= 1);
+    /* Runs that vary more than expected: one with one cannot know it, five with five can. */
+    assert_true(found(5, 3, 0) <= 30);
+}
+
+static void changes_are_found(void **state)
+{
+    (void)state;
+    assert_true(found(5, 1, 5) >= 930);
+    assert_true(found(5, 0.5, 5) >= 999);
+    assert_true(found(5, 1, 10) == 1000);
+    assert_true(found(5, 2, 10) >= 950);
+}
+
+static void student_is_what_tables_have(void **state)
+{
+    (void)state;
+    assert_true(gp_student(4) == 7.173);
+    assert_true(gp_student(0) == gp_student(1));
+    for (unsigned i = 1; i < 60; i++)
+        assert_true(gp_student(i) > gp_student(i + 1));
+    assert_true(fabs(gp_student(30) - 3.385) < 0.03);
+    assert_true(gp_student(1000000) > 3.09);
+}
+
+static void a_slow_drift_is_a_trend_and_noise_is_none(void **state)
+{
+    (void)state;
+    double values[20], slope;
+    int trend, found_none = 0;
+    for (int i = 0; i < 20; i++)
+        values[i] = 100 + 0.5 * i + 0.5 * normal();
+    assert_true(gp_trend_find(values, 20, &slope, &trend));
+    assert_int_equal(trend, 1);
+    assert_true(fabs(slope - 0.5) < 0.15);
+    for (int trial = 0; trial < 200; trial++) {
+        for (int i = 0; i < 12; i++)
+            values[i] = normal();
+        assert_true(gp_trend_find(values, 12, &slope, &trend));
+        found_none += trend == 0;
+    }
+    assert_true(found_none >= 194);
+    const double falling[] = {5, 4, 3, 2, 1};
+    assert_true(gp_trend_find(falling, 5, &slope, &trend));
+    assert_int_equal(trend, -1);
+    assert_true(gp_trend_find(falling, 3, &slope, &trend));
+    assert_int_equal(trend, 0);
+}
+
+/* ---- sides and comparisons ---- */
+
+/* Folds `runs` runs of `launches` launches each; durations around `nanoseconds`, runs vary by
+ * `deviation` (a share). */
+static struct gp_side folded(const struct gp_metrics *m, int runs, int launches, double nanoseconds,
+                             double deviation, void (*change)(struct gp_launch *launch))
+{
+    struct gp_side side = {0};
+    char why[256] = "";
+    struct gp_fold *f = gp_fold_new(m, &side);
+    assert_non_null(f);
+    for (int r = 0; r < runs; r++) {
+        double of_run = nanoseconds * (1 + deviation * normal());
+        gp_fold_run(f);
+        gp_fold_process(f, "0.1.0");
+        gp_fold_device(f, &h200);
+        for (int i = 0; i < launches; i++) {
+            struct made x;
+            made(&x, (uint64_t)i, of_run * (1 + deviation * normal()), 100);
+            if (change)
+                change(&x.launch);
+            gp_fold_launch(f, &x.launch);
+        }
+    }
+    if (!gp_fold_finish(f, why, sizeof(why)))
+        fail_msg("%s", why);
+    return side;
+}
+
+static void a_fold_has_a_median_for_each_run(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side side = folded(m, 3, 1000, 100e3, 0, NULL);
+    assert_int_equal(side.count, 1);
+    assert_int_equal(side.runs, 3);
+    const struct gp_subject *s = &side.subjects[0];
+    assert_string_equal(s->name, "vectorAdd(float const*, float const*, float*, int)");
+    assert_int_equal(s->launches, 3000);
+    const struct gp_series *duration = &s->series[gp_side_metric(&side, "duration")];
+    assert_int_equal(duration->runs, 3);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(duration->medians[i] - 100e-6) < 1e-12);
+    assert_true(duration->spread < 1e-12);
+    /* One in some of the launches was looked at. */
+    assert_true(duration->launches < 3 * 512);
+    assert_int_equal(s->series[gp_side_metric(&side, "achieved_occupancy")].runs, 0);
+    gp_side_free(&side);
+    gp_metrics_close(m);
+}
+
+static void a_baseline_is_read_as_it_was_written(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side side = folded(m, 5, 20, 100e3, 0.01, NULL), again = {0};
+    struct gp_text text = {0}, second = {0};
+    char why[256] = "";
+    gp_baseline_write(&side, &text);
+    if (!gp_baseline_parse("b.json", text.data, text.length, &again, why, sizeof(why)))
+        fail_msg("%s", why);
+    assert_int_equal(again.count, 1);
+    assert_string_equal(again.origin.device.name, "NVIDIA H200");
+    gp_baseline_write(&again, &second);
+    assert_string_equal(text.data, second.data);
+    gp_text_free(&text);
+    gp_text_free(&second);
+    gp_side_free(&side);
+    gp_side_free(&again);
+    gp_metrics_close(m);
+}
+
+static void a_baseline_that_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+#define HEAD                                                                                   \
+    "{\"type\": \"gpuprof baseline\", \"format\": 1, \"gpuprof\": \"0\", \"gpu\": {\"name\": " \
+    "\"G\", \"chip\": \"\", \"cc_major\": 9, \"cc_minor\": 0, \"event_counters\": 0, "         \
+    "\"driver_version\": 1, \"cupti_version\": 1}, \"runs\": 1, \"kernels\": "
+#define KERNEL                                                                                   \
+    "{\"name\": \"k\", \"grid\": [1, 1, 1], \"block\": [1, 1, 1], \"shared_dynamic\": 0, "       \
+    "\"shared_static\": 0, \"registers\": 1, \"local_bytes\": 0, \"launches\": 1, \"runs\": 1, " \
+    "\"metrics\": "
+    const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"{", "b.json:1:"},
+        {"{}", "not a baseline of gpuprof"},
+        {"{\"type\": \"gpuprof baseline\", \"format\": 2}",
+         "format 2; this gpuprof reads format 1"},
+        {HEAD "3}", "\"kernels\" must be an array"},
+        {HEAD "[{}]}", "a kernel has no \"name\""},
+        {HEAD "[{\"name\": \"k\", \"grid\": [1, 2]}]}", "kernel k: \"grid\" must be"},
+        {HEAD "[" KERNEL "{\"duration\": \"long\"}}]}", "metric \"duration\" must be a number"},
+        {HEAD "[" KERNEL "{\"duration\": {\"medians\": []}}}]}", "metric \"duration\" must be"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_side side = {0};
+        char why[256] = "";
+        assert_false(gp_baseline_parse("b.json", cases[i].text, strlen(cases[i].text), &side, why,
+                                       sizeof(why)));
+        if (!strstr(why, cases[i].expected))
+            fail_msg("refused with '%s', not '%s'", why, cases[i].expected);
+        gp_side_free(&side);
+    }
+    struct gp_side side = {0};
+    char why[256] = "";
+    const char good[] = HEAD "[" KERNEL "{\"duration\": 1e-6}}]}";
+    assert_true(gp_baseline_parse("b.json", good, sizeof(good) - 1, &side, why, sizeof(why)));
+    gp_side_free(&side);
+}
+
+/* Compares and returns how many outcomes of a rule have a status. */
+static size_t judged(const struct gp_metrics *m, const struct gp_side *a, const struct gp_side *b,
+                     const char *rules, enum gp_status status, const char *rule)
+{
+    struct gp_comparison c = {0};
+    struct gp_verdict v = {0};
+    struct gp_text problems = {0};
+    size_t count = 0;
+    struct gp_tolerances *t =
+        rules ? gp_tolerances_parse("tol.ini", rules, strlen(rules), &problems) : NULL;
+    assert_string_equal(gp_text_string(&problems), "");
+    assert_true(gp_compare(a, b, m, t, &c));
+    gp_comparison_judge(&c, t, "b.json", &v);
+    for (size_t i = 0; i < v.count; i++)
+        count += v.outcomes[i].status == status && strcmp(v.outcomes[i].rule, rule) == 0;
+    gp_verdict_free(&v);
+    gp_comparison_free(&c);
+    gp_tolerances_free(t);
+    gp_text_free(&problems);
+    return count;
+}
+
+static void a_slower_kernel_is_found_and_an_unchanged_one_is_not(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    int slower = 0, unchanged = 0, alone = 0;
+    for (int trial = 0; trial < 50; trial++) {
+        struct gp_side a = folded(m, 5, 20, 100e3, 0.01, NULL);
+        struct gp_side b = folded(m, 5, 20, 105e3, 0.01, NULL);
+        struct gp_side c = folded(m, 5, 20, 100e3, 0.01, NULL);
+        struct gp_side one = folded(m, 1, 1, 100e3, 0.01, NULL);
+        struct gp_side other = folded(m, 1, 1, 100e3, 0.01, NULL);
+        slower += judged(m, &a, &b, NULL, GP_VIOLATED, "duration") == 1;
+        unchanged += judged(m, &a, &c, NULL, GP_VIOLATED, "duration") == 1;
+        alone += judged(m, &one, &other, NULL, GP_VIOLATED, "duration") == 1;
+        gp_side_free(&a);
+        gp_side_free(&b);
+        gp_side_free(&c);
+        gp_side_free(&one);
+        gp_side_free(&other);
+    }
+    assert_true(slower >= 45);
+    assert_int_equal(unchanged, 0);
+    assert_int_equal(alone, 0);
+    gp_metrics_close(m);
+}
+
+static void half_efficient(struct gp_launch *launch)
+{
+    ((struct gp_counter *)launch->counters)[1].value = 50;
+}
+
+static void more_registers(struct gp_launch *launch)
+{
+    launch->registers = 40;
+    launch->local_bytes = 16;
+}
+
+static void other_block(struct gp_launch *launch)
+{
+    launch->block[0] = 512;
+    launch->grid[0] = 512;
+}
+
+static void other_name(struct gp_launch *launch)
+{
+    launch->kernel = "_Z9vectorAddIfEvPKT_S2_PS0_i";
+}
+
+static void what_changed_is_named(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side a = folded(m, 2, 5, 100e3, 0.001, NULL);
+    struct gp_side b = folded(m, 2, 5, 100e3, 0.001, half_efficient);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_VIOLATED, "gld_efficiency"), 1);
+    assert_int_equal(judged(m, &b, &a, NULL, GP_VIOLATED, "gld_efficiency"), 0);
+    assert_int_equal(judged(m, &b, &a, NULL, GP_NOTED, "gld_efficiency"), 1);
+    assert_int_equal(judged(m, &a, &b, "[*]\ngld_* = 60 %\n", GP_VIOLATED, "gld_efficiency"), 0);
+    assert_int_equal(judged(m, &a, &b, "[*]\ngld_* = ignore\n", GP_HELD, "gld_efficiency"), 0);
+    gp_side_free(&b);
+    b = folded(m, 2, 5, 100e3, 0.001, more_registers);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_NOTED, "changed"), 1);
+    assert_int_equal(judged(m, &a, &b, "[vector*]\nchanged = fail\n", GP_VIOLATED, "changed"), 1);
+    assert_int_equal(judged(m, &a, &b, "[other*]\nchanged = fail\n", GP_VIOLATED, "changed"), 0);
+    gp_side_free(&b);
+    b = folded(m, 2, 5, 100e3, 0.001, other_block);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_NOTED, "changed"), 1);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_HELD, "duration"), 1);
+    gp_side_free(&b);
+    b = folded(m, 2, 5, 100e3, 0.001, other_name);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_NOTED, "gone"), 1);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_NOTED, "new"), 1);
+    assert_int_equal(judged(m, &a, &b, "[*]\nnew = fail\ngone = fail\n", GP_VIOLATED, "new"), 1);
+    gp_side_free(&a);
+    gp_side_free(&b);
+    gp_metrics_close(m);
+}
+
+static void on_another_gpu_only_portable_counts_are_compared(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side a = folded(m, 2, 5, 100e3, 0.001, NULL);
+    struct gp_side b = folded(m, 2, 5, 300e3, 0.001, half_efficient);
+    strcpy(b.origin.device.name, "NVIDIA A100");
+    b.origin.device.cc_major = 8;
+    assert_int_equal(judged(m, &a, &b, NULL, GP_VIOLATED, "duration"), 0);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_HELD, "duration"), 0);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_VIOLATED, "gld_efficiency"), 1);
+    assert_int_equal(judged(m, &a, &b, NULL, GP_SKIPPED, "not compared"), 1);
+    gp_side_free(&a);
+    gp_side_free(&b);
+    gp_metrics_close(m);
+}
+
+static void skeletons_leave_out_what_a_compiler_changes(void **state)
+{
+    (void)state;
+    const char *const names[][2] = {
+        {"void add<float, 4>(float*, int)", "add"},
+        {"vectorAdd(float const*)", "vectorAdd"},
+        {"void at::native::(anonymous namespace)::k<Op<2> >(int)", "at::native::::k"},
+        {"kernel_a1b2c3d4", "kernel_#"},
+        {"kernel_2", "kernel_2"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char *skeleton = gp_name_skeleton(names[i][0]);
+        assert_string_equal(skeleton, names[i][1]);
+        free(skeleton);
+    }
+}
+
+static void proposed_thresholds_hold_for_what_they_come_from(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side side = folded(m, 2, 10, 100e3, 0.01, NULL);
+    struct gp_text text = {0};
+    gp_suggest_thresholds(&side, m, 0.1, "p.jsonl", &text);
+    assert_non_null(strstr(text.data, "[vectorAdd(float const*, float const*, float*, int)]\n"
+                                      "required\nduration <= "));
+    assert_non_null(strstr(text.data, "gld_efficiency >= 90 %  ; was 100 %\n"));
+    assert_non_null(strstr(text.data, "gld_transactions <= 1000  ; was 1000\n"));
+    struct court c = open_court(text.data);
+    struct made x;
+    gp_judge_launch(c.judge, made(&x, 0, 100e3, 100));
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_int_equal(gp_verdict_status(&c.verdict), GP_CHECK_HELD);
+    close_court(&c);
+    gp_text_free(&text);
+    gp_side_free(&side);
+    gp_metrics_close(m);
+}
+
+static void a_drift_is_found(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    for (int drifts = 0; drifts < 2; drifts++) {
+        struct gp_side side = folded(m, 12, 3, 100e3, 0.002, NULL);
+        struct gp_series *s = &side.subjects[0].series[gp_side_metric(&side, "duration")];
+        for (size_t i = 0; drifts && i < s->runs; i++)
+            s->medians[i] *= 1 + 0.006 * (double)i;
+        struct gp_verdict v = {0};
+        gp_drift_judge(&side, m, NULL, "h.db", &v);
+        assert_int_equal(v.violated, drifts);
+        gp_verdict_free(&v);
+        gp_side_free(&side);
+    }
+    gp_metrics_close(m);
+}
+
+/* ---- formats ---- */
+
+static void names_cannot_break_a_format(void **state)
+{
+    (void)state;
+    struct gp_text out = {0};
+    gp_add_clean(&out, "a\xff\x01\xc3\xa4\xed\xa0\x80\n<&\">");
+    assert_string_equal(out.data, "a??\xc3\xa4??? <&\">");
+    struct gp_verdict v = {0};
+    const struct gp_outcome o = {.status = GP_VIOLATED,
+                                 .rule = "a, b: c",
+                                 .file = "t:1,2.ini",
+                                 .line = 3,
+                                 .kernel = "k<\"x\", '&'>",
+                                 .message = "100 %\n::error::no"};
+    gp_verdict_add(&v, &o);
+    const struct gp_occasion occasion = {.title = "t", .held = "", .host = "h", .time = "t"};
+    gp_text_clear(&out);
+    gp_write_annotations(&v, &occasion, &out);
+    assert_string_equal(out.data, "::error file=t%3A1%2C2.ini,line=3,title=a%2C b%3A c::k<\"x\", "
+                                  "'&'>: 100 %25 ::error::no\n");
+    gp_text_clear(&out);
+    gp_write_junit(&v, &occasion, &out);
+    assert_non_null(strstr(out.data, "classname=\"k&lt;&quot;x&quot;, '&amp;'&gt;\""));
+    gp_text_clear(&out);
+    gp_write_markdown(&v, &occasion, &out);
+    assert_non_null(strstr(out.data, "k&lt;\"x\", '&amp;'&gt;"));
+    gp_text_free(&out);
+    gp_verdict_free(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_values_are_kept_while_they_fit),
+        cmocka_unit_test(many_values_are_thinned_evenly),
+        cmocka_unit_test(the_median_of_an_even_number_is_the_mean_of_two),
+        cmocka_unit_test(quantities_have_the_units_of_the_metric),
+        cmocka_unit_test(quantities_are_written_for_people),
+        cmocka_unit_test(mistakes_name_file_line_and_column),
+        cmocka_unit_test(a_rule_is_read_as_it_is_written),
+        cmocka_unit_test(a_section_is_for_kernels_by_any_of_their_names),
+        cmocka_unit_test(each_launch_is_held_to_a_rule),
+        cmocka_unit_test(aggregates_are_over_the_launches),
+        cmocka_unit_test(what_is_absent_fails_unless_the_rule_lets_it),
+        cmocka_unit_test(a_required_kernel_has_to_appear),
+        cmocka_unit_test(so_many_violations_are_allowed),
+        cmocka_unit_test(without_a_launch_there_is_no_judgement),
+        cmocka_unit_test(a_formula_is_a_rule),
+        cmocka_unit_test(an_outcome_points_at_the_source_where_it_is_known),
+        cmocka_unit_test(one_odd_run_does_not_decide),
+        cmocka_unit_test(an_unchanged_program_is_seldom_found_to_have_changed),
+        cmocka_unit_test(changes_are_found),
+        cmocka_unit_test(student_is_what_tables_have),
+        cmocka_unit_test(a_slow_drift_is_a_trend_and_noise_is_none),
+        cmocka_unit_test(a_fold_has_a_median_for_each_run),
+        cmocka_unit_test(a_baseline_is_read_as_it_was_written),
+        cmocka_unit_test(a_baseline_that_makes_no_sense_is_refused),
+        cmocka_unit_test(a_slower_kernel_is_found_and_an_unchanged_one_is_not),
+        cmocka_unit_test(what_changed_is_named),
+        cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),
+        cmocka_unit_test(skeletons_leave_out_what_a_compiler_changes),
+        cmocka_unit_test(proposed_thresholds_hold_for_what_they_come_from),
+        cmocka_unit_test(a_drift_is_found),
+        cmocka_unit_test(names_cannot_break_a_format),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
