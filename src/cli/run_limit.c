@@ -40,7 +40,7 @@ static void watch(int process, double until, const char *seconds, const char *pr
         return;
     process = STDIN_FILENO;
     close(STDOUT_FILENO);
-    close_range(STDERR_FILENO + 1, ~0U, 0);
+    syscall(__NR_close_range, STDERR_FILENO + 1, ~0U, 0); /* glibc names it since 2.34 */
     if (!ends_until(process, until)) {
         gp_say("%s: ended after %s s (--timeout)", program, seconds);
         syscall(SYS_pidfd_send_signal, process, SIGTERM, NULL, 0);
