@@ -4,11 +4,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Stacks that are kept for the next. */
 #define MOST_KEPT 16
+/* Of the first thread's stack: the kernel keeps at least so much free for it, whatever its limit is
+ * set to later. */
+#define MOST_OF_FIRST ((size_t)64 << 20)
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -121,8 +126,27 @@ static void give_back(char *stack)
 /* ---- which one --------------------------------------------------------------------------------
  */
 
+/* The first thread's, below the name of the program, which lies at its very top. For that one libc
+ * would open and read a file. */
+static void find_first_stack(void)
+{
+    char *top = (char *)getauxval(AT_EXECFN);
+    struct rlimit limit;
+    if (!top || getrlimit(RLIMIT_STACK, &limit) != 0)
+        return;
+    size_t size = limit.rlim_cur < MOST_OF_FIRST ? (size_t)limit.rlim_cur : MOST_OF_FIRST;
+    if (size >= (uintptr_t)top)
+        return;
+    lowest = top - size;
+    highest = top;
+}
+
 static void find_own_stack(void)
 {
+    if (gettid() == getpid()) {
+        find_first_stack();
+        return;
+    }
     pthread_attr_t attributes;
     void *low;
     size_t size;

@@ -50,7 +50,7 @@ static void add_escaped(const char *s, const char *special, char escape, struct 
 
 static bool make_folder(char *folder, size_t size)
 {
-    const char *parent = getenv("TMPDIR");
+    const char *parent = secure_getenv("TMPDIR");
     snprintf(folder, size, "%s/gpuprof-check.XXXXXX", parent && *parent ? parent : "/tmp");
     if (mkdtemp(folder))
         return true;

@@ -15,12 +15,15 @@
 enum { CHIP, CC, PASSES, FACTS, MARKDOWN, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
-    [CHIP] = {"chip", 0, "NAME", "for this chip (GH100); else for this machine's GPU"},
-    [CC] = {"cc", 0, "X.Y", "for this compute capability (9.0)"},
-    [PASSES] = {"passes", 0, NULL,
-                "how often a kernel runs for each set, or for the metrics named, together"},
-    [FACTS] = {"facts", 0, NULL, "list the facts of devices and launches that a formula may use"},
-    [MARKDOWN] = {"markdown", 0, NULL, "everything, as docs/metrics-reference.md"},
+    [CHIP] = {.name = "chip",
+              .argument = "NAME",
+              .help = "for this chip (GH100); else for this machine's GPU"},
+    [CC] = {.name = "cc", .argument = "X.Y", .help = "for this compute capability (9.0)"},
+    [PASSES] = {.name = "passes",
+                .help = "how often a kernel runs for each set, or for the metrics named, together"},
+    [FACTS] = {.name = "facts",
+               .help = "list the facts of devices and launches that a formula may use"},
+    [MARKDOWN] = {.name = "markdown", .help = "everything, as docs/metrics-reference.md"},
 };
 
 /* What is asked about. */

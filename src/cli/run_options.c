@@ -22,6 +22,33 @@
 static struct gp_text metrics_list, events_list;
 static const char *chip;
 
+static bool names_a_set; /* --metrics names one: nvprof had none, so the report is printed */
+
+static bool is_set(const struct gp_metrics *m, const char *name, size_t length)
+{
+    static const char *const own[] = {"default", "all"};
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        if (strlen(own[i]) == length && strncmp(own[i], name, length) == 0)
+            return true;
+    for (size_t i = 0; i < gp_metrics_set_count(m); i++) {
+        const char *set = gp_metrics_set_at(m, i)->name;
+        if (strlen(set) == length && strncmp(set, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_set(const struct gp_metrics *m, const char *list)
+{
+    for (const char *at = list; *at; at += strspn(at, ", \t\n")) {
+        size_t length = strcspn(at, ", \t\n");
+        if (is_set(m, at, length))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
 static bool check_list(const char *option, const char *list, struct gp_text *resolved)
 {
     /* What is wrong with the user's own definitions is said by the library, once. */
@@ -31,6 +58,7 @@ static bool check_list(const char *option, const char *list, struct gp_text *res
     gp_text_clear(resolved);
     bool good = !m || (cli_resolve_metrics(list, chip, resolved, &problems) == 0 &&
                        gp_metrics_select(m, gp_text_string(resolved), &problems) == 0);
+    names_a_set |= m && good && has_set(m, list);
     if (!good) {
         snprintf(before, sizeof(before), "%s: ", option);
         gp_say_lines("", gp_text_string(&about_definitions));
@@ -346,7 +374,7 @@ static bool pass_view(const char *const *values)
         gp_text_add(&words, chosen ? ",trace,metrics" : ",trace");
     else if (chosen && csv && values[RUN_SUMMARY])
         gp_text_add(&words, ",times,metrics");
-    else if (chosen && !values[RUN_SUMMARY])
+    else if (chosen && !values[RUN_SUMMARY] && (!names_a_set || csv))
         gp_text_add(&words, ",metrics");
     else if (csv)
         gp_text_add(&words, ",times");

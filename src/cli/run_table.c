@@ -9,7 +9,8 @@
 const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_METRICS] = {"metrics", 'm', "LIST",
                      "metrics, sets and counters to measure, with commas between them; 'default', "
-                     "'all' ('gpuprof metrics' lists them); prints nvprof's table of them",
+                     "'all' ('gpuprof metrics' lists them); prints nvprof's table of them, of a "
+                     "set the report",
                      WHAT, NULL, "--metrics", "--metrics", 1},
     [RUN_EVENTS] = {"events", 'e', "LIST", "nvprof's events to measure, with commas between them",
                     WHAT, NULL, "--events", NULL, 1},

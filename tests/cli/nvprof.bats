@@ -26,6 +26,9 @@ becomes() {
     becomes "GPUPROF_METRICS=flops,gld_efficiency GPUPROF_PRINT=metrics" -m flops --metrics gld_efficiency
     becomes "GPUPROF_METRICS=gld_efficiency,duration GPUPROF_PRINT=metrics" --metrics gld_efficiency --events duration
     becomes "GPUPROF_METRICS=gld_efficiency" --metrics gld_efficiency --print-gpu-summary
+    # nvprof had no sets: of these the report is printed.
+    becomes "GPUPROF_METRICS=default,stalls" --metrics default,stalls
+    becomes "GPUPROF_METRICS=paper GPUPROF_PRINT=metrics,csv" --metrics paper --csv
     becomes "GPUPROF_METRICS=gld_efficiency GPUPROF_PRINT=metrics,csv" --metrics gld_efficiency --csv
     becomes "GPUPROF_METRICS=gld_efficiency GPUPROF_PRINT=trace,metrics,csv" --metrics gld_efficiency --csv --print-gpu-trace
     becomes "GPUPROF_METRICS=duration GPUPROF_PRINT=trace" --print-gpu-trace
