@@ -25,3 +25,11 @@ setup() {
         grep -q -- "- run: $command\$" .github/workflows/check.yml
     done
 }
+
+@test "the documents use the glossary's words, and a forbidden word is found with its line" {
+    tools/check-words
+    printf 'fine\nThe launch is Presumed alike.\n' >"$BATS_TEST_TMPDIR/page.md"
+    run tools/check-words "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [[ $output == *"page.md:2:The launch is Presumed alike."* ]]
+}
