@@ -33,7 +33,8 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
             second = (int)i;
         }
     }
-    if (second >= 0 && s->rules->units[first].last &&
+    /* Of two that are both busy; else the busiest is the busiest. */
+    if (second >= 0 && s->rules->units[first].last && b->units[second] >= GP_BOUND_BY &&
         b->units[second] > b->units[first] - GP_CLEARLY) {
         int other = first;
         first = second;

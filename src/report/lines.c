@@ -160,7 +160,8 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
 struct line {
     const char *file; /* NULL: none, the place itself */
     unsigned number;
-    const char *caller; /* the file of the outermost call that it was inlined through */
+    const char
+        *caller; /* the kernel's own file, and the innermost call there that it came through */
     unsigned caller_number;
     const char *function;
     uint64_t offset, weight;
@@ -170,6 +171,22 @@ struct line_list {
     struct line *lines;
     size_t count;
 };
+
+/* The innermost frame in the file of the kernel itself: a line of a header says little to its
+ * caller, and the outermost frame may be several calls away. */
+static const struct gp_frame *own_frame(const struct gp_frame *frames, size_t count)
+{
+    size_t i = 0;
+    while (strcmp(frames[i].file, frames[count - 1].file) != 0)
+        i++;
+    return &frames[i];
+}
+
+static bool is_same_line(const struct line *a, const struct line *b)
+{
+    return a->file && b->file && a->number == b->number && a->caller_number == b->caller_number &&
+           strcmp(a->file, b->file) == 0 && strcmp(a->caller, b->caller) == 0;
+}
 
 static void add_to_line(struct line_list *list, const struct gp_lines *lines, const char *function,
                         uint64_t offset, uint64_t weight)
@@ -184,12 +201,13 @@ static void add_to_line(struct line_list *list, const struct gp_lines *lines, co
     if (count > 0) {
         line.file = frames[0].file;
         line.number = frames[0].line;
-        line.caller = frames[count - 1].file;
-        line.caller_number = frames[count - 1].line;
+        const struct gp_frame *own = own_frame(frames, count);
+        line.caller = own->file;
+        line.caller_number = own->line;
     }
     for (size_t i = 0; line.file && i < list->count; i++) {
         struct line *known = &list->lines[i];
-        if (known->file && known->number == line.number && strcmp(known->file, line.file) == 0) {
+        if (is_same_line(known, &line)) {
             known->weight += weight;
             return;
         }
@@ -243,7 +261,6 @@ bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct 
             heaviest = &list.lines[i];
     if (heaviest && heaviest->file) {
         bool elsewhere = strcmp(heaviest->file, heaviest->caller) != 0;
-        /* A line of a header says little to who has called it. */
         if (elsewhere)
             gp_text_addf(out, "%s:%u (", base_name(heaviest->caller), heaviest->caller_number);
         gp_text_addf(out, "%s:%u%s", base_name(heaviest->file), heaviest->number,

@@ -16,6 +16,7 @@ enum operand {
     LAUNCHES,
     SHORT_LAUNCHES,
     SHORT_SECONDS,
+    SHORT_BUSY_SECONDS,
     IS_LIBRARY,
     FIXED,
 };
@@ -28,6 +29,7 @@ static const char *const fixed_names[FIXED] = {
     [LAUNCHES] = "launches",
     [SHORT_LAUNCHES] = "short_launches",
     [SHORT_SECONDS] = "short_seconds",
+    [SHORT_BUSY_SECONDS] = "short_busy_seconds",
     [IS_LIBRARY] = "is_library",
 };
 
@@ -89,6 +91,24 @@ static double short_ones(const struct gp_rows *rows, bool seconds)
     return !seconds ? launches : launches > 0 ? time / launches : (double)NAN;
 }
 
+/* The part of the mean time of short launches that their busiest unit needs at its ceiling.
+ * Launches whose units were not measured are sure to need none of it: it is a lower bound. */
+static double short_busy(const struct gp_subject *s)
+{
+    double launches = 0, busy = 0;
+    for (size_t i = 0; i < s->rows->count; i++) {
+        const struct gp_row *row = &s->rows->rows[i];
+        struct gp_bound bound;
+        if (!(mean_duration(s->rows, row) < GP_SHORT_LAUNCH))
+            continue;
+        gp_bound_find(&bound, s->rules, s->rows, row);
+        launches += (double)row->launches;
+        if (isfinite(bound.closeness))
+            busy += fmin(1, bound.closeness) * row->seconds;
+    }
+    return launches > 0 ? busy / launches : (double)NAN;
+}
+
 static double all_launches(const struct gp_rows *rows)
 {
     double launches = 0;
@@ -115,6 +135,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return short_ones(s->rows, false);
     case SHORT_SECONDS:
         return short_ones(s->rows, true);
+    case SHORT_BUSY_SECONDS:
+        return short_busy(s);
     case IS_LIBRARY:
         return s->row && gp_is_library_kernel(s->row->brief_name);
     case FIXED:
@@ -128,7 +150,8 @@ static bool is_memory(const char *unit)
     return strcmp(unit, "dram") == 0 || strcmp(unit, "l2") == 0 || strcmp(unit, "l1") == 0;
 }
 
-/* "close_dram": that unit's closeness; "close_compute": the busiest that is not of memory. */
+/* "close_dram": that unit's closeness; "close_compute": the busiest that is not of memory;
+ * "close_pipes": of these the busiest that is no slot for all instructions. */
 static double unit_value(const struct gp_subject *s, const char *unit)
 {
     double most = (double)NAN;
@@ -137,6 +160,8 @@ static double unit_value(const struct gp_subject *s, const char *unit)
         if (strcmp(name, unit) == 0)
             return s->bound->units[i];
         if (strcmp(unit, "compute") == 0 && !is_memory(name))
+            most = fmax(most, s->bound->units[i]);
+        if (strcmp(unit, "pipes") == 0 && !is_memory(name) && !s->rules->units[i].last)
             most = fmax(most, s->bound->units[i]);
     }
     return most;

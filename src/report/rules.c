@@ -179,7 +179,7 @@ static bool is_unit_operand(const struct gp_rules *rules, const char *name)
 {
     if (strncmp(name, "close_", 6) != 0)
         return false;
-    if (strcmp(name + 6, "compute") == 0)
+    if (strcmp(name + 6, "compute") == 0 || strcmp(name + 6, "pipes") == 0)
         return true;
     for (size_t i = 0; i < rules->unit_count; i++)
         if (strcmp(rules->units[i].name, name + 6) == 0)

@@ -332,6 +332,16 @@ static size_t advised_before(const struct gp_advice_list *list, size_t end)
     return count;
 }
 
+/* "up to 41 %". A bound is rounded up, or it would not hold; a tenth of a percent is much of what
+ * is left behind large gains. */
+static void add_gain(const struct gp_advice *a, struct gp_text *out)
+{
+    int digits = a->gain < 0.0995 || (a->gain > 0.9 && a->gain < 0.9995) ? 1 : 0;
+    double steps = digits ? 1000 : 100, count = a->gain * steps;
+    count = a->up_to ? ceil(count - 1e-6) : round(count);
+    gp_text_addf(out, "%s%.*f %%", a->up_to ? "up to " : "", digits, 100 * count / steps);
+}
+
 static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
                        struct gp_text *out)
 {
@@ -339,8 +349,9 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
     struct gp_text line = {0};
     if (a->row)
         format_name(s, a->row, NAME_WIDTH, name);
-    gp_text_addf(&line, "%zu. %s%.*f %%: %s", number, a->up_to ? "up to " : "",
-                 a->gain < 0.0995 ? 1 : 0, 100 * a->gain, name);
+    gp_text_addf(&line, "%zu. ", number);
+    add_gain(a, &line);
+    gp_text_addf(&line, ": %s", name);
     if (a->place)
         gp_text_addf(&line, ", %s", a->place);
     gp_text_addf(&line, " (%s)", a->rule->name);

@@ -34,3 +34,13 @@ __global__ void second(double *p)
 
 template __global__ void first(float *, const float *, int);
 template __global__ void first(int *, const int *, int);
+
+__device__ float through_a_header(const float *p)
+{
+    return __ldcg(p) * 2.0f; // call into a header
+}
+
+__global__ void third(float *p, const float *q)
+{
+    p[threadIdx.x] = through_a_header(q + threadIdx.x); // call of through_a_header
+}

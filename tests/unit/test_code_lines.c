@@ -39,6 +39,7 @@
 
 #define FIRST "_Z5firstIfEvPT_PKS0_i"
 #define SECOND "_Z6secondPd"
+#define THIRD "_Z5thirdPfPKf"
 
 static char *cubin;
 static size_t cubin_size;
@@ -311,6 +312,41 @@ static void lines_sum_up_to_what_was_counted(void **state)
     gp_sources_free(sources);
 }
 
+/* A line of CUDA's headers is named with the line that calls it, not with the outermost call. */
+static void a_header_is_named_with_the_line_that_calls_it(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {THIRD};
+    struct gp_line_table *t = open_table();
+    struct gp_frame frames[GP_MOST_FRAMES];
+    struct gp_instruction_counts load = {.values = {[GP_COUNT_SECTORS] = 5}};
+    char hash[GP_SHA256_TEXT], expected[64];
+    for (size_t count = 0; count < 3; load.offset += GP_INSTRUCTION_BYTES) {
+        assert_true(load.offset < size_of_code(THIRD));
+        count = gp_line_table_look(t, THIRD, load.offset, frames, GP_MOST_FRAMES);
+        if (count >= 3 && !strstr(frames[0].file, "lines.cu"))
+            break;
+        count = 0;
+    }
+    gp_line_table_close(t);
+    gp_sha256_text(cubin, cubin_size, hash);
+    struct gp_code_counts source = counts_of(&load, hash);
+    source.kernel = THIRD;
+    source.functions = functions;
+    source.instruction_count = 1;
+    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
+    struct gp_sources *sources = gp_sources_new();
+    assert_true(gp_sources_add(sources, &source));
+    assert_true(gp_sources_add_cubin(sources, &image));
+    struct gp_text place = {0};
+    assert_true(gp_lines_place(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &place));
+    snprintf(expected, sizeof(expected), "lines.cu:%u (", line_of("call into a header"));
+    if (strncmp(gp_text_string(&place), expected, strlen(expected)) != 0)
+        fail_msg("%s instead of %s", gp_text_string(&place), expected);
+    gp_text_free(&place);
+    gp_sources_free(sources);
+}
+
 /* ---- profiles -------------------------------------------------------------------------------- */
 
 static void take_instructions(void *sources, const struct gp_code_counts *counts)
@@ -446,6 +482,7 @@ int main(void)
         cmocka_unit_test(a_slim_cubin_says_the_same),
         cmocka_unit_test(damage_does_no_harm),
         cmocka_unit_test(lines_sum_up_to_what_was_counted),
+        cmocka_unit_test(a_header_is_named_with_the_line_that_calls_it),
         cmocka_unit_test(a_profile_holds_what_lines_need),
         cmocka_unit_test(lines_that_make_no_sense_are_refused),
         cmocka_unit_test(base64_is_that_of_the_rfc),

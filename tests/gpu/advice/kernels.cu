@@ -422,37 +422,44 @@ static void launches(bool before)
     std::printf("wall %.1f us\n", now_us() - begun);
 }
 
-// ---- 14 chain: one sum at a time, and few warps -----------------------------------------------------
+// ---- 14 chain: one sum at a time, one warp for each scheduler; and sixteen sums, two warps ----------
+// A loop has 32 multiply-adds: with few, its own branch is what a single warp waits for.
 __global__ void chain_before(float *out, int rounds)
 {
     float a = threadIdx.x;
 #pragma unroll 1
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
-        for (int k = 0; k < 8; k++)
+        for (int k = 0; k < 32; k++)
             a = a * 1.0001f + 0.5f;
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = a;
 }
 __global__ void chain_after(float *out, int rounds)
 {
-    float a[8];
+    float a[16], sum = 0;
 #pragma unroll
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < 16; k++)
         a[k] = threadIdx.x + k;
 #pragma unroll 1
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
-        for (int k = 0; k < 8; k++)
-            a[k] = a[k] * 1.0001f + 0.5f;
+        for (int k = 0; k < 32; k++)
+            a[k % 16] = a[k % 16] * 1.0001f + 0.5f;
     }
-    out[blockIdx.x * blockDim.x + threadIdx.x] = a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7];
+#pragma unroll
+    for (int k = 0; k < 16; k++)
+        sum += a[k];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 static void chain(bool before)
 {
-    float *out = allocate<float>((size_t)sms * 128);
+    float *out = allocate<float>((size_t)sms * 256);
     for (int i = 0; i < LAUNCHES; i++)
-        (before ? chain_before : chain_after)<<<sms, 128>>>(out, 20000);
+        if (before)
+            chain_before<<<sms, 128>>>(out, 20000);
+        else
+            chain_after<<<sms, 256>>>(out, 10000);
 }
 
 // ---- 15 loads: one load in flight for each thread -----------------------------------------------------
