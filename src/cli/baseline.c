@@ -17,9 +17,14 @@
 enum { OUTPUT, METRICS, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
-    [OUTPUT] = {"output", 'o', "FILE", "write the baseline to this file (standard output)"},
-    [METRICS] = {"metrics", 'm', "LIST",
-                 "the metrics and sets to keep, with commas between them (paper)"},
+    [OUTPUT] = {.name = "output",
+                .letter = 'o',
+                .argument = "FILE",
+                .help = "write the baseline to this file (standard output)"},
+    [METRICS] = {.name = "metrics",
+                 .letter = 'm',
+                 .argument = "LIST",
+                 .help = "the metrics and sets to keep, with commas between them (paper)"},
 };
 
 static bool take_option(void *user, int option, const char *value)

@@ -12,13 +12,25 @@
 enum { THRESHOLDS, BASELINE, TOLERANCE, FORMAT, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
-    [THRESHOLDS] = {"thresholds", 't', "FILE", "the rules that each kernel has to hold"},
-    [BASELINE] = {"baseline", 'b', "FILE",
-                  "what 'gpuprof baseline' wrote: no kernel may have become worse"},
-    [TOLERANCE] = {"tolerance", 0, "FILE", "how far metrics may be from the baseline"},
-    [FORMAT] = {"format", 'f', "NAME[=FILE]",
-                "write the verdict as text, junit, github, gitlab, sarif or markdown; may be given "
-                "several times, each with a file of its own (text, to standard output)"},
+    [THRESHOLDS] = {.name = "thresholds",
+                    .letter = 't',
+                    .argument = "FILE",
+                    .help = "the rules that each kernel has to hold"},
+    [BASELINE] = {.name = "baseline",
+                  .letter = 'b',
+                  .argument = "FILE",
+                  .help = "what 'gpuprof baseline' wrote: no kernel may have become worse"},
+    [TOLERANCE] = {.name = "tolerance",
+                   .letter = 0,
+                   .argument = "FILE",
+                   .help = "how far metrics may be from the baseline"},
+    [FORMAT] =
+        {.name = "format",
+         .letter = 'f',
+         .argument = "NAME[=FILE]",
+         .help =
+             "write the verdict as text, junit, github, gitlab, sarif or markdown; may be given "
+             "several times, each with a file of its own (text, to standard output)"},
 };
 
 struct asked {

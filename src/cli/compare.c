@@ -15,10 +15,14 @@
 enum { METRICS, TOP, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
-    [METRICS] = {"metrics", 'm', "LIST",
-                 "the metrics and sets to compare, with commas between them (paper)"},
-    [TOP] = {"top", 'n', "COUNT",
-             "most kernels to show, those whose time changed most; 0: all (20)"},
+    [METRICS] = {.name = "metrics",
+                 .letter = 'm',
+                 .argument = "LIST",
+                 .help = "the metrics and sets to compare, with commas between them (paper)"},
+    [TOP] = {.name = "top",
+             .letter = 'n',
+             .argument = "COUNT",
+             .help = "most kernels to show, those whose time changed most; 0: all (20)"},
 };
 
 static bool take_option(void *user, int option, const char *value)

@@ -13,9 +13,14 @@
 enum { FROM, MARGIN, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
-    [FROM] = {"from", 0, "PROFILE",
-              "the profile to take the bounds from; may be given several times"},
-    [MARGIN] = {"margin", 0, "SHARE", "how much worse than the profile a kernel may be (10%)"},
+    [FROM] = {.name = "from",
+              .letter = 0,
+              .argument = "PROFILE",
+              .help = "the profile to take the bounds from; may be given several times"},
+    [MARGIN] = {.name = "margin",
+                .letter = 0,
+                .argument = "SHARE",
+                .help = "how much worse than the profile a kernel may be (10%)"},
 };
 
 #define MOST_PROFILES 256
