@@ -440,7 +440,7 @@ enabled() {
 }
 
 @test "a kernel that has ended before waits in a pass" {
-    export GPUPROF_TIMEOUT=0.1 GPUPROF_REPLAY=off
+    export GPUPROF_TIMEOUT=1 GPUPROF_REPLAY=off
     # In the hardware's pass; in that of instrumented code.
     same_with_and_without "$programs/waiting_dlopen" set host scale scale
     [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
