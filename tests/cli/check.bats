@@ -258,10 +258,10 @@ rules() {
 }
 
 @test "processes add to a history at the same time, and none is lost" {
-    for i in 1 2 3 4 5 6 7 8; do
+    for i in 1 2 3; do
         "$gpuprof" history add good.jsonl --db h.db --commit c$i &
     done
     wait
     run "$gpuprof" history show --db h.db
-    [ "${#lines[@]}" -eq 9 ]
+    [ "${#lines[@]}" -eq 4 ]
 }
