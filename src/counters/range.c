@@ -184,7 +184,7 @@ static void open_sass(struct gp_collection *c)
                                         c->own, c->sass_unavailable, &c->no_sass);
         return;
     }
-    c->no_sass = "nothing bears witness that launches are alike";
+    c->no_sass = "the check counters would take a pass of their own beside this selection";
     if (c->list.witness_count < GP_LEAST_WITNESSES)
         return;
     c->recall = gp_recall_new(count + c->list.own_count + c->list.witness_count);
