@@ -16,7 +16,21 @@ uint64_t gp_arena_need(uint64_t bytes)
 
 void gp_arena_clear(struct gp_arena *arena)
 {
-    arena->device_used = arena->host_used = 0;
+    arena->device_used = arena->device_held;
+    arena->host_used = 0;
+}
+
+bool gp_arena_hold(struct gp_arena *arena)
+{
+    if (arena->host_used)
+        return false;
+    arena->device_held = arena->device_used;
+    return true;
+}
+
+void gp_arena_release(struct gp_arena *arena)
+{
+    arena->device_held = 0;
 }
 
 void gp_arena_free(struct gp_arena *arena)
@@ -25,7 +39,7 @@ void gp_arena_free(struct gp_arena *arena)
         gp_cuda.cuMemFree_v2(arena->device);
     if (arena->host_memory)
         gp_cuda.cuMemFreeHost(arena->host_memory);
-    memset(arena, 0, sizeof(*arena));
+    *arena = (struct gp_arena){.launches = arena->launches};
 }
 
 static uint64_t free_on_device(void)
@@ -81,8 +95,12 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     *moved = false;
     /* Where the device's part ends and the host's begins one copy may be cut in two. */
     uint64_t cut = arena->host_size ? 2 * GP_COPY_ALIGNMENT : 0;
-    if (bytes + cut <= arena->device_size + arena->host_size)
+    if (bytes + cut <= arena->device_size - arena->device_held + arena->host_size)
         return true;
+    if (arena->device_held) {
+        *why = GP_ARENA_HELD;
+        return false;
+    }
     struct gp_room room = room_for(arena, beside);
     if (bytes > room.device + room.host) {
         uint64_t others = beside->device_size + beside->host_size;
@@ -91,6 +109,10 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     }
     /* Half as much again, so that what grows is not made anew at each launch. */
     uint64_t wanted = bytes + bytes / 2;
+    if (arena->launches) {
+        wanted = bytes * arena->launches;
+        arena->launches = (unsigned)least(2 * arena->launches, GP_ARENA_MOST_LAUNCHES);
+    }
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;
     gp_arena_free(arena);
