@@ -1,6 +1,6 @@
 /* The environment before libc has it. A program may use CUDA from its preinit functions, which run
- * before libc's own start: getenv then finds nothing. Owns a copy of the environment for that case;
- * calls nothing. */
+ * before libc's own start: getenv then finds nothing. Owns a copy of the environment for that case.
+ */
 #ifndef GPUPROF_BASE_ENVIRONMENT_H
 #define GPUPROF_BASE_ENVIRONMENT_H
 

@@ -1,5 +1,4 @@
-/* "skip:N,count:M" and lists of devices: which launches a user asks for by their numbers. Owns
- * nothing; calls nothing. */
+/* "skip:N,count:M" and lists of devices: which launches a user asks for by their numbers. */
 #ifndef GPUPROF_BASE_LAUNCH_CHOICE_H
 #define GPUPROF_BASE_LAUNCH_CHOICE_H
 

@@ -1,4 +1,4 @@
-/* Where a file is, or would be made. Owns nothing; calls base/text. */
+/* Where a file is, or would be made. */
 #ifndef GPUPROF_BASE_PLACE_H
 #define GPUPROF_BASE_PLACE_H
 

@@ -1,5 +1,5 @@
 /* Is this still the process that it was? getpid asks the kernel, which is too dear for every call
- * of a program. Owns one page of memory; calls nothing. */
+ * of a program. Owns one page of memory. */
 #ifndef GPUPROF_BASE_PROCESS_H
 #define GPUPROF_BASE_PROCESS_H
 

@@ -1,4 +1,4 @@
-/* "first:N,every:M": which launches of a kernel are measured. Owns nothing; calls nothing. */
+/* "first:N,every:M": which launches of a kernel are measured. */
 #ifndef GPUPROF_BASE_SAMPLE_H
 #define GPUPROF_BASE_SAMPLE_H
 

@@ -1,5 +1,5 @@
 /* Gives the counters of a launch the names that evaluation finds quickest. Owns copies of the
- * names; calls metrics/. */
+ * names. */
 #ifndef GPUPROF_CHECK_COUNTERS_H
 #define GPUPROF_CHECK_COUNTERS_H
 

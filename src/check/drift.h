@@ -1,5 +1,5 @@
 /* Slow drifts: a metric that gets a little worse from run to run, never so much at once that a
- * comparison sees it. Owns nothing; calls metrics/ and its neighbours. */
+ * comparison sees it. */
 #ifndef GPUPROF_CHECK_DRIFT_H
 #define GPUPROF_CHECK_DRIFT_H
 

@@ -1,5 +1,5 @@
 /* Folds the launches of profiles, run by run, into one side of a comparison, in bounded memory.
- * Owns what it is folding; calls base/, metrics/ and profile/record.h. */
+ * Owns what it is folding. */
 #ifndef GPUPROF_CHECK_FOLD_H
 #define GPUPROF_CHECK_FOLD_H
 

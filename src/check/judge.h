@@ -1,5 +1,5 @@
 /* Holds kernels to thresholds, launch by launch, in bounded memory: out of profiles, or inside the
- * process that is measured. Owns what it has seen; calls base/, metrics/ and profile/record.h.
+ * process that is measured. Owns what it has seen.
  *
  * Not locked: the caller lets one thread in at a time. */
 #ifndef GPUPROF_CHECK_JUDGE_H

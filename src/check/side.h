@@ -1,6 +1,6 @@
 /* One side of a comparison: what some runs of a program measured, kernel by kernel and
  * configuration by configuration. It is folded from profiles, or read from a baseline or a history.
- * Owns all of it; calls base/, metrics/ and profile/record.h. */
+ * Owns all of it. */
 #ifndef GPUPROF_CHECK_SIDE_H
 #define GPUPROF_CHECK_SIDE_H
 

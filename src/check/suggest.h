@@ -1,5 +1,4 @@
-/* A first file of thresholds, from what was measured. Owns nothing; calls metrics/ and its
- * neighbours. */
+/* A first file of thresholds, from what was measured. */
 #ifndef GPUPROF_CHECK_SUGGEST_H
 #define GPUPROF_CHECK_SUGGEST_H
 

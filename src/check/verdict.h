@@ -1,5 +1,5 @@
 /* What a check found: one outcome for each rule and kernel, and what they add up to. Owns the
- * outcomes; calls base/text. */
+ * outcomes. */
 #ifndef GPUPROF_CHECK_VERDICT_H
 #define GPUPROF_CHECK_VERDICT_H
 

@@ -1,5 +1,5 @@
-/* Machine code as text: by nvdisasm where there is one, else the names that we know. Owns nothing;
- * runs a program. */
+/* Machine code as text: by nvdisasm where there is one, else the names that we know. Runs a
+ * program. */
 #ifndef GPUPROF_CLI_DISASSEMBLE_H
 #define GPUPROF_CLI_DISASSEMBLE_H
 

@@ -1,4 +1,4 @@
-/* Names of files and folders that the library is given. Owns nothing; calls base/. */
+/* Names of files and folders that the library is given. */
 #ifndef GPUPROF_CLI_PATHS_H
 #define GPUPROF_CLI_PATHS_H
 

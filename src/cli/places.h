@@ -1,5 +1,4 @@
-/* Where kernels begin in their sources, by what a profile has of their code. Owns nothing; calls
- * report/. */
+/* Where kernels begin in their sources, by what a profile has of their code. */
 #ifndef GPUPROF_CLI_PLACES_H
 #define GPUPROF_CLI_PLACES_H
 

@@ -1,5 +1,5 @@
 /* What one machine instruction is, as far as counting needs to know: which arithmetic it does, what
- * memory it touches and how many bytes of it a thread moves. Owns nothing; calls libc.
+ * memory it touches and how many bytes of it a thread moves.
  *
  * An instruction of compute capability 7.0 to 12.x is 128 bits. Its low nine say what it does, the
  * next three where its operands come from, which is of no interest here. */

@@ -1,6 +1,5 @@
 /* Waiting for the GPU, but not for ever: a kernel may wait for the host, or for a kernel that is
- * not launched yet, and would never end while we hold its program up. Owns nothing; calls
- * cuda/driver. */
+ * not launched yet, and would never end while we hold its program up. */
 #ifndef GPUPROF_CUDA_PATIENCE_H
 #define GPUPROF_CUDA_PATIENCE_H
 

@@ -1,5 +1,5 @@
-/* Reads metric definition files: ini text into one struct per section, line numbers included. Owns
- * nothing; calls base/ and inih. docs/metrics.md is the manual. */
+/* Reads metric definition files: ini text into one struct per section, line numbers included.
+ * docs/metrics.md is the manual. */
 #ifndef GPUPROF_METRICS_DEFINITIONS_H
 #define GPUPROF_METRICS_DEFINITIONS_H
 

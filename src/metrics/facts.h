@@ -1,5 +1,4 @@
-/* The facts a formula may use: device.NAME and launch.NAME. Owns their one list; calls its
- * neighbours peaks and occupancy, and profile/record.h. */
+/* The facts a formula may use: device.NAME and launch.NAME. Owns their one list. */
 #ifndef GPUPROF_METRICS_FACTS_H
 #define GPUPROF_METRICS_FACTS_H
 

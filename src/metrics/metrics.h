@@ -1,5 +1,5 @@
 /* The metrics: definition files, the selection a user makes, and values computed from a launch.
- * Owns the definitions; calls base/, profile/record.h and its own peaks and occupancy.
+ * Owns the definitions.
  *
  * docs/metrics.md is the manual of definition files. A metric whose operand is missing is absent
  * and says why; it is never 0.

@@ -1,5 +1,5 @@
-/* A record as a JSON object, one line of a profile. Owns the object until it was added to a text;
- * calls base/ and jansson. */
+/* A record as a JSON object, one line of a profile. Owns the object until it was added to a text.
+ */
 #ifndef GPUPROF_PROFILE_OBJECT_H
 #define GPUPROF_PROFILE_OBJECT_H
 

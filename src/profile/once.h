@@ -1,6 +1,5 @@
 /* What a profile says once, under a number, and the launches that are made of it: a configuration,
- * names of counters, values, a reason. Owns all of it but the strings; calls base/ and its
- * neighbours strings and number. For the reader. */
+ * names of counters, values, a reason. Owns all of it but the strings. For the reader. */
 #ifndef GPUPROF_PROFILE_ONCE_H
 #define GPUPROF_PROFILE_ONCE_H
 

@@ -1,5 +1,4 @@
-/* Where a profile goes: a file, as it is or compressed. Owns the compression; calls base/output and
- * libzstd. */
+/* Where a profile goes: a file, as it is or compressed. Owns the compression. */
 #ifndef GPUPROF_PROFILE_SINK_H
 #define GPUPROF_PROFILE_SINK_H
 

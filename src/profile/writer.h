@@ -1,6 +1,5 @@
 /* Writes a profile: JSON Lines, one object per line, one write(2) per line, so that nothing is lost
- * when the program crashes. Owns the profile's file; calls base/. docs/profile-format.md describes
- * the format.
+ * when the program crashes. Owns the profile's file. docs/profile-format.md describes the format.
  *
  * Not locked: the caller lets one thread in at a time. */
 #ifndef GPUPROF_PROFILE_WRITER_H

@@ -1,5 +1,5 @@
 /* What to do about it: the rules of metrics/rules asked of each kernel under what bounds it. Owns
- * the list of what they answer; calls base/ and report/. */
+ * the list of what they answer. */
 #ifndef GPUPROF_REPORT_ADVICE_H
 #define GPUPROF_REPORT_ADVICE_H
 

@@ -1,5 +1,5 @@
 /* A line for each launch with columns that the user chooses: what is recorded of it, and metrics.
- * Owns the columns; calls base/, metrics/ and profile/. */
+ * Owns the columns. */
 #ifndef GPUPROF_REPORT_COLUMNS_H
 #define GPUPROF_REPORT_COLUMNS_H
 

@@ -1,5 +1,5 @@
 /* Which launches of a profile are looked at: by kernel, device and number. Owns what it knows of
- * names; calls base/ and profile/record.h. */
+ * names. */
 #ifndef GPUPROF_REPORT_FILTER_H
 #define GPUPROF_REPORT_FILTER_H
 

@@ -1,6 +1,5 @@
 /* Every launch of a profile as columns of numbers, for charts over time. Memory is bounded: of more
- * than GP_COLUMNS_MOST launches every second, fourth, ... is kept. Owns the columns; calls base/,
- * metrics/ and report/json. */
+ * than GP_COLUMNS_MOST launches every second, fourth, ... is kept. Owns the columns. */
 #ifndef GPUPROF_REPORT_LAUNCH_COLUMNS_H
 #define GPUPROF_REPORT_LAUNCH_COLUMNS_H
 

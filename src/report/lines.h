@@ -1,5 +1,5 @@
 /* What the instructions of one kernel counted, and where in the source they stand. Belongs to
- * report/sources; calls base/, profile/source and code/. */
+ * report/sources. */
 #ifndef GPUPROF_REPORT_LINES_H
 #define GPUPROF_REPORT_LINES_H
 

@@ -1,6 +1,6 @@
 /* The mean of each counter over those launches of a group that have it. A launch that is not
- * replayed has a part of the counters only, and a metric that needs more than one part is
- * computed from these means. Owns them; calls metrics/ and profile/record.h. */
+ * replayed has a part of the counters only, and a metric that needs more than one part is computed
+ * from these means. Owns them. */
 #ifndef GPUPROF_REPORT_MEANS_H
 #define GPUPROF_REPORT_MEANS_H
 

@@ -1,5 +1,5 @@
 /* How a kernel's theoretical occupancy would change with its block size, registers and shared
- * memory, all else as it is. Owns nothing; calls metrics/occupancy and report/json. */
+ * memory, all else as it is. */
 #ifndef GPUPROF_REPORT_OCCUPANCY_CURVES_H
 #define GPUPROF_REPORT_OCCUPANCY_CURVES_H
 

@@ -1,5 +1,5 @@
 /* The groups of a summary as a report shows them: kernels that differ in nothing but their grid are
- * one row, rows are ordered by time. Owns the rows; calls base/, metrics/ and report/summary. */
+ * one row, rows are ordered by time. Owns the rows. */
 #ifndef GPUPROF_REPORT_ROWS_H
 #define GPUPROF_REPORT_ROWS_H
 

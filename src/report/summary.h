@@ -1,5 +1,4 @@
-/* Launches folded into groups as they come, in bounded memory. Owns the groups; calls base/,
- * metrics/ and profile/record.h.
+/* Launches folded into groups as they come, in bounded memory. Owns the groups.
  *
  * A group is one kernel on one device with one grid, block, cluster and size of dynamic shared
  * memory. Not locked: the caller lets one thread in at a time. */

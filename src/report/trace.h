@@ -1,5 +1,5 @@
 /* A line for each launch, as nvprof's --print-gpu-trace has it, as text or CSV. Owns the numbers it
- * gives contexts and streams; calls base/, metrics/. */
+ * gives contexts and streams. */
 #ifndef GPUPROF_REPORT_TRACE_H
 #define GPUPROF_REPORT_TRACE_H
 

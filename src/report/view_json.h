@@ -1,5 +1,4 @@
-/* A summary as JSON for other programs; docs/report-json.md describes it. Owns nothing; calls
- * base/, metrics/, profile/ and report/. */
+/* A summary as JSON for other programs; docs/report-json.md describes it. */
 #ifndef GPUPROF_REPORT_VIEW_JSON_H
 #define GPUPROF_REPORT_VIEW_JSON_H
 
