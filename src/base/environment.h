@@ -5,7 +5,7 @@
 #define GPUPROF_BASE_ENVIRONMENT_H
 
 /* Makes getenv work as early as this. Does nothing where it works already, or where the kernel does
- * not tell the environment. libc puts its own in place later. */
+ * not give the environment. libc puts its own in place later. */
 void gp_environment_find(void);
 
 #endif

@@ -8,8 +8,8 @@
 /* Marks the calling process. From any thread. */
 void gp_process_mark(void);
 
-/* True in a marked process, false in its forked children. (A child of vfork cannot be told apart:
- * it has its parent's memory, and may do nothing but become another program.) */
+/* True in a marked process, false in its forked children. (True in a child of vfork: it has its
+ * parent's memory, and may do nothing but become another program.) */
 bool gp_process_is_marked(void);
 
 #endif
