@@ -30,9 +30,9 @@ struct gp_frame {
 struct gp_line_table *gp_line_table_open(const void *cubin, size_t size, const char **why);
 void gp_line_table_close(struct gp_line_table *t);
 
-/* Where the instruction at `offset` of the function comes from, innermost first; how many frames, 0
- * where it is not known. */
-size_t gp_line_table_look(const struct gp_line_table *t, const char *function, uint64_t offset,
+/* Finds the source lines of the instruction at `offset` of the function, innermost first. Returns
+ * the number of frames, 0 where the line is not known. */
+size_t gp_line_table_find(const struct gp_line_table *t, const char *function, uint64_t offset,
                           struct gp_frame *frames, size_t most);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel whose name was looked at. */
+/* A kernel with a name that was matched. */
 struct named {
     UT_hash_handle hh;
     bool matches;

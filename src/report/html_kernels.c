@@ -258,7 +258,7 @@ void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advic
         gp_json_key(out, "text");
         gp_json_string(out, a->text);
         gp_json_key(out, "where");
-        gp_json_string(out, a->place);
+        gp_json_string(out, a->where);
         gp_text_add(out, "}");
     }
     gp_text_add(out, "]");

@@ -221,7 +221,7 @@ static void add_results_csv(const struct tables *t, bool events)
 
 /* ---- time by kernel -------------------------------------------------------------------------- */
 
-/* The place of the metric `duration`, -1 where it is not selected. */
+/* The index of the metric `duration`, -1 where it is not selected. */
 static int duration_of(const struct tables *t)
 {
     for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)

@@ -155,7 +155,7 @@ static const char *keep_in(void *summary, const char *text)
     return keep_reason(summary, text);
 }
 
-/* The counters that launches take turns for; NULL where there is nothing to combine. */
+/* The counters that launches have in turns; NULL where there is nothing to combine. */
 static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
 {
     const struct gp_device *device = gp_summary_get_device(s, ordinal);
@@ -248,7 +248,7 @@ static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
         s->other_skips++;
 }
 
-/* Time can be had of any launch, so it does not tell the kinds apart. */
+/* Any launch can have a time, so it does not show the kind. */
 static int is_time(const char *counter)
 {
     static const char time[] = "gpu__time_duration";

@@ -24,7 +24,7 @@ struct gp_stat {
 struct gp_group {
     struct gp_launch launch; /* the first launch: kernel, device, grid, block, registers, ... */
     uint64_t launches;       /* that the program made, as far as is known */
-    uint64_t recorded;       /* launches that were told of one by one */
+    uint64_t recorded;       /* launches that have a record each */
     uint64_t counted;        /* launches by gp_summary_count */
     uint64_t measured;       /* launches with a counter value, or of which none was asked */
     uint64_t hardware;       /* launches with a value of a counter of the hardware */
@@ -50,12 +50,12 @@ struct gp_summary;
 struct gp_summary *gp_summary_new(const struct gp_metrics *m);
 void gp_summary_free(struct gp_summary *s);
 
-/* Tells how the process was measured, before anything else is told. Where nothing was replayed,
+/* How the process was measured; called before the others. Where nothing was replayed,
  * metrics that no launch alone has the counters for are computed from the means of counters over
  * launches. */
 void gp_summary_settings(struct gp_summary *s, const struct gp_settings *settings);
 
-/* Tells of a device; the first facts told of an ordinal count. */
+/* The facts of a device; the first ones of an ordinal count. */
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 
 /* Folds one launch in. Everything needed of it is copied. */
@@ -75,7 +75,7 @@ const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i);
 size_t gp_summary_skip_count(const struct gp_summary *s);
 const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
 
-/* Launches that found no place any more: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
+/* Launches that are in no group: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
  * beyond GP_SUMMARY_MAX_SKIPS. */
 uint64_t gp_summary_ungrouped(const struct gp_summary *s);
 /* How many of the former were measured and replayed, and what that took; nothing else. */
