@@ -1,4 +1,4 @@
-/* Where definitions are looked for: in the program, in the user's files. */
+/* Finds the definitions: in the program, in the user's files. */
 #ifndef GPUPROF_METRICS_LOAD_H
 #define GPUPROF_METRICS_LOAD_H
 

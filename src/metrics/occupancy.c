@@ -98,7 +98,7 @@ int gp_occupancy_of(const struct gp_device *d, const struct gp_launch *l, struct
         .reservedSharedMemPerBlock = d->reserved_shared_per_block,
     };
     /* The launch was accepted, so the kernel may use the dynamic shared memory it was given,
-     * whatever its attribute said when somebody looked. */
+     * whatever its attribute was when it was read. */
     const size_t dynamic = l->shared_dynamic;
     const cudaOccFuncAttributes attributes = {
         .maxThreadsPerBlock = l->max_threads_per_block ? (int)l->max_threads_per_block : INT_MAX,

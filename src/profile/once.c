@@ -122,8 +122,8 @@ static struct gp_definition *definition(const struct gp_once *once, size_t numbe
     return known ? &once->definitions[number] : NULL;
 }
 
-/* The place of a number; what stood there is gone. NULL where memory runs out. */
-static struct gp_definition *place(struct gp_once *once, size_t number)
+/* An empty definition under that number; an older one is freed. NULL: out of memory. */
+static struct gp_definition *begin_definition(struct gp_once *once, size_t number)
 {
     if (number >= once->capacity) {
         size_t capacity = once->capacity ? once->capacity : 64;
@@ -269,7 +269,7 @@ bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0 && !kinds[i].read(once, line, &d, why, why_size))
             return false;
-    struct gp_definition *to = place(once, (size_t)json_integer_value(id));
+    struct gp_definition *to = begin_definition(once, (size_t)json_integer_value(id));
     if (!to) {
         free_definition(&d);
         return fail(why, why_size, "out of memory");

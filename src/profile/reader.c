@@ -83,12 +83,11 @@ static int read_fields(struct reading *r, const json_t *object, const struct gp_
 
 /* ---- early launches ---- */
 
-static void drop_early(struct reading *r, size_t place)
+static void drop_early(struct reading *r, size_t at)
 {
-    free(r->early[place]);
+    free(r->early[at]);
     r->early_count--;
-    memmove(&r->early[place], &r->early[place + 1],
-            (r->early_count - place) * sizeof(struct early *));
+    memmove(&r->early[at], &r->early[at + 1], (r->early_count - at) * sizeof(struct early *));
 }
 
 /* The process ended before these were written in full: what was known early is all there is. */
@@ -120,7 +119,7 @@ static int keep_early(struct reading *r, const struct gp_launch *launch)
     return 0;
 }
 
-/* A launch written in full takes the place of what was written early. */
+/* A launch written in full replaces its early line. */
 static int give_launch(struct reading *r, const struct gp_launch *launch)
 {
     for (size_t i = 0; i < r->early_count; i++) {

@@ -87,7 +87,7 @@ enum gp_copy_kind {
     GP_DEVICE_TO_DEVICE,
     GP_PEER_TO_PEER,
     GP_HOST_TO_HOST,
-    GP_COPY_BY_ADDRESS, /* the driver tells the direction from the addresses */
+    GP_COPY_BY_ADDRESS, /* the driver finds the direction by the addresses */
     GP_FILL,
     GP_COPY_KINDS
 };
@@ -97,7 +97,7 @@ struct gp_copies {
     double seconds, shortest, longest; /* of those */
 };
 
-/* How a process was measured, as far as it matters to who reads its counters. */
+/* How a process was measured, as far as a reader of its counters must know. */
 struct gp_settings {
     const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
