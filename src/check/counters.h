@@ -14,7 +14,7 @@ struct gp_renamed {
 
 /* All zero to begin with. */
 struct gp_renaming {
-    struct gp_renamed *names; /* by place: launches of a profile have their counters in one order */
+    struct gp_renamed *names; /* by index: launches of a profile have their counters in one order */
     struct gp_counter *counters;
     size_t capacity;
 };

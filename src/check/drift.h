@@ -7,7 +7,7 @@
 #include "check/tolerance.h"
 #include "check/verdict.h"
 
-/* Looks at the runs of a side in order: durations and what the hardware counts. A drift for the
+/* Judges the runs of a side in order: durations and what the hardware counts. A drift for the
  * worse is a violation, if it comes to more than half again of what a comparison lets pass. Rules
  * may be NULL. */
 void gp_drift_judge(const struct gp_side *side, const struct gp_metrics *m,

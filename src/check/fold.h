@@ -5,7 +5,7 @@
 
 #include "check/side.h"
 
-/* Of the launches of one subject in one run at most so many are looked at, evenly spread; of fewer
+/* Of the launches of one subject in one run at most so many are evaluated, evenly spread; fewer
  * where there are many subjects: what varies from run to run matters more than from launch to
  * launch.
  */

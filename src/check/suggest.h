@@ -4,7 +4,7 @@
 
 #include "check/side.h"
 
-/* One section for each kernel that takes part in the time worth a look, with bounds that are
+/* One section for each kernel with a share of the time that matters, with bounds that are
  * `margin` (0.1 of 10 %) worse than what the side has. `from` names the profiles. */
 void gp_suggest_thresholds(const struct gp_side *side, const struct gp_metrics *m, double margin,
                            const char *from, struct gp_text *out);

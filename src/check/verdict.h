@@ -57,7 +57,8 @@ int gp_verdict_status(const struct gp_verdict *v);
 /* "3 of 40 rules violated, ..." */
 void gp_verdict_summary(const struct gp_verdict *v, struct gp_text *out);
 
-/* Where a reader is to look: the kernel's source, else the rule. Returns the file, NULL for none.
+/* The file and line for a reader: of the kernel's source, else of the rule. Returns the file, NULL
+ * for none.
  */
 const char *gp_outcome_file(const struct gp_outcome *o, int *line);
 

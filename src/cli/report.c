@@ -103,7 +103,7 @@ struct recorded_name {
     char name[];
 };
 
-/* What a first look at the profile finds. */
+/* What a first reading of the profile finds. */
 struct contents {
     struct recorded_name *counters;
     struct gp_device devices[GP_MAX_DEVICES];
