@@ -139,7 +139,7 @@ static void note_absence(struct gp_series *series, const char *why)
         series->absent = strdup(why);
 }
 
-static void add_values(struct gp_fold *f, struct group *g, const struct gp_launch *launch)
+static void add_values(struct gp_fold *f, struct group *g, const struct gp_record *launch)
 {
     struct gp_subject *s = &f->side->subjects[g->subject];
     const struct gp_device *device =
@@ -176,14 +176,14 @@ static bool begin_values(struct gp_fold *f, struct group *g)
     return g->values != NULL;
 }
 
-static void note_facts(struct gp_subject *s, const struct gp_launch *launch)
+static void note_facts(struct gp_subject *s, const struct gp_record *launch)
 {
     s->shared_static = launch->shared_static;
     s->registers = launch->registers;
     s->local_bytes = launch->local_bytes;
 }
 
-void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch)
+void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
 {
     struct shape shape = {.shared_dynamic = launch->shared_dynamic};
     memcpy(shape.grid, launch->grid, sizeof(shape.grid));
@@ -197,7 +197,7 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch)
     /* What was passed over says nothing of the kernel. */
     if ((launch->counter_count == 0 && launch->skipped) || g->seen++ % g->stride != 0)
         return;
-    struct gp_launch renamed;
+    struct gp_record renamed;
     if (!begin_values(f, g) || !gp_rename_counters(&f->renaming, f->metrics, launch, &renamed)) {
         f->failed = true;
         return;

@@ -23,7 +23,7 @@ struct gp_fold *gp_fold_new(const struct gp_metrics *m, struct gp_side *side);
 void gp_fold_run(struct gp_fold *f);
 void gp_fold_process(struct gp_fold *f, const char *gpuprof_version);
 void gp_fold_device(struct gp_fold *f, const struct gp_device *device);
-void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch);
+void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch);
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count);
 
 /* Says where a kernel (its mangled name) begins in its source; the first word counts. */

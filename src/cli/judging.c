@@ -23,7 +23,7 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     gp_judge_launch(((struct judging *)user)->judge, launch);
     return 0;

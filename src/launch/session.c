@@ -241,7 +241,7 @@ void gp_session_record_device(const struct gp_device *device)
     pthread_mutex_unlock(&session.records);
 }
 
-void gp_session_record_launch(const struct gp_launch *launch)
+void gp_session_record_launch(const struct gp_record *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
@@ -253,7 +253,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
     pthread_mutex_unlock(&session.records);
 }
 
-void gp_session_note_launch(const struct gp_launch *launch)
+void gp_session_note_launch(const struct gp_record *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_progress_launch(launch, 0);

@@ -48,7 +48,7 @@ static void say_not_defined(const struct gp_entry *e, const struct gp_device *de
 
 struct evaluation {
     const struct gp_device *device;
-    const struct gp_launch *launch;
+    const struct gp_record *launch;
     unsigned steps;
     struct memory *memory; /* NULL: one metric alone is computed */
 };
@@ -67,7 +67,7 @@ static size_t slot_of(const void *pointer)
     return (bits >> 4 ^ bits >> 11) % SLOTS;
 }
 
-static void remember_counters(struct memory *memory, const struct gp_launch *launch)
+static void remember_counters(struct memory *memory, const struct gp_record *launch)
 {
     memset(memory, 0, sizeof(*memory));
     for (size_t i = 0; i < launch->counter_count; i++)
@@ -163,14 +163,14 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
 }
 
 int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_launch *launch, double *value, char *why, size_t why_size)
+                       const struct gp_record *launch, double *value, char *why, size_t why_size)
 {
     struct evaluation ev = {.device = device, .launch = launch};
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
 }
 
 void gp_metrics_evaluate(const struct gp_metrics *m, const struct gp_device *device,
-                         const struct gp_launch *launch,
+                         const struct gp_record *launch,
                          void (*take)(void *user, size_t i, double value, const char *why),
                          void *user)
 {

@@ -1,7 +1,7 @@
 /* What is known of a device, a kernel launch and its counters, how often a kernel was launched: the
  * words every room below CUDA speaks. Owns nothing but types.
  *
- * A struct gp_launch travels from launch/ to profile/; metrics/ and report/ read it, either in the
+ * A struct gp_record travels from launch/ to profile/; metrics/ and report/ read it, either in the
  * profiled process or years later out of a profile file. */
 #ifndef GPUPROF_PROFILE_RECORD_H
 #define GPUPROF_PROFILE_RECORD_H
@@ -48,8 +48,8 @@ struct gp_counter {
     const char *absent;
 };
 
-/* One kernel launch. Strings belong to whoever filled the struct in. */
-struct gp_launch {
+/* The record of one kernel launch. Strings belong to whoever filled the struct in. */
+struct gp_record {
     uint64_t index;     /* 0 is the first launch the process made, measured or not */
     const char *kernel; /* the symbol, mangled as the module has it */
     int device;         /* ordinal */

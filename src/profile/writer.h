@@ -30,13 +30,13 @@ int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
 /* Writes one launch. A value that is no finite number is written as absent. When the file can take
  * no more (disk full, limit on file size, a reader who does not read for a second) or is ours no
  * more (the program closed it) one message says so and nothing is written from then on. 0 or -1. */
-int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch);
+int gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes what is known of a launch of which not all counters could be read yet, in case the process
  * ends before it is written in full: gp_writer_launch of the same index, once, not much later. At
  * most GP_MAX_EARLY may be waiting for that. 0 or -1. */
 #define GP_MAX_EARLY 1024
-int gp_writer_early(struct gp_writer *w, const struct gp_launch *launch);
+int gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes how often a kernel was launched. 0, or -1 when writing has stopped. */
 int gp_writer_count(struct gp_writer *w, const struct gp_count *count);

@@ -17,7 +17,7 @@ void gp_columns_free(struct gp_columns *columns);
 
 void gp_columns_device(struct gp_columns *columns, const struct gp_device *device);
 void gp_columns_heading(const struct gp_columns *columns, struct gp_text *out);
-void gp_columns_launch(struct gp_columns *columns, const struct gp_launch *launch,
+void gp_columns_launch(struct gp_columns *columns, const struct gp_record *launch,
                        struct gp_text *out);
 
 #endif

@@ -15,7 +15,7 @@ struct gp_filter *gp_filter_new(const char *kernels, const char *devices, const 
 void gp_filter_free(struct gp_filter *filter);
 
 /* Asked once for each launch, in their order. */
-bool gp_filter_takes(struct gp_filter *filter, const struct gp_launch *launch);
+bool gp_filter_takes(struct gp_filter *filter, const struct gp_record *launch);
 
 /* Whether the launches that were only counted are selected. */
 bool gp_filter_counts(struct gp_filter *filter, const struct gp_count *count);

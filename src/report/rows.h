@@ -6,7 +6,7 @@
 #include "report/summary.h"
 
 struct gp_row {
-    const struct gp_launch *launch; /* of the recorded group with the most launches */
+    const struct gp_record *launch; /* of the recorded group with the most launches */
     size_t grids;                   /* as many as groups */
     size_t first_group;             /* in the groups of gp_rows */
     unsigned smallest_grid[3], largest_grid[3];

@@ -22,7 +22,7 @@ struct gp_stat {
 };
 
 struct gp_group {
-    struct gp_launch launch; /* the first launch: kernel, device, grid, block, registers, ... */
+    struct gp_record launch; /* the first launch: kernel, device, grid, block, registers, ... */
     uint64_t launches;       /* that the program made, as far as is known */
     uint64_t recorded;       /* launches that have a record each */
     uint64_t counted;        /* launches by gp_summary_count */
@@ -59,7 +59,7 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 
 /* Folds one launch in. Everything needed of it is copied. */
-void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch);
+void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
 
 /* Tells how often a kernel was launched, launches folded in one by one included; several counts of
  * the same kernel add up. */

@@ -16,7 +16,7 @@
 /* A launch whose counters each test changes: one row of 1 ms, bound by nothing. */
 struct sample {
     struct gp_counter counters[64];
-    struct gp_launch launch;
+    struct gp_record launch;
 };
 
 static double *counter(struct sample *s, const char *name)
