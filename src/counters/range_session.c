@@ -260,6 +260,14 @@ bool gp_range_session_pop(struct gp_range_session *s, const char **why)
     return !GP_CUPTI_FAILED(cuptiRangeProfilerPopRange, &p, why);
 }
 
+bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **why)
+{
+    while (s->started && s->pass < s->config.hardware_passes)
+        if (!stop(s, why) || (s->pass && s->pass < s->config.hardware_passes && !start(s, why)))
+            return false;
+    return s->pass != s->config.hardware_passes || s->started || !s->counting || decode(s, why);
+}
+
 bool gp_range_session_settle(struct gp_range_session *s, const char **why)
 {
     while (s->started || s->counting)

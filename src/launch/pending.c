@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
+struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
                     const char *not_run, double duration_ns)
 {
     struct gp_pending *p = calloc(1, sizeof(*p));
@@ -36,7 +36,7 @@ void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_r
     if (!p || !kernel) {
         free(p);
         free(kernel);
-        return; /* without memory there is no record */
+        return NULL; /* without memory there is no record */
     }
     p->ticket = ticket;
     p->launch = *launch;
@@ -46,6 +46,19 @@ void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_r
     p->duration_ns = duration_ns;
     p->since = now();
     DL_APPEND(*list, p);
+    return p;
+}
+
+void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint64_t restored_bytes,
+                      const char *broken_off)
+{
+    if (!p)
+        return;
+    p->launch.passes = runs;
+    p->launch.overhead_ms += added_ms;
+    p->launch.restored_bytes = restored_bytes;
+    if (broken_off)
+        p->launch.skipped = p->not_run = broken_off;
 }
 
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,

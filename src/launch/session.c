@@ -53,6 +53,7 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
+    bool at_once; /* no launch is held */
     bool details;                   /* the report at the end has them */
     double timeout;                 /* seconds */
     struct gp_settings settings;    /* what readers of the profile must know */
@@ -193,6 +194,11 @@ bool gp_session_flushes_caches(void)
 bool gp_session_replays(void)
 {
     return !session.settings.replay_off;
+}
+
+bool gp_session_holds_launches(void)
+{
+    return !session.at_once;
 }
 
 bool gp_session_verifies_always(void)
@@ -405,8 +411,10 @@ static void read_replay(void)
         return;
     if (strcmp(mode, "off") == 0)
         session.settings.replay_off = 1;
+    else if (strcmp(mode, "now") == 0)
+        session.at_once = true;
     else
-        gp_say("GPUPROF_REPLAY=%s: unknown; say on (the default) or off", mode);
+        gp_say("GPUPROF_REPLAY=%s: unknown; say on (the default), now or off", mode);
 }
 
 static void read_kernel_filter(void)

@@ -9,6 +9,8 @@
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)
 
+const char gp_arena_held[] = "no room beside the copies of launches that are to be replayed";
+
 uint64_t gp_arena_need(uint64_t bytes)
 {
     return bytes + 2 * GP_COPY_ALIGNMENT;
@@ -98,7 +100,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     if (bytes + cut <= arena->device_size - arena->device_held + arena->host_size)
         return true;
     if (arena->device_held) {
-        *why = GP_ARENA_HELD;
+        *why = gp_arena_held;
         return false;
     }
     struct gp_room room = room_for(arena, beside);

@@ -24,15 +24,15 @@ struct gp_arena {
 #define GP_ARENA_FIRST_LAUNCHES 16u
 #define GP_ARENA_MOST_LAUNCHES 64u
 
-/* There is no room beside the copies that are held. */
-#define GP_ARENA_HELD "no room beside the copies of launches that are to be replayed"
+/* The reason where there is no room beside the copies that are held: compare the pointers. */
+extern const char gp_arena_held[];
 
 /* Bytes to count on for the copy of a buffer of so many. */
 uint64_t gp_arena_need(uint64_t bytes);
 
 /* Makes room for copies that need `bytes` together (the sum of gp_arena_need), beside those that are
  * held. *moved becomes true when places given out before are gone. False, with the reason in *why,
- * where the budget or the memory does not allow for it; GP_ARENA_HELD where it may without those
+ * where the budget or the memory does not allow for it; gp_arena_held where it may without those
  * that are held. The budget is for this arena and `beside` together. */
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
                       bool *moved, const char **why);
