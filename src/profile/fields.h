@@ -1,5 +1,5 @@
-/* The fields of a device, a launch, a count and a process's end by the names they have in a
- * profile: one list for the writer and the reader. Owns the list; calls profile/record.h. */
+/* The fields of a device, a launch, a count and the end of a process by the names they have in a
+ * profile: one list for the writer and the reader. Owns the list. */
 #ifndef GPUPROF_PROFILE_FIELDS_H
 #define GPUPROF_PROFILE_FIELDS_H
 

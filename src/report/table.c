@@ -216,7 +216,7 @@ static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct 
 
 static void add_resources(const struct gp_row *row, struct gp_text *out)
 {
-    const struct gp_launch *l = row->launch;
+    const struct gp_record *l = row->launch;
     if (l->registers > 0)
         gp_text_addf(out, "   %u registers per thread, ", l->registers);
     else
