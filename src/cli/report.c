@@ -103,7 +103,7 @@ struct recorded_name {
     char name[];
 };
 
-/* What a first look at the profile finds. */
+/* What a first reading of the profile finds. */
 struct contents {
     struct recorded_name *counters;
     struct gp_device devices[GP_MAX_DEVICES];
@@ -250,10 +250,10 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     struct reporting *r = user;
-    struct gp_launch own = *launch;
+    struct gp_record own = *launch;
     own.device = gp_merge_number(&r->merge, launch->device);
     if (gp_filter_takes(r->filter, launch))
         gp_summary_launch(r->summary, &own);

@@ -56,10 +56,10 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     struct collecting *c = user;
-    struct gp_launch own = *launch;
+    struct gp_record own = *launch;
     own.device = gp_merge_number(&c->merge, launch->device);
     if (!gp_filter_takes(c->filter, launch))
         return 0;

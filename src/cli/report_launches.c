@@ -63,7 +63,7 @@ static int print_device(void *user, const struct gp_device *device)
     return print_object(user, o);
 }
 
-static int print_launch(void *user, const struct gp_launch *launch)
+static int print_launch(void *user, const struct gp_record *launch)
 {
     return print_object(user, gp_object_launch("launch", launch));
 }

@@ -415,7 +415,7 @@ static bool pass_launches(const char *const *values)
     return set_text("GPUPROF_LAUNCHES", &rule);
 }
 
-/* The program has this process's number: it takes its place. */
+/* The program has this process's number: it replaces it. */
 static bool pass_target(const char *which)
 {
     struct gp_text process = {0};

@@ -21,7 +21,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [SASS] = {"sass", 0, NULL, "the machine instructions under the lines they come from", NULL,
               NULL, NULL, NULL, 0},
     [FOLDER] = {"source-path", 0, "DIR",
-                "look for source files in this folder as well, by their names", NULL, NULL, NULL,
+                "search this folder for source files as well, by their names", NULL, NULL, NULL,
                 NULL, 0},
 };
 
@@ -283,7 +283,7 @@ static void add_sass(const struct printing *p, const char *function)
     add_heading(p);
     gp_text_addf(p->out, "  %6s\n", "offset");
     for (uint64_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        size_t count = p->lines->table ? gp_line_table_look(p->lines->table, function, at, frames,
+        size_t count = p->lines->table ? gp_line_table_find(p->lines->table, function, at, frames,
                                                             GP_MOST_FRAMES)
                                        : 0;
         if (count && (strcmp(frames[0].file, before.file) != 0 || frames[0].line != before.line)) {
@@ -296,7 +296,7 @@ static void add_sass(const struct printing *p, const char *function)
 }
 
 /* Instructions that counted something and have no line. */
-static void add_unknown_places(const struct printing *p)
+static void add_unknown_lines(const struct printing *p)
 {
     const struct gp_code_counts *s = &p->lines->source;
     struct gp_frame frame;
@@ -304,7 +304,7 @@ static void add_unknown_places(const struct printing *p)
     for (size_t i = 0; i < s->instruction_count; i++) {
         const struct gp_instruction_counts *c = &s->instructions[i];
         const char *function = s->functions[c->function];
-        if (p->lines->table && gp_line_table_look(p->lines->table, function, c->offset, &frame, 1))
+        if (p->lines->table && gp_line_table_find(p->lines->table, function, c->offset, &frame, 1))
             continue;
         if (!any)
             gp_text_addf(p->out, "\nwithout a line in the source%s%s\n",
@@ -347,7 +347,7 @@ static int print_kernel(const struct gp_lines *lines, const char *folder, bool s
         add_sass(&p, lines->source.kernel);
     } else {
         add_files(&p);
-        add_unknown_places(&p);
+        add_unknown_lines(&p);
     }
     gp_by_line_free(&p.by_line);
     return cli_print(&out);

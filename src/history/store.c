@@ -13,7 +13,7 @@
 #define VERSION 1
 #define WAIT_MS 10000
 #define LONGEST_S 300 /* that a command works on the file */
-/* To look through a larger file takes too long. */
+/* A larger file takes too long to read. */
 #define LARGEST_CHECKED (256ll << 20)
 
 static const char schema[] =

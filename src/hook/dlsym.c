@@ -31,7 +31,7 @@ void *gp_dlsym_answer(void *handle, const char *name, const void *caller)
     return hook->wrapper;
 }
 
-/* Puts our function in the place of the driver's in an answer of cuGetProcAddress. */
+/* Puts our function instead of the driver's into an answer of cuGetProcAddress. */
 static void replace_answer(const char *symbol, void **answer, int version, cuuint64_t flags,
                            const void *caller)
 {

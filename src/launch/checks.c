@@ -40,7 +40,7 @@ void gp_checks_device(const struct gp_device *device)
         gp_judge_device(checks.judge, device);
 }
 
-void gp_checks_launch(const struct gp_launch *launch)
+void gp_checks_launch(const struct gp_record *launch)
 {
     if (checks.judge)
         gp_judge_launch(checks.judge, launch);

@@ -15,7 +15,7 @@
 void gp_checks_open(struct gp_metrics *m);
 
 void gp_checks_device(const struct gp_device *device);
-void gp_checks_launch(const struct gp_launch *launch);
+void gp_checks_launch(const struct gp_record *launch);
 void gp_checks_count(const struct gp_count *count);
 
 /* Appends the verdict. Once, at the end. The sources (may be NULL) say where kernels begin. */

@@ -371,7 +371,7 @@ static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
     return value;
 }
 
-void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch)
+void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
 {
     launch->kernel = kernel->name;
     launch->registers = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);

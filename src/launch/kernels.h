@@ -80,7 +80,7 @@ const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
-void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);
+void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
 
 /* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
 void gp_kernel_collected(struct gp_kernel *kernel);

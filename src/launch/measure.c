@@ -521,7 +521,7 @@ static void record(const struct measurement *m, uint64_t index, double started_m
 {
     struct gp_context *c = m->context;
     const struct gp_call *call = m->call;
-    struct gp_launch launch = {
+    struct gp_record launch = {
         .index = index,
         .device = c->device.ordinal,
         .context = (uint64_t)(uintptr_t)c->handle,

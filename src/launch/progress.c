@@ -51,7 +51,7 @@ static void write_line(const char *kernel)
     progress.written = true;
 }
 
-void gp_progress_launch(const struct gp_launch *launch, int is_read)
+void gp_progress_launch(const struct gp_record *launch, int is_read)
 {
     if (!progress.on_terminal)
         return;

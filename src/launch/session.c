@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/floating.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/pattern.h"
-#include "base/place.h"
 #include "base/process.h"
 #include "base/regex.h"
 #include "base/sample.h"
@@ -241,7 +241,7 @@ void gp_session_record_device(const struct gp_device *device)
     pthread_mutex_unlock(&session.records);
 }
 
-void gp_session_record_launch(const struct gp_launch *launch)
+void gp_session_record_launch(const struct gp_record *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
@@ -253,7 +253,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
     pthread_mutex_unlock(&session.records);
 }
 
-void gp_session_note_launch(const struct gp_launch *launch)
+void gp_session_note_launch(const struct gp_record *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_progress_launch(launch, 0);

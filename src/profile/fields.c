@@ -6,8 +6,8 @@
             needed, once                                                                           \
     }
 #define DEVICE(kind, name, needed) FIELD(gp_device, kind, name, needed, 0)
-#define LAUNCH(kind, name, needed) FIELD(gp_launch, kind, name, needed, 0)
-#define ONCE(kind, name, needed) FIELD(gp_launch, kind, name, needed, 1)
+#define LAUNCH(kind, name, needed) FIELD(gp_record, kind, name, needed, 0)
+#define ONCE(kind, name, needed) FIELD(gp_record, kind, name, needed, 1)
 #define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed, 0)
 
 const struct gp_field gp_device_fields[] = {

@@ -1,5 +1,5 @@
 /* The fields of a device, a launch and a count by the names they have in a profile: one list for
- * the writer and the reader. Owns the list; calls profile/record.h. */
+ * the writer and the reader. Owns the list. */
 #ifndef GPUPROF_PROFILE_FIELDS_H
 #define GPUPROF_PROFILE_FIELDS_H
 

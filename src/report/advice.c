@@ -120,7 +120,7 @@ static void free_advice(struct gp_advice *a)
 {
     free(a->evidence);
     free(a->text);
-    free(a->place);
+    free(a->where);
 }
 
 /* Adds what the rule says of the subject, where it says something. */
@@ -142,10 +142,11 @@ static int ask(struct gp_advice_list *list, const struct gp_rule *rule, const st
                           .up_to = rule->up_to,
                           .evidence = fill_in(s, rule->evidence),
                           .text = fill_in(s, rule->text)};
-    struct gp_text place = {0};
-    if (s->lines && rule->lines != GP_WEIGHT_NONE && gp_lines_place(s->lines, rule->lines, &place))
-        a.place = strdup(gp_text_string(&place));
-    gp_text_free(&place);
+    struct gp_text where = {0};
+    if (s->lines && rule->lines != GP_WEIGHT_NONE &&
+        gp_lines_heaviest(s->lines, rule->lines, &where))
+        a.where = strdup(gp_text_string(&where));
+    gp_text_free(&where);
     if (a.evidence && a.text && append(list, &a) == 0)
         return 0;
     bool lacks_value = !a.evidence || !a.text;

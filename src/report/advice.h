@@ -1,5 +1,5 @@
 /* What to do about it: the rules of metrics/rules asked of each kernel under what bounds it. Owns
- * the list of what they answer; calls base/ and report/. */
+ * the list of what they answer. */
 #ifndef GPUPROF_REPORT_ADVICE_H
 #define GPUPROF_REPORT_ADVICE_H
 
@@ -19,7 +19,7 @@ struct gp_advice {
     double kernel_gain; /* share of the kernel's time that is saved, 0 to 1 */
     double gain;        /* share of the whole GPU time */
     bool up_to;         /* at most that */
-    char *place; /* "file.cu:12", or "kernel+0x1a0" without line information; NULL: nowhere */
+    char *where; /* "file.cu:12", or "kernel+0x1a0" without line information; NULL: nowhere */
 };
 
 struct gp_advice_list {

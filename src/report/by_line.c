@@ -55,7 +55,7 @@ static size_t frames_of(const struct gp_lines *lines, const char *function, uint
                         struct gp_frame *frames)
 {
     size_t count = lines->table
-                       ? gp_line_table_look(lines->table, function, offset, frames, GP_MOST_FRAMES)
+                       ? gp_line_table_find(lines->table, function, offset, frames, GP_MOST_FRAMES)
                        : 0;
     if (count == 0)
         frames[0] = (struct gp_frame){.directory = "", .file = ""};
@@ -97,7 +97,7 @@ static void add_code(struct gathering *g)
     if (!g->lines->table || !gp_lines_code(g->lines, kernel, &size))
         return;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        size_t count = gp_line_table_look(g->lines->table, kernel, at, frames, GP_MOST_FRAMES);
+        size_t count = gp_line_table_find(g->lines->table, kernel, at, frames, GP_MOST_FRAMES);
         struct gp_line_counts *line = count ? find(g, &frames[0]) : NULL;
         if (line)
             line->instructions++;

@@ -1,4 +1,4 @@
-/* The counts of a kernel's instructions, line by line. Owns the list; calls report/lines and code/.
+/* The counts of a kernel's instructions, line by line. Owns the list.
  *
  * An instruction counts for the innermost line it comes from, and in the inclusive counts of that
  * line and of each call through which it was inlined (once, where a call is inlined in itself). So

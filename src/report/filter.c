@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel whose name was looked at. */
+/* A kernel with a name that was matched. */
 struct named {
     UT_hash_handle hh;
     bool matches;
@@ -128,7 +128,7 @@ static bool has_device(const struct gp_filter *f, int device)
     return device < 0 || device >= 64 || (f->devices >> device & 1);
 }
 
-bool gp_filter_takes(struct gp_filter *f, const struct gp_launch *launch)
+bool gp_filter_takes(struct gp_filter *f, const struct gp_record *launch)
 {
     if (!has_device(f, launch->device))
         return false;

@@ -149,7 +149,7 @@ static void add_extent(const char *key, const unsigned extent[3], struct gp_text
 
 static void add_launch(const struct gp_row *row, struct gp_text *out)
 {
-    const struct gp_launch *l = row->launch;
+    const struct gp_record *l = row->launch;
     gp_text_addf(out,
                  ",\"device\":%d,\"registers\":%u,\"local\":%u,\"shared\":[%u,%u],"
                  "\"launches\":%" PRIu64 ",\"recorded\":%" PRIu64 ",\"measured\":%" PRIu64
@@ -258,7 +258,7 @@ void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advic
         gp_json_key(out, "text");
         gp_json_string(out, a->text);
         gp_json_key(out, "where");
-        gp_json_string(out, a->place);
+        gp_json_string(out, a->where);
         gp_text_add(out, "}");
     }
     gp_text_add(out, "]");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are looked at for the heaviest line. */
+/* Rows that are searched for the heaviest line. */
 #define MOST_LINES 4096
 
 /* F2F with a number of 64 bits, by the nine bits that name an instruction. */
@@ -158,7 +158,7 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
 /* ---- the heaviest line ----------------------------------------------------------------------- */
 
 struct line {
-    const char *file; /* NULL: none, the place itself */
+    const char *file; /* NULL: none, the offset itself */
     unsigned number;
     const char
         *caller; /* the kernel's own file, and the innermost call there that it came through */
@@ -196,7 +196,7 @@ static void add_to_line(struct line_list *list, const struct gp_lines *lines, co
     if (weight == 0)
         return;
     size_t count = lines->table
-                       ? gp_line_table_look(lines->table, function, offset, frames, GP_MOST_FRAMES)
+                       ? gp_line_table_find(lines->table, function, offset, frames, GP_MOST_FRAMES)
                        : 0;
     if (count > 0) {
         line.file = frames[0].file;
@@ -248,7 +248,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
 {
     struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
     const struct line *heaviest = NULL;
@@ -276,7 +276,7 @@ bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct 
 char *gp_lines_begin(const struct gp_lines *lines, unsigned *line)
 {
     struct gp_frame frames[GP_MOST_FRAMES];
-    size_t count = lines->table ? gp_line_table_look(lines->table, lines->source.kernel, 0, frames,
+    size_t count = lines->table ? gp_line_table_find(lines->table, lines->source.kernel, 0, frames,
                                                      GP_MOST_FRAMES)
                                 : 0;
     if (count == 0)

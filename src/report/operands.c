@@ -189,8 +189,8 @@ static int value_of(void *user, const struct gp_node *operand, double *value, ch
 {
     const struct gp_subject *s = user;
     if (operand->kind == GP_NODE_FACT) {
-        const struct gp_launch none = {0};
-        const struct gp_launch *launch = s->row ? s->row->launch : &none;
+        const struct gp_record none = {0};
+        const struct gp_record *launch = s->row ? s->row->launch : &none;
         const struct gp_device *device = gp_summary_get_device(s->rows->summary, launch->device);
         if (!device)
             return unknown("the device", why, why_size);

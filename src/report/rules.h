@@ -1,6 +1,5 @@
-/* The rules of advice and the units that can bound a kernel, as metrics/rules has them:
- * sections of keys, conditions and formulas over metrics. Owns them; calls base/ and metrics/.
- * docs/advice.md is the manual. */
+/* The rules of advice and the units that can bound a kernel, as metrics/rules has them: sections of
+ * keys, conditions and formulas over metrics. Owns them. docs/advice.md is the manual. */
 #ifndef GPUPROF_REPORT_RULES_H
 #define GPUPROF_REPORT_RULES_H
 

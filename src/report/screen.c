@@ -16,8 +16,8 @@
 #define MOST_KERNELS 12
 #define MOST_GRIDS 6 /* lines for single grids, of all kernels */
 #define GRIDS_OF_A_KERNEL 3
-#define LOOKED_AT 64     /* grids of a kernel */
-#define WORTH_A_LINE 0.1 /* of the kernel's time */
+#define COMPARED_GRIDS 64 /* grids of a kernel */
+#define WORTH_A_LINE 0.1  /* of the kernel's time */
 #define MOST_DEVICES 4
 #define MOST_CHANGES 5
 #define LEAST_CHANGES 3
@@ -131,14 +131,14 @@ static void forget_names(struct shown *s)
 static void format_name(const struct shown *s, const struct gp_row *row, size_t width, char *out)
 {
     char block[48], tail[80], name[GP_COLUMNS + 1];
-    size_t place = (size_t)(row - s->rows->rows);
+    size_t index = (size_t)(row - s->rows->rows);
     gp_extent(row->launch->block, block, sizeof(block));
     if (s->rows->devices > 1)
         snprintf(tail, sizeof(tail), " [%s] GPU %d", block, row->launch->device);
     else
         snprintf(tail, sizeof(tail), " [%s]", block);
     size_t room = width > strlen(tail) ? width - strlen(tail) : 0;
-    gp_shorten(place < s->count ? s->names[place] : row->brief_name, name, room);
+    gp_shorten(index < s->count ? s->names[index] : row->brief_name, name, room);
     sprintf(out, "%s%s", name, tail);
 }
 
@@ -222,19 +222,19 @@ static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
     struct gp_bound first = {.name = NULL}, bound;
     size_t count = 0;
     bool differ = false;
-    for (size_t g = 0; row->grids > 1 && g < row->grids && g < LOOKED_AT; g++) {
+    for (size_t g = 0; row->grids > 1 && g < row->grids && g < COMPARED_GRIDS; g++) {
         struct gp_row one = gp_rows_of_group(r, row, g);
         if (!(one.seconds >= WORTH_A_LINE * row->seconds))
             continue;
         gp_bound_find(&bound, rules, r, &one);
         differ = differ || (first.name && strcmp(first.name, bound.name) != 0);
         first = first.name ? first : bound;
-        size_t place = count < GRIDS_OF_A_KERNEL ? count++ : count;
-        for (; place > 0 && chosen[place - 1].seconds < one.seconds; place--)
-            if (place < GRIDS_OF_A_KERNEL)
-                chosen[place] = chosen[place - 1];
-        if (place < GRIDS_OF_A_KERNEL)
-            chosen[place] = one;
+        size_t rank = count < GRIDS_OF_A_KERNEL ? count++ : count;
+        for (; rank > 0 && chosen[rank - 1].seconds < one.seconds; rank--)
+            if (rank < GRIDS_OF_A_KERNEL)
+                chosen[rank] = chosen[rank - 1];
+        if (rank < GRIDS_OF_A_KERNEL)
+            chosen[rank] = one;
     }
     return differ ? count : 0;
 }
@@ -352,8 +352,8 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
     gp_text_addf(&line, "%zu. ", number);
     add_gain(a, &line);
     gp_text_addf(&line, ": %s", name);
-    if (a->place)
-        gp_text_addf(&line, ", %s", a->place);
+    if (a->where)
+        gp_text_addf(&line, ", %s", a->where);
     gp_text_addf(&line, " (%s)", a->rule->name);
     gp_wrap(out, 3, gp_text_string(&line));
     gp_text_clear(&line);

@@ -1,5 +1,5 @@
 /* The first screen of a report: what ran and was measured, kernels by time with what bounds each,
- * the changes worth most, what was not measured. Owns nothing; calls base/ and report/. */
+ * the changes worth most, what was not measured. */
 #ifndef GPUPROF_REPORT_SCREEN_H
 #define GPUPROF_REPORT_SCREEN_H
 

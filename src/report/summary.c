@@ -155,7 +155,7 @@ static const char *keep_in(void *summary, const char *text)
     return keep_reason(summary, text);
 }
 
-/* The counters that launches take turns for; NULL where there is nothing to combine. */
+/* The counters that launches have in turns; NULL where there is nothing to combine. */
 static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
 {
     const struct gp_device *device = gp_summary_get_device(s, ordinal);
@@ -174,7 +174,7 @@ static char *copy_key(const struct gp_summary *s)
     return copy ? memcpy(copy, s->key.data, s->key.length) : NULL;
 }
 
-static struct hashed_group *new_group(struct gp_summary *s, const struct gp_launch *launch)
+static struct hashed_group *new_group(struct gp_summary *s, const struct gp_record *launch)
 {
     struct hashed_group *g = calloc(1, sizeof(*g));
     if (!g)
@@ -198,7 +198,7 @@ static struct hashed_group *new_group(struct gp_summary *s, const struct gp_laun
     return NULL;
 }
 
-static struct gp_group *group_of(struct gp_summary *s, const struct gp_launch *launch)
+static struct gp_group *group_of(struct gp_summary *s, const struct gp_record *launch)
 {
     struct shape shape = {.device = launch->device, .shared_dynamic = launch->shared_dynamic};
     memcpy(shape.grid, launch->grid, sizeof(shape.grid));
@@ -217,7 +217,7 @@ static struct gp_group *group_of(struct gp_summary *s, const struct gp_launch *l
     return g ? &g->group : NULL;
 }
 
-static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
+static void count_skip(struct gp_summary *s, const struct gp_record *launch)
 {
     size_t kernel_length = strlen(launch->kernel) + 1;
     gp_text_clear(&s->key);
@@ -248,14 +248,14 @@ static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
         s->other_skips++;
 }
 
-/* Time can be had of any launch, so it does not tell the kinds apart. */
+/* Any launch can have a time, so it does not show the kind. */
 static int is_time(const char *counter)
 {
     static const char time[] = "gpu__time_duration";
     return strncmp(counter, time, sizeof(time) - 1) == 0;
 }
 
-static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
+static void count_kinds(struct gp_group *group, const struct gp_record *launch)
 {
     int hardware = 0, instrumented = 0, timed = 0;
     for (size_t i = 0; i < launch->counter_count; i++) {
@@ -277,7 +277,7 @@ static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
     group->measured += (uint64_t)(hardware || instrumented || complete);
 }
 
-static void count_work(struct gp_group *group, const struct gp_launch *launch)
+static void count_work(struct gp_group *group, const struct gp_record *launch)
 {
     count_kinds(group, launch);
     group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
@@ -303,7 +303,7 @@ static void add_absence(struct gp_summary *s, struct gp_stat *stat, const char *
 }
 
 /* Computes the metrics that no launch of the group has all counters for. */
-static void combine(struct gp_summary *s, struct gp_group *group, const struct gp_launch *launch)
+static void combine(struct gp_summary *s, struct gp_group *group, const struct gp_record *launch)
 {
     const struct gp_wanted *wanted = wanted_on(s, launch->device);
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
@@ -331,7 +331,7 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
 /* From the first launch on that is counted in part: those before have all there is by themselves.
  */
 static void begin_means(struct gp_summary *s, struct gp_group *group,
-                        const struct gp_launch *launch)
+                        const struct gp_record *launch)
 {
     const struct gp_wanted *wanted = wanted_on(s, launch->device);
     if (wanted)
@@ -355,7 +355,7 @@ static void take_value(void *user, size_t i, double value, const char *why)
 }
 
 static void add_metrics(struct gp_summary *s, struct gp_group *group,
-                        const struct gp_launch *launch)
+                        const struct gp_record *launch)
 {
     if (!group->means && gp_launch_is_in_part(launch))
         begin_means(s, group, launch);
@@ -375,7 +375,7 @@ static void note_launches(struct gp_group *group)
     group->launches = group->counted > group->recorded ? group->counted : group->recorded;
 }
 
-void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
+void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 {
     if (launch->skipped)
         count_skip(s, launch);
@@ -395,7 +395,7 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
 
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 {
-    struct gp_launch launch = {
+    struct gp_record launch = {
         .index = UINT64_MAX, /* behind those that were recorded */
         .kernel = count->kernel,
         .device = count->device,

@@ -216,7 +216,7 @@ static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct 
 
 static void add_resources(const struct gp_row *row, struct gp_text *out)
 {
-    const struct gp_launch *l = row->launch;
+    const struct gp_record *l = row->launch;
     if (l->registers > 0)
         gp_text_addf(out, "   %u registers per thread, ", l->registers);
     else
@@ -438,7 +438,7 @@ static int add_report(const struct gp_rows *r, const struct gp_table_options *op
 void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
                      struct gp_text *out)
 {
-    /* A report looks the same whatever decimal sign the program's locale has. */
+    /* A report is the same whatever decimal sign the program's locale has. */
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
     struct gp_rows rows;

@@ -1,5 +1,5 @@
-/* The report a person reads: one screen, and on demand the details of every kernel. Owns nothing;
- * calls base/, metrics/ and report/. No line is longer than 120 columns. */
+/* The report a person reads: one screen, and on demand the details of every kernel. No line is
+ * longer than 120 columns. */
 #ifndef GPUPROF_REPORT_TABLE_H
 #define GPUPROF_REPORT_TABLE_H
 

@@ -16,7 +16,7 @@ static void look(const void *cubin, size_t size, const char *function)
     if (!t && !why)
         abort(); /* refused without a reason */
     for (uint64_t at = 0; t && at < 0x200; at += 16) {
-        size_t count = gp_line_table_look(t, function, at, frames, GP_MOST_FRAMES);
+        size_t count = gp_line_table_find(t, function, at, frames, GP_MOST_FRAMES);
         if (count > GP_MOST_FRAMES)
             abort();
         /* Every letter, so that a name outside the file is noticed. */

@@ -44,7 +44,7 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     gp_summary_launch(user, launch);
     return 0;

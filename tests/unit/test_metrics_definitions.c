@@ -39,7 +39,7 @@ static const struct gp_counter counters[] = {
     {"zero__sum", 0, NULL},
     {"busy__sum", 0, "the counters are in use"},
 };
-static const struct gp_launch launch = {
+static const struct gp_record launch = {
     .grid = {100, 1, 1},
     .block = {64, 2, 1},
     .registers = 32,
@@ -249,7 +249,7 @@ static void a_skipped_launch_gives_its_reason(void **state)
 {
     (void)state;
     struct gp_metrics *m = parsed_with("[m]\nformula = a__sum\n", "");
-    const struct gp_launch skipped = {.skipped = "the stream is being captured"};
+    const struct gp_record skipped = {.skipped = "the stream is being captured"};
     double value;
     char why[GP_WHY_SIZE] = "";
     assert_int_equal(
@@ -455,7 +455,7 @@ static void a_metric_without_an_equivalent_says_why(void **state)
                                        "");
     struct gp_text problems = {0}, formula = {0};
     char why[GP_WHY_SIZE];
-    const struct gp_launch launch = {0};
+    const struct gp_record launch = {0};
     double value;
     assert_int_equal(gp_metrics_select(m, "gone", &problems), -1);
     assert_string_equal(gp_text_string(&problems), "'gone': it is no more; the nearest is here\n");
@@ -527,7 +527,7 @@ static void counters_are_selected_by_their_own_names(void **state)
     assert_int_equal(count, 3);
     assert_string_equal(names[1], "dram__bytes_read.sum");
     const struct gp_counter counter = {names[1], 77, NULL};
-    const struct gp_launch launch = {.counter_count = 1, .counters = &counter};
+    const struct gp_record launch = {.counter_count = 1, .counters = &counter};
     double value;
     char why[GP_WHY_SIZE];
     assert_int_equal(

@@ -55,7 +55,7 @@ struct kernel {
 static void has(const struct gp_device *device, struct kernel kernel, int warps,
                 const char *limiter)
 {
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .grid = {1000, 1, 1},
         .block = {kernel.threads, 1, 1},
         .registers = kernel.registers,
@@ -72,7 +72,7 @@ static void has(const struct gp_device *device, struct kernel kernel, int warps,
     assert_true(o.ratio == (double)warps / o.max_warps_per_sm);
 }
 
-static void is_absent(struct gp_device device, struct gp_launch launch, const char *reason)
+static void is_absent(struct gp_device device, struct gp_record launch, const char *reason)
 {
     struct gp_occupancy o;
     char why[256] = "";
@@ -130,7 +130,7 @@ static void blocks_that_are_no_multiple_of_a_warp(void **state)
 static void what_is_not_known_is_absent(void **state)
 {
     (void)state;
-    struct gp_launch launch = {.block = {32, 1, 1}, .registers = 16, .shared_carveout = -1};
+    struct gp_record launch = {.block = {32, 1, 1}, .registers = 16, .shared_carveout = -1};
     struct gp_device device = h200;
     device.registers_per_sm = 0;
     is_absent(device, launch, "device.registers_per_sm is not known");

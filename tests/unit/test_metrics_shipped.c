@@ -61,7 +61,7 @@ static void the_papers_metrics_are_in_the_default_set(void **state)
 }
 
 static void has_value(const struct gp_metrics *m, const struct gp_device *device,
-                      const struct gp_launch *launch, const char *name, double expected)
+                      const struct gp_record *launch, const char *name, double expected)
 {
     double value = NAN;
     char why[GP_WHY_SIZE] = "";
@@ -111,7 +111,7 @@ static void formulas_give_what_the_definitions_say(void **state)
         {"smsp__thread_inst_executed_pred_on.sum", 80, NULL},
         {"sm__warps_active.avg.pct_of_peak_sustained_active", 76.755, NULL},
     };
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
@@ -154,7 +154,7 @@ static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
         {"smsp__sass_branch_targets_threads_uniform.sum", 0, NULL},
         {"smsp__sass_branch_targets_threads_divergent.sum", 0, NULL},
     };
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
@@ -205,7 +205,7 @@ static void no_ratio_has_a_value_where_nothing_was_counted(void **state)
         assert_non_null(counters);
         for (size_t i = 0; i < count; i++)
             counters[i].name = names[i];
-        const struct gp_launch launch = {.counter_count = count, .counters = counters};
+        const struct gp_record launch = {.counter_count = count, .counters = counters};
         for (size_t i = 0; i < gp_metrics_count(m); i++) {
             const struct gp_metric *metric = gp_metrics_at(m, i);
             double value;

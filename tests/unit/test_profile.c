@@ -66,7 +66,7 @@ static const struct gp_counter counters[] = {
     {"absent__x.sum", 0, "the counters are in use by another process"},
 };
 
-static const struct gp_launch launch = {
+static const struct gp_record launch = {
     .index = UINT64_MAX,
     .kernel = "_Z3addPKfS0_Pf \"quoted\"\n",
     .device = 1,
@@ -118,7 +118,7 @@ static int keep_device(void *user, const struct gp_device *d)
     return 0;
 }
 
-static int count_launch(void *user, const struct gp_launch *l)
+static int count_launch(void *user, const struct gp_record *l)
 {
     (void)l;
     struct seen *seen = user;
@@ -126,7 +126,7 @@ static int count_launch(void *user, const struct gp_launch *l)
     return seen->answer;
 }
 
-static int check_launch(void *user, const struct gp_launch *l)
+static int check_launch(void *user, const struct gp_record *l)
 {
     ((struct seen *)user)->launches++;
     assert_int_equal(l->index, launch.index);
@@ -214,7 +214,7 @@ static void what_is_written_is_read_back(void **state)
     assert_memory_equal(&seen.device, &device, sizeof(device));
 }
 
-static int check_not_finite(void *user, const struct gp_launch *l)
+static int check_not_finite(void *user, const struct gp_record *l)
 {
     (void)user;
     assert_string_equal(l->skipped, "one pass failed");
@@ -230,7 +230,7 @@ static void values_that_are_no_numbers_are_absent(void **state)
     (void)state;
     const struct gp_counter odd[] = {
         {"nan__x", NAN, NULL}, {"one__x", 1, NULL}, {"inf__x", INFINITY, NULL}};
-    const struct gp_launch l = {
+    const struct gp_record l = {
         .kernel = "k", .skipped = "one pass failed", .counter_count = 3, .counters = odd};
     struct gp_writer *w = opened();
     assert_int_equal(gp_writer_launch(w, &l), 0);
@@ -416,7 +416,7 @@ struct told {
     } launches[2 * GP_MAX_EARLY];
 };
 
-static int note_told(void *user, const struct gp_launch *l)
+static int note_told(void *user, const struct gp_record *l)
 {
     struct told *told = user;
     assert_true(told->count < sizeof(told->launches) / sizeof(told->launches[0]));
@@ -437,23 +437,23 @@ static struct told all_told(void)
 }
 
 /* Early, its counter was not read yet; in full it is 10 times the index. */
-static struct gp_launch early_launch(uint64_t index)
+static struct gp_record early_launch(uint64_t index)
 {
     static const struct gp_counter counter = {"a__x.sum", 0,
                                               "the process ended before it was read"};
-    return (struct gp_launch){
+    return (struct gp_record){
         .index = index, .kernel = "k", .counter_count = 1, .counters = &counter};
 }
 
 static void tell_early(struct gp_writer *w, uint64_t index)
 {
-    struct gp_launch l = early_launch(index);
+    struct gp_record l = early_launch(index);
     assert_int_equal(gp_writer_early(w, &l), 0);
 }
 
 static void tell_in_full(struct gp_writer *w, uint64_t index)
 {
-    struct gp_launch l = early_launch(index);
+    struct gp_record l = early_launch(index);
     struct gp_counter counter = {"a__x.sum", 10 * (double)index, NULL};
     l.counters = &counter;
     assert_int_equal(gp_writer_launch(w, &l), 0);

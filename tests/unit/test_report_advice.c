@@ -16,7 +16,7 @@
 /* A launch whose counters each test changes: one row of 1 ms, bound by nothing. */
 struct sample {
     struct gp_counter counters[96];
-    struct gp_launch launch;
+    struct gp_record launch;
 };
 
 static double *counter(struct sample *s, const char *name)
@@ -308,7 +308,7 @@ static void scattered_accesses_are_found_with_their_line(void **state)
     /* An eighth of the sectors, at the ceiling. */
     assert_true(fabs(a->gain - (1 - f.findings.bounds[0].closeness / 8)) < 1e-3);
     assert_non_null(strstr(a->evidence, "87 % of the 32-byte sectors"));
-    assert_string_equal(a->place, "at +0x10");
+    assert_string_equal(a->where, "at +0x10");
     forget(&f);
     gp_sources_free(sources);
     /* Without counts of instructions nothing is said: all lanes may read one address. */

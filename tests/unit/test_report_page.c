@@ -70,7 +70,7 @@ static void bytes_are_base64(void **state)
 
 /* ---- launches ---- */
 
-static int first_row(const void *user, const struct gp_launch *launch)
+static int first_row(const void *user, const struct gp_record *launch)
 {
     (void)user;
     return strcmp(launch->kernel, "a") == 0 ? 0 : -1;
@@ -86,9 +86,9 @@ static json_t *columns_of(struct gp_launch_columns *c)
     return read;
 }
 
-static struct gp_launch launch_of(const char *kernel, uint64_t index, uint64_t stream)
+static struct gp_record launch_of(const char *kernel, uint64_t index, uint64_t stream)
 {
-    return (struct gp_launch){
+    return (struct gp_record){
         .kernel = kernel, .index = index, .stream = stream, .grid = {2, 3, 1}, .block = {32, 1, 1}};
 }
 
@@ -98,7 +98,7 @@ static void launches_become_columns(void **state)
     struct gp_metrics *m = shipped();
     struct gp_launch_columns *c = gp_launch_columns_new(m);
     const struct gp_counter time = {.name = "gpu__time_duration.sum", .value = 2e9};
-    struct gp_launch one = launch_of("a", 5, 9), two = launch_of("b", 6, 0);
+    struct gp_record one = launch_of("a", 5, 9), two = launch_of("b", 6, 0);
     one.counters = &time;
     one.counter_count = 1;
     assert_true(gp_launch_columns_add(c, &h200, &one));
@@ -123,7 +123,7 @@ static void launches_out_of_step_have_their_numbers(void **state)
     (void)state;
     struct gp_metrics *m = shipped();
     struct gp_launch_columns *c = gp_launch_columns_new(m);
-    const struct gp_launch one = launch_of("a", 1, 0), two = launch_of("a", 3, 0);
+    const struct gp_record one = launch_of("a", 1, 0), two = launch_of("a", 3, 0);
     assert_true(gp_launch_columns_add(c, &h200, &one));
     assert_true(gp_launch_columns_add(c, &h200, &two));
     json_t *j = columns_of(c);
@@ -139,7 +139,7 @@ static void launches_are_put_in_order(void **state)
     (void)state;
     struct gp_metrics *m = shipped();
     struct gp_launch_columns *c = gp_launch_columns_new(m);
-    struct gp_launch one = launch_of("b", 0, 0), two = launch_of("a", 1, 0);
+    struct gp_record one = launch_of("b", 0, 0), two = launch_of("a", 1, 0);
     one.start_ms = 1000;
     one.overhead_ms = 400;
     two.start_ms = 2400;
@@ -168,7 +168,7 @@ static void memory_is_bounded(void **state)
     struct gp_launch_columns *c = gp_launch_columns_new(m);
     const uint64_t launches = 2 * (uint64_t)GP_COLUMNS_MOST + 3;
     for (uint64_t i = 0; i < launches; i++) {
-        const struct gp_launch l = launch_of("a", i, i % 300);
+        const struct gp_record l = launch_of("a", i, i % 300);
         assert_true(gp_launch_columns_add(c, NULL, &l));
     }
     json_t *j = columns_of(c);
@@ -187,7 +187,7 @@ static void memory_is_bounded(void **state)
 static void curves_pass_through_the_kernel(void **state)
 {
     (void)state;
-    const struct gp_launch l = {.kernel = "a",
+    const struct gp_record l = {.kernel = "a",
                                 .grid = {100, 1, 1},
                                 .block = {256, 1, 1},
                                 .registers = 64,

@@ -308,18 +308,18 @@ function overTimeSection(kernel) {
 /* ---- all of it ---- */
 
 function kernelPage(kernel, other) {
-    const twin = partner(kernel, other);
+    const match = partner(kernel, other);
     const next = kernel.profile.kernels[kernel.number + 1];
     const last = kernel.profile.kernels[kernel.number - 1];
     const dot = h('span', {class: 'dot'});
     dot.style.background = kernel.color;
     const sections = [launchFacts(kernel), boundSection(kernel), adviceSection(kernel), occupancySection(kernel),
-                      metricsSection(kernel, twin), sourceSection(kernel), overTimeSection(kernel)];
+                      metricsSection(kernel, match), sourceSection(kernel), overTimeSection(kernel)];
     return {sections: sections.filter(Boolean), head: h('header', {class: 'kernel-head'},
         h('nav', {class: 'toolbar', 'aria-label': 'kernels'}, h('a', {href: '#kernels', class: 'button'}, '← all kernels'),
             last && h('a', {href: `#${kernelHash(last)}`, class: 'button', rel: 'prev'}, 'more time'),
             next && h('a', {href: `#${kernelHash(next)}`, class: 'button', rel: 'next'}, 'less time')),
         h('h1', {tabindex: -1}, dot, kernel.name),
-        other && h('p', {class: 'muted'}, twin ? `Beside it, as B: ${twin.name} [${extent(twin.block)}]`
-                                               : 'Profile B has no launch of it.'))};
+        other && h('p', {class: 'muted'}, match ? `Beside it, as B: ${match.name} [${extent(match.block)}]`
+                                            : 'Profile B has no launch of it.'))};
 }
