@@ -15,6 +15,7 @@
 #include "base/stack.h"
 #include "base/text.h"
 #include "counters/code_counts.h"
+#include "counters/sass_session.h"
 #include "cuda/driver.h"
 #include "launch/checks.h"
 #include "launch/copies.h"
@@ -334,6 +335,17 @@ static void read_cache_mode(void)
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
 }
 
+static void read_lines_mode(void)
+{
+    const char *mode = secure_getenv("GPUPROF_LINES");
+    if (!mode || !*mode || strcmp(mode, "accesses") == 0)
+        return;
+    if (strcmp(mode, "instructions") == 0)
+        gp_sass_sessions_count_instructions();
+    else
+        gp_say("GPUPROF_LINES=%s: unknown; say accesses (the default) or instructions", mode);
+}
+
 static void read_report_mode(void)
 {
     const char *mode = secure_getenv("GPUPROF_REPORT"), *metrics = secure_getenv("GPUPROF_METRICS");
@@ -599,6 +611,7 @@ static void start(void *unused)
         session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
+        read_lines_mode();
         read_report_mode();
         read_verify_mode();
         read_memory_limit();
