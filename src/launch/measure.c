@@ -217,6 +217,13 @@ static uint64_t shape_of(const struct gp_call *call)
     return shape;
 }
 
+/* What of our own work goes on when the program does. A kernel that was let go has the event. */
+static void mark_tail(struct gp_context *c)
+{
+    c->tail = !c->busy && !c->dead && gp_cuda.cuCtxRecordEvent &&
+              gp_cuda.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
+}
+
 CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct gp_context *c,
                     uint64_t index, uint64_t turn)
 {
@@ -261,5 +268,6 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     else if (measured)
         gp_pending_note(&c->pending, c->collector, c->collection);
     gp_contexts_read_others(c);
+    mark_tail(c);
     return result;
 }

@@ -20,6 +20,7 @@ struct gp_measurement {
     unsigned runs;                /* of the kernel */
     double most_ms;               /* the kernel took no longer in a pass; 0: not known */
     bool in_turn;                 /* counted in part, the rest in other launches */
+    double launching;             /* seconds that the call of the program's own launch took */
     double seconds;               /* the program's own run took, as the host saw it; 0: not known */
     bool ended_alone;             /* a replay has ended, with nothing else under way */
     uint64_t restored_bytes;
@@ -37,6 +38,10 @@ CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass);
  * when the kernel has ended. */
 bool gp_start_clock(struct gp_measurement *m);
 void gp_read_clock(struct gp_measurement *m);
+
+/* The kernel took so long: the program would have waited for it, and have launched others
+ * meanwhile. */
+void gp_leave_to_program(const struct gp_measurement *m, double seconds);
 
 /* Records an event behind the launch, in its stream. */
 CUresult gp_record_event(const struct gp_call *call, CUevent event);

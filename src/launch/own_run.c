@@ -1,3 +1,5 @@
+#include "base/added_time.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
@@ -90,15 +92,38 @@ void gp_read_clock(struct gp_measurement *m)
         m->run.native_ms = kernel;
 }
 
+/* The program's own launch: what the driver does for it, code that it loads say, is its own. */
+static CUresult run_programs(struct gp_measurement *m)
+{
+    double began = gp_clock_seconds();
+    gp_added_pauses();
+    CUresult result = m->call->run(m->call);
+    gp_added_resumes();
+    m->launching = gp_clock_seconds() - began;
+    return result;
+}
+
+void gp_leave_to_program(const struct gp_measurement *m, double seconds)
+{
+    gp_added_less(seconds - m->launching);
+}
+
+static void load_programs(const struct gp_measurement *m)
+{
+    gp_added_pauses();
+    gp_kernel_load(m->kernel, m->context->handle);
+    gp_added_resumes();
+}
+
 /* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
  * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
  * its end. */
 CUresult gp_own_run(struct gp_measurement *m, bool *ended)
 {
     *ended = false;
-    gp_kernel_load(m->kernel, m->context->handle);
+    load_programs(m);
     bool timed = gp_start_clock(m);
-    CUresult result = m->call->run(m->call);
+    CUresult result = run_programs(m);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
         /* Stacks or code of the kernel may need the room that our copy takes. */
         gp_snapshot_done(m->snapshot);
@@ -107,7 +132,7 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
         timed = false; /* from before our memory was freed */
         gp_contexts_before_change(&(struct gp_change){0}, true);
         if (gp_snapshot_release_memory(false))
-            result = m->call->run(m->call);
+            result = run_programs(m);
     }
     if (result != CUDA_SUCCESS)
         return result;
@@ -126,6 +151,8 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
         gp_kernel_ended(m->kernel, m->seconds);
         if (timed)
             gp_read_clock(m);
+        gp_kernel_took(m->kernel, m->run.native_ms);
+        gp_leave_to_program(m, m->run.native_ms > 0 ? m->run.native_ms / 1e3 : m->seconds);
     }
     return result;
 }

@@ -72,9 +72,12 @@ static void abandon_in_pass(struct gp_measurement *m, unsigned pass, double seco
 static CUresult wait_in_pass(struct gp_measurement *m, unsigned pass)
 {
     double seconds = pass == GP_INSTRUMENTED_PASS ? instrumented_limit(m) : replay_limit(m);
-    CUresult outcome = gp_wait_for_kernel(m, seconds, NULL);
+    double waited = 0;
+    CUresult outcome = gp_wait_for_kernel(m, seconds, &waited);
     if (outcome == CUDA_ERROR_NOT_READY)
         abandon_in_pass(m, pass, seconds);
+    else if (m->run.only_pass)
+        gp_leave_to_program(m, fmin(waited, gp_kernel_shortest(m->kernel)));
     return outcome;
 }
 
@@ -85,8 +88,10 @@ static void bound_time(struct gp_measurement *m)
     float most;
     if (gp_cuda.cuEventElapsedTime(&most, m->context->starts[0], m->context->event) ==
             CUDA_SUCCESS &&
-        (m->most_ms == 0 || most < m->most_ms))
+        (m->most_ms == 0 || most < m->most_ms)) {
         m->most_ms = most;
+        gp_kernel_took(m->kernel, most);
+    }
 }
 
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
