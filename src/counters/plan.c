@@ -134,7 +134,8 @@ bool gp_plan_next(struct gp_plan *plan, const struct gp_means_to_count *m,
         return false;
     case GP_STAGE_AGAIN:
         plan->stage = GP_STAGE_DONE;
-        return plan->source == GP_SOURCE_NEW && m->session;
+        plan->no_fingerprint = !made && plan->source == GP_SOURCE_NONE;
+        return (plan->source == GP_SOURCE_NEW || plan->no_fingerprint) && m->session;
     case GP_STAGE_DONE:
         break;
     }
@@ -148,7 +149,7 @@ enum gp_way gp_plan_way(struct gp_plan *plan, const struct gp_means_to_count *m,
         plan->way = plan->stage == GP_STAGE_DONE ? GP_WAY_RANGE : GP_WAY_SASS;
         return plan->way;
     }
-    bool to_measure = plan->front || plan->source == GP_SOURCE_NEW ||
+    bool to_measure = plan->front || plan->no_fingerprint || plan->source == GP_SOURCE_NEW ||
                       plan->source == GP_SOURCE_LEARNABLE || prefer(plan, m, q) == GP_WAY_RANGE;
     plan->way = m->session && to_measure && !gp_plan_is_measured(plan) ? GP_WAY_RANGE : GP_WAY_SASS;
     return plan->way;

@@ -45,6 +45,7 @@ struct gp_plan {
     } stage;
     unsigned hardware;          /* passes of the hardware that were planned */
     bool front;                 /* its instrumented pass comes before these */
+    bool no_fingerprint;        /* it could not be taken */
     bool given, broken;         /* held: a pass of the hardware was begun; one could not be made */
     enum gp_way preferred, way; /* of its first instrumented pass; of the one that has begun */
     enum gp_source source;

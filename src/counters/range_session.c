@@ -262,10 +262,13 @@ bool gp_range_session_pop(struct gp_range_session *s, const char **why)
 
 bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **why)
 {
-    while (s->started && s->pass < s->config.hardware_passes)
-        if (!stop(s, why) || (s->pass && s->pass < s->config.hardware_passes && !start(s, why)))
+    const unsigned instrumented = s->config.hardware_passes;
+    if (s->started && s->pass >= instrumented)
+        return gp_range_session_settle(s, why);
+    while (s->started)
+        if (!stop(s, why) || (s->pass && s->pass < instrumented && !start(s, why)))
             return false;
-    return s->pass != s->config.hardware_passes || s->started || !s->counting || decode(s, why);
+    return s->pass != instrumented || !s->counting || decode(s, why);
 }
 
 bool gp_range_session_settle(struct gp_range_session *s, const char **why)

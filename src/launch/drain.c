@@ -96,6 +96,7 @@ static void replay(struct gp_held *h, bool made)
     struct gp_measurement *m = &h->measurement;
     double start = gp_clock_seconds();
     unsigned runs = m->runs;
+    m->broken_off = NULL; /* what could not be made in one way may be in another */
     const char *why;
     if (!gp_snapshot_resume(m->snapshot, h->copy, &why)) {
         m->broken_off = why;

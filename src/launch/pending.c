@@ -14,7 +14,7 @@ struct gp_pending {
     unsigned ticket;
     struct gp_record launch;
     char *kernel; /* its name: the kernel may be unloaded by the time it is read */
-    const char *not_run;
+    const char *not_run, *not_run_at_first;
     double duration_ns;
     double since; /* seconds */
     bool noted;   /* early */
@@ -42,7 +42,7 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket, con
     p->launch = *launch;
     p->kernel = kernel;
     p->launch.kernel = kernel;
-    p->not_run = not_run;
+    p->not_run = p->not_run_at_first = not_run;
     p->duration_ns = duration_ns;
     p->since = now();
     DL_APPEND(*list, p);
@@ -57,8 +57,8 @@ void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint
     p->launch.passes = runs;
     p->launch.overhead_ms += added_ms;
     p->launch.restored_bytes = restored_bytes;
-    if (broken_off)
-        p->launch.skipped = p->not_run = broken_off;
+    p->launch.skipped = broken_off;
+    p->not_run = broken_off ? broken_off : p->not_run_at_first;
 }
 
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,

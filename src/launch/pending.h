@@ -15,8 +15,8 @@ struct gp_pending; /* those of one collection; NULL is an empty list */
 struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
                     const char *not_run, double duration_ns);
 
-/* The launch, which is not recorded yet, was replayed once more, so that its kernel ran so often in
- * all; or it could not be, and the reason becomes that of whatever is missing (NULL: none). */
+/* The launch, which is not recorded yet, was replayed later, so that its kernel ran so often in
+ * all; or it could not be, and the reason becomes that of whatever is missing. NULL: it was. */
 void gp_pending_amend(struct gp_pending *launch, unsigned runs, double added_ms,
                       uint64_t restored_bytes, const char *broken_off);
 

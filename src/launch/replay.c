@@ -197,9 +197,13 @@ static bool can_go_on(const struct gp_measurement *m)
 void gp_replay_passes(struct gp_measurement *m, bool made)
 {
     struct gp_context *c = m->context;
-    unsigned pass;
-    while (can_go_on(m) && c->collector->next(c->collection, m->ticket, &m->run, made, &pass))
+    unsigned pass, refused = GP_INSTRUMENTED_PASS + 1;
+    while (can_go_on(m) && c->collector->next(c->collection, m->ticket, &m->run, made, &pass)) {
+        if (pass == refused)
+            m->broken_off = NULL; /* it is made in another way */
         made = replay_pass(m, pass);
+        refused = made ? GP_INSTRUMENTED_PASS + 1 : pass;
+    }
 }
 
 /* Whether the kernel's duration is among the counters, which we take ourselves. */

@@ -429,7 +429,7 @@ static void read_replay(void)
     else if (strcmp(mode, "now") == 0)
         session.at_once = true;
     else
-        gp_say("GPUPROF_REPLAY=%s: unknown; say on (the default), now or off", mode);
+        gp_say("GPUPROF_REPLAY=%s: unknown; say on (the default), off or now", mode);
 }
 
 static void read_kernel_filter(void)
