@@ -509,7 +509,7 @@ static void memory_is_bounded(void **state)
 
 /* A launch as the paper's measurements would have it; each test changes what it is about. */
 struct sample {
-    struct gp_counter counters[32];
+    struct gp_counter counters[34];
     struct gp_launch launch;
 };
 
@@ -528,6 +528,8 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
         .counters =
             {
                 {"gpu__time_duration.sum", 65000, NULL},
+                {"gpc__cycles_elapsed.max", 100000, NULL},
+                {"gpc__cycles_elapsed.avg.per_second", 1.755e9, NULL},
                 {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, NULL},
                 {"dram__bytes_read.sum", 134217728, NULL},
                 {"dram__bytes_write.sum", 60000000, NULL},
@@ -569,7 +571,7 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
                 .registers = 16,
                 .shared_carveout = -1,
                 .passes = 2,
-                .counter_count = 32,
+                .counter_count = 34,
             },
     };
     s->launch.counters = s->counters;
