@@ -1,5 +1,5 @@
-/* counters/counter_list: which counters a chip counts for those that were asked for, by CUPTI's host
- * library, which needs no GPU. Skipped where there is none, and with the address sanitizer. */
+/* counters/counter_list: which counters a chip counts for those that were asked for, by CUPTI's
+ * host library, which needs no GPU. Skipped where there is none, and with the address sanitizer. */
 #include "counters/counter_list.h"
 
 #include "need_cupti.h"
@@ -29,10 +29,9 @@ static void our_own_counters_have_check_counters(void **state)
                                         "GH100", "GB100", "GB202"};
     static const char *const alone[] = {OWN};
     static const char *const timed[] = {OWN, "gpu__time_duration.sum"};
-    static const char *const many[] = {OWN, "smsp__inst_executed_pipe_xu.sum",
-                                       "smsp__inst_executed_pipe_lsu.sum",
-                                       "smsp__inst_executed_pipe_alu.sum",
-                                       "smsp__inst_executed_pipe_fma.sum"};
+    static const char *const many[] = {
+        OWN, "smsp__inst_executed_pipe_xu.sum", "smsp__inst_executed_pipe_lsu.sum",
+        "smsp__inst_executed_pipe_alu.sum", "smsp__inst_executed_pipe_fma.sum"};
     static const char *const passes[] = {
         OWN,
         "gpu__time_duration.sum",
