@@ -195,6 +195,10 @@ $(O)/tests/gpu/%_drv: tests/gpu/programs/%_drv.cu $(wildcard examples/*.h tests/
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $< -L$(CUDA)/lib64/stubs -lcuda
+$(O)/tests/gpu/%_90a: tests/gpu/programs/%_90a.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall -I examples -o $@ $<
 $(O)/tests/gpu/%_rdc: tests/gpu/programs/%_rdc.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
