@@ -169,7 +169,7 @@ static void shares_of_time_are_of_the_kernels_own(void **state)
         {"pcie__cycles_elapsed.avg.per_second", 2e9, NULL},
         {"pcie__read_bytes.sum.pct_of_peak_sustained_elapsed", 30, NULL},
     };
-    struct gp_launch launch = {
+    struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
