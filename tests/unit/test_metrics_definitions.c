@@ -151,7 +151,7 @@ static void mistakes_are_told_with_file_and_line(void **state)
 static void what_is_left_out_is_left_out_in_all_its_lines(void **state)
 {
     (void)state;
-    /* A line this long is read in pieces, which look like lines that go on. */
+    /* A line this long is read in pieces, which seem to be lines that go on. */
 #define FIVE " + 1000000 + 1000000 + 1000000 + 1000000 + 1000000"
     struct gp_metrics *m =
         parsed_with("[a]\nformula = 1\nformula = 2\n    + 4\n"
@@ -604,7 +604,7 @@ static void a_users_definition_replaces_the_shipped_one(void **state)
     assert_false(gp_metrics_find(m, "flops")->user_defined);
     gp_metrics_close(m);
 
-    /* A folder that was asked for comes after the one that is always looked into. */
+    /* A folder that was asked for comes after the one that is always read. */
     char path[200];
     snprintf(path, sizeof(path), "%s::/nonexistent/metrics", folder);
     setenv("GPUPROF_METRICS_PATH", path, 1);

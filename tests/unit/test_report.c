@@ -1,5 +1,5 @@
 /* report/: units, names that fit, summaries in bounded memory, the report against a golden file.
- * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, and look at the diff. */
+ * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, then read the diff. */
 #include "report/layout.h"
 #include "report/rows.h"
 #include "report/summary.h"
