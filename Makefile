@@ -351,6 +351,7 @@ format:
 lint:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 	$(Q)tools/check-words
+	$(Q)tools/check-style
 
 clean:
 	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64
@@ -361,7 +362,7 @@ help:
 	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
 	@echo 'bench      cost beside ncu (no rebuild)  install, uninstall  into PREFIX (/usr/local)'
-	@echo 'format     clang-format in place        lint       clang-format and words, as a check'
+	@echo 'format     clang-format in place        lint       clang-format, words, comments'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
 	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'

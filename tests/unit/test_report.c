@@ -686,7 +686,7 @@ static void rows_without_times_are_ordered_by_launches(void **state)
     gp_metrics_close(m);
 }
 
-static void counters_of_launches_alike_are_told(void **state)
+static void counters_of_launches_alike_are_named(void **state)
 {
     (void)state;
     struct gp_metrics *m = selecting("gld_efficiency");
@@ -731,7 +731,7 @@ int main(void)
         cmocka_unit_test(the_report_is_as_it_was),
         cmocka_unit_test(nothing_launched_is_said),
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
-        cmocka_unit_test(counters_of_launches_alike_are_told),
+        cmocka_unit_test(counters_of_launches_alike_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
