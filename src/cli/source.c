@@ -65,6 +65,7 @@ static const struct column {
     {GP_WEIGHT_BRANCHES, 1u << GP_COUNT_BRANCHES, "branches"},
     {GP_WEIGHT_WARPS, 1u << GP_COUNT_WARPS, "warps"},
     {GP_WEIGHT_IDLE_LANES, 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON, "idle lanes"},
+    {GP_WEIGHT_OFF_LANES, 1u << GP_COUNT_THREADS | 1u << GP_COUNT_THREADS_ON, "off lanes"},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 

@@ -47,12 +47,10 @@ static void add_totals(const struct gp_rows *r, struct gp_text *out)
 {
     const struct gp_summary *s = r->summary;
     uint64_t measured = 0, replays = 0;
-    double overhead_ms = 0;
     for (size_t i = 0; i < gp_summary_group_count(s); i++) {
         const struct gp_group *g = gp_summary_group(s, i);
         measured += g->measured;
         replays += g->replays;
-        overhead_ms += g->overhead_ms;
     }
     gp_json_key(out, "totals");
     gp_text_addf(out,
@@ -62,7 +60,7 @@ static void add_totals(const struct gp_rows *r, struct gp_text *out)
                  r->timed ? "true" : "false");
     gp_json_number(out, r->seconds);
     gp_json_key(out, "overhead_seconds");
-    gp_json_number(out, overhead_ms / 1e3);
+    gp_json_number(out, gp_summary_added_seconds(s));
     gp_text_add(out, "}");
 }
 

@@ -65,37 +65,36 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
                          "launches of a kernel in turns.\n");
 }
 
-void gp_screen_headline(const struct gp_rows *r, struct gp_text *out)
+void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
 {
-    const struct gp_group *rest = gp_summary_rest(r->summary);
+    const struct gp_group *rest = gp_summary_rest(summary);
     uint64_t measured = rest->measured, replays = rest->replays;
-    double overhead_ms = rest->overhead_ms;
-    for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
-        const struct gp_group *g = gp_summary_group(r->summary, i);
+    for (size_t i = 0; i < gp_summary_group_count(summary); i++) {
+        const struct gp_group *g = gp_summary_group(summary, i);
         measured += g->measured;
         replays += g->replays;
-        overhead_ms += g->overhead_ms;
     }
-    uint64_t launches = gp_summary_launches(r->summary);
+    uint64_t launches = gp_summary_launches(summary);
+    double added = gp_summary_added_seconds(summary);
     gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
                  launches, launches == 1 ? "" : "es", measured);
     if (replays > 0)
         gp_text_addf(out, " with %" PRIu64 " replay%s", replays, plural(replays));
-    if (overhead_ms > 0) {
+    if (added > 0) {
         char cost[32];
-        gp_unit_format(overhead_ms / 1e3, "s", cost, sizeof(cost));
+        gp_unit_format(added, "s", cost, sizeof(cost));
         gp_text_addf(out, ", which added %s", cost);
     }
     gp_text_add(out, "\n");
     int devices = 0;
     for (int i = 0; i < GP_MAX_DEVICES; i++) {
-        const struct gp_device *d = gp_summary_get_device(r->summary, i);
+        const struct gp_device *d = gp_summary_get_device(summary, i);
         if (d && devices++ < MOST_DEVICES)
             add_device(d, out);
     }
     if (devices > MOST_DEVICES)
         gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
-    add_settings(gp_summary_get_settings(r->summary), out);
+    add_settings(gp_summary_get_settings(summary), out);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -458,7 +457,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
 {
     struct shown s = {0};
     size_t begin = out->length;
-    gp_screen_headline(rows, out);
+    gp_screen_headline(rows->summary, out);
     if (name_rows(&s, rows)) {
         add_kernels(&s, findings, out);
         add_changes(&s, findings, begin, out);

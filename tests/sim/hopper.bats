@@ -656,6 +656,36 @@ counted() {
     [ "$(counted scale_in_place 1)" -eq $((launches * each)) ]
 }
 
+# column METRIC: its place among the counts of the line in $counts.
+column() {
+    grep -o '"counts":\[[^]]*\]' <<<"$counts" | grep -o '"smsp[^"]*"' | grep -nx "\"$1\"" | cut -d: -f1
+}
+
+@test "with GPUPROF_LINES=instructions every instruction is counted, and sums up to the metrics" {
+    GPUPROF_LINES=instructions profiled "$programs/snippets_linked" predicated one_lane
+    for kernel in predicated one_lane; do
+        counts=$(grep "\"type\":\"instructions\",\"kernel\":\"$kernel\"" "$profile")
+        launches=$(grep -o '"launches":[0-9]*' <<<"$counts" | grep -o '[0-9]*$')
+        warps=$(counted $kernel "$(column smsp__sass_inst_executed)")
+        threads=$(counted $kernel "$(column smsp__sass_thread_inst_executed)")
+        on=$(counted $kernel "$(column smsp__sass_thread_inst_executed_pred_on)")
+        [ "$warps" -eq $((launches * $(metric $kernel inst_executed))) ]
+        is $kernel warp_execution_efficiency "$(awk "BEGIN { printf \"%.2f %%\", 100 * $threads / 32 / $warps }")"
+        is $kernel warp_nonpred_execution_efficiency "$(awk "BEGIN { printf \"%.2f %%\", 100 * $on / 32 / $warps }")"
+    done
+    run "$GPUPROF_BUILD/gpuprof" source "$profile" predicated
+    [[ $output == *warps*"idle lanes"*"off lanes"* ]]
+}
+
+@test "else only accesses and branches are counted one by one; another word is said" {
+    GPUPROF_LINES=all profiled "$programs/snippets_linked" vector_add
+    ! grep -q '"smsp__sass_inst_executed"' "$profile"
+    grep -q "GPUPROF_LINES=all: unknown; say accesses (the default) or instructions" "$log"
+    run "$GPUPROF_BUILD/gpuprof" --lines all true
+    [ "$status" -eq 2 ]
+    [[ $output == *"--lines: 'all' is neither accesses nor instructions"* ]]
+}
+
 @test "the profile shows which instruction counted what, with its cubin once" {
     profiled "$programs/snippets_linked" vector_add
     [ "$(grep -c '"type":"cubin"' "$profile")" -eq 1 ]
