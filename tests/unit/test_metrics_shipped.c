@@ -125,8 +125,8 @@ static void formulas_give_what_the_definitions_say(void **state)
     has_value(m, &device, &launch, "flops", (1030 + 94678) / 2e-3);
     has_value(m, &device, &launch, "flop_per_byte", (1030 + 94678) / (45.0 * 32));
     has_value(m, &device, &launch, "flop_per_dram_byte", (1030 + 94678) / 4e6);
-    double lanes = 132 * 2 * 1.98e9, cycles = 132 * 1.98e9;
-    double of_threads = (1000 / (lanes * 128) + 9 / (lanes * 64) + 21 / (lanes * 256)) / 2e-3;
+    double peak = 132 * 2 * 1.98e9, cycles = 132 * 1.98e9;
+    double of_threads = (1000 / (peak * 128) + 9 / (peak * 64) + 21 / (peak * 256)) / 2e-3;
     double of_tensor = (4600 / (cycles * 4096) + 70 / (cycles * 2048) + 8 / (cycles * 256) +
                         90000 / (cycles * 8192)) /
                        2e-3;

@@ -1,5 +1,5 @@
 /* report/: units, names that fit, summaries in bounded memory, the report against a golden file.
- * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, and look at the diff. */
+ * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, then read the diff. */
 #include "report/colour.h"
 #include "report/layout.h"
 #include "report/rows.h"
@@ -732,7 +732,7 @@ static void rows_without_times_are_ordered_by_launches(void **state)
     gp_metrics_close(m);
 }
 
-static void counters_of_launches_alike_are_told(void **state)
+static void counters_of_launches_alike_are_named(void **state)
 {
     (void)state;
     struct gp_metrics *m = selecting("gld_efficiency");
@@ -779,7 +779,7 @@ int main(void)
         cmocka_unit_test(colour_is_for_terminals_that_want_it),
         cmocka_unit_test(nothing_launched_is_said),
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
-        cmocka_unit_test(counters_of_launches_alike_are_told),
+        cmocka_unit_test(counters_of_launches_alike_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
