@@ -16,7 +16,7 @@ function launchFacts(kernel) {
     const o = kernel.occupancy, shared = kernel.shared[0] + kernel.shared[1];
     return h('dl', {class: 'facts'},
         fact('GPU time', kernel.timed ? format(kernel.seconds, 's') : '–',
-             isNumber(kernel.share) ? percent(kernel.share) : ''),
+             isNumber(kernel.share) ? shareText(kernel) : ''),
         fact('Launches', grouped(kernel.launches),
              kernel.measured < kernel.launches ? `${grouped(kernel.measured)} measured` : ''),
         fact('Average', format(value(kernel, 'duration'), 's')),
@@ -47,9 +47,8 @@ function adviceItem(advice, kernel) {
 }
 
 function gainText(advice) {
-    const most = advice.up_to ? 'up to ' : '', own = percent(advice.kernel_gain);
-    return isNumber(advice.gain) ? `saves ${most}${percent(advice.gain)} of the GPU time` +
-        (advice.kernel >= 0 ? ` (${own} of the kernel’s)` : '') : `saves ${most}${own} of the kernel’s time`;
+    return `saves ${advice.saves} of the GPU time` +
+        (advice.kernel >= 0 ? ` (${advice.saves_kernel} of the kernel’s)` : '');
 }
 
 /* "DRAM, 93 %": what bounds a kernel and how much of that it uses. */
