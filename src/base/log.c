@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include "base/added_time.h"
 #include "base/cancel.h"
 #include "base/escape.h"
 #include "base/file.h"
@@ -38,7 +39,9 @@ static void find_standard_error(void)
 __attribute__((constructor)) static void find_early(void)
 {
     int saved = errno;
+    gp_added_begins();
     pthread_once(&found, find_standard_error);
+    gp_added_ends();
     errno = saved;
 }
 

@@ -270,6 +270,15 @@ static int take_count(void *user, const struct gp_count *count)
     return 0;
 }
 
+/* The time is the whole process's, not that of some launches. */
+static int take_end(void *user, const struct gp_end *end)
+{
+    struct reporting *r = user;
+    if (gp_filter_takes_all(r->filter))
+        gp_summary_end(r->summary, end);
+    return 0;
+}
+
 static int take_other(void *user, const char *type, const struct json_t *line)
 {
     struct reporting *r = user;
@@ -295,6 +304,7 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .end = take_end,
                                                .other = take_other,
                                                .counter_name = own_name};
     bool ready = r.summary && r.filter;

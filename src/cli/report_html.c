@@ -78,6 +78,15 @@ static int take_count(void *user, const struct gp_count *count)
     return 0;
 }
 
+/* The time is the whole process's, not that of some launches. */
+static int take_end(void *user, const struct gp_end *end)
+{
+    struct collecting *c = user;
+    if (gp_filter_takes_all(c->filter))
+        gp_summary_end(c->summary, end);
+    return 0;
+}
+
 static int take_other(void *user, const char *type, const struct json_t *line)
 {
     struct collecting *c = user;
@@ -97,6 +106,7 @@ static int read_profiles(struct collecting *c, char **paths, int count, struct g
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .end = take_end,
                                                .other = take_other,
                                                .counter_name = own_name};
     int worst = CLI_OK;

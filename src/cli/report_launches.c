@@ -75,6 +75,13 @@ static int print_count(void *user, const struct gp_count *count)
     return print_object(user, o);
 }
 
+static int print_end(void *user, const struct gp_end *end)
+{
+    struct gp_object o = gp_object_new("end");
+    gp_object_put_fields(&o, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
+    return print_object(user, o);
+}
+
 static int print_other(void *user, const char *type, const struct json_t *line)
 {
     struct gp_object o = {.object = json_deep_copy(line)};
@@ -93,6 +100,7 @@ int cli_print_launches(const char *path)
                                                .device = print_device,
                                                .launch = print_launch,
                                                .count = print_count,
+                                               .end = print_end,
                                                .other = print_other};
     int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (p.error == 0 && p.out.length > 0)

@@ -49,7 +49,7 @@ GP_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVers
         return CUDA_ERROR_NOT_FOUND;
     CUresult result = gp_cuda.cuGetProcAddress(symbol, pfn, cudaVersion, flags);
     if (result == CUDA_SUCCESS)
-        replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0));
+        GP_COUNTED(replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0)));
     return result;
 }
 
@@ -61,6 +61,6 @@ GP_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
         return CUDA_ERROR_NOT_FOUND;
     CUresult result = gp_cuda.cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
     if (result == CUDA_SUCCESS)
-        replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0));
+        GP_COUNTED(replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0)));
     return result;
 }

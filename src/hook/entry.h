@@ -8,6 +8,7 @@
 #ifndef GPUPROF_HOOK_ENTRY_H
 #define GPUPROF_HOOK_ENTRY_H
 
+#include "base/added_time.h"
 #include "cuda/driver.h"
 #include "launch/gate.h"
 #include "launch/session.h"
@@ -30,6 +31,14 @@
     } while (0)
 #define GP_FORWARD_UNLESS_OURS(symbol, ...) GP_FORWARD(symbol, (__VA_ARGS__))
 
+/* What we do before or after a call counts as time that we add. */
+#define GP_COUNTED(action) \
+    do {                   \
+        gp_added_begins(); \
+        action;            \
+        gp_added_ends();   \
+    } while (0)
+
 /* A wrapper of a call that passes the gate, and what is done after it, before replays go on.
  * `parameters` and `arguments` in parentheses; `after` may read `result`. */
 #define GP_GATED(symbol, parameters, arguments, after) \
@@ -38,7 +47,7 @@
         GP_FORWARD(symbol, arguments);                 \
         gp_gate_share();                               \
         CUresult result = gp_cuda.symbol arguments;    \
-        after;                                         \
+        GP_COUNTED(after);                             \
         gp_gate_unshare();                             \
         return result;                                 \
     }

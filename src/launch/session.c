@@ -1,5 +1,6 @@
 #include "launch/session.h"
 
+#include "base/added_time.h"
 #include "base/cancel.h"
 #include "base/demangle.h"
 #include "base/environment.h"
@@ -80,10 +81,12 @@ void gp_own_work_begins(void)
     gp_cancel_hold();
     if (own_work++ == 0)
         programs_errno = errno;
+    gp_added_begins();
 }
 
 void gp_own_work_ends(void)
 {
+    gp_added_ends();
     if (--own_work == 0)
         errno = programs_errno;
     gp_cancel_release();
@@ -490,6 +493,30 @@ static void record_instructions(void *sources, const struct gp_code_counts *coun
         gp_sources_add(sources, counts);
 }
 
+/* What was added since it was asked for last goes into the summary. */
+static void count_added(void)
+{
+    static double counted;
+    double seconds = gp_added_seconds();
+    gp_summary_end(session.summary, &(struct gp_end){.added_seconds = seconds - counted});
+    counted = seconds;
+}
+
+/* To make the report takes time, too: its first lines are made anew when all else is there. */
+static void renew_headline(struct gp_text *report)
+{
+    struct gp_text before = {0}, renewed = {0};
+    gp_table_headline(session.summary, &before);
+    count_added();
+    gp_table_headline(session.summary, &renewed);
+    renewed.failed |= report->failed;
+    if (!before.failed && before.length <= report->length)
+        gp_text_add_bytes(&renewed, report->data + before.length, report->length - before.length);
+    gp_text_free(&before);
+    gp_text_free(report);
+    *report = renewed;
+}
+
 /* `copies`: NULL, none were asked for. */
 static void print_report(const struct gp_copies *copies, const struct gp_sources *sources)
 {
@@ -498,9 +525,11 @@ static void print_report(const struct gp_copies *copies, const struct gp_sources
                                              .details = session.details,
                                              .profile = session.profile ? session.profile : "",
                                              .sources = sources};
+    count_added();
     gp_table_report(session.summary, &options, &text);
     if (copies)
         gp_copies_table(copies, &text);
+    renew_headline(&text);
     if (text.failed)
         gp_say("out of memory: the report is not complete");
     write_report(&text);
@@ -544,8 +573,10 @@ static void report(void *unused)
             print_report(copied ? copies : NULL, sources);
         print_checks(sources);
     }
-    if (session.writer)
+    if (session.writer) {
+        gp_writer_end(session.writer, &(struct gp_end){.added_seconds = gp_added_seconds()});
         gp_writer_finish(session.writer);
+    }
     pthread_mutex_unlock(&session.records);
 }
 

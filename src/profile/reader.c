@@ -270,6 +270,15 @@ static int read_count(struct reading *r, const json_t *object)
     return r->visitor->count ? r->visitor->count(r->visitor->user, &count) : 0;
 }
 
+static int read_end(struct reading *r, const json_t *object)
+{
+    struct gp_end end = {0};
+    int answer = read_fields(r, object, gp_end_fields, gp_end_field_count, &end);
+    if (answer != 0)
+        return answer;
+    return r->visitor->end ? r->visitor->end(r->visitor->user, &end) : 0;
+}
+
 /* The writer's numbers begin anew. */
 static int read_forget(struct reading *r, const json_t *object)
 {
@@ -292,7 +301,8 @@ static int read_typed(struct reading *r, const char *type, const json_t *object)
         const char *type;
         int (*read)(struct reading *, const json_t *);
     } kinds[] = {{"header", read_header}, {"device", read_device}, {"launch", read_launch},
-                 {"early", read_early},   {"count", read_count},   {"forget", read_forget}};
+                 {"early", read_early},   {"count", read_count},   {"forget", read_forget},
+                 {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);

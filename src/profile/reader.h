@@ -29,6 +29,7 @@ struct gp_profile_visitor {
     int (*device)(void *user, const struct gp_device *device);
     int (*launch)(void *user, const struct gp_record *launch);
     int (*count)(void *user, const struct gp_count *count);
+    int (*end)(void *user, const struct gp_end *end);
     /* A line of a type that this room does not know, an object of jansson's. */
     int (*other)(void *user, const char *type, const struct json_t *line);
     /* The user's own copy of a counter's name, which launches then point at (NULL: none). It is

@@ -64,7 +64,7 @@ struct gp_record {
     unsigned passes;                        /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes;   /* copied before the launch, written back after */
     int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
-    double overhead_ms;  /* host time that measuring added */
+    double overhead_ms;  /* host time that measuring added at this launch */
     double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
     const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
     size_t counter_count;
@@ -95,6 +95,12 @@ struct gp_copies {
     uint64_t calls, bytes;
     uint64_t timed, timed_bytes;       /* of those, calls whose time is known */
     double seconds, shortest, longest; /* of those */
+};
+
+/* What is known when a process ends. added_seconds: wall time by which measuring made it longer, at
+ * launches and between them. */
+struct gp_end {
+    double added_seconds;
 };
 
 /* How a process was measured, as far as a reader of its counters must know. */

@@ -365,6 +365,15 @@ int gp_writer_count(struct gp_writer *w, const struct gp_count *count)
     return write_object(w, &line);
 }
 
+int gp_writer_end(struct gp_writer *w, const struct gp_end *end)
+{
+    if (w->stopped)
+        return -1;
+    struct gp_object line = gp_object_new("end");
+    gp_object_put_fields(&line, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
+    return write_object(w, &line);
+}
+
 int gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields)
 {
     struct gp_object line = gp_object_new(type);

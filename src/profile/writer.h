@@ -41,6 +41,9 @@ int gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 /* Writes how often a kernel was launched. 0, or -1 when writing has stopped. */
 int gp_writer_count(struct gp_writer *w, const struct gp_count *count);
 
+/* Writes what is known at the end of the process. 0, or -1 when writing has stopped. */
+int gp_writer_end(struct gp_writer *w, const struct gp_end *end);
+
 /* Writes a line of another type, for rooms that record something of their own; readers that do not
  * know the type pass over it. Takes the object over; NULL is one that memory ran out for. 0 or -1.
  */

@@ -144,11 +144,20 @@ bool gp_filter_takes(struct gp_filter *f, const struct gp_record *launch)
     return before >= f->launches.skip && before - f->launches.skip < f->launches.count;
 }
 
+static bool is_by_number(const struct gp_filter *f)
+{
+    return f->kernels.invocation != GP_ANY || f->launches.skip > 0 ||
+           f->launches.count != UINT64_MAX;
+}
+
+bool gp_filter_takes_all(const struct gp_filter *f)
+{
+    return !f->kernels.name && f->devices == UINT64_MAX && !is_by_number(f);
+}
+
 bool gp_filter_counts(struct gp_filter *f, const struct gp_count *count)
 {
-    bool by_number =
-        f->kernels.invocation != GP_ANY || f->launches.skip > 0 || f->launches.count != UINT64_MAX;
-    if (by_number || !has_device(f, count->device))
+    if (is_by_number(f) || !has_device(f, count->device))
         return false;
     struct named *n = f->kernels.name ? find(f, count->kernel) : NULL;
     return !f->kernels.name || (n && n->matches);

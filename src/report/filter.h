@@ -17,6 +17,9 @@ void gp_filter_free(struct gp_filter *filter);
 /* Asked once for each launch, in their order. */
 bool gp_filter_takes(struct gp_filter *filter, const struct gp_record *launch);
 
+/* Whether no launch is left out. */
+bool gp_filter_takes_all(const struct gp_filter *filter);
+
 /* Whether the launches that were only counted are selected. */
 bool gp_filter_counts(struct gp_filter *filter, const struct gp_count *count);
 

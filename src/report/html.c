@@ -54,7 +54,7 @@ static void add_totals(const struct gp_rows *r, struct gp_text *out)
                  r->timed ? "true" : "false");
     gp_json_number(out, r->seconds);
     gp_json_key(out, "overhead_seconds");
-    gp_json_number(out, t.overhead_ms / 1e3);
+    gp_json_number(out, t.added_seconds);
     gp_text_add(out, "}");
 }
 

@@ -65,28 +65,28 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
                          "launches of a kernel in turns.\n");
 }
 
-void gp_screen_headline(const struct gp_rows *r, struct gp_text *out)
+void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
 {
-    struct gp_totals t = gp_summary_totals(r->summary);
+    struct gp_totals t = gp_summary_totals(summary);
     gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
                  t.launches, t.launches == 1 ? "" : "es", t.measured);
     if (t.replays > 0)
         gp_text_addf(out, " with %" PRIu64 " replay%s", t.replays, plural(t.replays));
-    if (t.overhead_ms > 0) {
+    if (t.added_seconds > 0) {
         char cost[32];
-        gp_unit_format(t.overhead_ms / 1e3, "s", cost, sizeof(cost));
+        gp_unit_format(t.added_seconds, "s", cost, sizeof(cost));
         gp_text_addf(out, ", which added %s", cost);
     }
     gp_text_add(out, "\n");
     int devices = 0;
     for (int i = 0; i < GP_MAX_DEVICES; i++) {
-        const struct gp_device *d = gp_summary_get_device(r->summary, i);
+        const struct gp_device *d = gp_summary_get_device(summary, i);
         if (d && devices++ < MOST_DEVICES)
             add_device(d, out);
     }
     if (devices > MOST_DEVICES)
         gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
-    add_settings(gp_summary_get_settings(r->summary), out);
+    add_settings(gp_summary_get_settings(summary), out);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -438,7 +438,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
 {
     struct shown s = {0};
     size_t begin = out->length;
-    gp_screen_headline(rows, out);
+    gp_screen_headline(rows->summary, out);
     if (name_rows(&s, rows)) {
         add_kernels(&s, findings, out);
         add_changes(&s, findings, begin, out);

@@ -45,6 +45,7 @@ struct gp_summary {
     struct gp_text key;   /* scratch */
     struct gp_group rest; /* launches that found no group: how many were measured, and how */
     uint64_t ungrouped_recorded, ungrouped_counted, other_skips;
+    double added_seconds; /* of processes whose end is known */
 };
 
 /* What makes launches of one kernel alike. No padding: it is compared bytewise. */
@@ -414,6 +415,21 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
     note_launches(group);
 }
 
+void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
+{
+    s->added_seconds += end->added_seconds;
+}
+
+double gp_summary_added_seconds(const struct gp_summary *s)
+{
+    double launches_ms = s->rest.overhead_ms;
+    if (s->added_seconds > 0)
+        return s->added_seconds;
+    for (size_t i = 0; i < s->group_count; i++)
+        launches_ms += s->group_list[i]->group.overhead_ms;
+    return launches_ms / 1e3;
+}
+
 const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s)
 {
     return &s->settings;
@@ -474,12 +490,11 @@ struct gp_totals gp_summary_totals(const struct gp_summary *s)
     struct gp_totals t = {.launches = gp_summary_launches(s),
                           .measured = rest->measured,
                           .replays = rest->replays,
-                          .overhead_ms = rest->overhead_ms};
+                          .added_seconds = gp_summary_added_seconds(s)};
     for (size_t i = 0; i < gp_summary_group_count(s); i++) {
         const struct gp_group *g = gp_summary_group(s, i);
         t.measured += g->measured;
         t.replays += g->replays;
-        t.overhead_ms += g->overhead_ms;
     }
     return t;
 }

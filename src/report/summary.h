@@ -65,6 +65,13 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
  * the same kernel add up. */
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
 
+/* Tells what was known when a process ended; of several processes times add up. */
+void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
+
+/* By how much measuring made the processes longer, in seconds. Where no process's end is known, the
+ * sum over launches, which leaves out all that is between them. */
+double gp_summary_added_seconds(const struct gp_summary *s);
+
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);
 const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s);
 const struct gp_device *gp_summary_get_device(const struct gp_summary *s,
@@ -85,7 +92,7 @@ uint64_t gp_summary_other_skips(const struct gp_summary *s);
 /* Of all launches, those in no group included. */
 struct gp_totals {
     uint64_t launches, measured, replays;
-    double overhead_ms;
+    double added_seconds;
 };
 struct gp_totals gp_summary_totals(const struct gp_summary *s);
 

@@ -18,4 +18,7 @@ struct gp_table_options {
 void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
                      struct gp_text *out);
 
+/* Appends the lines that it begins with: how much was measured, and on which GPUs. */
+void gp_table_headline(const struct gp_summary *s, struct gp_text *out);
+
 #endif

@@ -163,6 +163,13 @@ static int check_launch(void *user, const struct gp_record *l)
     return 0;
 }
 
+static int check_end(void *user, const struct gp_end *end)
+{
+    assert_true(end->added_seconds == 12.5);
+    (*(int *)user)++;
+    return 0;
+}
+
 static struct gp_writer *opened(void)
 {
     char why[256] = "";
@@ -275,6 +282,19 @@ static void counts_are_read_back(void **state)
     const struct gp_profile_visitor visitor = {.user = &counts, .count = check_count};
     assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
     assert_int_equal(counts, 2);
+}
+
+static void the_end_is_read_back(void **state)
+{
+    (void)state;
+    int ends = 0;
+    char why[512] = "";
+    struct gp_writer *w = opened();
+    assert_int_equal(gp_writer_end(w, &(struct gp_end){.added_seconds = 12.5}), 0);
+    gp_writer_close(w);
+    const struct gp_profile_visitor visitor = {.user = &ends, .end = check_end};
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_int_equal(ends, 1);
 }
 
 static int check_settings(void *user, const struct gp_profile_header *h)
@@ -705,6 +725,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(counts_are_read_back),
+        cmocka_unit_test(the_end_is_read_back),
         cmocka_unit_test(the_header_has_the_settings),
         cmocka_unit_test(values_that_are_no_numbers_are_absent),
         cmocka_unit_test(a_line_cut_short_by_a_crash_is_left_out),

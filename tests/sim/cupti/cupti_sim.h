@@ -31,6 +31,9 @@ void gpusim_counters_give_back(CUcontext owner, int device);
 /* Was cuptiProfilerInitialize called? */
 bool gpusim_profiler_initialized(void);
 
+/* Sleeps so long where counters are to be as slow as on a real machine (slowcounters). */
+void gpusim_takes_ms(unsigned ms);
+
 /* Does a parameter structure have at least the fields that this library knows? */
 #define GPUSIM_SIZE_IS_RIGHT(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
 
