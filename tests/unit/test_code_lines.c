@@ -308,6 +308,19 @@ static void lines_sum_up_to_what_was_counted(void **state)
         called = called || (b.list[i].line == line_of("call of middle") &&
                             b.list[i].inclusive[0] > b.list[i].own[0]);
     assert_true(called);
+    /* And the one that is called says from where. */
+    char chain[80];
+    bool deepest = false;
+    snprintf(chain, sizeof(chain), "lines.cu:%u in middle, lines.cu:%u", line_of("call of deepest"),
+             line_of("call of middle"));
+    for (size_t i = 0; i < b.count; i++) {
+        if (b.list[i].line != line_of("deepest"))
+            continue;
+        assert_true(b.list[i].chain_count > 0);
+        assert_string_equal(b.list[i].chains[0], chain);
+        deepest = true;
+    }
+    assert_true(deepest);
     gp_by_line_free(&b);
     gp_sources_free(sources);
 }
