@@ -65,7 +65,7 @@ static struct {
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
-    const char *profile; /* what it writes; NULL: not known */
+    const char *profile; /* what it writes; NULL: nothing that stays */
     struct gp_summary *summary;
     bool reported, gave_up;
     pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
@@ -319,7 +319,7 @@ static void open_output(void)
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
-    else
+    else if (!gp_checks_remove_profile())
         session.profile = strdup(gp_text_string(&path));
     gp_text_free(&path);
 }
@@ -469,7 +469,7 @@ static void write_report(const struct gp_text *report)
 {
     struct gp_text rest = {0}, coloured = {0};
     const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
-    if (profile)
+    if (profile && session.profile)
         gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
                      session.details ? " --details" : "", profile);
     else
