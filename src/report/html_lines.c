@@ -110,6 +110,13 @@ static void add_line(const struct gp_lines *lines, const struct gp_line_counts *
     gp_json_string(out, line->file);
     gp_json_key(out, "text");
     gp_json_string(out, *line->file ? text_of(text, line) : NULL);
+    gp_json_key(out, "chains");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < line->chain_count; i++) {
+        gp_json_next(out);
+        gp_json_string(out, line->chains[i]);
+    }
+    gp_text_addf(out, "],\"more_chains\":%s", line->has_more_chains ? "true" : "false");
     gp_json_key(out, "counts");
     gp_text_add(out, "{");
     for (size_t c = 0; c < COLUMNS; c++) {
