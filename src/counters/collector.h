@@ -64,6 +64,7 @@ struct gp_passes {
 
 struct gp_ticket_state {
     bool read;     /* nothing more will become readable: it may be recorded before others are */
+    bool familiar; /* held, and its launches of the kind were all alike so far */
     bool open;     /* held, and there are passes to be made in later sweeps */
     bool recalled; /* its instrumented counters are those of a launch that was, or was presumed to
                     * be, alike */

@@ -667,6 +667,8 @@ static bool range_next(struct gp_collection *c, unsigned ticket, const struct gp
     const struct gp_means_to_count means = means_of(c, run);
     const struct gp_plan_questions questions = {expects_new, fingerprint_pays, presume, &asked};
     c->tickets[ticket].held = means.held;
+    if (means.held)
+        note_kind(&c->tickets[ticket], run);
     return gp_plan_next(&c->tickets[ticket].plan, &means, &questions, made, pass);
 }
 
@@ -941,6 +943,8 @@ static struct gp_ticket_state range_state(const struct gp_collection *c, unsigne
     bool open = is_open(c, t);
     return (struct gp_ticket_state){.read = !t->in_session && !open && !t->like,
                                     .open = open,
+                                    .familiar = open && c->recall &&
+                                                gp_recall_is_familiar(c->recall, &t->kind),
                                     .recalled = gp_plan_is_recalled(&t->plan)};
 }
 

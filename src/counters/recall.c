@@ -300,6 +300,15 @@ static struct entry *presume(struct gp_recall *r, const struct gp_launch_kind *k
     return e;
 }
 
+bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    const struct kind *k = find_kind(r, kind);
+    if (!k || k->various || k->confirmed < LEAST_ALIKE || (differences(k, kind) & ~k->varied) ||
+        gp_recall_distrusts(r, &kind->shape))
+        return false;
+    return gp_recall_look(r, &k->alike) != NULL;
+}
+
 const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
                                 struct gp_fingerprint *f)
 {

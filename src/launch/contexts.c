@@ -154,7 +154,7 @@ static CUresult close_collections(int device, bool at_end)
     return result;
 }
 
-void gp_contexts_before_change(const struct gp_change *change, bool may_replay)
+void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch)
 {
     struct gp_context *c;
     DL_FOREACH(contexts, c)
@@ -164,7 +164,11 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay)
         bool pushed = push(c), captured = gp_captures_are_in(c->handle);
         bool at_rest =
             may_replay && pushed && !captured && wait_for_rest(c) == CUDA_SUCCESS;
-        gp_drain_before_change(c, change, at_rest);
+        /* What is new makes the session go to instrumented code: then for all that are held. */
+        if (at_rest && !in_launch && gp_is_new_concerned(c, change))
+            gp_drain(c, true);
+        else
+            gp_drain_before_change(c, change, at_rest);
         if (pushed)
             pop();
     }

@@ -60,8 +60,9 @@ struct gp_change {
 };
 
 /* Before it: what is still to be counted of held launches that it concerns is counted now, in every
- * context; unless they may be replayed, the gate is open, it is lost. */
-void gp_contexts_before_change(const struct gp_change *change, bool may_replay);
+ * context; unless they may be replayed, the gate is open, it is lost. in_launch: one is being
+ * measured, so that nothing can be read. */
+void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch);
 
 /* Reads what has waited for long enough in all other contexts that are at rest: their own next
  * launch may be far. */

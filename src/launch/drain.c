@@ -156,6 +156,18 @@ static bool concerns(const struct gp_change *change, const struct gp_held *h)
     return !change->stream || change->stream == h->call->stream;
 }
 
+bool gp_is_new_concerned(const struct gp_context *c, const struct gp_change *change)
+{
+    const struct gp_held *h;
+    DL_FOREACH(c->held, h)
+    {
+        if (concerns(change, h) &&
+            !c->collector->state(c->collection, h->measurement.ticket).familiar)
+            return true;
+    }
+    return false;
+}
+
 bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change)
 {
     const struct gp_held *h = c->held;

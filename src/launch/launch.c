@@ -56,7 +56,7 @@ static CUresult run_or_make_room(const struct gp_call *call)
     CUresult result = run_programs(call);
     if (result != CUDA_ERROR_OUT_OF_MEMORY)
         return result;
-    gp_contexts_before_change(&(struct gp_change){0}, true);
+    gp_contexts_before_change(&(struct gp_change){0}, true, true);
     return gp_snapshot_release_memory(gp_captures() > 0) ? run_programs(call) : result;
 }
 
@@ -108,7 +108,7 @@ static void before_change(void *change)
 {
     gp_gate_line_up();
     bool closed = gp_any_held() && shut_gate();
-    gp_contexts_before_change(change, closed);
+    gp_contexts_before_change(change, closed, false);
     gp_gate_leave(closed);
 }
 

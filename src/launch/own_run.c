@@ -130,7 +130,7 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
         m->snapshot = NULL;
         m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
         timed = false; /* from before our memory was freed */
-        gp_contexts_before_change(&(struct gp_change){0}, true);
+        gp_contexts_before_change(&(struct gp_change){0}, true, true);
         if (gp_snapshot_release_memory(false))
             result = run_programs(m);
     }

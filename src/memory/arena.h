@@ -17,12 +17,9 @@ struct gp_arena {
     uint64_t device_size, host_size; /* bytes */
     uint64_t device_used, host_used;
     uint64_t device_held; /* of what is used: not taken back before it is released */
-    unsigned launches;    /* to make room for copies of so many when more is needed; 0: for one */
+    bool for_many;        /* copies of many launches lie in it at once */
+    uint64_t too_small;   /* it was, with so many bytes on the device; 0: it was not */
 };
-
-/* Where copies are held: at first, and where that was too little. */
-#define GP_ARENA_FIRST_LAUNCHES 16u
-#define GP_ARENA_MOST_LAUNCHES 64u
 
 /* The reason where there is no room beside the copies that are held: compare the pointers. */
 extern const char gp_arena_held[];

@@ -26,6 +26,9 @@
  * not position-independent lies among the numbers that kernels are given as sizes. */
 #define LEAST_PAGEABLE ((uint64_t)1 << 32)
 
+/* To drain a batch takes tens of milliseconds: not for fewer launches. */
+#define LEAST_BATCH 8
+
 /* How long a program that runs out of memory waits until ours can be freed. */
 #define FREE_SECONDS 5.0
 
@@ -210,7 +213,7 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
     if (!s)
         return NULL;
     s->context = context;
-    s->arena.launches = GP_ARENA_FIRST_LAUNCHES;
+    s->arena.for_many = true;
     *why = "our own kernels cannot be loaded";
     void *told = NULL;
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
@@ -811,6 +814,8 @@ struct gp_held_copy {
 
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
+    if (s->needed > s->arena.device_size / LEAST_BATCH)
+        return "copies of a few such launches would fit at once";
     if (s->watched.count)
         return "it reaches page-locked host memory";
     if (s->arrays.count)
