@@ -105,7 +105,7 @@ struct recorded_name {
     char name[];
 };
 
-/* What a first look at the profile finds. */
+/* What a first reading of the profile finds. */
 struct contents {
     struct recorded_name *counters;
     struct gp_device devices[GP_MAX_DEVICES];
@@ -252,10 +252,10 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     struct reporting *r = user;
-    struct gp_launch own = *launch;
+    struct gp_record own = *launch;
     own.device = gp_merge_number(&r->merge, launch->device);
     if (gp_filter_takes(r->filter, launch))
         gp_summary_launch(r->summary, &own);
@@ -269,6 +269,15 @@ static int take_count(void *user, const struct gp_count *count)
     own.device = gp_merge_number(&r->merge, count->device);
     if (gp_filter_counts(r->filter, count))
         gp_summary_count(r->summary, &own);
+    return 0;
+}
+
+/* The time is the whole process's, not that of some launches. */
+static int take_end(void *user, const struct gp_end *end)
+{
+    struct reporting *r = user;
+    if (gp_filter_takes_all(r->filter))
+        gp_summary_end(r->summary, end);
     return 0;
 }
 
@@ -297,6 +306,7 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .end = take_end,
                                                .other = take_other,
                                                .counter_name = own_name};
     bool ready = r.summary && r.filter;

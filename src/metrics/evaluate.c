@@ -42,7 +42,7 @@ static void say_not_defined(const struct gp_entry *e, const struct gp_device *de
 
 struct evaluation {
     const struct gp_device *device;
-    const struct gp_launch *launch;
+    const struct gp_record *launch;
     unsigned steps;
 };
 
@@ -120,7 +120,7 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
 }
 
 int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_launch *launch, double *value, char *why, size_t why_size)
+                       const struct gp_record *launch, double *value, char *why, size_t why_size)
 {
     struct evaluation ev = {.device = device, .launch = launch};
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);

@@ -23,7 +23,7 @@ struct step {
     unsigned left, right;
 };
 
-/* What is seldom looked at. */
+/* What is seldom read. */
 struct detail {
     const void *what;   /* the name of a counter, a fact, or an entry whose result this is */
     size_t found;       /* a counter: where it stood among those of the last launch */
@@ -104,7 +104,7 @@ static unsigned add_leaf(struct gp_program *p, enum kind kind, const void *what,
 /* What depends on the device alone is known beforehand. */
 static unsigned add_fact(struct gp_program *p, const struct gp_fact *fact)
 {
-    static const struct gp_launch no_launch;
+    static const struct gp_record no_launch;
     char why[GP_WHY_SIZE];
     double value = NAN;
     if (strncmp(fact->name, "device.", 7) != 0)
@@ -246,7 +246,7 @@ struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_de
 /* ---- running --------------------------------------------------------------------------------- */
 
 /* Launches mostly have the same counters in the same order. */
-static const struct gp_counter *find_counter(struct detail *d, const struct gp_launch *launch)
+static const struct gp_counter *find_counter(struct detail *d, const struct gp_record *launch)
 {
     const struct gp_counter *counters = launch->counters;
     if (d->found < launch->counter_count &&
@@ -261,7 +261,7 @@ static const struct gp_counter *find_counter(struct detail *d, const struct gp_l
     return NULL;
 }
 
-static double value_of_counter(struct detail *d, const struct gp_launch *launch)
+static double value_of_counter(struct detail *d, const struct gp_record *launch)
 {
     const struct gp_counter *c = find_counter(d, launch);
     const char *otherwise = launch->skipped ? launch->skipped : "";
@@ -270,7 +270,7 @@ static double value_of_counter(struct detail *d, const struct gp_launch *launch)
 }
 
 static double value_of_fact(const struct gp_fact *fact, const struct gp_device *device,
-                            const struct gp_launch *launch)
+                            const struct gp_record *launch)
 {
     double value;
     char why[GP_WHY_SIZE];
@@ -293,7 +293,7 @@ static void note_cause(struct gp_program *p, unsigned i)
     p->values[i] = NAN;
 }
 
-static void run_steps(struct gp_program *p, const struct gp_launch *launch)
+static void run_steps(struct gp_program *p, const struct gp_record *launch)
 {
     double *values = p->values;
     for (unsigned i = 0; i < p->count; i++) {
@@ -330,7 +330,7 @@ static bool is_same(const struct reason *r, enum kind kind, const struct detail 
 }
 
 /* Why the metric has no value. */
-static const char *reason_of(struct gp_program *p, const struct gp_launch *launch, size_t metric)
+static const char *reason_of(struct gp_program *p, const struct gp_record *launch, size_t metric)
 {
     struct reason *r = &p->reasons[metric];
     const unsigned number = p->details[p->of_metric[metric]].cause;
@@ -348,7 +348,7 @@ static const char *reason_of(struct gp_program *p, const struct gp_launch *launc
     return r->text;
 }
 
-void gp_program_run(struct gp_program *p, const struct gp_launch *launch,
+void gp_program_run(struct gp_program *p, const struct gp_record *launch,
                     void (*take)(void *user, size_t i, double value, const char *why), void *user)
 {
     run_steps(p, launch);

@@ -15,7 +15,7 @@ void gp_program_free(struct gp_program *p);
 
 /* Computes all selected metrics of one launch. `take` is called for each, in the selection's order;
  * why is NULL where there is a value. The same values and reasons as gp_metric_evaluate. */
-void gp_program_run(struct gp_program *p, const struct gp_launch *launch,
+void gp_program_run(struct gp_program *p, const struct gp_record *launch,
                     void (*take)(void *user, size_t i, double value, const char *why), void *user);
 
 #endif

@@ -62,7 +62,7 @@ static void the_papers_metrics_are_in_the_default_set(void **state)
 }
 
 static void has_value(const struct gp_metrics *m, const struct gp_device *device,
-                      const struct gp_launch *launch, const char *name, double expected)
+                      const struct gp_record *launch, const char *name, double expected)
 {
     double value = NAN;
     char why[GP_WHY_SIZE] = "";
@@ -112,7 +112,7 @@ static void formulas_give_what_the_definitions_say(void **state)
         {"smsp__thread_inst_executed_pred_on.sum", 80, NULL},
         {"sm__warps_active.avg.pct_of_peak_sustained_active", 76.755, NULL},
     };
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
@@ -126,8 +126,8 @@ static void formulas_give_what_the_definitions_say(void **state)
     has_value(m, &device, &launch, "flops", (1030 + 94678) / 2e-3);
     has_value(m, &device, &launch, "flop_per_byte", (1030 + 94678) / (45.0 * 32));
     has_value(m, &device, &launch, "flop_per_dram_byte", (1030 + 94678) / 4e6);
-    double lanes = 132 * 2 * 1.98e9, cycles = 132 * 1.98e9;
-    double of_threads = (1000 / (lanes * 128) + 9 / (lanes * 64) + 21 / (lanes * 256)) / 2e-3;
+    double peak = 132 * 2 * 1.98e9, cycles = 132 * 1.98e9;
+    double of_threads = (1000 / (peak * 128) + 9 / (peak * 64) + 21 / (peak * 256)) / 2e-3;
     double of_tensor = (4600 / (cycles * 4096) + 70 / (cycles * 2048) + 8 / (cycles * 256) +
                         90000 / (cycles * 8192)) /
                        2e-3;
@@ -170,7 +170,7 @@ static void shares_of_time_are_of_the_kernels_own(void **state)
         {"pcie__cycles_elapsed.avg.per_second", 2e9, NULL},
         {"pcie__read_bytes.sum.pct_of_peak_sustained_elapsed", 30, NULL},
     };
-    struct gp_launch launch = {
+    struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
@@ -221,20 +221,20 @@ static void no_metric_takes_a_share_of_the_range(void **state)
     gp_metrics_close(m);
 }
 
-struct told {
+struct seen {
     const struct gp_metrics *metrics;
     const struct gp_device *device;
-    const struct gp_launch *launch;
+    const struct gp_record *launch;
     size_t values, reasons;
 };
 
 static void is_as_alone(void *user, size_t i, double value, const char *why)
 {
-    struct told *told = user;
-    const struct gp_metric *metric = gp_metrics_selected(told->metrics, i);
+    struct seen *seen = user;
+    const struct gp_metric *metric = gp_metrics_selected(seen->metrics, i);
     double alone = 0;
     char why_alone[GP_WHY_SIZE] = "";
-    bool has_value = gp_metric_evaluate(metric, told->device, told->launch, &alone, why_alone,
+    bool has_value = gp_metric_evaluate(metric, seen->device, seen->launch, &alone, why_alone,
                                         sizeof(why_alone)) == 0;
     if (has_value != !why)
         fail_msg("%s: %s, alone %s", metric->name, why ? why : "a value", why_alone);
@@ -242,8 +242,8 @@ static void is_as_alone(void *user, size_t i, double value, const char *why)
         fail_msg("%s is %.17g, alone %.17g", metric->name, value, alone);
     if (why && strcmp(why, why_alone) != 0)
         fail_msg("%s: '%s', alone '%s'", metric->name, why, why_alone);
-    told->values += has_value;
-    told->reasons += !has_value;
+    seen->values += has_value;
+    seen->reasons += !has_value;
 }
 
 /* Counters with values, of which some are 0, some absent for one of two reasons, some not there. */
@@ -283,16 +283,16 @@ static void all_metrics_at_once_are_as_one_by_one(void **state)
         struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
         struct gp_program *p = gp_program_new(m, &devices[d]);
         assert_true(counters && p);
-        struct told told = {.metrics = m, .device = &devices[d]};
+        struct seen seen = {.metrics = m, .device = &devices[d]};
         for (unsigned n = 0; n < 200; n++) {
-            struct gp_launch launch = {.grid = {n % 7, 1, 1}, .block = {n % 3 * 32, 1, 1}};
+            struct gp_record launch = {.grid = {n % 7, 1, 1}, .block = {n % 3 * 32, 1, 1}};
             launch.counters = counters;
             launch.counter_count = some_counters(counters, names, count);
             launch.skipped = n % 5 ? NULL : "left out";
-            told.launch = &launch;
-            gp_program_run(p, &launch, is_as_alone, &told);
+            seen.launch = &launch;
+            gp_program_run(p, &launch, is_as_alone, &seen);
         }
-        assert_true(told.values > 1000 && told.reasons > 1000);
+        assert_true(seen.values > 1000 && seen.reasons > 1000);
         gp_program_free(p);
         free(counters);
         free(names);
@@ -310,7 +310,7 @@ static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
         {"smsp__sass_branch_targets_threads_uniform.sum", 0, NULL},
         {"smsp__sass_branch_targets_threads_divergent.sum", 0, NULL},
     };
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
@@ -361,7 +361,7 @@ static void no_ratio_has_a_value_where_nothing_was_counted(void **state)
         assert_non_null(counters);
         for (size_t i = 0; i < count; i++)
             counters[i].name = names[i];
-        const struct gp_launch launch = {.counter_count = count, .counters = counters};
+        const struct gp_record launch = {.counter_count = count, .counters = counters};
         for (size_t i = 0; i < gp_metrics_count(m); i++) {
             const struct gp_metric *metric = gp_metrics_at(m, i);
             double value;

@@ -1,5 +1,5 @@
 /* report/: units, names that fit, summaries in bounded memory, the report against a golden file.
- * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, and look at the diff. */
+ * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, then read the diff. */
 #include "report/colour.h"
 #include "report/layout.h"
 #include "report/rows.h"
@@ -144,7 +144,7 @@ static void launches_are_folded_into_groups(void **state)
     struct gp_counter counters[] = {{"gpu__time_duration.sum", 0, NULL},
                                     {"dram__bytes_read.sum", 0, NULL}};
     char kernel[] = "k";
-    struct gp_launch l = {.kernel = kernel,
+    struct gp_record l = {.kernel = kernel,
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
                           .passes = 2,
@@ -194,7 +194,7 @@ static void what_differs_is_another_group(void **state)
     (void)state;
     struct gp_metrics *m = selecting("duration");
     struct gp_summary *s = gp_summary_new(m);
-    struct gp_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    struct gp_record l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
     gp_summary_launch(s, &l);
     l.block[1] = 2;
     gp_summary_launch(s, &l);
@@ -220,7 +220,7 @@ static void counts_say_how_many_launches_there_were(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     const struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
                           .passes = 2,
@@ -299,7 +299,7 @@ static void times_of_a_grid_stand_for_its_launches_only(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .grid = {1, 1, 1},
                           .block = {32, 1, 1},
                           .counter_count = 1,
@@ -333,7 +333,7 @@ static void take_turn(struct gp_summary *s, int hardware, double duration, doubl
         {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 50,
          hardware ? elsewhere : shared_absent},
     };
-    const struct gp_launch l = {.kernel = "k",
+    const struct gp_record l = {.kernel = "k",
                                 .grid = {8, 1, 1},
                                 .block = {32, 1, 1},
                                 .passes = 1,
@@ -400,7 +400,7 @@ static void a_time_makes_no_launch_one_with_hardware_counters(void **state)
     gp_summary_device(s, &h200);
     struct gp_counter counters[] = {{"gpu__time_duration.sum", 1000, NULL},
                                     {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, NULL}};
-    struct gp_launch l = {.kernel = "k", .counter_count = 2, .counters = counters};
+    struct gp_record l = {.kernel = "k", .counter_count = 2, .counters = counters};
     gp_summary_launch(s, &l);
     l.counter_count = 1;
     gp_summary_launch(s, &l);
@@ -425,7 +425,7 @@ static void only_launches_that_took_turns_are_combined(void **state)
                                  {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, "it broke off"}};
     struct gp_counter counted[] = {{"gpu__time_duration.sum", 0, "it was not timed"},
                                    {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, NULL}};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
                           .counter_count = 2,
@@ -453,7 +453,7 @@ static void launches_of_6000_grids_are_all_counted(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     const struct gp_counter time = {"gpu__time_duration.sum", 1000, NULL};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .block = {1, 1, 1},
                           .passes = 3,
                           .overhead_ms = 2,
@@ -482,7 +482,7 @@ static void memory_is_bounded(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     char reason[64];
-    struct gp_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .skipped = reason};
+    struct gp_record l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .skipped = reason};
     for (unsigned i = 1; i <= GP_SUMMARY_MAX_GROUPS + 10; i++) {
         l.grid[0] = i;
         snprintf(reason, sizeof(reason), "reason %u", i);
@@ -511,7 +511,7 @@ static void memory_is_bounded(void **state)
 /* A launch as the paper's measurements would have it; each test changes what it is about. */
 struct sample {
     struct gp_counter counters[34];
-    struct gp_launch launch;
+    struct gp_record launch;
 };
 
 static double *counter(struct sample *s, const char *name)
@@ -732,7 +732,7 @@ static void rows_without_times_are_ordered_by_launches(void **state)
     gp_metrics_close(m);
 }
 
-static void counters_of_launches_alike_are_told(void **state)
+static void counters_of_launches_alike_are_named(void **state)
 {
     (void)state;
     struct gp_metrics *m = selecting("gld_efficiency");
@@ -779,7 +779,7 @@ int main(void)
         cmocka_unit_test(colour_is_for_terminals_that_want_it),
         cmocka_unit_test(nothing_launched_is_said),
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
-        cmocka_unit_test(counters_of_launches_alike_are_told),
+        cmocka_unit_test(counters_of_launches_alike_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
