@@ -801,6 +801,46 @@ static void names_keep_what_differs(void **state)
     }
 }
 
+/* Names that only differ deep inside stay different in a narrow column. */
+static void names_that_fit_stay_different(void **state)
+{
+    (void)state;
+    static const char *const long_names[] = {
+        "vectorized_elementwise_kernel<0, ..>",
+        "vectorized_elementwise_kernel<12, ..>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<1>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<2>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<2>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_B, Tile<2>, Epilogue_of_another_long_name>",
+        "short",
+        "a_name_without_arguments_that_is_much_too_long_1_for_it",
+        "a_name_without_arguments_that_is_much_too_long_2_for_it",
+    };
+    enum { COUNT = sizeof(long_names) / sizeof(long_names[0]) };
+    for (size_t width = 60; width >= 12; width -= 4) {
+        char *names[COUNT];
+        for (size_t i = 0; i < COUNT; i++)
+            names[i] = strdup(long_names[i]);
+        assert_int_equal(gp_names_fit(names, COUNT, width), 0);
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_true(strlen(names[i]) <= width);
+            for (size_t k = 0; k < i; k++)
+                if ((strcmp(names[i], names[k]) == 0) !=
+                    (strcmp(long_names[i], long_names[k]) == 0))
+                    fail_msg("%zu columns: %s", width, names[i]);
+        }
+        assert_string_equal(names[6], "short");
+        for (size_t i = 0; i < COUNT; i++)
+            free(names[i]);
+    }
+    char *pair[] = {strdup(long_names[0]), strdup(long_names[1])};
+    assert_int_equal(gp_names_fit(pair, 2, 28), 0);
+    assert_non_null(strstr(pair[0], "<0, ..>"));
+    assert_non_null(strstr(pair[1], "<12, ..>"));
+    free(pair[0]);
+    free(pair[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -829,6 +869,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
         cmocka_unit_test(names_keep_what_differs),
+        cmocka_unit_test(names_that_fit_stay_different),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
