@@ -28,6 +28,7 @@
 #include "memory/budget.h"
 #include "profile/code_lines.h"
 #include "profile/writer.h"
+#include "report/colour.h"
 #include "report/copies.h"
 #include "report/sources.h"
 #include "report/summary.h"
@@ -64,7 +65,7 @@ static struct {
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
-    const char *profile; /* what it writes; NULL: not known */
+    const char *profile; /* what it writes; NULL: nothing that stays */
     struct gp_summary *summary;
     bool reported, gave_up;
     pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
@@ -318,7 +319,7 @@ static void open_output(void)
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
-    else
+    else if (!gp_checks_remove_profile())
         session.profile = strdup(gp_text_string(&path));
     gp_text_free(&path);
 }
@@ -466,14 +467,19 @@ static void record_count(void *unused, const struct gp_count *count)
 
 static void write_report(const struct gp_text *report)
 {
-    struct gp_text rest = {0};
+    struct gp_text rest = {0}, coloured = {0};
     const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
-    if (profile)
+    if (profile && session.profile)
         gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
                      session.details ? " --details" : "", profile);
     else
         gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
+    if (gp_colour_wanted(gp_log_is_terminal()))
+        gp_colour(gp_text_string(report), &coloured);
+    if (coloured.length > 0 && !coloured.failed)
+        report = &coloured;
     gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
+    gp_text_free(&coloured);
     gp_text_free(&rest);
 }
 

@@ -351,12 +351,12 @@ static void a_header_is_named_with_the_line_that_calls_it(void **state)
     struct gp_sources *sources = gp_sources_new();
     assert_true(gp_sources_add(sources, &source));
     assert_true(gp_sources_add_cubin(sources, &image));
-    struct gp_text place = {0};
-    assert_true(gp_lines_heaviest(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &place));
+    struct gp_text line = {0};
+    assert_true(gp_lines_heaviest(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &line));
     snprintf(expected, sizeof(expected), "lines.cu:%u (", line_of("call into a header"));
-    if (strncmp(gp_text_string(&place), expected, strlen(expected)) != 0)
-        fail_msg("%s instead of %s", gp_text_string(&place), expected);
-    gp_text_free(&place);
+    if (strncmp(gp_text_string(&line), expected, strlen(expected)) != 0)
+        fail_msg("%s instead of %s", gp_text_string(&line), expected);
+    gp_text_free(&line);
     gp_sources_free(sources);
 }
 
