@@ -27,6 +27,7 @@ class Kernel:
         self.program, self.name = program, raw["brief"]
         self.block, self.launches, self.seconds = raw["block"], raw["launches"], raw["seconds"]
         self.measured = raw["measured"]
+        self.source = raw.get("source") or []
         self.bound = raw["bound"]
         self.advice = [c for c in profile["changes"] if c["kernel"] == number]
         self.stats = dict(zip((m["name"] for m in profile["metrics"]), raw["stats"]))
@@ -153,6 +154,21 @@ def fan2_efficiency(kernels):
     return text, values[2] < values[0] and values[3] < values[1], small
 
 
+def counted_at_lines(kernel, name):
+    return sum(line["counts"].get(name, 0) for line in kernel.source)
+
+
+def lava_conflicts(kernels):
+    """Whether what lanes load of structs of 32 bytes still meets in one bank, or is kept in registers."""
+    k = of(kernels, "lavaMD", "kernel_gpu_cuda")
+    steps = counted_at_lines(k, "wavefronts") if k else 0
+    if not steps:
+        return None
+    share = counted_at_lines(k, "bank conflicts") / steps
+    holds = share > 0.1
+    return f"{100 * share:.1f} % of the steps of shared memory", holds, k, "bank_conflicts" if holds else "not bank_conflicts"
+
+
 FINDINGS = [  # what the paper found, its figure, what to ask of ours, the rule that says it ("not": that must not)
     ("kernels that reach less than 0.04 of the peak FLOP/s", "36 of 37; best 0.177 (lavaMD)", few_flops),
     ("kernels that use less than half of the DRAM bandwidth", "28 of 37; best 0.727 (cfd cuda_time_step)", little_dram),
@@ -163,7 +179,8 @@ FINDINGS = [  # what the paper found, its figure, what to ask of ours, the rule 
     ("gaussian Fan2, blocks of 4 x 4 and 16 x 16: occupancy, time", "0.2 and 0.86, 56 % less time", fan2_blocks),
     ("gaussian Fan2, the same: global efficiencies fall", "lower", fan2_efficiency),
     ("lavaMD: shared efficiency, structs of 32 bytes", "0.4211, the lowest",
-     one("lavaMD", "kernel_gpu_cuda", "shared_efficiency", lambda v: v < 0.6), "bank_conflicts"),
+     one("lavaMD", "kernel_gpu_cuda", "shared_efficiency", lambda v: v < 0.6)),
+    ("lavaMD: bank conflicts, which the paper has as the reason", "lanes n and n + 4 share banks", lava_conflicts),
     ("mummergpuKernel: efficiency of loads by a random index", "0.032, the lowest",
      one("mummergpu", "mummergpuKernel", "gld_efficiency", lambda v: v < 0.3), "uncoalesced"),
     ("mummergpu printKernel: efficiency of stores to struct members", "0.0938, the lowest",
@@ -198,7 +215,8 @@ def findings(kernels):
         if answer is None:
             yield finding, paper, "not measured", "-", ""
             continue
-        said = advised(answer[2], expected[0] if expected else None) if len(answer) > 2 else ""
+        rule = answer[3] if len(answer) > 3 else expected[0] if expected else None
+        said = advised(answer[2], rule) if len(answer) > 2 else ""
         yield finding, paper, answer[0], "yes" if answer[1] else "no", said
 
 
@@ -318,6 +336,9 @@ def self_test():
     answers = {row[0]: row for row in findings([small, large, none])}
     assert answers["lud_internal: lanes of a warp that are active"][2:4] == ("not measured", "-")
     assert answers["gaussian Fan2, blocks of 4 x 4: occupancy"][2:4] == ("0.2000", "yes")
+    lava = made("lavaMD", "kernel_gpu_cuda", 1.0, shared_efficiency=9)
+    lava.source = [{"counts": {"wavefronts": 100, "bank conflicts": 3}}, {"counts": {"sectors": 5}}]
+    assert lava_conflicts([lava])[:2] == ("3.0 % of the steps of shared memory", False) and lava_conflicts([small]) is None
     small.advice = [{"rule": "small_blocks"}]
     assert {row[0]: row for row in findings([small, large])}["gaussian Fan2, blocks of 4 x 4: occupancy"][4] == "yes: small_blocks"
     assert advised(small, "bank_conflicts") == "no: small_blocks" and advised(small, "not divergence").startswith("yes")
