@@ -288,9 +288,8 @@ static bool part_from(char *const *names, char *const *shown, size_t count, size
             continue;
         if (!number)
             show_from(names[i], prefix, width, shown[i]);
-        else if (strcmp(names[i], names[first]) != 0)
-            snprintf(shown[i] + least(strlen(same), width > 4 ? width - 4 : 0), 5, "#%zu",
-                     ++different % 1000);
+        else if (width >= 4 && strcmp(names[i], names[first]) != 0)
+            snprintf(shown[i] + least(strlen(same), width - 4), 5, "#%zu", ++different % 1000);
     }
     free(same);
     return prefix != SIZE_MAX;
