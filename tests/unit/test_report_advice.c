@@ -316,6 +316,26 @@ static void scattered_accesses_are_found_with_their_line(void **state)
 }
 
 /* All lanes read one address: of 32 bytes four are asked for, and nothing is wasted. */
+/* Structs that are read as a whole, member by member: half of the sectors of each access, but
+ * nothing of what DRAM moves, and DRAM is what bounds. */
+static void what_the_busy_dram_does_not_move_is_no_waste(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "_Z8membersv");
+    set(&s, "smsp__inst_executed.sum", 0.05 * 4 * SMS * CYCLES);
+    set(&s, "dram__bytes_read.sum", 3.7e9);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 3.9e9 / 32);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 3.7e9);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 2 * 3.7e9 / 32);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 2 * 3.7e9 / 128);
+    const struct gp_instruction_counts counts[] = {
+        {0, 0x10, {[GP_COUNT_SECTORS] = 231250000, [GP_COUNT_SECTORS_IDEAL] = 231250000 / 2}}};
+    struct gp_sources *sources = count_instructions("_Z8membersv", counts, 1);
+    first_advice_is(&s, sources, "dram", NULL);
+    gp_sources_free(sources);
+}
+
 static void a_broadcast_is_no_waste(void **state)
 {
     (void)state;
@@ -851,6 +871,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured_bounds_nothing),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
+        cmocka_unit_test(what_the_busy_dram_does_not_move_is_no_waste),
         cmocka_unit_test(a_broadcast_is_no_waste),
         cmocka_unit_test(idle_lanes_are_no_bank_conflicts),
         cmocka_unit_test(what_limits_occupancy_is_named_where_warps_wait),
