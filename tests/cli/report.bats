@@ -254,7 +254,7 @@ END
     [[ $output == *DETAILS*"duration "* ]]
 }
 
-@test "a busy loop fits a screen of 60 lines and 120 columns, with kernels that can be told from each other" {
+@test "a busy loop fits a screen of 60 lines and 120 columns, each kernel with a name of its own" {
     python3 "$BATS_TEST_DIRNAME/make_busy_profile.py" >busy.jsonl
     "$gpuprof" report busy.jsonl >screen
     [ "$(wc -l <screen)" -le 60 ]
