@@ -272,7 +272,7 @@ static void show_from(const char *name, size_t at, size_t width, char *out)
         snprintf(out, width + 1, "%.*s...%.*s", (int)front, name, (int)(end - begin), name + begin);
 }
 
-/* Parts those that look the same as names[first]; true where there are some. */
+/* Makes names that are shown as names[first] is differ; true where there are some. */
 static bool part_from(char *const *names, char *const *shown, size_t count, size_t first,
                       size_t width, bool number)
 {

@@ -227,7 +227,7 @@ function sourceRow(line, names, most) {
             cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
             return cell;
         }), h('td', {class: 'code'}, line.text, line.chains.map((chain, i) => h('div', {class: 'muted'},
-            `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and at more places' : ''}`))));
+            `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and through more calls' : ''}`))));
 }
 
 function sourceSection(kernel) {
