@@ -647,6 +647,11 @@ counted() {
         tr -d '[]' | awk -F, -v column="$2" '{ sum += $(column + 2) } END { print sum + 0 }'
 }
 
+# column METRIC: its place among the counts of the line in $counts.
+column() {
+    grep -o '"counts":\[[^]]*\]' <<<"$counts" | grep -o '"smsp[^"]*"' | grep -nx "\"$1\"" | cut -d: -f1
+}
+
 @test "what instructions counted sums up to the metrics" {
     profiled "$programs/snippets_linked" vector_add in_place
     [ "$(counted vector_add 1)" -eq $(($(metric vector_add gld_transactions) + $(metric vector_add gst_transactions))) ]
@@ -654,11 +659,11 @@ counted() {
     [ "$launches" -ge 1 ]
     each=$(($(metric scale_in_place gld_transactions) + $(metric scale_in_place gst_transactions)))
     [ "$(counted scale_in_place 1)" -eq $((launches * each)) ]
-}
-
-# column METRIC: its place among the counts of the line in $counts.
-column() {
-    grep -o '"counts":\[[^]]*\]' <<<"$counts" | grep -o '"smsp[^"]*"' | grep -nx "\"$1\"" | cut -d: -f1
+    profiled "$programs/snippets_linked" sum_shared
+    counts=$(grep '"type":"instructions","kernel":"sum_shared"' "$profile")
+    wavefronts=$(counted sum_shared "$(column smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared)")
+    [ "$wavefronts" -gt 0 ]
+    [[ "$(metric sum_shared smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum)" == *" $wavefronts" ]]
 }
 
 @test "with GPUPROF_LINES=instructions every instruction is counted, and sums up to the metrics" {
