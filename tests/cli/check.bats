@@ -43,6 +43,11 @@ rules() {
     run "$gpuprof" check --thresholds rules.ini nothing.jsonl good.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"nothing.jsonl: No such file or directory"* ]]
+    rules '[typo*]' 'gld_efficiency >= 90 %'
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"rules.ini: no section matches a kernel that was launched"* ]]
+    rules '[vector*]' 'gld_efficiency >= 90 %'
     # A violation is one, whatever else could not be read.
     run "$gpuprof" check --thresholds rules.ini nothing.jsonl bad.jsonl
     [ "$status" -eq 1 ]
