@@ -1,4 +1,4 @@
-/* How much longer the program takes because of us. Owns the account; calls nothing.
+/* How much longer the program takes because of us. Owns the account.
  *
  * It is wall time: the time in which we hold up at least one thread of the program. Calls may lie
  * in one another, and several threads may be held up at once; no moment counts twice. A program

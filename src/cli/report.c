@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
+#include "report/colour.h"
 #include "report/copies.h"
 #include "report/layout.h"
 #include "report/merge.h"
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     METRICS,
@@ -358,6 +360,17 @@ static int select_metrics(struct gp_metrics *m, const char *path, const char *li
     return answer == 0 ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
 }
 
+/* As cli_print, with colour where standard output is a terminal that shows it. */
+static int print_coloured(struct gp_text *report)
+{
+    if (!gp_colour_wanted(isatty(STDOUT_FILENO) == 1) || report->failed)
+        return cli_print(report);
+    struct gp_text coloured = {0};
+    gp_colour(gp_text_string(report), &coloured);
+    gp_text_free(report);
+    return cli_print(&coloured);
+}
+
 static int report_files(struct gp_metrics *m, const struct cli_views *views,
                         const struct gp_table_options *table, char **paths, int count)
 {
@@ -371,7 +384,7 @@ static int report_files(struct gp_metrics *m, const struct cli_views *views,
             return answer;
         if (answer == CLI_OK)
             answer = report_together(m, views, table, paths + i, step, &out);
-        int printed = cli_print(&out);
+        int printed = print_coloured(&out);
         if (printed > answer)
             answer = printed;
         if (answer > worst)

@@ -15,6 +15,7 @@
 #include "base/stack.h"
 #include "base/text.h"
 #include "counters/code_counts.h"
+#include "counters/sass_session.h"
 #include "cuda/driver.h"
 #include "launch/checks.h"
 #include "launch/copies.h"
@@ -27,6 +28,7 @@
 #include "memory/budget.h"
 #include "profile/code_lines.h"
 #include "profile/writer.h"
+#include "report/colour.h"
 #include "report/copies.h"
 #include "report/sources.h"
 #include "report/summary.h"
@@ -334,6 +336,17 @@ static void read_cache_mode(void)
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
 }
 
+static void read_lines_mode(void)
+{
+    const char *mode = secure_getenv("GPUPROF_LINES");
+    if (!mode || !*mode || strcmp(mode, "accesses") == 0)
+        return;
+    if (strcmp(mode, "instructions") == 0)
+        gp_sass_sessions_count_instructions();
+    else
+        gp_say("GPUPROF_LINES=%s: unknown; say accesses (the default) or instructions", mode);
+}
+
 static void read_report_mode(void)
 {
     const char *mode = secure_getenv("GPUPROF_REPORT"), *metrics = secure_getenv("GPUPROF_METRICS");
@@ -454,14 +467,19 @@ static void record_count(void *unused, const struct gp_count *count)
 
 static void write_report(const struct gp_text *report)
 {
-    struct gp_text rest = {0};
+    struct gp_text rest = {0}, coloured = {0};
     const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
     if (profile && session.profile)
         gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
                      session.details ? " --details" : "", profile);
     else
         gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
+    if (gp_colour_wanted(gp_log_is_terminal()))
+        gp_colour(gp_text_string(report), &coloured);
+    if (coloured.length > 0 && !coloured.failed)
+        report = &coloured;
     gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
+    gp_text_free(&coloured);
     gp_text_free(&rest);
 }
 
@@ -599,6 +617,7 @@ static void start(void *unused)
         session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
+        read_lines_mode();
         read_report_mode();
         read_verify_mode();
         read_memory_limit();

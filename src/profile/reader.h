@@ -1,5 +1,5 @@
 /* Reads a profile line by line, of format 1 or 2, compressed or not, in memory that does not grow
- * with the number of launches. Owns nothing that outlives a call. */
+ * with the number of launches. */
 #ifndef GPUPROF_PROFILE_READER_H
 #define GPUPROF_PROFILE_READER_H
 

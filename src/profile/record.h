@@ -1,5 +1,5 @@
 /* What is known of a device, a kernel launch and its counters, how often a kernel was launched: the
- * words every room below CUDA speaks. Owns nothing but types.
+ * words every room below CUDA speaks.
  *
  * A struct gp_record travels from launch/ to profile/; metrics/ and report/ read it, either in the
  * profiled process or years later out of a profile file. */

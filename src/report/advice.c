@@ -218,3 +218,12 @@ void gp_findings_free(struct gp_findings *f)
     free(f->bounds);
     *f = (struct gp_findings){0};
 }
+
+/* A tenth of a percent is much of what is left behind large gains. */
+void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE])
+{
+    int digits = gain < 0.0995 || (gain > 0.9 && gain < 0.9995) ? 1 : 0;
+    double steps = digits ? 1000 : 100, count = gain * steps;
+    count = up_to ? ceil(count - 1e-6) : round(count);
+    snprintf(out, GP_GAIN_SIZE, "%s%.*f %%", up_to ? "up to " : "", digits, 100 * count / steps);
+}

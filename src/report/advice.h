@@ -42,6 +42,10 @@ int gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                      void *user);
 void gp_findings_free(struct gp_findings *f);
 
+/* "up to 41 %", "4.6 %". A bound is rounded up, or it would not hold. */
+#define GP_GAIN_SIZE 24
+void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE]);
+
 /* True for the kernels of libraries that come compiled: only what their caller chooses can change.
  */
 bool gp_is_library_kernel(const char *name);

@@ -45,22 +45,16 @@ void gp_html_add_process(struct gp_text *out, const struct gp_html_process *proc
 
 static void add_totals(const struct gp_rows *r, struct gp_text *out)
 {
-    const struct gp_summary *s = r->summary;
-    uint64_t measured = 0, replays = 0;
-    for (size_t i = 0; i < gp_summary_group_count(s); i++) {
-        const struct gp_group *g = gp_summary_group(s, i);
-        measured += g->measured;
-        replays += g->replays;
-    }
+    struct gp_totals t = gp_summary_totals(r->summary);
     gp_json_key(out, "totals");
     gp_text_addf(out,
                  "{\"launches\":%" PRIu64 ",\"measured\":%" PRIu64 ",\"replays\":%" PRIu64
                  ",\"ungrouped\":%" PRIu64 ",\"timed\":%s,\"seconds\":",
-                 gp_summary_launches(s), measured, replays, gp_summary_ungrouped(s),
+                 t.launches, t.measured, t.replays, gp_summary_ungrouped(r->summary),
                  r->timed ? "true" : "false");
     gp_json_number(out, r->seconds);
     gp_json_key(out, "overhead_seconds");
-    gp_json_number(out, gp_summary_added_seconds(s));
+    gp_json_number(out, t.added_seconds);
     gp_text_add(out, "}");
 }
 

@@ -39,6 +39,8 @@ uint64_t gp_lines_weigh(const struct gp_instruction_counts *c, enum gp_weight we
         return c->values[GP_COUNT_WARPS];
     case GP_WEIGHT_IDLE_LANES:
         return excess(32 * c->values[GP_COUNT_WARPS], c->values[GP_COUNT_THREADS_ON]);
+    case GP_WEIGHT_OFF_LANES:
+        return excess(c->values[GP_COUNT_THREADS], c->values[GP_COUNT_THREADS_ON]);
     default:
         return 0;
     }
@@ -65,6 +67,8 @@ static unsigned kinds_of(enum gp_weight weight)
         return 1u << GP_COUNT_WARPS;
     case GP_WEIGHT_IDLE_LANES:
         return 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON;
+    case GP_WEIGHT_OFF_LANES:
+        return 1u << GP_COUNT_THREADS | 1u << GP_COUNT_THREADS_ON;
     default:
         return 0;
     }

@@ -50,6 +50,7 @@ enum gp_weight {
     GP_WEIGHT_CONVERSIONS, /* between float and double */
     GP_WEIGHT_WARPS,
     GP_WEIGHT_IDLE_LANES,
+    GP_WEIGHT_OFF_LANES,
     GP_WEIGHT_COUNT
 };
 

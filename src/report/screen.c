@@ -67,22 +67,14 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
 
 void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
 {
-    const struct gp_group *rest = gp_summary_rest(summary);
-    uint64_t measured = rest->measured, replays = rest->replays;
-    for (size_t i = 0; i < gp_summary_group_count(summary); i++) {
-        const struct gp_group *g = gp_summary_group(summary, i);
-        measured += g->measured;
-        replays += g->replays;
-    }
-    uint64_t launches = gp_summary_launches(summary);
-    double added = gp_summary_added_seconds(summary);
+    struct gp_totals t = gp_summary_totals(summary);
     gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
-                 launches, launches == 1 ? "" : "es", measured);
-    if (replays > 0)
-        gp_text_addf(out, " with %" PRIu64 " replay%s", replays, plural(replays));
-    if (added > 0) {
+                 t.launches, t.launches == 1 ? "" : "es", t.measured);
+    if (t.replays > 0)
+        gp_text_addf(out, " with %" PRIu64 " replay%s", t.replays, plural(t.replays));
+    if (t.added_seconds > 0) {
         char cost[32];
-        gp_unit_format(added, "s", cost, sizeof(cost));
+        gp_unit_format(t.added_seconds, "s", cost, sizeof(cost));
         gp_text_addf(out, ", which added %s", cost);
     }
     gp_text_add(out, "\n");
@@ -331,26 +323,15 @@ static size_t advised_before(const struct gp_advice_list *list, size_t end)
     return count;
 }
 
-/* "up to 41 %". A bound is rounded up, or it would not hold; a tenth of a percent is much of what
- * is left behind large gains. */
-static void add_gain(const struct gp_advice *a, struct gp_text *out)
-{
-    int digits = a->gain < 0.0995 || (a->gain > 0.9 && a->gain < 0.9995) ? 1 : 0;
-    double steps = digits ? 1000 : 100, count = a->gain * steps;
-    count = a->up_to ? ceil(count - 1e-6) : round(count);
-    gp_text_addf(out, "%s%.*f %%", a->up_to ? "up to " : "", digits, 100 * count / steps);
-}
-
 static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
                        struct gp_text *out)
 {
-    char name[GP_COLUMNS + 1] = "the program";
+    char name[GP_COLUMNS + 1] = "the program", gain[GP_GAIN_SIZE];
     struct gp_text line = {0};
     if (a->row)
         format_name(s, a->row, NAME_WIDTH, name);
-    gp_text_addf(&line, "%zu. ", number);
-    add_gain(a, &line);
-    gp_text_addf(&line, ": %s", name);
+    gp_gain_format(a->gain, a->up_to, gain);
+    gp_text_addf(&line, "%zu. %s: %s", number, gain, name);
     if (a->where)
         gp_text_addf(&line, ", %s", a->where);
     gp_text_addf(&line, " (%s)", a->rule->name);

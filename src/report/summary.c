@@ -483,3 +483,18 @@ uint64_t gp_summary_other_skips(const struct gp_summary *s)
 {
     return s->other_skips;
 }
+
+struct gp_totals gp_summary_totals(const struct gp_summary *s)
+{
+    const struct gp_group *rest = gp_summary_rest(s);
+    struct gp_totals t = {.launches = gp_summary_launches(s),
+                          .measured = rest->measured,
+                          .replays = rest->replays,
+                          .added_seconds = gp_summary_added_seconds(s)};
+    for (size_t i = 0; i < gp_summary_group_count(s); i++) {
+        const struct gp_group *g = gp_summary_group(s, i);
+        t.measured += g->measured;
+        t.replays += g->replays;
+    }
+    return t;
+}

@@ -89,4 +89,11 @@ uint64_t gp_summary_ungrouped(const struct gp_summary *s);
 const struct gp_group *gp_summary_rest(const struct gp_summary *s);
 uint64_t gp_summary_other_skips(const struct gp_summary *s);
 
+/* Of all launches, those in no group included. */
+struct gp_totals {
+    uint64_t launches, measured, replays;
+    double added_seconds;
+};
+struct gp_totals gp_summary_totals(const struct gp_summary *s);
+
 #endif

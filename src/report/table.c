@@ -435,7 +435,7 @@ static int add_report(const struct gp_rows *r, const struct gp_table_options *op
     return answer;
 }
 
-/* A report looks the same whatever decimal sign the program's locale has. */
+/* A report is the same whatever decimal sign the program's locale has. */
 void gp_table_headline(const struct gp_summary *s, struct gp_text *out)
 {
     struct gp_plain_numbers plain;

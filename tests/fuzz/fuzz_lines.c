@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void look(const void *cubin, size_t size, const char *function)
+static void find(const void *cubin, size_t size, const char *function)
 {
     struct gp_frame frames[GP_MOST_FRAMES];
     volatile size_t seen;
@@ -40,12 +40,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(copy + 1, bytes, size);
     for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
         size_t slim_size;
-        look(copy + 1, size, functions[f]);
+        find(copy + 1, size, functions[f]);
         void *slim = gp_cubin_open(&cubin, copy + 1, size)
                          ? gp_cubin_slim(&cubin, functions[f], 1 << 20, &slim_size)
                          : NULL;
         if (slim)
-            look(slim, slim_size, functions[f]);
+            find(slim, slim_size, functions[f]);
         free(slim);
     }
     free(copy);

@@ -30,7 +30,7 @@ static void prepare(void)
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
-    static volatile size_t length; /* of all strings, so that all are looked at */
+    static volatile size_t length; /* of all strings, so that all are read */
     length = strlen(header->host) + strlen(header->time) + strlen(header->version);
     for (size_t i = 0; i < header->argument_count; i++)
         length = length + strlen(header->command[i]);

@@ -586,7 +586,7 @@ static void a_fold_has_a_median_for_each_run(void **state)
     for (int i = 0; i < 3; i++)
         assert_true(fabs(duration->medians[i] - 100e-6) < 1e-12);
     assert_true(duration->spread < 1e-12);
-    /* One in some of the launches was looked at. */
+    /* Some of the launches were evaluated. */
     assert_true(duration->launches < 3 * 512);
     assert_int_equal(s->series[gp_side_metric(&side, "achieved_occupancy")].runs, 0);
     gp_side_free(&side);

@@ -308,6 +308,19 @@ static void lines_sum_up_to_what_was_counted(void **state)
         called = called || (b.list[i].line == line_of("call of middle") &&
                             b.list[i].inclusive[0] > b.list[i].own[0]);
     assert_true(called);
+    /* And the one that is called says from where. */
+    char chain[80];
+    bool deepest = false;
+    snprintf(chain, sizeof(chain), "lines.cu:%u in middle, lines.cu:%u", line_of("call of deepest"),
+             line_of("call of middle"));
+    for (size_t i = 0; i < b.count; i++) {
+        if (b.list[i].line != line_of("deepest"))
+            continue;
+        assert_true(b.list[i].chain_count > 0);
+        assert_string_equal(b.list[i].chains[0], chain);
+        deepest = true;
+    }
+    assert_true(deepest);
     gp_by_line_free(&b);
     gp_sources_free(sources);
 }
@@ -338,12 +351,12 @@ static void a_header_is_named_with_the_line_that_calls_it(void **state)
     struct gp_sources *sources = gp_sources_new();
     assert_true(gp_sources_add(sources, &source));
     assert_true(gp_sources_add_cubin(sources, &image));
-    struct gp_text place = {0};
-    assert_true(gp_lines_heaviest(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &place));
+    struct gp_text line = {0};
+    assert_true(gp_lines_heaviest(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &line));
     snprintf(expected, sizeof(expected), "lines.cu:%u (", line_of("call into a header"));
-    if (strncmp(gp_text_string(&place), expected, strlen(expected)) != 0)
-        fail_msg("%s instead of %s", gp_text_string(&place), expected);
-    gp_text_free(&place);
+    if (strncmp(gp_text_string(&line), expected, strlen(expected)) != 0)
+        fail_msg("%s instead of %s", gp_text_string(&line), expected);
+    gp_text_free(&line);
     gp_sources_free(sources);
 }
 

@@ -178,7 +178,7 @@ static void half_precision_peaks(void **state)
 }
 
 /* Results per clock cycle and SM, 0 where no source says. */
-static int lanes_of(int major, int minor, enum gp_precision precision)
+static int results_of(int major, int minor, enum gp_precision precision)
 {
     char why[256] = "";
     double value = 0;
@@ -197,9 +197,9 @@ static void peaks_of_chips_after_the_first_of_their_kind(void **state)
         {8, 7, 0, 128, 2}, {10, 3, 0, 128, 2}, {11, 0, 0, 128, 2}, {12, 1, 128, 128, 2}};
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         const int *e = expected[i];
-        assert_int_equal(lanes_of(e[0], e[1], GP_HALF), e[2]);
-        assert_int_equal(lanes_of(e[0], e[1], GP_SINGLE), e[3]);
-        assert_int_equal(lanes_of(e[0], e[1], GP_DOUBLE), e[4]);
+        assert_int_equal(results_of(e[0], e[1], GP_HALF), e[2]);
+        assert_int_equal(results_of(e[0], e[1], GP_SINGLE), e[3]);
+        assert_int_equal(results_of(e[0], e[1], GP_DOUBLE), e[4]);
     }
 }
 

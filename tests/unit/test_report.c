@@ -1,5 +1,6 @@
 /* report/: units, names that fit, summaries in bounded memory, the report against a golden file.
- * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, and look at the diff. */
+ * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, then read the diff. */
+#include "report/colour.h"
 #include "report/layout.h"
 #include "report/rows.h"
 #include "report/summary.h"
@@ -509,7 +510,7 @@ static void memory_is_bounded(void **state)
 
 /* A launch as the paper's measurements would have it; each test changes what it is about. */
 struct sample {
-    struct gp_counter counters[32];
+    struct gp_counter counters[34];
     struct gp_record launch;
 };
 
@@ -528,6 +529,8 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
         .counters =
             {
                 {"gpu__time_duration.sum", 65000, NULL},
+                {"gpc__cycles_elapsed.max", 100000, NULL},
+                {"gpc__cycles_elapsed.avg.per_second", 1.755e9, NULL},
                 {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, NULL},
                 {"dram__bytes_read.sum", 134217728, NULL},
                 {"dram__bytes_write.sum", 60000000, NULL},
@@ -569,7 +572,7 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
                 .registers = 16,
                 .shared_carveout = -1,
                 .passes = 2,
-                .counter_count = 32,
+                .counter_count = 34,
             },
     };
     s->launch.counters = s->counters;
@@ -646,6 +649,49 @@ static void the_report_is_as_it_was(void **state)
     gp_metrics_close(m);
 }
 
+/* Where the marks of a terminal are left out it is the same report. */
+static void colour_changes_no_letter(void **state)
+{
+    (void)state;
+    static const char report[] =
+        "gpuprof 0.1.0: 1 kernel launch\nGPU 0: NVIDIA H200\n\nKERNELS, by their share\n"
+        "   time  launches\n 100.0%         1\n\nWORTH CHANGING\n1. up to 18 %: k (waiting)\n"
+        "\nNOT MEASURED, or not completely\n   all: of it";
+    struct gp_text out = {0}, plain = {0};
+    gp_colour(report, &out);
+    for (const char *p = out.data; *p; p++) {
+        if (*p == '\033')
+            p += strcspn(p, "m");
+        else
+            gp_text_add_bytes(&plain, p, 1);
+    }
+    assert_string_equal(plain.data, report);
+    assert_non_null(strstr(out.data, "\033[1mKERNELS, by their share\033[m\n"));
+    assert_non_null(strstr(out.data, "\033[2m   time  launches\033[m\n"));
+    assert_non_null(strstr(out.data, "\033[1;33m1. up to 18 %\033[m: k (waiting)\n"));
+    assert_non_null(strstr(out.data, "\n 100.0%         1\n"));
+    gp_text_free(&out);
+    gp_text_free(&plain);
+}
+
+static void colour_is_for_terminals_that_want_it(void **state)
+{
+    (void)state;
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    assert_true(gp_colour_wanted(true));
+    assert_false(gp_colour_wanted(false));
+    setenv("NO_COLOR", "", 1);
+    assert_true(gp_colour_wanted(true));
+    setenv("NO_COLOR", "1", 1);
+    assert_false(gp_colour_wanted(true));
+    unsetenv("NO_COLOR");
+    setenv("TERM", "dumb", 1);
+    assert_false(gp_colour_wanted(true));
+    unsetenv("TERM");
+    assert_false(gp_colour_wanted(true));
+}
+
 static void nothing_launched_is_said(void **state)
 {
     (void)state;
@@ -686,7 +732,7 @@ static void rows_without_times_are_ordered_by_launches(void **state)
     gp_metrics_close(m);
 }
 
-static void counters_of_launches_alike_are_told(void **state)
+static void counters_of_launches_alike_are_named(void **state)
 {
     (void)state;
     struct gp_metrics *m = selecting("gld_efficiency");
@@ -729,9 +775,11 @@ int main(void)
         cmocka_unit_test(launches_of_6000_grids_are_all_counted),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_report_is_as_it_was),
+        cmocka_unit_test(colour_changes_no_letter),
+        cmocka_unit_test(colour_is_for_terminals_that_want_it),
         cmocka_unit_test(nothing_launched_is_said),
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
-        cmocka_unit_test(counters_of_launches_alike_are_told),
+        cmocka_unit_test(counters_of_launches_alike_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

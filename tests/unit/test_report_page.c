@@ -2,8 +2,10 @@
  * in markup, launches as columns, curves of occupancy, roofs. */
 #include "metrics/occupancy.h"
 #include "metrics/roofs.h"
+#include "report/html_lines.h"
 #include "report/json.h"
 #include "report/launch_columns.h"
+#include "report/lines.h"
 #include "report/occupancy_curves.h"
 
 #include "h200.h"
@@ -219,6 +221,34 @@ static void curves_pass_through_the_kernel(void **state)
     gp_text_free(&out);
 }
 
+/* ---- lines of the source ---- */
+
+/* Of sectors that would be there at best nothing is known: then none are wasted. */
+static void lines_have_no_count_that_was_not_made(void **state)
+{
+    (void)state;
+    const char *const functions[] = {"k"};
+    const struct gp_instruction_counts at[] = {
+        {0, 0x40, {[GP_COUNT_SECTORS] = 100, [GP_COUNT_THREADS] = 32}}};
+    const struct gp_lines lines = {
+        .source = {.kernel = "k",
+                   .cc = 90,
+                   .launches = 1,
+                   .kinds = 1u << GP_COUNT_SECTORS | 1u << GP_COUNT_THREADS,
+                   .function_count = 1,
+                   .functions = functions,
+                   .instruction_count = 1,
+                   .instructions = at,
+                   .code = ""},
+        .no_lines = "none"};
+    struct gp_text out = {0};
+    gp_html_lines(&lines, &out);
+    assert_non_null(strstr(gp_text_string(&out), "\"sectors\":100"));
+    assert_null(strstr(gp_text_string(&out), "wasted"));
+    assert_null(strstr(gp_text_string(&out), "lanes"));
+    gp_text_free(&out);
+}
+
 /* ---- roofs ---- */
 
 static void keep(void *user, const struct gp_roof *roof)
@@ -270,6 +300,7 @@ int main(void)
         cmocka_unit_test(launches_are_put_in_order),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(curves_pass_through_the_kernel),
+        cmocka_unit_test(lines_have_no_count_that_was_not_made),
         cmocka_unit_test(roofs_are_measured_or_nominal),
         cmocka_unit_test(a_simulated_gpu_has_no_measured_roof),
     };

@@ -50,6 +50,10 @@ function value(kernel, metric) {
     return s && isNumber(s.mean) ? s.mean : NaN;
 }
 
+/* "12 %", of the GPU time; "~12 %" where measured launches stand for others. */
+const shareText = kernel => isNumber(kernel.share)
+    ? `${kernel.estimated ? '~' : ''}${percent(kernel.share)}` : '–';
+
 const metricOf = (profile, name) => profile.metrics[profile.metricIndex.get(name)];
 const hasMetric = (profile, name) => profile.kernels.some(k => isNumber(value(k, name)));
 const deviceOf = kernel => kernel.profile.devices.find(d => d.ordinal === kernel.device);

@@ -16,7 +16,7 @@ function launchFacts(kernel) {
     const o = kernel.occupancy, shared = kernel.shared[0] + kernel.shared[1];
     return h('dl', {class: 'facts'},
         fact('GPU time', kernel.timed ? format(kernel.seconds, 's') : '–',
-             isNumber(kernel.share) ? percent(kernel.share) : ''),
+             isNumber(kernel.share) ? shareText(kernel) : ''),
         fact('Launches', grouped(kernel.launches),
              kernel.measured < kernel.launches ? `${grouped(kernel.measured)} measured` : ''),
         fact('Average', format(value(kernel, 'duration'), 's')),
@@ -47,9 +47,8 @@ function adviceItem(advice, kernel) {
 }
 
 function gainText(advice) {
-    const most = advice.up_to ? 'up to ' : '', own = percent(advice.kernel_gain);
-    return isNumber(advice.gain) ? `saves ${most}${percent(advice.gain)} of the GPU time` +
-        (advice.kernel >= 0 ? ` (${own} of the kernel’s)` : '') : `saves ${most}${own} of the kernel’s time`;
+    return `saves ${advice.saves} of the GPU time` +
+        (advice.kernel >= 0 ? ` (${advice.saves_kernel} of the kernel’s)` : '');
 }
 
 /* "DRAM, 93 %": what bounds a kernel and how much of that it uses. */
@@ -227,7 +226,8 @@ function sourceRow(line, names, most) {
             const cell = h('td', {class: count ? 'bar' : ''}, count ? grouped(count) : '');
             cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
             return cell;
-        }), h('td', {class: 'code'}, line.text));
+        }), h('td', {class: 'code'}, line.text, line.chains.map((chain, i) => h('div', {class: 'muted'},
+            `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and at more places' : ''}`))));
 }
 
 function sourceSection(kernel) {

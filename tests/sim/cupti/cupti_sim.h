@@ -1,6 +1,6 @@
 /*
- * What the parts of the simulated CUPTI share: the driver behind it, who may count, and the places
- * where the real one does not answer but crash.
+ * What the parts of the simulated CUPTI share: the driver behind it, which client may count, and
+ * the functions where the real one does not answer but crash.
  */
 #ifndef GPUSIM_CUPTI_SIM_H
 #define GPUSIM_CUPTI_SIM_H

@@ -66,7 +66,7 @@ bool gpusim_profiler_initialized(void)
 
 CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *pParams)
 {
-    (void)pParams; /* not even its size is looked at */
+    (void)pParams; /* not even its size is checked */
     if (!gpusim_driver())
         return CUPTI_ERROR_UNKNOWN;
     if (gpusim_driver()->fault("oldcupti"))
@@ -120,13 +120,13 @@ static void record(CUpti_RangeProfiler_Object *o, const char *name,
     samples = gpusim_data_samples(data, (uint32_t)range);
     for (uint32_t i = 0; i < o->config->count; i++) {
         const struct gpusim_config_counter *counter = &o->config->counters[i];
-        int place = gpusim_data_place(data, counter->base);
+        int index = gpusim_data_index(data, counter->base);
         struct gpusim_sample sample;
-        if (counter->pass != o->pass || place < 0)
+        if (counter->pass != o->pass || index < 0)
             continue;
         sample = gpusim_metric_sample(counter->base, result, gpusim_driver()->chip());
         sample.sum += drifts(counter->base);
-        gpusim_sample_add(&samples[place], &sample);
+        gpusim_sample_add(&samples[index], &sample);
     }
 }
 
