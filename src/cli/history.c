@@ -162,7 +162,7 @@ static int show(const struct asked *asked, const struct gp_metrics *m)
                                             asked->last, &out, why, sizeof(why)));
     gp_history_close(h);
     if (listed)
-        return cli_print(&out);
+        return cli_print_escaped(&out);
     gp_say("%s", why);
     gp_text_free(&out);
     return CLI_FAILED;

@@ -270,6 +270,24 @@ rules() {
     [ "$(sqlite3 h.db "PRAGMA journal_mode")" = wal ]
 }
 
+@test "what a file says reaches no terminal as control characters" {
+    local odd
+    odd=$(printf 'odd\033[31m.jsonl')
+    { cat header; printf '{"type":"launch" \033[31m}\n'; tail -n 1 good.jsonl; } >"$odd"
+    rules '[*]' 'launches >= 1'
+    "$gpuprof" history add good.jsonl --db h.db --branch "$(printf 'b\033[31m')"
+    for arguments in "check -t rules.ini" "check --baseline base.json" "compare good.jsonl" baseline; do
+        "$gpuprof" baseline good.jsonl -o base.json
+        # shellcheck disable=SC2086
+        run "$gpuprof" $arguments "$odd"
+        [[ $output == *'\x1b'* ]]
+        [[ $output != *$'\033'* ]]
+    done
+    run "$gpuprof" history show --db h.db
+    [[ $output == *'b\x1b[31m'* ]]
+    [[ $output != *$'\033'* ]]
+}
+
 @test "a history that is damaged, foreign or locked is reported and left as it is" {
     "$gpuprof" history add good.jsonl --db h.db
     echo 'no database, but long enough to be taken for the beginning of one' >text.db
