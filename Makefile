@@ -37,7 +37,7 @@ CFLAGS ?= -O2 -g
 all_cflags = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
 	-iquote src -iquote include -isystem $(O)/compat $(pkg_cflags) $(cuda_includes) $(san_flags) $(own_cflags)
 # inih, jansson and the others are linked statically: a guest brings its own dishes. An archive lies in
-# LIBRARY_PATH, where pkg-config says, or where the compiler looks; if nowhere the shared library has to do.
+# LIBRARY_PATH, where pkg-config says, or where the compiler searches; if nowhere the shared library has to do.
 pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
 PKG_CONFIG ?= pkg-config
 archive = $(firstword $(wildcard $(addsuffix /$(2),$(subst :, ,$(LIBRARY_PATH)) $(call pkg_config,--variable=libdir $(1)))) \
@@ -88,7 +88,7 @@ $(O)/obj/flags: FORCE
 # What is linked besides.
 $(O)/obj/linked: FORCE
 	$(call write_if_changed,$(static_libs) $(SQLITE_LIBS))
-# From the command's folder to the library's, where the command looks as well.
+# From the command's folder to the library's, where the command searches as well.
 $(O)/obj/library_folder.h: FORCE
 	$(call write_if_changed,#define GP_LIBRARY_FOLDER "$(shell realpath -m --relative-to='$(BINDIR)' '$(LIBDIR)')")
 $(O)/obj/cli/run.c.o: $(O)/obj/library_folder.h
@@ -103,7 +103,7 @@ $(O)/obj/%.c.o: src/%.c $(O)/obj/flags | $(O)/compat/string
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MMD -MP -c $< -o $@
 
-# dlsym is called before a sanitizer has its memory in place.
+# dlsym is called before a sanitizer has its memory.
 $(O)/obj/hook/dlsym.c.o $(O)/obj/hook/table.c.o $(O)/obj/cuda/driver.c.o: \
 	san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=address -fno-sanitize-recover=undefined)
 
@@ -204,6 +204,10 @@ $(O)/tests/gpu/%_drv: tests/gpu/programs/%_drv.cu $(wildcard examples/*.h tests/
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -o $@ $< -L$(CUDA)/lib64/stubs -lcuda
+$(O)/tests/gpu/%_90a: tests/gpu/programs/%_90a.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall -I examples -o $@ $<
 $(O)/tests/gpu/%_rdc: tests/gpu/programs/%_rdc.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
@@ -277,7 +281,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
-# What the code of its kernels counts is told by the library's own reader of code.
+# The library's own reader of code says what the code of its kernels counts.
 code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
@@ -360,6 +364,7 @@ format:
 lint:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 	$(Q)tools/check-words
+	$(Q)tools/check-style
 
 clean:
 	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64
@@ -370,7 +375,7 @@ help:
 	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
 	@echo 'bench      cost beside ncu (no rebuild)  install, uninstall  into PREFIX (/usr/local)'
-	@echo 'format     clang-format in place        lint       clang-format and words, as a check'
+	@echo 'format     clang-format in place        lint       clang-format, words, comments'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
 	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'

@@ -1,4 +1,4 @@
-/* The version of gpuprof, told by `gpuprof --version` and written into every profile. */
+/* The version of gpuprof, printed by `gpuprof --version` and written into every profile. */
 #ifndef GPUPROF_VERSION_H
 #define GPUPROF_VERSION_H
 

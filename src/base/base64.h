@@ -1,4 +1,4 @@
-/* Base64, as RFC 4648 has it. Owns nothing; calls libc. */
+/* Base64, as RFC 4648 has it. */
 #ifndef GPUPROF_BASE_BASE64_H
 #define GPUPROF_BASE_BASE64_H
 

@@ -1,4 +1,4 @@
-/* C++ names for people. Owns nothing; calls libiberty. */
+/* C++ names for people. */
 #ifndef GPUPROF_BASE_DEMANGLE_H
 #define GPUPROF_BASE_DEMANGLE_H
 

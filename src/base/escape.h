@@ -1,6 +1,5 @@
 /* Text from elsewhere (names of kernels, files, arguments) as a terminal may have it: in one line,
- * and without sequences that move its cursor, change its title or turn the line around. Owns
- * nothing; calls base/text. */
+ * and without sequences that move its cursor, change its title or reverse the line. */
 #ifndef GPUPROF_BASE_ESCAPE_H
 #define GPUPROF_BASE_ESCAPE_H
 

@@ -1,4 +1,4 @@
-/* Files opened inside somebody else's process. Owns nothing; calls base/output. */
+/* Files opened inside somebody else's process. */
 #ifndef GPUPROF_BASE_FILE_H
 #define GPUPROF_BASE_FILE_H
 

@@ -1,6 +1,5 @@
 /* A thread's floating-point environment: which exceptions were raised and which end the program,
- * how numbers are rounded. A program may look at it, and have changed it. Owns and calls nothing.
- */
+ * how numbers are rounded. A program may read it, and may have changed it. */
 #ifndef GPUPROF_BASE_FLOATING_H
 #define GPUPROF_BASE_FLOATING_H
 

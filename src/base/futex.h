@@ -1,6 +1,6 @@
 /* Waiting for a number in memory to change, with nothing to lock: a thread that is cancelled or
  * interrupted by a signal's handler while it waits leaves nothing behind. Leaves errno as it was.
- * Calls nothing. */
+ */
 #ifndef GPUPROF_BASE_FUTEX_H
 #define GPUPROF_BASE_FUTEX_H
 

@@ -1,6 +1,5 @@
 /* uthash for code that runs inside somebody else's process: running out of memory does not end the
- * program; an element that found no place has hh.tbl == NULL after HASH_ADD. Owns and calls
- * nothing. */
+ * program; an element that could not be added has hh.tbl == NULL after HASH_ADD. */
 #ifndef GPUPROF_BASE_HASH_H
 #define GPUPROF_BASE_HASH_H
 

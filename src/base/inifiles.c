@@ -112,12 +112,12 @@ static void load_below(const struct loading *l, struct gp_text *folder, const ch
 void gp_ini_users(const char *below, gp_take_ini *take, void *user, struct gp_text *problems)
 {
     const struct loading l = {.take = take, .user = user, .problems = problems};
-    const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
+    const char *config = secure_getenv("XDG_CONFIG_HOME"), *own = secure_getenv("HOME");
     struct gp_text folder = {0};
     if (config && config[0] == '/')
         gp_text_addf(&folder, "%s/gpuprof", config);
-    else if (home && home[0] == '/')
-        gp_text_addf(&folder, "%s/.config/gpuprof", home);
+    else if (own && own[0] == '/')
+        gp_text_addf(&folder, "%s/.config/gpuprof", own);
     if (folder.length > 0)
         load_below(&l, &folder, below, NULL);
 

@@ -1,5 +1,5 @@
 /* Where ini files come from: those that the build put into the program, and those in the user's
- * folders. Owns nothing; calls libc. */
+ * folders. */
 #ifndef GPUPROF_BASE_INIFILES_H
 #define GPUPROF_BASE_INIFILES_H
 

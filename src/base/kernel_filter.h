@@ -1,5 +1,5 @@
 /* Which kernel launches a user names: a regular expression, or nvprof's
- * CONTEXT:STREAM:NAME:INVOCATION. Owns its text; calls base/regex. */
+ * CONTEXT:STREAM:NAME:INVOCATION. Owns its text. */
 #ifndef GPUPROF_BASE_KERNEL_FILTER_H
 #define GPUPROF_BASE_KERNEL_FILTER_H
 

@@ -1,5 +1,4 @@
-/* "skip:N,count:M" and lists of devices: which launches a user asks for by their numbers. Owns
- * nothing; calls nothing. */
+/* "skip:N,count:M" and lists of devices: which launches a user asks for by their numbers. */
 #ifndef GPUPROF_BASE_LAUNCH_CHOICE_H
 #define GPUPROF_BASE_LAUNCH_CHOICE_H
 
@@ -9,7 +8,7 @@
 #define GP_LAUNCHES_SYNTAX "say skip:N, count:N or skip:N,count:N, with whole numbers"
 #define GP_DEVICES_SYNTAX "say all, or numbers from 0 to 63 with commas between them"
 
-/* Of the launches that are looked at the first `skip` are left out, then `count` taken. */
+/* Of all launches that a filter selects the first `skip` are left out, then `count` are taken. */
 struct gp_launch_choice {
     uint64_t skip, count; /* count: UINT64_MAX is all */
 };

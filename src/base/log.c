@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include "base/added_time.h"
 #include "base/cancel.h"
 #include "base/escape.h"
 #include "base/file.h"
@@ -22,29 +23,31 @@
 /* Where messages go; changed once, before there is more than one thread that writes. */
 static struct gp_output standard_error = {.fd = -1}, own_file = {.fd = -1};
 static bool own_is_programs;
-static pthread_once_t looked = PTHREAD_ONCE_INIT;
+static pthread_once_t found = PTHREAD_ONCE_INIT;
 
 /* Bytes written to what the program writes to, too; and milliseconds that are left to wait for
  * readers who do not read. Threads may write at the same time: then these are about right. */
 static size_t written;
 static int wait_ms = GP_OUTPUT_WAIT_MS;
 
-static void look(void)
+static void find_standard_error(void)
 {
     standard_error = gp_output_of(STDERR_FILENO);
 }
 
-/* As early as can be: a program may close descriptor 2 and get it again as a file of its own. */
-__attribute__((constructor)) static void look_early(void)
+/* As early as possible: a program may close descriptor 2 and get it again as a file of its own. */
+__attribute__((constructor)) static void find_early(void)
 {
     int saved = errno;
-    pthread_once(&looked, look);
+    gp_added_begins();
+    pthread_once(&found, find_standard_error);
+    gp_added_ends();
     errno = saved;
 }
 
 static const struct gp_output *destination(void)
 {
-    pthread_once(&looked, look);
+    pthread_once(&found, find_standard_error);
     return own_file.fd >= 0 ? &own_file : &standard_error;
 }
 

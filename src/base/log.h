@@ -1,4 +1,4 @@
-/* Messages to the user. Owns the log's file descriptor; calls base/file, base/output.
+/* Messages to the user. Owns the log's file descriptor.
  *
  * Everything here runs inside a program that is not ours: one write(2) per message, no stdio
  * streams, no allocation, errno left as it was. Nothing is written where the descriptor is not the

@@ -1,4 +1,4 @@
-/* "Did you mean ...?" Owns nothing; calls nothing. */
+/* "Did you mean ...?" */
 #ifndef GPUPROF_BASE_NEAREST_H
 #define GPUPROF_BASE_NEAREST_H
 

@@ -1,6 +1,7 @@
 #include "base/output.h"
 
 #include "base/cancel.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
+
 #include <unistd.h>
 
 /* What a terminal takes at once without waiting when poll says that it takes something. */
@@ -60,20 +61,13 @@ static int open_again(const struct gp_output *output)
     return -1;
 }
 
-static long now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* 0 when the descriptor takes something. */
 static int wait_for_room(int fd, int *wait_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
-    long start = now_ms();
+    double start = gp_clock_seconds();
     int ready = poll(&p, 1, *wait_ms > 0 ? *wait_ms : 0), error = errno;
-    long waited = now_ms() - start;
+    double waited = 1e3 * (gp_clock_seconds() - start);
     *wait_ms -= waited < *wait_ms ? (int)waited : *wait_ms;
     if (ready > 0 || (ready < 0 && error == EINTR))
         return 0;

@@ -1,6 +1,5 @@
 /* Files that we write inside somebody else's process. The program may close our descriptor and get
- * its number for a file of its own, and a reader may stop reading: neither may harm it. Owns
- * nothing; calls base/cancel. */
+ * its number for a file of its own, and a reader may stop reading: neither may harm it. */
 #ifndef GPUPROF_BASE_OUTPUT_H
 #define GPUPROF_BASE_OUTPUT_H
 

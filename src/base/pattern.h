@@ -1,4 +1,4 @@
-/* Names of output files with blanks to fill in, as nvprof has them. Owns nothing; calls base/text.
+/* Names of output files with blanks to fill in, as nvprof has them.
  *
  *   %p        the process id
  *   %h        the host name

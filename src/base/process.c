@@ -19,7 +19,7 @@ static void make_page(void)
     atomic_int *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return;
-    *p = 1; /* before any other thread looks */
+    *p = 1; /* before any other thread reads it */
     atomic_int *nothing = NULL;
     /* Another thread's will do as well. */
     if (madvise(p, size, MADV_WIPEONFORK) != 0 ||

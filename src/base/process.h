@@ -1,5 +1,5 @@
 /* Is this still the process that it was? getpid asks the kernel, which is too dear for every call
- * of a program. Owns one page of memory; calls nothing. */
+ * of a program. Owns one page of memory. */
 #ifndef GPUPROF_BASE_PROCESS_H
 #define GPUPROF_BASE_PROCESS_H
 
@@ -8,8 +8,8 @@
 /* Marks the calling process. From any thread. */
 void gp_process_mark(void);
 
-/* True in a marked process, false in its forked children. (A child of vfork cannot be told apart:
- * it has its parent's memory, and may do nothing but become another program.) */
+/* True in a marked process, false in its forked children. (True in a child of vfork: it has its
+ * parent's memory, and may do nothing but become another program.) */
 bool gp_process_is_marked(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* Regular expressions that the user writes and that are matched inside somebody else's process:
  * neither a long one nor one that matches in very many ways takes much time, memory or stack. The
- * syntax is Perl's. Owns the compiled expression; calls PCRE2, whose limits on length, nesting,
- * memory and steps are what regcomp and regexec lack. */
+ * syntax is Perl's. Owns the compiled expression. */
 #ifndef GPUPROF_BASE_REGEX_H
 #define GPUPROF_BASE_REGEX_H
 

@@ -1,4 +1,4 @@
-/* "first:N,every:M": which launches of a kernel are measured. Owns nothing; calls nothing. */
+/* "first:N,every:M": which launches of a kernel are measured. */
 #ifndef GPUPROF_BASE_SAMPLE_H
 #define GPUPROF_BASE_SAMPLE_H
 
@@ -11,7 +11,7 @@ struct gp_sample {
     uint64_t every; /* and of the later ones one in so many; 0: none */
 };
 
-/* What a rule looks like, for messages. */
+/* The syntax of a rule, for messages. */
 #define GP_SAMPLE_SYNTAX \
     "say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000"
 

@@ -1,5 +1,4 @@
-/* SHA-256, as FIPS 180-4 has it: to know bytes again without having them. Owns and calls nothing.
- */
+/* SHA-256, as FIPS 180-4 has it: to know bytes again without having them. */
 #ifndef GPUPROF_BASE_SHA256_H
 #define GPUPROF_BASE_SHA256_H
 

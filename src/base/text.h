@@ -1,4 +1,4 @@
-/* A text that grows. Owns its memory; calls nothing but libc.
+/* A text that grows. Owns its memory.
  *
  * Running out of memory sets `failed`, keeps what was there and makes later additions do nothing,
  * so a caller adds freely and asks once at the end. */

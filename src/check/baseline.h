@@ -1,5 +1,5 @@
 /* Baselines: one side of a comparison as a file that is committed: small, sorted, a line to a
- * metric. docs/ci.md describes it. Owns nothing; calls base/, jansson and check/side. */
+ * metric. docs/ci.md describes it. */
 #ifndef GPUPROF_CHECK_BASELINE_H
 #define GPUPROF_CHECK_BASELINE_H
 

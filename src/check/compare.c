@@ -149,14 +149,14 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
         return false;
     for (size_t i = 0; i < c->a->metric_count; i++) {
         const struct gp_metric *metric = gp_metrics_find(m, c->a->metrics[i]);
-        int place = gp_side_metric(c->b, c->a->metrics[i]);
+        int index = gp_side_metric(c->b, c->a->metrics[i]);
         struct gp_tolerance rule = gp_tolerance_of(rules, a->name, c->a->metrics[i]);
         if (!metric || a->series[i].runs == 0 || rule.kind == GP_TOLERANCE_IGNORE)
             continue;
         struct gp_nature n = gp_nature_of(metric, device);
         struct gp_change *change = &pair->changes[pair->count++];
         static const struct gp_series nothing;
-        const struct gp_series *series = place >= 0 ? &b->series[place] : &nothing;
+        const struct gp_series *series = index >= 0 ? &b->series[index] : &nothing;
         change->metric = metric;
         change->why = refusal(c, &n, series);
         if (change->why) {

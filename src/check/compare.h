@@ -1,5 +1,4 @@
-/* Two sides compared, kernel by kernel and metric by metric. Owns the comparison, not the sides;
- * calls metrics/ and its neighbours. */
+/* Two sides compared, kernel by kernel and metric by metric. Owns the comparison, not the sides. */
 #ifndef GPUPROF_CHECK_COMPARE_H
 #define GPUPROF_CHECK_COMPARE_H
 

@@ -1,4 +1,4 @@
-/* A comparison as a verdict, and as a table for people. Owns nothing; calls its neighbours. */
+/* A comparison as a verdict, and as a table for people. */
 #ifndef GPUPROF_CHECK_COMPARISON_VERDICT_H
 #define GPUPROF_CHECK_COMPARISON_VERDICT_H
 

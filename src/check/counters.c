@@ -28,7 +28,7 @@ static bool look_up(struct gp_renamed *name, const struct gp_metrics *m, const c
 }
 
 bool gp_rename_counters(struct gp_renaming *r, const struct gp_metrics *m,
-                        const struct gp_launch *launch, struct gp_launch *renamed)
+                        const struct gp_record *launch, struct gp_record *renamed)
 {
     if (!make_room(r, launch->counter_count))
         return false;

@@ -11,7 +11,7 @@
 #define MORE_THAN_LET_PASS 1.5
 
 /* Rates follow from durations, and counts are the same or a change. */
-static bool is_looked_at(const struct gp_nature *n)
+static bool is_judged(const struct gp_nature *n)
 {
     return n->kind == GP_KIND_HARDWARE || (n->kind == GP_KIND_TIME && strcmp(n->unit, "s") == 0);
 }
@@ -42,19 +42,19 @@ static void say_drift(const struct gp_subject *s, const struct gp_metric *metric
     gp_verdict_add(verdict, &o);
 }
 
-static void look_at(const struct gp_side *side, const struct gp_subject *s, size_t place,
-                    const struct gp_metrics *m, const struct gp_tolerances *rules, const char *file,
-                    struct gp_verdict *verdict)
+static void judge_series(const struct gp_side *side, const struct gp_subject *s, size_t number,
+                         const struct gp_metrics *m, const struct gp_tolerances *rules,
+                         const char *file, struct gp_verdict *verdict)
 {
-    const struct gp_series *series = &s->series[place];
-    const struct gp_metric *metric = gp_metrics_find(m, side->metrics[place]);
-    struct gp_tolerance rule = gp_tolerance_of(rules, s->name, side->metrics[place]);
+    const struct gp_series *series = &s->series[number];
+    const struct gp_metric *metric = gp_metrics_find(m, side->metrics[number]);
+    struct gp_tolerance rule = gp_tolerance_of(rules, s->name, side->metrics[number]);
     double median, slope;
     int trend;
     if (!metric || series->runs < 5 || rule.kind == GP_TOLERANCE_IGNORE)
         return;
     struct gp_nature n = gp_nature_of(metric, &side->origin.device);
-    if (!is_looked_at(&n))
+    if (!is_judged(&n))
         return;
     if (!gp_series_median(series, &median) ||
         !gp_trend_find(series->medians, series->runs, &slope, &trend)) {
@@ -77,5 +77,5 @@ void gp_drift_judge(const struct gp_side *side, const struct gp_metrics *m,
 {
     for (size_t i = 0; i < side->count; i++)
         for (size_t k = 0; k < side->metric_count; k++)
-            look_at(side, &side->subjects[i], k, m, rules, file, verdict);
+            judge_series(side, &side->subjects[i], k, m, rules, file, verdict);
 }

@@ -1,5 +1,5 @@
 /* Slow drifts: a metric that gets a little worse from run to run, never so much at once that a
- * comparison sees it. Owns nothing; calls metrics/ and its neighbours. */
+ * comparison sees it. */
 #ifndef GPUPROF_CHECK_DRIFT_H
 #define GPUPROF_CHECK_DRIFT_H
 
@@ -7,7 +7,7 @@
 #include "check/tolerance.h"
 #include "check/verdict.h"
 
-/* Looks at the runs of a side in order: durations and what the hardware counts. A drift for the
+/* Judges the runs of a side in order: durations and what the hardware counts. A drift for the
  * worse is a violation, if it comes to more than half again of what a comparison lets pass. Rules
  * may be NULL. */
 void gp_drift_judge(const struct gp_side *side, const struct gp_metrics *m,

@@ -20,11 +20,11 @@ struct shape {
 /* The run at hand of one subject. */
 struct group {
     UT_hash_handle hh;
-    size_t subject;             /* its place in the side */
+    size_t subject;             /* its index in the side */
     uint64_t recorded, counted; /* of the process at hand */
     uint64_t launches;          /* of the run's processes that are over */
-    uint64_t seen, stride;      /* one in `stride` launches is looked at */
-    size_t looked_at;
+    uint64_t seen, stride;      /* one in `stride` launches is evaluated */
+    size_t evaluated;
     struct gp_values *values; /* one per metric; NULL while the run has none */
     size_t key_length;
     char key[];
@@ -139,7 +139,7 @@ static void note_absence(struct gp_series *series, const char *why)
         series->absent = strdup(why);
 }
 
-static void look_at(struct gp_fold *f, struct group *g, const struct gp_launch *launch)
+static void add_values(struct gp_fold *f, struct group *g, const struct gp_record *launch)
 {
     struct gp_subject *s = &f->side->subjects[g->subject];
     const struct gp_device *device =
@@ -153,16 +153,16 @@ static void look_at(struct gp_fold *f, struct group *g, const struct gp_launch *
         else
             note_absence(&s->series[i], why);
     }
-    g->looked_at++;
+    g->evaluated++;
 }
 
-/* Once so many are looked at, every second one of them is forgotten, and of those to come half as
- * many are looked at. */
+/* Once so many are evaluated, every second one of them is forgotten, and of those to come half as
+ * many are evaluated. */
 static void thin_out(struct gp_fold *f, struct group *g)
 {
     for (size_t i = 0; i < f->side->metric_count; i++)
         gp_values_halve(&g->values[i]);
-    g->looked_at /= 2;
+    g->evaluated /= 2;
     g->stride *= 2;
 }
 
@@ -176,14 +176,14 @@ static bool begin_values(struct gp_fold *f, struct group *g)
     return g->values != NULL;
 }
 
-static void note_facts(struct gp_subject *s, const struct gp_launch *launch)
+static void note_facts(struct gp_subject *s, const struct gp_record *launch)
 {
     s->shared_static = launch->shared_static;
     s->registers = launch->registers;
     s->local_bytes = launch->local_bytes;
 }
 
-void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch)
+void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
 {
     struct shape shape = {.shared_dynamic = launch->shared_dynamic};
     memcpy(shape.grid, launch->grid, sizeof(shape.grid));
@@ -197,14 +197,14 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch)
     /* What was passed over says nothing of the kernel. */
     if ((launch->counter_count == 0 && launch->skipped) || g->seen++ % g->stride != 0)
         return;
-    struct gp_launch renamed;
+    struct gp_record renamed;
     if (!begin_values(f, g) || !gp_rename_counters(&f->renaming, f->metrics, launch, &renamed)) {
         f->failed = true;
         return;
     }
-    look_at(f, g, &renamed);
+    add_values(f, g, &renamed);
     size_t most = f->side->count > GP_FOLD_MANY ? GP_FOLD_LAUNCHES_OF_MANY : GP_FOLD_LAUNCHES;
-    while (g->looked_at >= most)
+    while (g->evaluated >= most)
         thin_out(f, g);
 }
 
@@ -301,7 +301,7 @@ static void end_group(struct gp_fold *f, struct group *g)
     free(g->values);
     g->values = NULL;
     g->launches = g->seen = 0;
-    g->looked_at = 0;
+    g->evaluated = 0;
     g->stride = 1;
 }
 

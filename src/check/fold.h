@@ -1,11 +1,11 @@
 /* Folds the launches of profiles, run by run, into one side of a comparison, in bounded memory.
- * Owns what it is folding; calls base/, metrics/ and profile/record.h. */
+ * Owns what it is folding. */
 #ifndef GPUPROF_CHECK_FOLD_H
 #define GPUPROF_CHECK_FOLD_H
 
 #include "check/side.h"
 
-/* Of the launches of one subject in one run at most so many are looked at, evenly spread; of fewer
+/* Of the launches of one subject in one run at most so many are evaluated, evenly spread; fewer
  * where there are many subjects: what varies from run to run matters more than from launch to
  * launch.
  */
@@ -23,7 +23,7 @@ struct gp_fold *gp_fold_new(const struct gp_metrics *m, struct gp_side *side);
 void gp_fold_run(struct gp_fold *f);
 void gp_fold_process(struct gp_fold *f, const char *gpuprof_version);
 void gp_fold_device(struct gp_fold *f, const struct gp_device *device);
-void gp_fold_launch(struct gp_fold *f, const struct gp_launch *launch);
+void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch);
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count);
 
 /* Says where a kernel (its mangled name) begins in its source; the first word counts. */

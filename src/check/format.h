@@ -1,5 +1,5 @@
-/* A verdict for people and for CI systems. Owns the list of formats; calls base/text, jansson and
- * check/verdict. docs/ci.md says which system reads which. */
+/* A verdict for people and for CI systems. Owns the list of formats. docs/ci.md says which system
+ * reads which. */
 #ifndef GPUPROF_CHECK_FORMAT_H
 #define GPUPROF_CHECK_FORMAT_H
 

@@ -1,4 +1,4 @@
-/* Workflow commands of GitHub Actions: ::error file=...,line=...,title=...::message */
+/* Workflow commands of GitHub Actions: ::error file=...,line=...,title=...::message. */
 #include "check/format.h"
 
 static void add_escaped(struct gp_text *out, const char *s, bool property)

@@ -198,7 +198,7 @@ static double badness(enum gp_relation relation, double value, double bound)
     return 0;
 }
 
-static void note_absence(struct trial *t, const struct gp_launch *launch, const char *why)
+static void note_absence(struct trial *t, const struct gp_record *launch, const char *why)
 {
     if (strstr(why, GP_COUNTED_ELSEWHERE)) {
         t->elsewhere++;
@@ -210,7 +210,7 @@ static void note_absence(struct trial *t, const struct gp_launch *launch, const 
     t->absent_why = strdup(why);
 }
 
-static void note_value(struct trial *t, const struct gp_launch *launch, double value)
+static void note_value(struct trial *t, const struct gp_record *launch, double value)
 {
     const struct gp_threshold *rule = t->rule;
     if (rule->aggregate == GP_EVERY && !gp_relation_holds(rule->relation, value, rule->bound))
@@ -225,7 +225,7 @@ static void note_value(struct trial *t, const struct gp_launch *launch, double v
     gp_values_add(&t->values, value);
 }
 
-static void try_launch(struct gp_judge *j, struct trial *t, const struct gp_launch *launch)
+static void try_launch(struct gp_judge *j, struct trial *t, const struct gp_record *launch)
 {
     const struct gp_device *device =
         launch->device >= 0 && launch->device < GP_MAX_DEVICES ? j->devices[launch->device] : NULL;
@@ -238,7 +238,7 @@ static void try_launch(struct gp_judge *j, struct trial *t, const struct gp_laun
         note_absence(t, launch, why);
 }
 
-void gp_judge_launch(struct gp_judge *j, const struct gp_launch *launch)
+void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
 {
     struct kernel *k = kernel_of(j, launch->kernel);
     if (!k)
@@ -246,7 +246,7 @@ void gp_judge_launch(struct gp_judge *j, const struct gp_launch *launch)
     k->recorded++;
     if (k->trial_count == 0)
         return;
-    struct gp_launch renamed;
+    struct gp_record renamed;
     if (!gp_rename_counters(&j->renaming, j->metrics, launch, &renamed)) {
         j->failed = true;
         return;

@@ -1,5 +1,5 @@
 /* Holds kernels to thresholds, launch by launch, in bounded memory: out of profiles, or inside the
- * process that is measured. Owns what it has seen; calls base/, metrics/ and profile/record.h.
+ * process that is measured. Owns what it has seen.
  *
  * Not locked: the caller lets one thread in at a time. */
 #ifndef GPUPROF_CHECK_JUDGE_H
@@ -20,7 +20,7 @@ void gp_judge_free(struct gp_judge *j);
 /* Begins the next process: its launches, counts and devices follow. */
 void gp_judge_process(struct gp_judge *j);
 void gp_judge_device(struct gp_judge *j, const struct gp_device *device);
-void gp_judge_launch(struct gp_judge *j, const struct gp_launch *launch);
+void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch);
 void gp_judge_count(struct gp_judge *j, const struct gp_count *count);
 
 /* Says where a kernel (its mangled name) begins in its source; the first word counts. */

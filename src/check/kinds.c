@@ -17,7 +17,7 @@
 #define RUN_HARDWARE 0.02
 #define LEAST_BYTES 262144.0
 
-static void look_at_counter(void *user, const char *counter)
+static void note_counter(void *user, const char *counter)
 {
     struct gp_nature *n = user;
     bool sass = strstr(counter, "__sass_") != NULL;
@@ -63,7 +63,7 @@ static enum gp_better better_of(const struct gp_metric *metric)
 struct gp_nature gp_nature_of(const struct gp_metric *metric, const struct gp_device *device)
 {
     struct gp_nature n = {.kind = GP_KIND_COUNT, .instrumented = true, .unit = metric->unit};
-    gp_metric_visit_counters(metric, device, look_at_counter, &n);
+    gp_metric_visit_counters(metric, device, note_counter, &n);
     n.instrumented &= n.any_counter;
     /* What follows from the configuration alone is named with it. */
     n.better = n.any_counter ? better_of(metric) : GP_BETTER_NEITHER;

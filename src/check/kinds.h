@@ -1,5 +1,5 @@
 /* What a metric is, as a comparison sees it: how well it repeats, whether it depends on the GPU,
- * and which way is better. Owns nothing; calls metrics/. */
+ * and which way is better. */
 #ifndef GPUPROF_CHECK_KINDS_H
 #define GPUPROF_CHECK_KINDS_H
 

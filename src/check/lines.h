@@ -1,6 +1,6 @@
 /* Files of sections and lines, as thresholds and tolerances are written: "[kernel pattern]", then
  * one rule to a line. INI in shape; but a rule has <, <= and > in it, a pattern has brackets, and
- * errors name a column, which is why inih is not asked. Owns nothing; calls base/. */
+ * errors name a column, which is why inih is not asked. */
 #ifndef GPUPROF_CHECK_LINES_H
 #define GPUPROF_CHECK_LINES_H
 

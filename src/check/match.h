@@ -1,4 +1,4 @@
-/* Which kernel of one side is which of the other. Owns nothing; calls check/side. */
+/* Which kernel of one side is which of the other. */
 #ifndef GPUPROF_CHECK_MATCH_H
 #define GPUPROF_CHECK_MATCH_H
 

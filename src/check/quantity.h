@@ -1,5 +1,4 @@
-/* Numbers with units, read and written: "120 us", "2 TFLOP/s", "90 %". Owns the list of units;
- * calls nothing. */
+/* Numbers with units, read and written: "120 us", "2 TFLOP/s", "90 %". Owns the list of units. */
 #ifndef GPUPROF_CHECK_QUANTITY_H
 #define GPUPROF_CHECK_QUANTITY_H
 

@@ -1,5 +1,5 @@
 /* Which kernels a section is for: a glob or a regular expression on their names. Owns what it is
- * compiled to; calls base/. */
+ * compiled to. */
 #ifndef GPUPROF_CHECK_SELECTOR_H
 #define GPUPROF_CHECK_SELECTOR_H
 

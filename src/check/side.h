@@ -1,6 +1,6 @@
 /* One side of a comparison: what some runs of a program measured, kernel by kernel and
  * configuration by configuration. It is folded from profiles, or read from a baseline or a history.
- * Owns all of it; calls base/, metrics/ and profile/record.h. */
+ * Owns all of it. */
 #ifndef GPUPROF_CHECK_SIDE_H
 #define GPUPROF_CHECK_SIDE_H
 
@@ -14,7 +14,7 @@ struct gp_series {
     double *medians; /* of each run that has a value, in the order of the runs */
     size_t runs;
     uint64_t launches; /* in all runs, with a value */
-    double min, max;   /* over all launches that were looked at */
+    double min, max;   /* over all launches that were evaluated */
     double spread;     /* of the launches within a run: a robust standard deviation */
     char *absent;      /* why there is no value */
 };
@@ -35,7 +35,7 @@ struct gp_subject {
 
 /* Where it was measured. */
 struct gp_origin {
-    struct gp_device device; /* the facts that a comparison looks at; an empty name: not known */
+    struct gp_device device; /* the facts that a comparison needs; an empty name: not known */
     char gpuprof[32];        /* the version that measured */
 };
 
@@ -63,7 +63,7 @@ struct gp_subject *gp_side_add(struct gp_side *side, const char *name);
 /* Adds the median of one more run; false when memory runs out. */
 bool gp_series_add_run(struct gp_series *s, double median);
 
-/* The metric's place, or -1. */
+/* The metric's index, or -1. */
 int gp_side_metric(const struct gp_side *side, const char *name);
 
 /* By name, grid, block, cluster, shared memory. */

@@ -1,5 +1,4 @@
-/* Did it change? The runs' medians of two sides, compared so that one odd run does not decide. Owns
- * nothing; calls check/values.
+/* Did it change? The runs' medians of two sides, compared so that one odd run does not decide.
  *
  * The shift is Hodges and Lehmann's: the median of all differences between a run of one side and
  * one of the other. It is held to how far runs of an unchanged program lie apart. That is estimated

@@ -30,8 +30,8 @@ struct kernel {
 static double seconds_of(const struct gp_side *side, const struct gp_subject *s)
 {
     double median;
-    int place = gp_side_metric(side, "duration");
-    return place >= 0 && gp_series_median(&s->series[place], &median) ? median * (double)s->launches
+    int index = gp_side_metric(side, "duration");
+    return index >= 0 && gp_series_median(&s->series[index], &median) ? median * (double)s->launches
                                                                       : 0;
 }
 
@@ -88,15 +88,15 @@ static void add_rule(const struct gp_side *side, const struct kernel *k, const c
                      const struct gp_metrics *m, double margin, struct gp_text *out)
 {
     const struct gp_metric *metric = gp_metrics_find(m, name);
-    int place = gp_side_metric(side, name);
+    int index = gp_side_metric(side, name);
     bool any = false, partly = false;
     double worst = 0;
-    if (!metric || place < 0)
+    if (!metric || index < 0)
         return;
     struct gp_nature n = gp_nature_of(metric, &side->origin.device);
     bool less = n.better == GP_BETTER_LESS;
     for (size_t i = k->first; i < k->first + k->count; i++) {
-        const struct gp_series *s = &side->subjects[i].series[place];
+        const struct gp_series *s = &side->subjects[i].series[index];
         partly |= s->absent != NULL;
         if (s->runs == 0)
             continue;

@@ -1,5 +1,4 @@
-/* Files of thresholds: what a kernel must hold. docs/ci.md is the manual. Owns the rules; calls
- * base/ and metrics/. */
+/* Files of thresholds: what a kernel must hold. docs/ci.md is the manual. Owns the rules. */
 #ifndef GPUPROF_CHECK_THRESHOLDS_H
 #define GPUPROF_CHECK_THRESHOLDS_H
 

@@ -1,5 +1,5 @@
 /* Files of tolerances: how far a comparison lets metrics change, kernel by kernel. docs/ci.md is
- * the manual. Owns the rules; calls base/. */
+ * the manual. Owns the rules. */
 #ifndef GPUPROF_CHECK_TOLERANCE_H
 #define GPUPROF_CHECK_TOLERANCE_H
 

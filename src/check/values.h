@@ -1,5 +1,5 @@
 /* Many values of one quantity in bounded memory: number, sum and extremes of all, and an even
- * choice of the values themselves for quantiles. Owns its values; calls nothing. */
+ * choice of the values themselves for quantiles. Owns its values. */
 #ifndef GPUPROF_CHECK_VALUES_H
 #define GPUPROF_CHECK_VALUES_H
 

@@ -1,5 +1,5 @@
 /* What a check found: one outcome for each rule and kernel, and what they add up to. Owns the
- * outcomes; calls base/text. */
+ * outcomes. */
 #ifndef GPUPROF_CHECK_VERDICT_H
 #define GPUPROF_CHECK_VERDICT_H
 
@@ -57,7 +57,8 @@ int gp_verdict_status(const struct gp_verdict *v);
 /* "3 of 40 rules violated, ..." */
 void gp_verdict_summary(const struct gp_verdict *v, struct gp_text *out);
 
-/* Where a reader is to look: the kernel's source, else the rule. Returns the file, NULL for none.
+/* The file and line for a reader: of the kernel's source, else of the rule. Returns the file, NULL
+ * for none.
  */
 const char *gp_outcome_file(const struct gp_outcome *o, int *line);
 

@@ -1,5 +1,5 @@
 /* Options and operands in any order, as the commands about checks take them: an option may stand
- * behind a profile, and may be given several times. Owns nothing; calls cli/cli.h. */
+ * behind a profile, and may be given several times. */
 #ifndef GPUPROF_CLI_ARGUMENTS_H
 #define GPUPROF_CLI_ARGUMENTS_H
 

@@ -34,7 +34,7 @@ static bool take_option(void *user, int option, const char *value)
     return option != OUTPUT || cli_check_file("--output", value) == 0;
 }
 
-/* Written beside and moved into place: a baseline is there whole, or as it was. */
+/* Written beside and renamed: a baseline is there whole, or as it was. */
 static int write_whole(const char *path, const struct gp_text *text)
 {
     struct gp_text beside = {0};

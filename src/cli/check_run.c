@@ -125,7 +125,8 @@ static bool say_verdict(const struct checked_run *run, struct gp_verdict *verdic
            cli_write_verdict(&outputs, verdict, "gpuprof check", "");
 }
 
-static int judge(const struct checked_run *run)
+/* `started`: the program surely was. */
+static int judge(const struct checked_run *run, bool started)
 {
     struct gp_verdict verdict = {0};
     glob_t found = {0};
@@ -140,7 +141,8 @@ static int judge(const struct checked_run *run)
     else
         gp_text_add(&verdict.unjudged, "out of memory\n");
     int status = gp_verdict_status(&verdict);
-    if (!say_verdict(run, &verdict) && status == GP_CHECK_HELD)
+    /* A program that was not found has no verdict. */
+    if ((started || count > 0) && !say_verdict(run, &verdict) && status == GP_CHECK_HELD)
         status = GP_CHECK_UNJUDGED;
     for (int i = 0; run->folder[0] && i < count; i++)
         unlink(paths[i]);
@@ -188,7 +190,7 @@ static int finish(struct checked_run *run, pid_t child)
             break;
     program = 0;
     bool started = !WIFEXITED(how) || (WEXITSTATUS(how) != 126 && WEXITSTATUS(how) != 127);
-    int status = started ? judge(run) : WEXITSTATUS(how);
+    int status = judge(run, started);
     if (run->folder[0])
         rmdir(run->folder);
     gp_text_free(&run->files);
@@ -204,8 +206,9 @@ static bool prepare(struct checked_run *run, const char *output)
 {
     struct gp_text pattern = {0};
     char *absolute = realpath(run->thresholds, NULL);
+    const char *by = output && *output ? "command" : "command-alone";
     bool made = absolute && setenv("GPUPROF_CHECK", absolute, 1) == 0 &&
-                setenv("GPUPROF_CHECK_BY", "command", 1) == 0;
+                setenv("GPUPROF_CHECK_BY", by, 1) == 0;
     free(absolute);
     if (made && output && *output) {
         made = add_glob(output, &run->files);

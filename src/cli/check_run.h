@@ -1,5 +1,5 @@
 /* gpuprof --check FILE PROGRAM: the program runs, and what it measured is judged. Owns the folder
- * its profiles lie in meanwhile; calls check/ and cli/. */
+ * its profiles lie in meanwhile. */
 #ifndef GPUPROF_CLI_CHECK_RUN_H
 #define GPUPROF_CLI_CHECK_RUN_H
 

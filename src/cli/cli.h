@@ -1,5 +1,4 @@
-/* The command `gpuprof`. Owns the table of commands; calls base/, profile/, metrics/, report/ and
- * counters/chip; CUDA only in a process of its own, to learn the name of this machine's GPU. */
+/* The command `gpuprof`. Owns the table of commands. */
 #ifndef GPUPROF_CLI_CLI_H
 #define GPUPROF_CLI_CLI_H
 

@@ -1,5 +1,4 @@
-/* Counters that users ask for by their own names, checked before a program starts. Owns nothing;
- * calls counters/chip. */
+/* Counters that users ask for by their own names, checked before a program starts. */
 #ifndef GPUPROF_CLI_COUNTERS_H
 #define GPUPROF_CLI_COUNTERS_H
 

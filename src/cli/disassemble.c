@@ -62,12 +62,13 @@ static bool run(const char *path, const char *chip, const char *file, struct gp_
 
 static bool ask(const char *chip, const char *file, struct gp_text *out)
 {
-    const char *home = secure_getenv("CUDA_HOME");
+    const char *toolkit = secure_getenv("CUDA_HOME");
     char path[4096];
     if (run("nvdisasm", chip, file, out))
         return true;
     gp_text_clear(out);
-    snprintf(path, sizeof(path), "%s/bin/nvdisasm", home && *home ? home : "/usr/local/cuda");
+    snprintf(path, sizeof(path), "%s/bin/nvdisasm",
+             toolkit && *toolkit ? toolkit : "/usr/local/cuda");
     return run(path, chip, file, out);
 }
 
@@ -83,13 +84,13 @@ static void take_lines(char *listing, char **texts, size_t count)
         if (sscanf(line, "/*%lx*/ %n", &offset, &used) != 1 || !used)
             continue;
         char *text = line + used, *end = strstr(text, ";");
-        size_t place = offset / GP_INSTRUCTION_BYTES;
+        size_t index = offset / GP_INSTRUCTION_BYTES;
         if (end)
             *end = '\0';
         for (end = text + strlen(text); end > text && isspace((unsigned char)end[-1]);)
             *--end = '\0';
-        if (place < count && !texts[place])
-            texts[place] = strdup(text);
+        if (index < count && !texts[index])
+            texts[index] = strdup(text);
     }
 }
 

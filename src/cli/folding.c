@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "check/fold.h"
-#include "cli/places.h"
 #include "cli/source.h"
+#include "cli/source_lines.h"
 #include "profile/reader.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     gp_fold_launch(((struct folding *)user)->fold, launch);
     return 0;
@@ -46,7 +46,7 @@ static int take_other(void *user, const char *type, const struct json_t *line)
     return cli_take_code(((struct folding *)user)->sources, type, line);
 }
 
-static void take_place(void *fold, const char *kernel, const char *file, int line)
+static void take_line(void *fold, const char *kernel, const char *file, int line)
 {
     gp_fold_source(fold, kernel, file, line);
 }
@@ -65,7 +65,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
         if (gp_profile_read(paths[i], &visitor, notes, why, why_size) != 0)
             return false;
     }
-    cli_visit_places(f->sources, take_place, f->fold);
+    cli_visit_source_lines(f->sources, take_line, f->fold);
     return true;
 }
 

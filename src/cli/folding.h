@@ -1,4 +1,4 @@
-/* Profiles and baselines as sides of a comparison. Owns nothing; calls check/ and profile/. */
+/* Profiles and baselines as sides of a comparison. */
 #ifndef GPUPROF_CLI_FOLDING_H
 #define GPUPROF_CLI_FOLDING_H
 

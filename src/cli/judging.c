@@ -1,8 +1,8 @@
 #include "cli/judging.h"
 
 #include "check/judge.h"
-#include "cli/places.h"
 #include "cli/source.h"
+#include "cli/source_lines.h"
 #include "profile/reader.h"
 
 struct judging {
@@ -23,7 +23,7 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     gp_judge_launch(((struct judging *)user)->judge, launch);
     return 0;
@@ -40,7 +40,7 @@ static int take_other(void *user, const char *type, const struct json_t *line)
     return cli_take_code(((struct judging *)user)->sources, type, line);
 }
 
-static void take_place(void *judge, const char *kernel, const char *file, int line)
+static void take_line(void *judge, const char *kernel, const char *file, int line)
 {
     gp_judge_source(judge, kernel, file, line);
 }
@@ -66,7 +66,7 @@ void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *
         if (gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)) != 0)
             gp_text_addf(&verdict->unjudged, "%s\n", why);
     }
-    cli_visit_places(judging.sources, take_place, judging.judge);
+    cli_visit_source_lines(judging.sources, take_line, judging.judge);
     gp_judge_finish(judging.judge, verdict);
     gp_judge_free(judging.judge);
     gp_sources_free(judging.sources);

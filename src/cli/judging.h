@@ -1,4 +1,4 @@
-/* Profiles held to thresholds. Owns nothing; calls check/ and profile/. */
+/* Profiles held to thresholds. */
 #ifndef GPUPROF_CLI_JUDGING_H
 #define GPUPROF_CLI_JUDGING_H
 

@@ -1,5 +1,5 @@
 /* Manual pages (as scdoc's text) and the shells' completion, out of the tables of commands and
- * options. Owns nothing; calls cli.h. */
+ * options. */
 #ifndef GPUPROF_CLI_MANUAL_H
 #define GPUPROF_CLI_MANUAL_H
 

@@ -1,8 +1,8 @@
 #include "cli/paths.h"
 
 #include "base/log.h"
+#include "base/path.h"
 #include "base/pattern.h"
-#include "base/place.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ int cli_check_apart(const char *log_name, const char *log, const char *output_na
 {
     char why[256];
     struct gp_text log_path = {0}, output_path = {0};
-    /* What is wrong with a pattern is told elsewhere. */
+    /* The library itself reports a wrong pattern. */
     int same = gp_pattern_expand(log, &log_path, why, sizeof(why)) == 0 &&
                gp_pattern_expand(output, &output_path, why, sizeof(why)) == 0 &&
                gp_is_same_file(gp_text_string(&log_path), gp_text_string(&output_path));
@@ -81,7 +81,7 @@ static void add_file(const char *name, const char *here, struct gp_text *out)
     gp_text_add(out, name);
 }
 
-/* A name without a slash is looked for by the dynamic linker. */
+/* The dynamic linker searches for a name without a slash. */
 static void add_library(const char *name, const char *here, struct gp_text *out)
 {
     if (*name != '/' && strchr(name, '/'))

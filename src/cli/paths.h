@@ -1,9 +1,9 @@
-/* Names of files and folders that the library is given. Owns nothing; calls base/. */
+/* Names of files and folders that the library is given. */
 #ifndef GPUPROF_CLI_PATHS_H
 #define GPUPROF_CLI_PATHS_H
 
 /* Whether the file can be written, without touching it; else -1, having said for which option and
- * why. The process id stays what it is now: the program takes this process's place. */
+ * why. The process id stays as it is now: the program replaces this process. */
 int cli_check_file(const char *option, const char *pattern);
 
 /* -1, having said so, where the log would be written into the profile; the names are those of the

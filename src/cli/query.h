@@ -1,4 +1,4 @@
-/* nvprof's --query-metrics and --query-events. Owns nothing; calls metrics/. */
+/* nvprof's --query-metrics and --query-events. */
 #ifndef GPUPROF_CLI_QUERY_H
 #define GPUPROF_CLI_QUERY_H
 

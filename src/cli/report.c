@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "profile/reader.h"
+#include "report/colour.h"
 #include "report/copies.h"
 #include "report/layout.h"
 #include "report/merge.h"
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     METRICS,
@@ -103,7 +105,7 @@ struct recorded_name {
     char name[];
 };
 
-/* What a first look at the profile finds. */
+/* What a first reading of the profile finds. */
 struct contents {
     struct recorded_name *counters;
     struct gp_device devices[GP_MAX_DEVICES];
@@ -250,10 +252,10 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     struct reporting *r = user;
-    struct gp_launch own = *launch;
+    struct gp_record own = *launch;
     own.device = gp_merge_number(&r->merge, launch->device);
     if (gp_filter_takes(r->filter, launch))
         gp_summary_launch(r->summary, &own);
@@ -267,6 +269,15 @@ static int take_count(void *user, const struct gp_count *count)
     own.device = gp_merge_number(&r->merge, count->device);
     if (gp_filter_counts(r->filter, count))
         gp_summary_count(r->summary, &own);
+    return 0;
+}
+
+/* The time is the whole process's, not that of some launches. */
+static int take_end(void *user, const struct gp_end *end)
+{
+    struct reporting *r = user;
+    if (gp_filter_takes_all(r->filter))
+        gp_summary_end(r->summary, end);
     return 0;
 }
 
@@ -295,6 +306,7 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .end = take_end,
                                                .other = take_other,
                                                .counter_name = own_name};
     bool ready = r.summary && r.filter;
@@ -348,6 +360,17 @@ static int select_metrics(struct gp_metrics *m, const char *path, const char *li
     return answer == 0 ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
 }
 
+/* As cli_print, with colour where standard output is a terminal that shows it. */
+static int print_coloured(struct gp_text *report)
+{
+    if (!gp_colour_wanted(isatty(STDOUT_FILENO) == 1) || report->failed)
+        return cli_print(report);
+    struct gp_text coloured = {0};
+    gp_colour(gp_text_string(report), &coloured);
+    gp_text_free(report);
+    return cli_print(&coloured);
+}
+
 static int report_files(struct gp_metrics *m, const struct cli_views *views,
                         const struct gp_table_options *table, char **paths, int count)
 {
@@ -361,7 +384,7 @@ static int report_files(struct gp_metrics *m, const struct cli_views *views,
             return answer;
         if (answer == CLI_OK)
             answer = report_together(m, views, table, paths + i, step, &out);
-        int printed = cli_print(&out);
+        int printed = print_coloured(&out);
         if (printed > answer)
             answer = printed;
         if (answer > worst)

@@ -56,10 +56,10 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     struct collecting *c = user;
-    struct gp_launch own = *launch;
+    struct gp_record own = *launch;
     own.device = gp_merge_number(&c->merge, launch->device);
     if (!gp_filter_takes(c->filter, launch))
         return 0;
@@ -75,6 +75,15 @@ static int take_count(void *user, const struct gp_count *count)
     own.device = gp_merge_number(&c->merge, count->device);
     if (gp_filter_counts(c->filter, count))
         gp_summary_count(c->summary, &own);
+    return 0;
+}
+
+/* The time is the whole process's, not that of some launches. */
+static int take_end(void *user, const struct gp_end *end)
+{
+    struct collecting *c = user;
+    if (gp_filter_takes_all(c->filter))
+        gp_summary_end(c->summary, end);
     return 0;
 }
 
@@ -97,6 +106,7 @@ static int read_profiles(struct collecting *c, char **paths, int count, struct g
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .end = take_end,
                                                .other = take_other,
                                                .counter_name = own_name};
     int worst = CLI_OK;

@@ -1,5 +1,4 @@
-/* `gpuprof report --html FILE`: profiles as one page. Owns nothing; calls profile/, metrics/ and
- * report/. */
+/* `gpuprof report --html FILE`: profiles as one page. */
 #ifndef GPUPROF_CLI_REPORT_HTML_H
 #define GPUPROF_CLI_REPORT_HTML_H
 

@@ -63,7 +63,7 @@ static int print_device(void *user, const struct gp_device *device)
     return print_object(user, o);
 }
 
-static int print_launch(void *user, const struct gp_launch *launch)
+static int print_launch(void *user, const struct gp_record *launch)
 {
     return print_object(user, gp_object_launch("launch", launch));
 }
@@ -72,6 +72,13 @@ static int print_count(void *user, const struct gp_count *count)
 {
     struct gp_object o = gp_object_new("count");
     gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
+    return print_object(user, o);
+}
+
+static int print_end(void *user, const struct gp_end *end)
+{
+    struct gp_object o = gp_object_new("end");
+    gp_object_put_fields(&o, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
     return print_object(user, o);
 }
 
@@ -93,6 +100,7 @@ int cli_print_launches(const char *path)
                                                .device = print_device,
                                                .launch = print_launch,
                                                .count = print_count,
+                                               .end = print_end,
                                                .other = print_other};
     int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (p.error == 0 && p.out.length > 0)

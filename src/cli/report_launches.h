@@ -1,5 +1,5 @@
 /* `gpuprof report --print launches`: the profile as JSON Lines with all that is known of a launch
- * in one object, which is format 1 of a profile. Owns nothing; calls profile/ and base/. */
+ * in one object, which is format 1 of a profile. */
 #ifndef GPUPROF_CLI_REPORT_LAUNCHES_H
 #define GPUPROF_CLI_REPORT_LAUNCHES_H
 

@@ -160,7 +160,7 @@ static int flush(struct reading *r)
 }
 
 /* What it is sorted by: the largest value first, time from the start; without a value, last. */
-static double key_of(const struct reading *r, const struct gp_launch *launch)
+static double key_of(const struct reading *r, const struct gp_record *launch)
 {
     const struct gp_metric *metric = gp_metrics_find(r->metrics, r->views->sort);
     char why[GP_WHY_SIZE];
@@ -174,7 +174,7 @@ static double key_of(const struct reading *r, const struct gp_launch *launch)
     return value;
 }
 
-static int keep_line(struct reading *r, const struct gp_launch *launch, size_t begin)
+static int keep_line(struct reading *r, const struct gp_record *launch, size_t begin)
 {
     if (r->sorted_count == r->sorted_capacity) {
         size_t capacity = r->sorted_capacity ? 2 * r->sorted_capacity : 1024;
@@ -192,10 +192,10 @@ static int keep_line(struct reading *r, const struct gp_launch *launch, size_t b
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *original)
+static int take_launch(void *user, const struct gp_record *original)
 {
     struct reading *r = user;
-    struct gp_launch launch = *original;
+    struct gp_record launch = *original;
     if (!gp_filter_takes(r->filter, &launch))
         return 0;
     if (r->views->merge)

@@ -1,6 +1,5 @@
 /* The views of `gpuprof report` beside the report itself: a line for each launch, nvprof's tables,
- * CSV, JSON, profiles together or side by side. Owns nothing; calls base/, metrics/, profile/,
- * report/. */
+ * CSV, JSON, profiles together or side by side. */
 #ifndef GPUPROF_CLI_REPORT_VIEWS_H
 #define GPUPROF_CLI_REPORT_VIEWS_H
 

@@ -1,5 +1,5 @@
 /* Programs that get other rights than their caller's: into these the dynamic linker takes no
- * library from the caller. Owns and calls nothing. */
+ * library from the caller. */
 #ifndef GPUPROF_CLI_RIGHTS_H
 #define GPUPROF_CLI_RIGHTS_H
 

@@ -34,10 +34,10 @@ static int find_library(struct gp_text *path)
     }
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
-    static const char *const places[] = {"libgpuprof.so", GP_LIBRARY_FOLDER "/libgpuprof.so"};
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    static const char *const files[] = {"libgpuprof.so", GP_LIBRARY_FOLDER "/libgpuprof.so"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         gp_text_clear(path);
-        gp_text_addf(path, "%s/%s", self, places[i]);
+        gp_text_addf(path, "%s/%s", self, files[i]);
         if (path->failed || access(path->data, R_OK) != 0)
             continue;
         if (strpbrk(path->data, " :")) {

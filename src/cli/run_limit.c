@@ -1,5 +1,6 @@
 #include "cli/run_limit.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -9,21 +10,14 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include <unistd.h>
 
 /* True when the process ended in time. */
 static bool ends_until(int process, double until)
 {
     struct pollfd p = {.fd = process, .events = POLLIN};
-    for (double left; (left = until - now()) > 0;) {
+    for (double left; (left = until - gp_clock_seconds()) > 0;) {
         double most = left < 1e6 ? left : 1e6; /* poll takes no more than an int of ms */
         if (poll(&p, 1, (int)(1e3 * most) + 1) > 0)
             return true;
@@ -52,7 +46,7 @@ bool run_limit(const char *seconds, const char *program)
 {
     if (!seconds)
         return true;
-    double until = now() + strtod(seconds, NULL);
+    double until = gp_clock_seconds() + strtod(seconds, NULL);
     int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
     pid_t child = process >= 0 ? fork() : -1;
     if (child < 0) {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Starts it, where `seconds` (checked) is not NULL: for this process, whose place the program
+/* Starts it, where `seconds` (checked) is not NULL: for this process, which the program
  * takes. It is no child of the program's, and ends with it. False after saying why not. */
 bool run_limit(const char *seconds, const char *program);
 

@@ -206,6 +206,14 @@ static bool check_cache(const char *mode)
     return false;
 }
 
+static bool check_lines(const char *mode)
+{
+    if (is_one_of(mode, "accesses", "instructions"))
+        return true;
+    gp_say("--lines: '%s' is neither accesses nor instructions", mode);
+    return false;
+}
+
 static bool check_verify(const char *mode)
 {
     if (is_one_of(mode, "learn", "always"))
@@ -288,6 +296,7 @@ static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
     [RUN_REPLAY] = check_replay,
     [RUN_REPLAY_MODE] = check_replay_mode,
     [RUN_CACHE] = check_cache,
+    [RUN_LINES] = check_lines,
     [RUN_VERIFY] = check_verify,
     [RUN_MEMORY] = check_memory,
     [RUN_KERNEL_TIMEOUT] = check_kernel_timeout,
@@ -415,7 +424,7 @@ static bool pass_launches(const char *const *values)
     return set_text("GPUPROF_LAUNCHES", &rule);
 }
 
-/* The program has this process's number: it takes its place. */
+/* The program has this process's number: it replaces it. */
 static bool pass_target(const char *which)
 {
     struct gp_text process = {0};
@@ -448,7 +457,8 @@ bool run_pass(const char *const *values)
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&
            set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&
-           set("GPUPROF_VERIFY", values[RUN_VERIFY]) && set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
+           set("GPUPROF_LINES", values[RUN_LINES]) && set("GPUPROF_VERIFY", values[RUN_VERIFY]) &&
+           set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
            set("GPUPROF_TIMEOUT", values[RUN_KERNEL_TIMEOUT]) &&
            set("GPUPROF_OUTPUT", values[RUN_OUTPUT]) && set("GPUPROF_LOG", log) &&
            cli_fix_paths() == 0;

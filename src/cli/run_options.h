@@ -1,5 +1,5 @@
 /* The options of `gpuprof run`: their table, what is wrong with their values, and the environment
- * that they become. Owns the table; calls base/, metrics/, report/. */
+ * that they become. Owns the table. */
 #ifndef GPUPROF_CLI_RUN_OPTIONS_H
 #define GPUPROF_CLI_RUN_OPTIONS_H
 
@@ -26,6 +26,7 @@ enum {
     RUN_REPLAY,
     RUN_REPLAY_MODE,
     RUN_CACHE,
+    RUN_LINES,
     RUN_VERIFY,
     RUN_MEMORY,
     RUN_KERNEL_TIMEOUT,

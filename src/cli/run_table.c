@@ -72,10 +72,16 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_CACHE] = {"cache-control", 0, "all|none",
                    "whether caches are emptied before a kernel is measured (all)", HOW, NULL, NULL,
                    "--cache-control", 0},
-    [RUN_VERIFY] = {"verify", 0, "learn|always",
-                    "when to look whether a kernel wrote memory that it was not seen to reach: at "
-                    "its first launches and now and then, or at every launch (learn)",
-                    HOW, NULL, NULL, NULL, 0},
+    [RUN_LINES] = {"lines", 0, "accesses|instructions",
+                   "what is counted for the lines of the source: accesses to memory and branches, "
+                   "or every instruction, which makes the kernels that are counted so many times "
+                   "slower (accesses)",
+                   HOW, NULL, NULL, NULL, 0},
+    [RUN_VERIFY] =
+        {"verify", 0, "learn|always",
+         "when to verify whether a kernel wrote memory that it was not seen to reach: at "
+         "its first launches and now and then, or at every launch (learn)",
+         HOW, NULL, NULL, NULL, 0},
     [RUN_MEMORY] = {"memory", 0, "SIZE",
                     "how much memory copies may take: a size (512M, 4G) or a share of what is free "
                     "(10%)",

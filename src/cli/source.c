@@ -21,7 +21,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [SASS] = {"sass", 0, NULL, "the machine instructions under the lines they come from", NULL,
               NULL, NULL, NULL, 0},
     [FOLDER] = {"source-path", 0, "DIR",
-                "look for source files in this folder as well, by their names", NULL, NULL, NULL,
+                "search this folder for source files as well, by their names", NULL, NULL, NULL,
                 NULL, 0},
 };
 
@@ -65,6 +65,7 @@ static const struct column {
     {GP_WEIGHT_BRANCHES, 1u << GP_COUNT_BRANCHES, "branches"},
     {GP_WEIGHT_WARPS, 1u << GP_COUNT_WARPS, "warps"},
     {GP_WEIGHT_IDLE_LANES, 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON, "idle lanes"},
+    {GP_WEIGHT_OFF_LANES, 1u << GP_COUNT_THREADS | 1u << GP_COUNT_THREADS_ON, "off lanes"},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -183,6 +184,15 @@ static void add_source_line(const struct printing *p, const struct file_text *te
         add_counts(p, line->inclusive);
         gp_text_addf(p->out, "%7s  ^ with what is inlined here\n", "");
     }
+    for (size_t i = 0; line && i < line->chain_count; i++) {
+        struct gp_text where = {0};
+        gp_text_addf(&where, "   ^ inlined at %s", line->chains[i]);
+        if (i + 1 == line->chain_count && line->has_more_chains)
+            gp_text_add(&where, "; and at more places");
+        gp_wrap(p->out, 8, gp_text_string(&where));
+        p->out->failed |= where.failed;
+        gp_text_free(&where);
+    }
 }
 
 /* The lines of one file: list[first] to list[end - 1]. */
@@ -247,15 +257,14 @@ static const struct gp_instruction_counts *counts_at(const struct gp_lines *line
 static void add_chain(const struct printing *p, const struct gp_frame *frames, size_t count)
 {
     struct gp_text line = {0};
-    gp_text_add(&line, "   ; ");
-    for (size_t i = 0; i < count; i++) {
-        const char *slash = strrchr(frames[i].file, '/');
-        char *name = frames[i].function ? gp_demangle(frames[i].function, GP_NAME_BRIEF) : NULL;
-        gp_text_addf(&line, "%s%s:%u%s%s", i ? ", inlined at " : "",
-                     slash ? slash + 1 : frames[i].file, frames[i].line, name ? " in " : "",
-                     name ? name : "");
-        free(name);
-    }
+    const char *slash = strrchr(frames[0].file, '/');
+    char *name = frames[0].function ? gp_demangle(frames[0].function, GP_NAME_BRIEF) : NULL;
+    gp_text_addf(&line, "   ; %s:%u%s%s", slash ? slash + 1 : frames[0].file, frames[0].line,
+                 name ? " in " : "", name ? name : "");
+    free(name);
+    if (count > 1)
+        gp_text_add(&line, ", inlined at ");
+    gp_chain_text(frames, count, &line);
     gp_wrap(p->out, 6, gp_text_string(&line));
     gp_text_free(&line);
 }
@@ -268,12 +277,22 @@ static void add_instruction(const struct printing *p, const char *function, uint
     gp_text_addf(p->out, "  %6" PRIx64 "  %s\n", offset, text ? text : "");
 }
 
+static bool is_same_chain(const struct gp_frame *a, size_t a_count, const struct gp_frame *b,
+                          size_t b_count)
+{
+    bool same = a_count == b_count;
+    for (size_t i = 0; same && i < a_count; i++)
+        same = a[i].line == b[i].line && strcmp(a[i].file, b[i].file) == 0;
+    return same;
+}
+
 static void add_sass(const struct printing *p, const char *function)
 {
     size_t size;
     const char *by, *code = gp_lines_code(p->lines, function, &size);
     char **texts = code ? cli_disassemble(code, size, p->lines->source.cc, &by) : NULL;
-    struct gp_frame frames[GP_MOST_FRAMES], before = {.file = ""};
+    struct gp_frame frames[GP_MOST_FRAMES], before[GP_MOST_FRAMES];
+    size_t before_count = 0;
     if (!texts) {
         gp_text_addf(p->out, "\nthe machine code is not there: %s\n",
                      code ? "out of memory" : p->lines->no_lines);
@@ -283,12 +302,13 @@ static void add_sass(const struct printing *p, const char *function)
     add_heading(p);
     gp_text_addf(p->out, "  %6s\n", "offset");
     for (uint64_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        size_t count = p->lines->table ? gp_line_table_look(p->lines->table, function, at, frames,
+        size_t count = p->lines->table ? gp_line_table_find(p->lines->table, function, at, frames,
                                                             GP_MOST_FRAMES)
                                        : 0;
-        if (count && (strcmp(frames[0].file, before.file) != 0 || frames[0].line != before.line)) {
+        if (count && !is_same_chain(frames, count, before, before_count)) {
             add_chain(p, frames, count);
-            before = frames[0];
+            memcpy(before, frames, count * sizeof(*frames));
+            before_count = count;
         }
         add_instruction(p, function, at, texts[at / GP_INSTRUCTION_BYTES]);
     }
@@ -296,7 +316,7 @@ static void add_sass(const struct printing *p, const char *function)
 }
 
 /* Instructions that counted something and have no line. */
-static void add_unknown_places(const struct printing *p)
+static void add_unknown_lines(const struct printing *p)
 {
     const struct gp_code_counts *s = &p->lines->source;
     struct gp_frame frame;
@@ -304,7 +324,7 @@ static void add_unknown_places(const struct printing *p)
     for (size_t i = 0; i < s->instruction_count; i++) {
         const struct gp_instruction_counts *c = &s->instructions[i];
         const char *function = s->functions[c->function];
-        if (p->lines->table && gp_line_table_look(p->lines->table, function, c->offset, &frame, 1))
+        if (p->lines->table && gp_line_table_find(p->lines->table, function, c->offset, &frame, 1))
             continue;
         if (!any)
             gp_text_addf(p->out, "\nwithout a line in the source%s%s\n",
@@ -347,7 +367,7 @@ static int print_kernel(const struct gp_lines *lines, const char *folder, bool s
         add_sass(&p, lines->source.kernel);
     } else {
         add_files(&p);
-        add_unknown_places(&p);
+        add_unknown_lines(&p);
     }
     gp_by_line_free(&p.by_line);
     return cli_print(&out);

@@ -1,5 +1,4 @@
-/* Where a verdict goes: standard output and files, each in a format. Owns the list of them; calls
- * base/ and check/. */
+/* Where a verdict goes: standard output and files, each in a format. Owns the list of them. */
 #ifndef GPUPROF_CLI_VERDICTS_H
 #define GPUPROF_CLI_VERDICTS_H
 

@@ -1,5 +1,4 @@
-/* A cubin, the ELF file of one chip's code: its sections, checked to lie in it. Owns nothing; calls
- * libc. */
+/* A cubin, the ELF file of one chip's code: its sections, checked to lie in it. */
 #ifndef GPUPROF_CODE_CUBIN_H
 #define GPUPROF_CODE_CUBIN_H
 

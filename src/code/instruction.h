@@ -1,5 +1,5 @@
 /* What one machine instruction is, as far as counting needs to know: which arithmetic it does, what
- * memory it touches and how many bytes of it a thread moves. Owns nothing; calls libc.
+ * memory it touches and how many bytes of it a thread moves.
  *
  * An instruction of compute capability 7.0 to 12.x is 128 bits. Its low nine say what it does, the
  * next three where its operands come from, which is of no interest here. */
@@ -11,7 +11,8 @@
 
 #define GP_INSTRUCTION_BYTES 16
 
-/* GP_OP(NAME): what counters tell apart. Named after the mnemonics, whatever the modifiers. */
+/* GP_OP(NAME): the operations that counters distinguish. Named after the mnemonics, whatever the
+ * modifiers. */
 #define GP_OPS                                                              \
     GP_OP(UNKNOWN) /* not in our list: it may be any of the others */       \
     GP_OP(OTHER)   /* in our list, and none of the others */                \
@@ -107,8 +108,8 @@ struct gp_instruction {
  * capability times ten of the GPU it is for: opcodes change their meaning. */
 struct gp_instruction gp_instruction_decode(const void *word, int cc);
 
-/* Where a branch or call goes, from its own place in bytes; 0 where the instruction is none or does
- * not tell, GP_JUMP_AWAY for a call by address, of a function with code of its own. */
+/* The distance from a branch or call to its target, in bytes; 0 where the instruction is none or
+ * does not say, GP_JUMP_AWAY for a call by address, of a function with code of its own. */
 #define GP_JUMP_AWAY (INT64_C(1) << 50)
 int64_t gp_instruction_jump(const void *word, int cc);
 
@@ -116,7 +117,7 @@ int64_t gp_instruction_jump(const void *word, int cc);
 enum gp_flow {
     GP_FLOW_ON,       /* to the next one */
     GP_FLOW_BRANCH,   /* there or elsewhere: what follows may run as often or not */
-    GP_FLOW_BY_TABLE, /* to a place that the instruction does not tell */
+    GP_FLOW_BY_TABLE, /* to a target that the instruction does not name */
 };
 enum gp_flow gp_instruction_flow(const void *word);
 

@@ -151,8 +151,8 @@ static bool add_file(struct gp_line_table *t, const char *directory, const char 
 /* ---- one unit of .debug_line ----------------------------------------------------------------- */
 
 /* Where relocations put functions. */
-struct places {
-    const char *relocations; /* Elf64_Rela, at any address */
+struct relocations {
+    const char *table; /* Elf64_Rela, at any address */
     size_t count;
     struct gp_cubin_symbols symbols;
 };
@@ -165,7 +165,7 @@ struct unit {
     const unsigned char *lengths; /* of standard opcodes, from 1 */
     uint64_t names;               /* base of the names in .debug_str */
     size_t first_file;            /* of its files in the table's; they count from 1 */
-    const struct places *places;
+    const struct relocations *relocations;
 };
 
 /* Directories and files of the header. */
@@ -279,13 +279,13 @@ static bool end_sequence(struct gp_line_table *t, const struct machine *m)
 static void set_address(const struct unit *unit, struct machine *m, const unsigned char *operand,
                         uint64_t value)
 {
-    const struct places *p = unit->places;
+    const struct relocations *p = unit->relocations;
     const uint64_t offset = (uint64_t)(operand - unit->section);
     m->address = value;
     m->section = 0;
     for (size_t i = 0; i < p->count; i++) {
         Elf64_Rela relocation;
-        memcpy(&relocation, p->relocations + i * sizeof(relocation), sizeof(relocation));
+        memcpy(&relocation, p->table + i * sizeof(relocation), sizeof(relocation));
         size_t symbol = ELF64_R_SYM(relocation.r_info);
         if (relocation.r_offset != offset || symbol >= p->symbols.count)
             continue;
@@ -396,25 +396,26 @@ static bool find_section(const struct gp_cubin *cubin, const char *name, Elf64_S
     return false;
 }
 
-static void find_places(const struct gp_cubin *cubin, struct places *places)
+static void find_relocations(const struct gp_cubin *cubin, struct relocations *relocations)
 {
     Elf64_Shdr section, symbols;
-    *places = (struct places){.count = 0};
+    *relocations = (struct relocations){.count = 0};
     if (!find_section(cubin, ".rela.debug_line", &section) || section.sh_link >= cubin->count)
         return;
     symbols = gp_cubin_section(cubin, section.sh_link);
-    if (!gp_cubin_symbols(cubin, &symbols, &places->symbols))
+    if (!gp_cubin_symbols(cubin, &symbols, &relocations->symbols))
         return;
-    places->relocations = cubin->base + section.sh_offset;
-    places->count = section.sh_size / sizeof(Elf64_Rela);
+    relocations->table = cubin->base + section.sh_offset;
+    relocations->count = section.sh_size / sizeof(Elf64_Rela);
 }
 
-static void decode(struct gp_line_table *t, const Elf64_Shdr *lines, const struct places *places)
+static void decode(struct gp_line_table *t, const Elf64_Shdr *lines,
+                   const struct relocations *relocations)
 {
     const unsigned char *begin = (const void *)(t->cubin.base + lines->sh_offset);
     struct reader r = {.at = begin, .end = begin + lines->sh_size};
     while (r.at < r.end && !r.failed) {
-        struct unit unit = {.section = begin, .places = places};
+        struct unit unit = {.section = begin, .relocations = relocations};
         if (!read_header(t, &r, &unit) || !run(t, &unit))
             break;
     }
@@ -429,7 +430,7 @@ struct gp_line_table *gp_line_table_open(const void *cubin, size_t size, const c
     if (!t)
         return NULL;
     Elf64_Shdr lines, strings;
-    struct places places;
+    struct relocations relocations;
     bool opened = gp_cubin_open(&t->cubin, cubin, size);
     *why = opened ? "it was built without -lineinfo" : "its cubin is damaged";
     if (opened && find_section(&t->cubin, ".debug_line", &lines)) {
@@ -438,8 +439,8 @@ struct gp_line_table *gp_line_table_open(const void *cubin, size_t size, const c
             t->strings = t->cubin.base + strings.sh_offset;
             t->strings_size = strings.sh_size;
         }
-        find_places(&t->cubin, &places);
-        decode(t, &lines, &places);
+        find_relocations(&t->cubin, &relocations);
+        decode(t, &lines, &relocations);
     }
     if (t->sequence_count > 0)
         return t;
@@ -457,7 +458,7 @@ void gp_line_table_close(struct gp_line_table *t)
     free(t);
 }
 
-/* ---- look ------------------------------------------------------------------------------------ */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 /* The section and address at which the function begins. */
 static bool find_function(const struct gp_line_table *t, const char *function, unsigned *section,
@@ -519,7 +520,7 @@ static const struct row *find_row(const struct gp_line_table *t, const struct se
     return &rows[low];
 }
 
-size_t gp_line_table_look(const struct gp_line_table *t, const char *function, uint64_t offset,
+size_t gp_line_table_find(const struct gp_line_table *t, const char *function, uint64_t offset,
                           struct gp_frame *frames, size_t most)
 {
     unsigned section;

@@ -1,6 +1,6 @@
 /* The line table of a cubin: from the offset of an instruction to file and line, with the chain of
  * calls through which it was inlined. Made by -lineinfo, -G, or by the .loc lines of PTX. Owns what
- * it decoded; calls code/cubin. Takes any bytes: what is damaged is left out.
+ * it decoded. Takes any bytes: what is damaged is left out.
  *
  * It is DWARF 2 with one addition of NVIDIA's, found out by comparing with nvdisasm -gi: extended
  * opcode 0x90 has two numbers, the row of the call through which what follows was inlined (counted
@@ -30,9 +30,9 @@ struct gp_frame {
 struct gp_line_table *gp_line_table_open(const void *cubin, size_t size, const char **why);
 void gp_line_table_close(struct gp_line_table *t);
 
-/* Where the instruction at `offset` of the function comes from, innermost first; how many frames, 0
- * where it is not known. */
-size_t gp_line_table_look(const struct gp_line_table *t, const char *function, uint64_t offset,
+/* Finds the source lines of the instruction at `offset` of the function, innermost first. Returns
+ * the number of frames, 0 where the line is not known. */
+size_t gp_line_table_find(const struct gp_line_table *t, const char *function, uint64_t offset,
                           struct gp_frame *frames, size_t most);
 
 #endif

@@ -1,5 +1,5 @@
 /* A cubin of one function: its code and, where there is one, the line table, without anything else.
- * Owns nothing; calls base/ and code/cubin. */
+ */
 #ifndef GPUPROF_CODE_SLIM_H
 #define GPUPROF_CODE_SLIM_H
 

@@ -50,13 +50,18 @@ static void add(struct gp_counter_list *list, const char *name, size_t place)
     list->places[list->used++] = place;
 }
 
+static void list_witnesses(struct gp_counter_list *list, size_t count)
+{
+    for (size_t w = 0; w < count; w++)
+        if (!is_listed(list, witness_names[w]))
+            add(list, witness_names[w], list->count + w);
+}
+
 /* Has the first `count` witnesses counted as well, where that takes no further pass. */
 static bool add_witnesses(struct gp_counter_list *list, const char *chip, size_t count)
 {
     size_t before = list->used;
-    for (size_t w = 0; w < count; w++)
-        if (!is_listed(list, witness_names[w]))
-            add(list, witness_names[w], list->count + w);
+    list_witnesses(list, count);
     if (list->used == before || passes_of(list, chip, list->used) == passes_of(list, chip, before))
         return true;
     list->used = before;
@@ -131,10 +136,10 @@ bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const 
     add_own(list, names);
     /* Our own are counted where launches are told apart, and that takes witnesses. */
     if (list->own_count && !list->used)
-        for (size_t w = 0; w < GP_ALL_WITNESSES; w++)
-            add(list, witness_names[w], count + w);
-    if (list->used && wants_instrumented(list) && !add_witnesses(list, chip, GP_ALL_WITNESSES))
-        add_witnesses(list, chip, GP_LEAST_WITNESSES);
+        list_witnesses(list, GP_ALL_WITNESSES);
+    if (list->used && wants_instrumented(list) && !add_witnesses(list, chip, GP_ALL_WITNESSES) &&
+        !add_witnesses(list, chip, GP_LEAST_WITNESSES) && list->own_count)
+        list_witnesses(list, GP_LEAST_WITNESSES); /* without them there are none of our own */
     list->hardware_used = list->used;
     add_asked_for(list, names, true);
     if (list->own_count && list->used == list->hardware_used)

@@ -563,7 +563,8 @@ static bool fingerprint_pays(void *data)
     struct ticket *t = &a->collection->tickets[a->ticket];
     note_kind(t, a->run);
     return (gp_recall_looks(a->collection->recall, &t->kind) &&
-            gp_is_worth_telling(&a->collection->cost, a->run)) ||
+            (gp_sass_session_counts_instructions(a->collection->sass) ||
+             gp_is_worth_telling(&a->collection->cost, a->run))) ||
            multiplies_matrices(a->collection, a->run);
 }
 

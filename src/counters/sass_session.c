@@ -83,6 +83,23 @@ static const char *const showing[] = {"smsp__sass_sectors_mem_global_ideal",
                                       "smsp__sass_branch_targets_threads_divergent"};
 #define SHOWING (sizeof(showing) / sizeof(showing[0]))
 
+/* What shows in which lines instructions run, and with how many lanes; at every instruction. */
+static const char *const counting[] = {"smsp__sass_inst_executed",
+                                       "smsp__sass_thread_inst_executed",
+                                       "smsp__sass_thread_inst_executed_pred_on"};
+#define COUNTING (sizeof(counting) / sizeof(counting[0]))
+static bool instructions_wanted;
+
+void gp_sass_sessions_count_instructions(void)
+{
+    instructions_wanted = true;
+}
+
+bool gp_sass_session_counts_instructions(const struct gp_sass_session *s)
+{
+    return s && s->counts_everything;
+}
+
 /* The metrics of the session, configured now or by an earlier session. */
 static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                       const char *const *bases, size_t count, const char **why)
@@ -145,20 +162,25 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, str
                                              const char **why)
 {
     struct gp_sass_session *s = new_session(why);
-    const char *names[TELLING + SHOWING + GP_OWN_RECORDS];
+    const char *names[TELLING + SHOWING + COUNTING + GP_OWN_RECORDS];
     size_t count = TELLING;
     memcpy(names, telling, sizeof(telling));
     for (size_t i = 0; s && i < SHOWING; i++)
         if (has_metric(showing[i], (void *)device->chip))
             names[count++] = showing[i];
+    for (size_t i = 0; s && instructions_wanted && i < COUNTING; i++)
+        if (has_metric(counting[i], (void *)device->chip))
+            names[count++] = counting[i];
     /* Threads at every instruction would cost too much. */
     for (size_t r = GP_OWN_GROUPS; s && own && r < GP_OWN_THREADS; r++)
         if (has_metric(gp_own_records[r], (void *)device->chip))
             names[count++] = gp_own_records[r];
     if (s)
         s->own = own;
-    if (s && configure(s, device, names, count, why))
+    if (s && configure(s, device, names, count, why)) {
+        s->has[GP_OWN_THREADS] = false; /* those at accesses to memory would count twice */
         return s;
+    }
     gp_sass_session_close(s);
     return NULL;
 }

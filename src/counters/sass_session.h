@@ -17,6 +17,11 @@
 
 struct gp_sass_session;
 
+/* From now on sessions that tell launches apart count every instruction beside, for the lines of
+ * the source. */
+void gp_sass_sessions_count_instructions(void);
+bool gp_sass_session_counts_instructions(const struct gp_sass_session *s);
+
 /* A session that tells launches apart. NULL with the reason in *why where it cannot be had; the two
  * kinds cannot both be had in one process. */
 /* With `own`, which stays the caller's, both kinds count what its counters need as well. */

@@ -39,13 +39,14 @@ static void *open_loaded(void)
     return handle;
 }
 
-static void *open_below(const char *home)
+static void *open_below(const char *toolkit)
 {
-    static const char *const places[] = {"extras/CUPTI/lib64", "lib64", "lib"};
+    static const char *const folders[] = {"extras/CUPTI/lib64", "lib64", "lib"};
     void *handle = NULL;
-    for (size_t i = 0; home && *home && !handle && i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; toolkit && *toolkit && !handle && i < sizeof(folders) / sizeof(folders[0]);
+         i++) {
         struct gp_text path = {0};
-        gp_text_addf(&path, "%s/%s/libcupti.so", home, places[i]);
+        gp_text_addf(&path, "%s/%s/libcupti.so", toolkit, folders[i]);
         if (!path.failed)
             handle = dlopen(path.data, RTLD_LAZY | RTLD_LOCAL);
         gp_text_free(&path);

@@ -1,5 +1,5 @@
 /* The CUPTI library. Found at run time, called only through here: a machine without it, or with
- * another version of it, still runs the program. Owns the pointers. Calls base/. */
+ * another version of it, still runs the program. Owns the pointers. */
 #ifndef GPUPROF_CUDA_CUPTI_H
 #define GPUPROF_CUDA_CUPTI_H
 

@@ -1,8 +1,8 @@
 /* The real CUDA driver. Found once, called only through here.
  *
- * Owns the pointers to the driver's own functions. Calls base/ only. Every room that speaks CUDA
- * includes this header instead of <cuda.h>: it switches off cuda.h's renaming, so that a name in
- * the source is the symbol it says (cuMemAlloc_v2, cuLaunchKernel_ptsz). */
+ * Owns the pointers to the driver's own functions. Every room that speaks CUDA includes this header
+ * instead of <cuda.h>: it switches off cuda.h's renaming, so that a name in the source is the
+ * symbol it says (cuMemAlloc_v2, cuLaunchKernel_ptsz). */
 #ifndef GPUPROF_CUDA_DRIVER_H
 #define GPUPROF_CUDA_DRIVER_H
 

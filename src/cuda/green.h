@@ -1,5 +1,5 @@
 /* Green contexts: a context with a part of the GPU's processors, whose memory and modules are those
- * of the device's primary context. Owns whether there was one; calls cuda/driver. */
+ * of the device's primary context. Owns whether there was one. */
 #ifndef GPUPROF_CUDA_GREEN_H
 #define GPUPROF_CUDA_GREEN_H
 

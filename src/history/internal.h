@@ -1,4 +1,4 @@
-/* What the files of this room share. Owns nothing; calls sqlite3. */
+/* What the files of this room share. */
 #ifndef GPUPROF_HISTORY_INTERNAL_H
 #define GPUPROF_HISTORY_INTERNAL_H
 

@@ -13,7 +13,7 @@
 #define VERSION 1
 #define WAIT_MS 10000
 #define LONGEST_S 300 /* that a command works on the file */
-/* To look through a larger file takes too long. */
+/* A larger file takes too long to read. */
 #define LARGEST_CHECKED (256ll << 20)
 
 static const char schema[] =
@@ -43,7 +43,7 @@ bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size)
 {
     int code = sqlite3_errcode(h->db);
     const char *what = sqlite3_errmsg(h->db);
-    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_PROTOCOL)
         snprintf(why, why_size,
                  "%s: locked by another process for more than %d s; nothing was "
                  "changed",
@@ -128,7 +128,6 @@ static void run_nothing_foreign(struct gp_history *h)
 static bool prepare(const struct gp_history *h, bool create, char *why, size_t why_size)
 {
     long long application = 0, version = 0, tables = 0;
-    sqlite3_busy_timeout(h->db, WAIT_MS);
     if (!read_number(h, "SELECT count(*) FROM sqlite_master", &tables, why, why_size) ||
         !read_number(h, "PRAGMA application_id", &application, why, why_size) ||
         !read_number(h, "PRAGMA user_version", &version, why, why_size))
@@ -160,6 +159,49 @@ static bool prepare(const struct gp_history *h, bool create, char *why, size_t w
     return true;
 }
 
+static bool open_once(struct gp_history *h, bool create, char *why, size_t why_size)
+{
+    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(h->path, &h->db, flags, NULL) != SQLITE_OK) {
+        snprintf(why, why_size, "%s: %s", h->path,
+                 h->db && sqlite3_system_errno(h->db) ? strerror(sqlite3_system_errno(h->db))
+                                                      : "cannot be opened");
+        return false;
+    }
+    run_nothing_foreign(h);
+    sqlite3_busy_timeout(h->db, WAIT_MS);
+    return prepare(h, create, why, why_size);
+}
+
+static bool is_locked(const struct gp_history *h)
+{
+    int code = h->db ? sqlite3_errcode(h->db) : SQLITE_OK;
+    return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_PROTOCOL;
+}
+
+static long long now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* SQLite waits for locks, but not for one that two processes would wait for for ever: of several
+ * that begin a file at the same time it sends all but one back at once. These begin again. */
+static bool open_in_time(struct gp_history *h, bool create, char *why, size_t why_size)
+{
+    const long long end = now_ms() + WAIT_MS;
+    const struct timespec nap = {.tv_nsec = 5000000};
+    while (!open_once(h, create, why, why_size)) {
+        if (!is_locked(h) || now_ms() >= end)
+            return false;
+        sqlite3_close(h->db);
+        h->db = NULL;
+        nanosleep(&nap, NULL);
+    }
+    return true;
+}
+
 struct gp_history *gp_history_open(const char *path, bool create, char *why, size_t why_size)
 {
     struct gp_history *h = calloc(1, sizeof(*h));
@@ -170,15 +212,7 @@ struct gp_history *gp_history_open(const char *path, bool create, char *why, siz
         snprintf(why, why_size, "out of memory");
         return NULL;
     }
-    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-    bool opened = sqlite3_open_v2(path, &h->db, flags, NULL) == SQLITE_OK;
-    if (!opened)
-        snprintf(why, why_size, "%s: %s", path,
-                 h->db && sqlite3_system_errno(h->db) ? strerror(sqlite3_system_errno(h->db))
-                                                      : "cannot be opened");
-    if (opened)
-        run_nothing_foreign(h);
-    if (opened && prepare(h, create, why, why_size))
+    if (open_in_time(h, create, why, why_size))
         return h;
     gp_history_close(h);
     return NULL;

@@ -1,5 +1,5 @@
 /* The history of runs: one SQLite file, to be asked by SQL as well. docs/ci.md describes its
- * tables. Owns the connection; calls check/side. Linked into the command only. */
+ * tables. Owns the connection. Linked into the command only. */
 #ifndef GPUPROF_HISTORY_STORE_H
 #define GPUPROF_HISTORY_STORE_H
 

@@ -31,7 +31,7 @@ void *gp_dlsym_answer(void *handle, const char *name, const void *caller)
     return hook->wrapper;
 }
 
-/* Puts our function in the place of the driver's in an answer of cuGetProcAddress. */
+/* Puts our function instead of the driver's into an answer of cuGetProcAddress. */
 static void replace_answer(const char *symbol, void **answer, int version, cuuint64_t flags,
                            const void *caller)
 {
@@ -49,7 +49,7 @@ GP_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVers
         return CUDA_ERROR_NOT_FOUND;
     CUresult result = gp_cuda.cuGetProcAddress(symbol, pfn, cudaVersion, flags);
     if (result == CUDA_SUCCESS)
-        replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0));
+        GP_COUNTED(replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0)));
     return result;
 }
 
@@ -61,6 +61,6 @@ GP_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
         return CUDA_ERROR_NOT_FOUND;
     CUresult result = gp_cuda.cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
     if (result == CUDA_SUCCESS)
-        replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0));
+        GP_COUNTED(replace_answer(symbol, pfn, cudaVersion, flags, __builtin_return_address(0)));
     return result;
 }

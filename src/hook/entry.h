@@ -1,13 +1,14 @@
 /* hook/: which call is this? The exported wrappers of the driver's functions, each a few lines:
- * call the real function, tell launch/ or memory/ what happened. Owns the wrappers and the
+ * call the real function, report to launch/ or memory/. Owns the wrappers and the
  * trampoline. May call launch/, memory/, cuda/ and base/.
  *
- * A wrapper looks only at calls that come from the program: not at those made while we ourselves
+ * A wrapper regards only calls that come from the program: not at those made while we ourselves
  * are at work in the same thread, nor in a forked child, where CUDA is of no use and our locks may
  * be held by threads that do not exist. */
 #ifndef GPUPROF_HOOK_ENTRY_H
 #define GPUPROF_HOOK_ENTRY_H
 
+#include "base/added_time.h"
 #include "cuda/driver.h"
 #include "launch/gate.h"
 #include "launch/session.h"
@@ -15,7 +16,7 @@
 #define GP_EXPORT __attribute__((visibility("default")))
 
 /* The real function of that name, NULL where the driver has none or is not loaded; once found it is
- * not asked for again. Our exports make optional functions look present; calling one then answers
+ * not asked for again. Our exports make optional functions seem present; calling one then answers
  * CUDA_ERROR_NOT_FOUND. */
 #define GP_REAL(symbol) (gp_cuda.symbol || gp_driver_find() ? gp_cuda.symbol : NULL)
 
@@ -30,15 +31,23 @@
     } while (0)
 #define GP_FORWARD_UNLESS_OURS(symbol, ...) GP_FORWARD(symbol, (__VA_ARGS__))
 
+/* What we do before or after a call counts as time that we add. */
+#define GP_COUNTED(action) \
+    do {                   \
+        gp_added_begins(); \
+        action;            \
+        gp_added_ends();   \
+    } while (0)
+
 /* A wrapper of a call that passes the gate, and what is done after it, before replays go on.
- * `parameters` and `arguments` in parentheses; `after` may look at `result`. */
+ * `parameters` and `arguments` in parentheses; `after` may read `result`. */
 #define GP_GATED(symbol, parameters, arguments, after) \
     GP_EXPORT CUresult symbol parameters               \
     {                                                  \
         GP_FORWARD(symbol, arguments);                 \
         gp_gate_share();                               \
         CUresult result = gp_cuda.symbol arguments;    \
-        after;                                         \
+        GP_COUNTED(after);                             \
         gp_gate_unshare();                             \
         return result;                                 \
     }

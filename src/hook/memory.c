@@ -6,7 +6,7 @@
 #include "memory/sharing.h"
 #include "memory/snapshot.h"
 
-/* A program must not run out of memory because of us: we let go of ours, then it is tried again. */
+/* A program must not run out of memory because of us: we free ours, then the call is made again. */
 #define WITH_RETRY(result, call)                                                             \
     CUresult result = (call);                                                                \
     if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory(gp_captures() > 0)) \

@@ -15,7 +15,7 @@
         GP_FORWARD(symbol, arguments);                            \
         CUresult result = gp_cuda.symbol arguments;               \
         if (result == CUDA_SUCCESS)                               \
-            gp_module_loaded(*(handle), image);                   \
+            GP_COUNTED(gp_module_loaded(*(handle), image));       \
         return result;                                            \
     }
 LOADS_IMAGE(cuModuleLoadData, (CUmodule * module, const void *image), (module, image), module,
@@ -56,8 +56,8 @@ GP_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit
         gp_cuda.cuLibraryLoadData(library, code, jitOptions, jitOptionsValues, numJitOptions,
                                   libraryOptions, libraryOptionValues, numLibraryOptions);
     if (result == CUDA_SUCCESS)
-        gp_library_loaded(*library, code,
-                          is_preserved(libraryOptions, libraryOptionValues, numLibraryOptions));
+        GP_COUNTED(gp_library_loaded(
+            *library, code, is_preserved(libraryOptions, libraryOptionValues, numLibraryOptions)));
     return result;
 }
 
@@ -73,7 +73,7 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
                                                     numJitOptions, libraryOptions,
                                                     libraryOptionValues, numLibraryOptions);
     if (result == CUDA_SUCCESS)
-        gp_library_loaded_from_file(*library, fileName);
+        GP_COUNTED(gp_library_loaded_from_file(*library, fileName));
     return result;
 }
 

@@ -50,7 +50,7 @@ GP_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *
     return result;
 }
 
-/* It need not be the handle by which the memory was mapped, and may be exported in its place. */
+/* It need not be the handle by which the memory was mapped, and may be exported instead of it. */
 GP_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 {
     GP_FORWARD_UNLESS_OURS(cuMemRetainAllocationHandle, handle, addr);

@@ -1,5 +1,4 @@
-/* The list of intercepted functions as data: our wrapper, the real function and the ABI of each.
- * Owns nothing. Calls cuda/. */
+/* The list of intercepted functions as data: our wrapper, the real function and the ABI of each. */
 #ifndef GPUPROF_HOOK_TABLE_H
 #define GPUPROF_HOOK_TABLE_H
 

@@ -13,12 +13,23 @@ static struct {
     struct gp_judge *judge; /* NULL: nothing is checked */
 } checks;
 
+/* "command": `gpuprof --check` judges the profiles itself. "command-alone": and removes them. */
+static bool is_judged_by(const char *judge)
+{
+    const char *by = secure_getenv("GPUPROF_CHECK_BY");
+    return by && strcmp(by, judge) == 0;
+}
+
+bool gp_checks_remove_profile(void)
+{
+    return is_judged_by("command-alone");
+}
+
 void gp_checks_open(struct gp_metrics *m)
 {
     const char *path = secure_getenv("GPUPROF_CHECK");
-    /* `gpuprof --check` judges the profiles itself; what they need is selected here. */
-    const char *by = secure_getenv("GPUPROF_CHECK_BY");
-    bool elsewhere = by && strcmp(by, "command") == 0;
+    /* What its rules need is selected all the same. */
+    bool elsewhere = is_judged_by("command") || is_judged_by("command-alone");
     if (!path || !*path)
         return;
     struct gp_text problems = {0};
@@ -40,7 +51,7 @@ void gp_checks_device(const struct gp_device *device)
         gp_judge_device(checks.judge, device);
 }
 
-void gp_checks_launch(const struct gp_launch *launch)
+void gp_checks_launch(const struct gp_record *launch)
 {
     if (checks.judge)
         gp_judge_launch(checks.judge, launch);

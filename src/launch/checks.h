@@ -10,12 +10,17 @@
 #include "metrics/metrics.h"
 #include "report/sources.h"
 
+#include <stdbool.h>
+
 /* Reads the file that GPUPROF_CHECK names. What its rules need is selected beside what is. What is
  * wrong is said; then nothing is checked. */
 void gp_checks_open(struct gp_metrics *m);
 
+/* True where the profile is only for `gpuprof --check`, which removes it. */
+bool gp_checks_remove_profile(void);
+
 void gp_checks_device(const struct gp_device *device);
-void gp_checks_launch(const struct gp_launch *launch);
+void gp_checks_launch(const struct gp_record *launch);
 void gp_checks_count(const struct gp_count *count);
 
 /* Appends the verdict. Once, at the end. The sources (may be NULL) say where kernels begin. */

@@ -23,6 +23,7 @@ struct gp_context {
     CUevent event;                    /* after a launch: for waiting, and its end */
     CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
     float empty_ms;                   /* least time seen between two of these; 0: none yet */
+    bool tail; /* `event` marks the end of our own work for the last launch */
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
     double wary; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */

@@ -1,5 +1,6 @@
 #include "launch/gate.h"
 
+#include "base/added_time.h"
 #include "base/cancel.h"
 #include "base/futex.h"
 #include "launch/threads.h"
@@ -113,6 +114,7 @@ static void set_inside(struct gp_thread *t, int inside)
  * closes it time and again would else be quicker than they are. */
 static void wait_for_turn(struct gp_thread *t)
 {
+    gp_added_begins();
     do {
         atomic_store(&t->inside, WAITING);
         set_own(&t->admitted, false);
@@ -120,6 +122,7 @@ static void wait_for_turn(struct gp_thread *t)
         while (atomic_load(&closing) && atomic_load(&t->inside) == WAITING)
             gp_futex_wait(&t->inside, WAITING, NULL);
     } while (atomic_exchange(&t->inside, 1) <= 0 && atomic_load(&closing));
+    gp_added_ends();
 }
 
 /* Goes in while nobody closes the gate, or has it closed. If the thread were cancelled inside it
@@ -129,9 +132,11 @@ static void pass_nameless(void)
     if (nameless_calls++ > 0)
         return;
     gp_cancel_hold();
+    gp_added_begins();
     lock_queue();
     atomic_fetch_add(&nameless, 1);
     unlock_queue();
+    gp_added_ends();
 }
 
 static void passed_nameless(void)
@@ -191,6 +196,7 @@ void gp_gate_abandon(struct gp_thread *t)
     set_own(&t->admitted, false);
     atomic_store(&t->inside, 0);
     tell_closer();
+    gp_added_abandon();
 }
 
 void gp_gate_share(void)

@@ -29,6 +29,7 @@ struct gp_kernel {
     bool ended, collected, held, timed;
     unsigned host_changes;       /* launches in a row in which host memory changed */
     double longest;              /* seconds that a launch took which has ended by itself */
+    double shortest_ms;          /* that it took on the GPU; 0: not known */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
     bool unending;               /* that is why */
     enum { NOT_ASKED, NEVER, MAYBE } launches_graphs;
@@ -306,6 +307,17 @@ double gp_kernel_longest(const struct gp_kernel *kernel)
     return kernel->longest;
 }
 
+void gp_kernel_took(struct gp_kernel *kernel, double ms)
+{
+    if (ms > 0 && (kernel->shortest_ms == 0 || ms < kernel->shortest_ms))
+        kernel->shortest_ms = ms;
+}
+
+double gp_kernel_shortest(const struct gp_kernel *kernel)
+{
+    return kernel->shortest_ms > 0 ? kernel->shortest_ms / 1e3 : kernel->longest;
+}
+
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel)
 {
     return kernel->runs_once;
@@ -371,7 +383,7 @@ static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
     return value;
 }
 
-void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch)
+void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
 {
     launch->kernel = kernel->name;
     launch->registers = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);

@@ -40,6 +40,10 @@ void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
 bool gp_kernel_has_ended(const struct gp_kernel *kernel);
 void gp_kernel_ended(struct gp_kernel *kernel, double seconds);
 double gp_kernel_longest(const struct gp_kernel *kernel);
+/* A run without instrumented code took so long on the GPU. The shortest is in seconds; the longest
+ * that the host saw where none is known. */
+void gp_kernel_took(struct gp_kernel *kernel, double ms);
+double gp_kernel_shortest(const struct gp_kernel *kernel);
 
 /* Has the driver load the kernel's code into the context, the current one: else it does so at the
  * first launch, between the events that time it. */
@@ -80,7 +84,7 @@ const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
-void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_launch *launch);
+void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
 
 /* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
 void gp_kernel_collected(struct gp_kernel *kernel);

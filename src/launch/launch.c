@@ -1,5 +1,6 @@
 #include "launch/launch.h"
 
+#include "base/added_time.h"
 #include "base/log.h"
 #include "cuda/green.h"
 #include "launch/captures.h"
@@ -39,12 +40,17 @@
 #define ROOM_FACTOR 2
 #define LEAST_PART (1.0 / 32)
 
-/* What we hold the program can have. */
+/* What we hold the program can have. The launch is the program's: a full stream holds it up. */
 static CUresult run_or_make_room(const struct gp_call *call)
 {
+    gp_added_pauses();
     CUresult result = call->run(call);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory(gp_captures() > 0))
+    gp_added_resumes();
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory(gp_captures() > 0)) {
+        gp_added_pauses();
         result = call->run(call);
+        gp_added_resumes();
+    }
     return result;
 }
 
@@ -209,11 +215,17 @@ static bool is_idle(struct gp_context *c)
     if (gp_unending_runs(c->handle) ||
         (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
-    double waited, most = gp_wait_limit();
+    double waited = 0, most = gp_wait_limit();
     if (c->wary > 0 && most > c->wary)
         most = c->wary;
+    if (c->tail) /* our own: the time that it takes is added, and the rest's is not */
+        gp_wait_within_limit(c->event, most, NULL);
+    c->tail = false;
     CUresult result = gp_wait_for_rest(c->handle, c->event, most, &waited);
     c->busy = result == CUDA_ERROR_NOT_READY;
+    /* The program would have waited for it later; but not to learn that there is nothing. */
+    if (!c->busy && waited > TELLING_SECONDS)
+        gp_added_less(waited);
     if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");

@@ -1,5 +1,6 @@
 #include "launch/measure.h"
 
+#include "base/added_time.h"
 #include "base/log.h"
 #include "launch/graphs.h"
 #include "launch/session.h"
@@ -48,6 +49,7 @@ struct measurement {
     unsigned runs;                /* of the kernel */
     double most_ms;               /* the kernel took no longer in a pass; 0: not known */
     bool in_turn;                 /* counted in part, the rest in other launches */
+    double launching;             /* seconds that the call of the program's own launch took */
     double seconds;               /* the program's own run took, as the host saw it; 0: not known */
     bool ended_alone;             /* a replay has ended, with nothing else under way */
     uint64_t restored_bytes;
@@ -194,15 +196,41 @@ static void read_clock(struct measurement *m)
         m->run.native_ms = kernel;
 }
 
+/* The program's own launch: what the driver does for it, code that it loads say, is its own. */
+static CUresult run_programs(struct measurement *m)
+{
+    double began_ms = now_ms();
+    gp_added_pauses();
+    CUresult result = m->call->run(m->call);
+    gp_added_resumes();
+    m->launching = (now_ms() - began_ms) / 1e3;
+    return result;
+}
+
+/* The kernel took so long: the program would have waited for it, and have launched others
+ * meanwhile.
+ */
+static void leave_to_program(const struct measurement *m, double seconds)
+{
+    gp_added_less(seconds - m->launching);
+}
+
+static void load_programs(const struct measurement *m)
+{
+    gp_added_pauses();
+    gp_kernel_load(m->kernel, m->context->handle);
+    gp_added_resumes();
+}
+
 /* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
  * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
  * its end. */
 static CUresult own_run(struct measurement *m, bool *ended)
 {
     *ended = false;
-    gp_kernel_load(m->kernel, m->context->handle);
+    load_programs(m);
     bool timed = start_clock(m);
-    CUresult result = m->call->run(m->call);
+    CUresult result = run_programs(m);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
         /* Stacks or code of the kernel may need the room that our copy takes. */
         gp_snapshot_done(m->snapshot);
@@ -210,7 +238,7 @@ static CUresult own_run(struct measurement *m, bool *ended)
         m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
         timed = false; /* from before our memory was freed */
         if (gp_snapshot_release_memory(false))
-            result = m->call->run(m->call);
+            result = run_programs(m);
     }
     if (result != CUDA_SUCCESS)
         return result;
@@ -229,6 +257,8 @@ static CUresult own_run(struct measurement *m, bool *ended)
         gp_kernel_ended(m->kernel, m->seconds);
         if (timed)
             read_clock(m);
+        gp_kernel_took(m->kernel, m->run.native_ms);
+        leave_to_program(m, m->run.native_ms > 0 ? m->run.native_ms / 1e3 : m->seconds);
     }
     return result;
 }
@@ -290,9 +320,12 @@ static void let_go_in_pass(struct measurement *m, unsigned pass, double seconds)
 static CUresult wait_in_pass(struct measurement *m, unsigned pass)
 {
     double seconds = pass == GP_INSTRUMENTED_PASS ? instrumented_limit(m) : replay_limit(m);
-    CUresult outcome = wait_for_kernel(m, seconds, NULL);
+    double waited = 0;
+    CUresult outcome = wait_for_kernel(m, seconds, &waited);
     if (outcome == CUDA_ERROR_NOT_READY)
         let_go_in_pass(m, pass, seconds);
+    else if (m->run.only_pass)
+        leave_to_program(m, fmin(waited, gp_kernel_shortest(m->kernel)));
     return outcome;
 }
 
@@ -303,8 +336,10 @@ static void bound_time(struct measurement *m)
     float most;
     if (gp_cuda.cuEventElapsedTime(&most, m->context->starts[0], m->context->event) ==
             CUDA_SUCCESS &&
-        (m->most_ms == 0 || most < m->most_ms))
+        (m->most_ms == 0 || most < m->most_ms)) {
         m->most_ms = most;
+        gp_kernel_took(m->kernel, most);
+    }
 }
 
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
@@ -521,7 +556,7 @@ static void record(const struct measurement *m, uint64_t index, double started_m
 {
     struct gp_context *c = m->context;
     const struct gp_call *call = m->call;
-    struct gp_launch launch = {
+    struct gp_record launch = {
         .index = index,
         .device = c->device.ordinal,
         .context = (uint64_t)(uintptr_t)c->handle,
@@ -574,6 +609,13 @@ static uint64_t shape_of(const struct gp_call *call)
     return shape;
 }
 
+/* What of our own work goes on when the program does. A kernel that was let go has the event. */
+static void mark_tail(struct gp_context *c)
+{
+    c->tail = !c->busy && !c->dead && gp_cuda.cuCtxRecordEvent &&
+              gp_cuda.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
+}
+
 CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct gp_context *c,
                     uint64_t index, uint64_t turn)
 {
@@ -618,5 +660,6 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     else if (measured)
         gp_pending_note(&c->pending, c->collector, c->collection);
     gp_contexts_read_others(c);
+    mark_tail(c);
     return result;
 }

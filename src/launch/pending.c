@@ -12,7 +12,7 @@
 
 struct gp_pending {
     unsigned ticket;
-    struct gp_launch launch;
+    struct gp_record launch;
     char *kernel; /* its name: the kernel may be unloaded by the time it is read */
     const char *not_run;
     double duration_ns;
@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_launch *launch,
+void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
                     const char *not_run, double duration_ns)
 {
     struct gp_pending *p = calloc(1, sizeof(*p));
@@ -66,7 +66,7 @@ static void put_duration(struct gp_counter *counters, size_t count, double durat
 }
 
 /* Hands a launch with its counters, as far as they can be read, to `take`. */
-static void read_and(void (*take)(const struct gp_launch *), struct gp_pending *p,
+static void read_and(void (*take)(const struct gp_record *), struct gp_pending *p,
                      const struct gp_collector *collector, struct gp_collection *collection)
 {
     size_t count = collector->count(collection);

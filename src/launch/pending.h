@@ -12,7 +12,7 @@ struct gp_pending; /* those of one collection; NULL is an empty list */
  * `skipped` and `not_run` (why a pass was not made), which live for ever. duration_ns: of the
  * kernel alone, 0 where it was not timed, GP_DURATION_ELSEWHERE where other launches of it are. */
 #define GP_DURATION_ELSEWHERE (-1.0)
-void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_launch *launch,
+void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
                     const char *not_run, double duration_ns);
 
 /* True when it is time to read: no more tickets, or a launch has waited for a second. */

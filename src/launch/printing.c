@@ -51,7 +51,7 @@ void gp_printing_device(const struct gp_device *device)
         gp_trace_device(printing.trace, device);
 }
 
-void gp_printing_launch(const struct gp_launch *launch)
+void gp_printing_launch(const struct gp_record *launch)
 {
     if (!printing.trace)
         return;

@@ -12,7 +12,7 @@
 void gp_printing_start(const struct gp_metrics *metrics);
 
 void gp_printing_device(const struct gp_device *device);
-void gp_printing_launch(const struct gp_launch *launch);
+void gp_printing_launch(const struct gp_record *launch);
 
 /* Prints what was asked for but the report; true where that is to be printed as well. `copies`:
  * GP_COPY_KINDS of them, or NULL. */

@@ -1,5 +1,6 @@
 #include "launch/progress.h"
 
+#include "base/added_time.h"
 #include "base/demangle.h"
 #include "base/log.h"
 
@@ -19,7 +20,6 @@ static struct {
     bool on_terminal, written;
     double next;
     uint64_t launches, measured;
-    double added_ms;
 } progress;
 
 static double now(void)
@@ -44,23 +44,21 @@ static void write_line(const char *kernel)
     char *name = gp_demangle(kernel, GP_NAME_BRIEF);
     snprintf(text, sizeof(text),
              "gpuprof: %" PRIu64 " launches, %" PRIu64 " measured, %.1f s added; %s",
-             progress.launches, progress.measured, progress.added_ms / 1e3, name ? name : kernel);
+             progress.launches, progress.measured, gp_added_seconds(), name ? name : kernel);
     free(name);
     int length = snprintf(line, sizeof(line), "%s" CLEAR "\r", text);
     gp_log_passing(line, (size_t)length);
     progress.written = true;
 }
 
-void gp_progress_launch(const struct gp_launch *launch, int is_read)
+void gp_progress_launch(const struct gp_record *launch, int is_read)
 {
     if (!progress.on_terminal)
         return;
     if (launch->index >= progress.launches)
         progress.launches = launch->index + 1;
-    if (is_read) {
+    if (is_read)
         progress.measured += launch->counter_count > 0;
-        progress.added_ms += launch->overhead_ms;
-    }
     double time = now();
     if (time < progress.next)
         return;

@@ -10,7 +10,7 @@ void gp_progress_start(void);
 
 /* A launch is over, and read or not. At most two lines a second are written, the first when the
  * run has lasted two seconds. */
-void gp_progress_launch(const struct gp_launch *launch, int is_read);
+void gp_progress_launch(const struct gp_record *launch, int is_read);
 
 /* Takes the line away. */
 void gp_progress_end(void);

@@ -1,19 +1,21 @@
 #include "launch/session.h"
 
+#include "base/added_time.h"
 #include "base/cancel.h"
 #include "base/demangle.h"
 #include "base/environment.h"
 #include "base/file.h"
 #include "base/floating.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/pattern.h"
-#include "base/place.h"
 #include "base/process.h"
 #include "base/regex.h"
 #include "base/sample.h"
 #include "base/stack.h"
 #include "base/text.h"
 #include "counters/code_counts.h"
+#include "counters/sass_session.h"
 #include "cuda/driver.h"
 #include "launch/checks.h"
 #include "launch/copies.h"
@@ -26,6 +28,7 @@
 #include "memory/budget.h"
 #include "profile/code_lines.h"
 #include "profile/writer.h"
+#include "report/colour.h"
 #include "report/copies.h"
 #include "report/sources.h"
 #include "report/summary.h"
@@ -62,7 +65,7 @@ static struct {
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
     struct gp_metrics *metrics;
     struct gp_writer *writer;
-    const char *profile; /* what it writes; NULL: not known */
+    const char *profile; /* what it writes; NULL: nothing that stays */
     struct gp_summary *summary;
     bool reported, gave_up;
     pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
@@ -79,10 +82,12 @@ void gp_own_work_begins(void)
     gp_cancel_hold();
     if (own_work++ == 0)
         programs_errno = errno;
+    gp_added_begins();
 }
 
 void gp_own_work_ends(void)
 {
+    gp_added_ends();
     if (--own_work == 0)
         errno = programs_errno;
     gp_cancel_release();
@@ -241,7 +246,7 @@ void gp_session_record_device(const struct gp_device *device)
     pthread_mutex_unlock(&session.records);
 }
 
-void gp_session_record_launch(const struct gp_launch *launch)
+void gp_session_record_launch(const struct gp_record *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_summary_launch(session.summary, launch);
@@ -253,7 +258,7 @@ void gp_session_record_launch(const struct gp_launch *launch)
     pthread_mutex_unlock(&session.records);
 }
 
-void gp_session_note_launch(const struct gp_launch *launch)
+void gp_session_note_launch(const struct gp_record *launch)
 {
     pthread_mutex_lock(&session.records);
     gp_progress_launch(launch, 0);
@@ -314,7 +319,7 @@ static void open_output(void)
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
         gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
-    else
+    else if (!gp_checks_remove_profile())
         session.profile = strdup(gp_text_string(&path));
     gp_text_free(&path);
 }
@@ -329,6 +334,17 @@ static void read_cache_mode(void)
         session.flush_caches = false;
     else
         gp_say("GPUPROF_CACHE=%s: unknown; say flush (the default) or keep", mode);
+}
+
+static void read_lines_mode(void)
+{
+    const char *mode = secure_getenv("GPUPROF_LINES");
+    if (!mode || !*mode || strcmp(mode, "accesses") == 0)
+        return;
+    if (strcmp(mode, "instructions") == 0)
+        gp_sass_sessions_count_instructions();
+    else
+        gp_say("GPUPROF_LINES=%s: unknown; say accesses (the default) or instructions", mode);
 }
 
 static void read_report_mode(void)
@@ -451,14 +467,19 @@ static void record_count(void *unused, const struct gp_count *count)
 
 static void write_report(const struct gp_text *report)
 {
-    struct gp_text rest = {0};
+    struct gp_text rest = {0}, coloured = {0};
     const char *profile = session.writer ? gp_writer_path(session.writer) : NULL;
-    if (profile)
+    if (profile && session.profile)
         gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
                      session.details ? " --details" : "", profile);
     else
         gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
+    if (gp_colour_wanted(gp_log_is_terminal()))
+        gp_colour(gp_text_string(report), &coloured);
+    if (coloured.length > 0 && !coloured.failed)
+        report = &coloured;
     gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
+    gp_text_free(&coloured);
     gp_text_free(&rest);
 }
 
@@ -478,6 +499,30 @@ static void record_instructions(void *sources, const struct gp_code_counts *coun
         gp_sources_add(sources, counts);
 }
 
+/* What was added since it was asked for last goes into the summary. */
+static void count_added(void)
+{
+    static double counted;
+    double seconds = gp_added_seconds();
+    gp_summary_end(session.summary, &(struct gp_end){.added_seconds = seconds - counted});
+    counted = seconds;
+}
+
+/* To make the report takes time, too: its first lines are made anew when all else is there. */
+static void renew_headline(struct gp_text *report)
+{
+    struct gp_text before = {0}, renewed = {0};
+    gp_table_headline(session.summary, &before);
+    count_added();
+    gp_table_headline(session.summary, &renewed);
+    renewed.failed |= report->failed;
+    if (!before.failed && before.length <= report->length)
+        gp_text_add_bytes(&renewed, report->data + before.length, report->length - before.length);
+    gp_text_free(&before);
+    gp_text_free(report);
+    *report = renewed;
+}
+
 /* `copies`: NULL, none were asked for. */
 static void print_report(const struct gp_copies *copies, const struct gp_sources *sources)
 {
@@ -486,9 +531,11 @@ static void print_report(const struct gp_copies *copies, const struct gp_sources
                                              .details = session.details,
                                              .profile = session.profile ? session.profile : "",
                                              .sources = sources};
+    count_added();
     gp_table_report(session.summary, &options, &text);
     if (copies)
         gp_copies_table(copies, &text);
+    renew_headline(&text);
     if (text.failed)
         gp_say("out of memory: the report is not complete");
     write_report(&text);
@@ -532,8 +579,10 @@ static void report(void *unused)
             print_report(copied ? copies : NULL, sources);
         print_checks(sources);
     }
-    if (session.writer)
+    if (session.writer) {
+        gp_writer_end(session.writer, &(struct gp_end){.added_seconds = gp_added_seconds()});
         gp_writer_finish(session.writer);
+    }
     pthread_mutex_unlock(&session.records);
 }
 
@@ -568,6 +617,7 @@ static void start(void *unused)
         session.settings.sample = gp_summary_get_settings(session.summary)->sample;
         open_output();
         read_cache_mode();
+        read_lines_mode();
         read_report_mode();
         read_verify_mode();
         read_memory_limit();

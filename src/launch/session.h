@@ -64,10 +64,10 @@ const struct gp_metrics *gp_session_metrics(void);
 
 /* Takes what is known of a device, of a launch. The gate is closed or the caller is alone. */
 void gp_session_record_device(const struct gp_device *device);
-void gp_session_record_launch(const struct gp_launch *launch);
+void gp_session_record_launch(const struct gp_record *launch);
 
 /* Writes what is known of a launch that will be recorded later, in case the process ends before. */
-void gp_session_note_launch(const struct gp_launch *launch);
+void gp_session_note_launch(const struct gp_record *launch);
 
 /* Counts a launch that is not measured; while it passes the gate or has it closed. */
 void gp_session_count_launch(void);

@@ -1,6 +1,6 @@
 #include "launch/waits.h"
 
-#include "cuda/patience.h"
+#include "cuda/wait.h"
 #include "launch/session.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "memory/snapshot.h"
 
 #include "base/cancel.h"
-#include "cuda/patience.h"
+#include "cuda/wait.h"
 #include "memory/arena.h"
 #include "memory/arrays.h"
 #include "memory/final.h"

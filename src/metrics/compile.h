@@ -1,5 +1,4 @@
-/* Makes a metric of a section of a definition file, or says why it makes no sense. Owns nothing;
- * calls base/ and its neighbours definitions, formula and entries. */
+/* Makes a metric of a section of a definition file, or says why it makes no sense. */
 #ifndef GPUPROF_METRICS_COMPILE_H
 #define GPUPROF_METRICS_COMPILE_H
 

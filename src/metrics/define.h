@@ -1,6 +1,5 @@
 /* Metrics made of one formula, as a threshold or a comparison asks for them, beside those of the
- * definition files; and what a metric is computed from. Owns nothing: the metrics belong to struct
- * gp_metrics. Calls base/ and its neighbours entries and formula. */
+ * definition files; and what a metric is computed from. The metrics belong to struct gp_metrics. */
 #ifndef GPUPROF_METRICS_DEFINE_H
 #define GPUPROF_METRICS_DEFINE_H
 

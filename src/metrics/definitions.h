@@ -1,5 +1,5 @@
-/* Reads metric definition files: ini text into one struct per section, line numbers included. Owns
- * nothing; calls base/ and inih. docs/metrics.md is the manual. */
+/* Reads metric definition files: ini text into one struct per section, line numbers included.
+ * docs/metrics.md is the manual. */
 #ifndef GPUPROF_METRICS_DEFINITIONS_H
 #define GPUPROF_METRICS_DEFINITIONS_H
 
@@ -65,8 +65,8 @@ struct gp_definition {
     } keys[GP_KEY_COUNT];
 };
 
-/* Calls `take` for each section; lines that make no sense, and sections that inih cannot read, are
- * told to `problems` as "file:line: ..." and left out. */
+/* Calls `take` for each section. Lines that make no sense, and sections that inih cannot read, are
+ * left out; each adds a line "file:line: ..." to `problems`. */
 void gp_definitions_read(const char *file, const char *text, size_t length,
                          void (*take)(void *user, const struct gp_definition *definition),
                          void *user, struct gp_text *problems);

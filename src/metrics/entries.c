@@ -108,7 +108,7 @@ void gp_set_entry_free(struct gp_set_entry *s)
     free(s);
 }
 
-/* The unit that a counter's last part tells. */
+/* The unit, from the last part of a counter's name. */
 static const char *unit_of_counter(const char *name)
 {
     const char *part = strrchr(name, '.');

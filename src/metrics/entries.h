@@ -1,6 +1,5 @@
 /* What is kept of the definitions: metrics, and the formulas that each has on different devices.
- * Owns them; calls base/ and its neighbours formula and definitions. For the files of this room
- * that build or use them; metrics.h is what others see. */
+ * Owns them. For the files of this room that build or use them; metrics.h is what others see. */
 #ifndef GPUPROF_METRICS_ENTRIES_H
 #define GPUPROF_METRICS_ENTRIES_H
 

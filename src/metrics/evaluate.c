@@ -42,36 +42,36 @@ static void say_not_defined(const struct gp_entry *e, const struct gp_device *de
     gp_text_free(&conditions);
 }
 
-/* Places for what was looked up or computed for a launch; two things that come to one place are
- * looked up or computed again. */
-#define PLACES 128
+/* Slots for counters and metrics of a launch that were looked up or computed; two that share one
+ * slot are looked up or computed again. */
+#define SLOTS 128
 
 struct evaluation {
     const struct gp_device *device;
-    const struct gp_launch *launch;
+    const struct gp_record *launch;
     unsigned steps;
     struct memory *memory; /* NULL: one metric alone is computed */
 };
 
 struct memory {
-    const struct gp_counter *counters[PLACES]; /* by the address of the name */
+    const struct gp_counter *counters[SLOTS]; /* by the address of the name */
     struct {
         const struct gp_entry *entry;
         double value;
-    } metrics[PLACES];
+    } metrics[SLOTS];
 };
 
-static size_t place_of(const void *pointer)
+static size_t slot_of(const void *pointer)
 {
     uintptr_t bits = (uintptr_t)pointer;
-    return (bits >> 4 ^ bits >> 11) % PLACES;
+    return (bits >> 4 ^ bits >> 11) % SLOTS;
 }
 
-static void remember_counters(struct memory *memory, const struct gp_launch *launch)
+static void remember_counters(struct memory *memory, const struct gp_record *launch)
 {
     memset(memory, 0, sizeof(*memory));
     for (size_t i = 0; i < launch->counter_count; i++)
-        memory->counters[place_of(launch->counters[i].name)] = &launch->counters[i];
+        memory->counters[slot_of(launch->counters[i].name)] = &launch->counters[i];
 }
 
 static int counter_value(const struct evaluation *e, const char *name, double *value, char *why,
@@ -80,7 +80,7 @@ static int counter_value(const struct evaluation *e, const char *name, double *v
     const struct gp_counter *counters = e->launch->counters, *found = NULL;
     size_t count = e->launch->counter_count;
     if (e->memory) {
-        found = e->memory->counters[place_of(name)];
+        found = e->memory->counters[slot_of(name)];
         if (found && found->name != name)
             found = NULL;
     }
@@ -128,9 +128,9 @@ static int operand_value(void *user, const struct gp_node *operand, double *valu
 static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
                           size_t why_size)
 {
-    size_t place = place_of(e);
-    if (ev->memory && ev->memory->metrics[place].entry == e) {
-        *value = ev->memory->metrics[place].value;
+    size_t slot = slot_of(e);
+    if (ev->memory && ev->memory->metrics[slot].entry == e) {
+        *value = ev->memory->metrics[slot].value;
         return 0;
     }
     const struct gp_variant *v = gp_variant_for(e, ev->device);
@@ -150,8 +150,8 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
     }
     if (needed != 0) {
         if (ev->memory && answer == 0) {
-            ev->memory->metrics[place].entry = e;
-            ev->memory->metrics[place].value = *value;
+            ev->memory->metrics[slot].entry = e;
+            ev->memory->metrics[slot].value = *value;
         }
         return answer;
     }
@@ -163,14 +163,14 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
 }
 
 int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_launch *launch, double *value, char *why, size_t why_size)
+                       const struct gp_record *launch, double *value, char *why, size_t why_size)
 {
     struct evaluation ev = {.device = device, .launch = launch};
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
 }
 
 void gp_metrics_evaluate(const struct gp_metrics *m, const struct gp_device *device,
-                         const struct gp_launch *launch,
+                         const struct gp_record *launch,
                          void (*take)(void *user, size_t i, double value, const char *why),
                          void *user)
 {

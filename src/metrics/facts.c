@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define PARAMETERS                                                                              \
-    const struct gp_fact *fact, const struct gp_device *device, const struct gp_launch *launch, \
+    const struct gp_fact *fact, const struct gp_device *device, const struct gp_record *launch, \
         double *value, char *why, size_t why_size
 #define UNUSED (void)fact, (void)device, (void)launch, (void)why, (void)why_size
 
@@ -114,7 +114,7 @@ static double volume(const unsigned extent[3])
     return (double)extent[0] * extent[1] * extent[2];
 }
 
-static double warps_per_block_of(const struct gp_device *device, const struct gp_launch *launch)
+static double warps_per_block_of(const struct gp_device *device, const struct gp_record *launch)
 {
     if (device->warp_size <= 0)
         return 0;
@@ -188,7 +188,7 @@ static int blocks_per_sm(PARAMETERS)
     }
 #define LAUNCH(name, field, zero, help)                                                \
     {                                                                                  \
-        "launch." name, help, launch_unsigned, offsetof(struct gp_launch, field), zero \
+        "launch." name, help, launch_unsigned, offsetof(struct gp_record, field), zero \
     }
 #define DERIVED(name, get, zero, help) \
     {                                  \

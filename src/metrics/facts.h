@@ -1,5 +1,4 @@
-/* The facts a formula may use: device.NAME and launch.NAME. Owns their one list; calls its
- * neighbours peaks and occupancy, and profile/record.h. */
+/* The facts a formula may use: device.NAME and launch.NAME. Owns their one list. */
 #ifndef GPUPROF_METRICS_FACTS_H
 #define GPUPROF_METRICS_FACTS_H
 
@@ -10,7 +9,7 @@ struct gp_fact {
     const char *help;
     /* Returns 0, or -1 with the reason in `why`. */
     int (*get)(const struct gp_fact *fact, const struct gp_device *device,
-               const struct gp_launch *launch, double *value, char *why, size_t why_size);
+               const struct gp_record *launch, double *value, char *why, size_t why_size);
     size_t offset; /* of a plain field */
     int zero_is_known;
 };

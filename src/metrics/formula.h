@@ -1,5 +1,4 @@
-/* Formulas: text into a tree, the tree computed, the tree printed back. Owns the trees; calls base/
- * and its neighbour facts.
+/* Formulas: text into a tree, the tree computed, the tree printed back. Owns the trees.
  *
  *   sum     = product { ("+" | "-") product }
  *   product = factor { ("*" | "/") factor }

@@ -1,5 +1,4 @@
-/* Where definitions are looked for: in the program, in the user's files. Owns nothing; calls base/
- * and its neighbours definitions and compile. */
+/* Finds the definitions: in the program, in the user's files. */
 #ifndef GPUPROF_METRICS_LOAD_H
 #define GPUPROF_METRICS_LOAD_H
 

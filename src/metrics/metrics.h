@@ -1,5 +1,5 @@
 /* The metrics: definition files, the selection a user makes, and values computed from a launch.
- * Owns the definitions; calls base/, profile/record.h and its own peaks and occupancy.
+ * Owns the definitions.
  *
  * docs/metrics.md is the manual of definition files. A metric whose operand is missing is absent
  * and says why; it is never 0.
@@ -45,7 +45,7 @@ struct gp_metric_set {
 struct gp_metrics *gp_metrics_open(struct gp_text *problems);
 void gp_metrics_close(struct gp_metrics *m);
 
-/* The same without looking for any file: only the given text, as if it were the file of that name.
+/* The same without any file: only the given text, as if it were the file of that name.
  */
 struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t length,
                                     struct gp_text *problems);
@@ -82,13 +82,13 @@ const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name
 
 /* Computes a metric of one launch. Returns 0 with *value, or -1 with the reason in `why`. */
 int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_launch *launch, double *value, char *why, size_t why_size);
+                       const struct gp_record *launch, double *value, char *why, size_t why_size);
 
 /* Computes all selected metrics of one launch, quicker than one by one: what several are made of is
  * computed once. `take` is called for each, in the selection's order; why is NULL where there is a
  * value. */
 void gp_metrics_evaluate(const struct gp_metrics *m, const struct gp_device *device,
-                         const struct gp_launch *launch,
+                         const struct gp_record *launch,
                          void (*take)(void *user, size_t i, double value, const char *why),
                          void *user);
 

@@ -33,7 +33,7 @@ static void name_limiters(unsigned factors, char *out, size_t size)
                                      words[i].word);
 }
 
-static const char *missing_fact(const struct gp_device *d, const struct gp_launch *l)
+static const char *missing_fact(const struct gp_device *d, const struct gp_record *l)
 {
     const struct {
         int known;
@@ -64,7 +64,7 @@ static const char *missing_fact(const struct gp_device *d, const struct gp_launc
 #define MOST_SHARED ((size_t)1 << 24)
 
 /* A profile may say anything. */
-static int is_some_gpu(const struct gp_device *d, const struct gp_launch *l)
+static int is_some_gpu(const struct gp_device *d, const struct gp_record *l)
 {
     for (int i = 0; i < 3; i++)
         if (l->block[i] > MOST_THREADS)
@@ -75,7 +75,7 @@ static int is_some_gpu(const struct gp_device *d, const struct gp_launch *l)
            l->shared_dynamic <= MOST_SHARED;
 }
 
-int gp_occupancy_of(const struct gp_device *d, const struct gp_launch *l, struct gp_occupancy *o,
+int gp_occupancy_of(const struct gp_device *d, const struct gp_record *l, struct gp_occupancy *o,
                     char *why, size_t why_size)
 {
     const char *missing = missing_fact(d, l);
@@ -98,7 +98,7 @@ int gp_occupancy_of(const struct gp_device *d, const struct gp_launch *l, struct
         .reservedSharedMemPerBlock = d->reserved_shared_per_block,
     };
     /* The launch was accepted, so the kernel may use the dynamic shared memory it was given,
-     * whatever its attribute said when somebody looked. */
+     * whatever its attribute was when it was read. */
     const size_t dynamic = l->shared_dynamic;
     const cudaOccFuncAttributes attributes = {
         .maxThreadsPerBlock = l->max_threads_per_block ? (int)l->max_threads_per_block : INT_MAX,

@@ -1,5 +1,5 @@
 /* Theoretical occupancy: how many warps of a kernel an SM can hold, and what stops it from holding
- * more. Owns nothing; calls the toolkit's cuda_occupancy.h and profile/record.h. */
+ * more. */
 #ifndef GPUPROF_METRICS_OCCUPANCY_H
 #define GPUPROF_METRICS_OCCUPANCY_H
 
@@ -16,7 +16,7 @@ struct gp_occupancy {
 
 /* Returns 0, or -1 with the reason in `why` (a fact is not known, or cuda_occupancy.h does not know
  * the device's compute capability). */
-int gp_occupancy_of(const struct gp_device *device, const struct gp_launch *launch,
+int gp_occupancy_of(const struct gp_device *device, const struct gp_record *launch,
                     struct gp_occupancy *occupancy, char *why, size_t why_size);
 
 #endif

@@ -12,7 +12,7 @@
 static const struct {
     int major, minor;
     int half, single, dbl;
-} lanes[] = {
+} results_per_cycle[] = {
     {3, 0, 0, 192, 8},   {3, 2, 0, 192, 8},    {3, 5, 0, 192, 64},    {3, 7, 0, 192, 64},
     {5, 0, 0, 128, 4},   {5, 2, 0, 128, 4},    {5, 3, 256, 128, 4},   {6, 0, 128, 64, 32},
     {6, 1, 2, 128, 4},   {6, 2, 256, 128, 4},  {7, 0, 128, 64, 32},   {7, 2, 128, 64, 32},
@@ -23,16 +23,17 @@ static const struct {
 
 /* Returns 0 where the table has nothing. Double precision follows from the driver's own ratio where
  * it gives one. */
-static double lanes_per_sm(const struct gp_device *d, enum gp_precision precision)
+static double results_of_an_sm(const struct gp_device *d, enum gp_precision precision)
 {
-    for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++) {
-        if (lanes[i].major != d->cc_major || lanes[i].minor != d->cc_minor)
+    for (size_t i = 0; i < sizeof(results_per_cycle) / sizeof(results_per_cycle[0]); i++) {
+        if (results_per_cycle[i].major != d->cc_major || results_per_cycle[i].minor != d->cc_minor)
             continue;
+        double single = results_per_cycle[i].single;
         if (precision == GP_HALF)
-            return lanes[i].half;
+            return results_per_cycle[i].half;
         if (precision == GP_SINGLE)
-            return lanes[i].single;
-        return d->sp_dp_ratio > 0 ? (double)lanes[i].single / d->sp_dp_ratio : lanes[i].dbl;
+            return single;
+        return d->sp_dp_ratio > 0 ? single / d->sp_dp_ratio : results_per_cycle[i].dbl;
     }
     return 0;
 }
@@ -41,8 +42,8 @@ int gp_peak_flops(const struct gp_device *d, enum gp_precision precision, double
                   size_t why_size)
 {
     static const char *const names[] = {"half", "single", "double"};
-    double lanes = lanes_per_sm(d, precision);
-    if (lanes <= 0) {
+    double results = results_of_an_sm(d, precision);
+    if (results <= 0) {
         snprintf(why, why_size, "the %s precision peak of compute capability %d.%d is not known",
                  names[precision], d->cc_major, d->cc_minor);
         return -1;
@@ -52,14 +53,14 @@ int gp_peak_flops(const struct gp_device *d, enum gp_precision precision, double
                  d->sm_count <= 0 ? "sm_count" : "clock_khz");
         return -1;
     }
-    *value = d->sm_count * lanes * 2 * (d->clock_khz * 1e3);
+    *value = d->sm_count * results * 2 * (d->clock_khz * 1e3);
     return 0;
 }
 
 /* Operations per clock cycle and SM of the tensor cores, an FMA being two: what NVIDIA's
  * whitepapers give for dense matrices, summed into the widest format, over SMs and clock (V100, T4,
  * A100, A40, L40S, H100, B200, RTX PRO 6000). FP64 on chips whose tensor cores do not have it is
- * done by the FP64 lanes. 0: none of these says. */
+ * done by the FP64 units. 0: none of these says. */
 static const struct {
     int major, minor;
     int of[5]; /* by enum gp_tensor_numbers */

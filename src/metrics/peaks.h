@@ -1,5 +1,4 @@
-/* What a device could do at best. Owns the table of arithmetic lanes by compute capability; calls
- * profile/record.h. */
+/* What a device could do at best. Owns the table of arithmetic throughput by compute capability. */
 #ifndef GPUPROF_METRICS_PEAKS_H
 #define GPUPROF_METRICS_PEAKS_H
 

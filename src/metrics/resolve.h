@@ -1,5 +1,4 @@
-/* Binds the metrics that formulas name, and drops the definitions for which that cannot be done.
- * Owns nothing; calls base/ and its neighbour entries. */
+/* Binds the metrics that formulas name, and drops the definitions for which that cannot be done. */
 #ifndef GPUPROF_METRICS_RESOLVE_H
 #define GPUPROF_METRICS_RESOLVE_H
 

@@ -1,7 +1,6 @@
 /* The roofs of a device, for a roofline: FLOP/s by precision and bytes per second by level of the
  * memory. Nominal ones follow from the device's facts; measured ones come from metrics/roofs/,
- * where a run of tests/gpu/roofs on that device has put them. Owns the text of these; calls its
- * neighbour peaks, inih and profile/record.h. */
+ * where a run of tests/gpu/roofs on that device has put them. Owns the text of these. */
 #ifndef GPUPROF_METRICS_ROOFS_H
 #define GPUPROF_METRICS_ROOFS_H
 

@@ -35,7 +35,8 @@ static void select_default(const struct gp_metrics *m, struct selection *s)
             select_entry(s, m->entries[i]);
 }
 
-/* nvprof's events are counters under other names, and what no device has would only be told. */
+/* nvprof's events are counters under other names, and a metric that no device has would only add a
+ * message. */
 static void select_all(const struct gp_metrics *m, struct selection *s)
 {
     for (size_t i = 0; i < m->count; i++)

@@ -1,5 +1,4 @@
-/* What the instructions of a kernel counted, and the code they stand in. Owns nothing but types;
- * calls nothing. */
+/* What the instructions of a kernel counted, and the code they stand in. */
 #ifndef GPUPROF_PROFILE_CODE_COUNTS_H
 #define GPUPROF_PROFILE_CODE_COUNTS_H
 

@@ -1,6 +1,5 @@
 /* The lines of a profile that say what single instructions counted, and those that hold cubins:
- * types "instructions" and "cubin". docs/profile-format.md describes them. Owns nothing; calls
- * base/, jansson and zstd. */
+ * types "instructions" and "cubin". docs/profile-format.md describes them. */
 #ifndef GPUPROF_PROFILE_CODE_LINES_H
 #define GPUPROF_PROFILE_CODE_LINES_H
 

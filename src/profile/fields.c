@@ -6,9 +6,10 @@
             needed, once                                                                           \
     }
 #define DEVICE(kind, name, needed) FIELD(gp_device, kind, name, needed, 0)
-#define LAUNCH(kind, name, needed) FIELD(gp_launch, kind, name, needed, 0)
-#define ONCE(kind, name, needed) FIELD(gp_launch, kind, name, needed, 1)
+#define LAUNCH(kind, name, needed) FIELD(gp_record, kind, name, needed, 0)
+#define ONCE(kind, name, needed) FIELD(gp_record, kind, name, needed, 1)
 #define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed, 0)
+#define END(kind, name, needed) FIELD(gp_end, kind, name, needed, 0)
 
 const struct gp_field gp_device_fields[] = {
     DEVICE(INT, ordinal, 1),
@@ -72,6 +73,9 @@ const struct gp_field gp_count_fields[] = {
     COUNT(U64, launches, 1),
 };
 const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);
+
+const struct gp_field gp_end_fields[] = {END(DOUBLE, added_seconds, 1)};
+const size_t gp_end_field_count = sizeof(gp_end_fields) / sizeof(gp_end_fields[0]);
 
 bool gp_is_column(const struct gp_field *f)
 {

@@ -1,5 +1,5 @@
-/* The fields of a device, a launch and a count by the names they have in a profile: one list for
- * the writer and the reader. Owns the list; calls profile/record.h. */
+/* The fields of a device, a launch, a count and the end of a process by the names they have in a
+ * profile: one list for the writer and the reader. Owns the list. */
 #ifndef GPUPROF_PROFILE_FIELDS_H
 #define GPUPROF_PROFILE_FIELDS_H
 
@@ -36,5 +36,7 @@ extern const struct gp_field gp_launch_fields[];
 extern const size_t gp_launch_field_count;
 extern const struct gp_field gp_count_fields[];
 extern const size_t gp_count_field_count;
+extern const struct gp_field gp_end_fields[];
+extern const size_t gp_end_field_count;
 
 #endif

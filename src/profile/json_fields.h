@@ -1,4 +1,4 @@
-/* The fields of a record out of a JSON object. Owns nothing; calls jansson. */
+/* The fields of a record out of a JSON object. */
 #ifndef GPUPROF_PROFILE_JSON_FIELDS_H
 #define GPUPROF_PROFILE_JSON_FIELDS_H
 

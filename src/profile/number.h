@@ -1,5 +1,4 @@
-/* Numbers as JSON has them, whatever decimal sign the program's locale has. Owns nothing; calls
- * base/text. */
+/* Numbers as JSON has them, whatever decimal sign the program's locale has. */
 #ifndef GPUPROF_PROFILE_NUMBER_H
 #define GPUPROF_PROFILE_NUMBER_H
 

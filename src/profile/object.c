@@ -94,7 +94,7 @@ void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, si
             put_field(o, &fields[i], (const char *)record + fields[i].offset);
 }
 
-struct gp_object gp_object_launch(const char *type, const struct gp_launch *launch)
+struct gp_object gp_object_launch(const char *type, const struct gp_record *launch)
 {
     struct gp_object o = gp_object_new(type);
     gp_object_put_fields(&o, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ALL, launch);

@@ -1,5 +1,5 @@
-/* A record as a JSON object, one line of a profile. Owns the object until it was added to a text;
- * calls base/ and jansson. */
+/* A record as a JSON object, one line of a profile. Owns the object until it was added to a text.
+ */
 #ifndef GPUPROF_PROFILE_OBJECT_H
 #define GPUPROF_PROFILE_OBJECT_H
 
@@ -32,7 +32,7 @@ void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, si
                           enum gp_field_choice choice, const void *record);
 
 /* A launch with all that is known of it, as format 1 has it. */
-struct gp_object gp_object_launch(const char *type, const struct gp_launch *launch);
+struct gp_object gp_object_launch(const char *type, const struct gp_record *launch);
 
 /* Appends the object in one line, without the newline, and frees it. False where memory ran out. */
 bool gp_object_finish(struct gp_object *o, struct gp_text *out);

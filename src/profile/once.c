@@ -27,7 +27,7 @@ struct values {
 struct gp_definition {
     enum kind kind;
     union {
-        struct gp_launch *configuration;
+        struct gp_record *configuration;
         struct names *names;
         struct values *values;
         const char *reason;
@@ -122,8 +122,8 @@ static struct gp_definition *definition(const struct gp_once *once, size_t numbe
     return known ? &once->definitions[number] : NULL;
 }
 
-/* The place of a number; what stood there is gone. NULL where memory runs out. */
-static struct gp_definition *place(struct gp_once *once, size_t number)
+/* An empty definition under that number; an older one is freed. NULL: out of memory. */
+static struct gp_definition *begin_definition(struct gp_once *once, size_t number)
 {
     if (number >= once->capacity) {
         size_t capacity = once->capacity ? once->capacity : 64;
@@ -145,12 +145,12 @@ static struct gp_definition *place(struct gp_once *once, size_t number)
 static bool read_configuration(struct gp_once *once, const json_t *line, struct gp_definition *d,
                                char *why, size_t why_size)
 {
-    struct gp_launch launch = {.shared_carveout = -1};
+    struct gp_record launch = {.shared_carveout = -1};
     if (!gp_json_fields(line, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ONCE, &launch, why,
                         why_size))
         return false;
     launch.kernel = gp_strings_keep(&once->strings, launch.kernel, NULL);
-    struct gp_launch *copy = malloc(sizeof(*copy));
+    struct gp_record *copy = malloc(sizeof(*copy));
     if (!launch.kernel || !copy) {
         free(copy);
         return fail(why, why_size, "out of memory");
@@ -269,7 +269,7 @@ bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0 && !kinds[i].read(once, line, &d, why, why_size))
             return false;
-    struct gp_definition *to = place(once, (size_t)json_integer_value(id));
+    struct gp_definition *to = begin_definition(once, (size_t)json_integer_value(id));
     if (!to) {
         free_definition(&d);
         return fail(why, why_size, "out of memory");
@@ -306,7 +306,7 @@ static bool next_comma(struct cursor *c)
     return c->at < c->end && *c->at++ == ',';
 }
 
-static bool read_column(struct cursor *c, const struct gp_field *f, struct gp_launch *launch)
+static bool read_column(struct cursor *c, const struct gp_field *f, struct gp_record *launch)
 {
     char *to = (char *)launch + f->offset;
     uint64_t whole;
@@ -336,7 +336,7 @@ struct parts {
     uint64_t configuration, reason, values, counters;
 };
 
-static bool read_columns(const struct gp_once *once, struct cursor *c, struct gp_launch *launch,
+static bool read_columns(const struct gp_once *once, struct cursor *c, struct gp_record *launch,
                          struct parts *parts)
 {
     double ignored;
@@ -377,12 +377,12 @@ static bool read_own_values(struct cursor *c, const struct names *names, struct 
     return c->at == c->end;
 }
 
-bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_launch *launch,
+bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_record *launch,
                     char *why, size_t why_size)
 {
     struct cursor c = {.at = at, .end = end};
     struct parts p = {0};
-    struct gp_launch own = {0};
+    struct gp_record own = {0};
     if (once->column_count == 0)
         return fail(why, why_size, "the header has no \"columns\" for this line");
     if (!read_columns(once, &c, &own, &p))

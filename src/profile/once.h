@@ -1,6 +1,5 @@
 /* What a profile says once, under a number, and the launches that are made of it: a configuration,
- * names of counters, values, a reason. Owns all of it but the strings; calls base/ and its
- * neighbours strings and number. For the reader. */
+ * names of counters, values, a reason. Owns all of it but the strings. For the reader. */
 #ifndef GPUPROF_PROFILE_ONCE_H
 #define GPUPROF_PROFILE_ONCE_H
 
@@ -39,7 +38,7 @@ bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, 
 
 /* Reads the array behind `["launch",` or `["early",`, up to its `]` at the end. What the launch
  * points at lives until the next call; strings for as long as `once`. */
-bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_launch *launch,
+bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_record *launch,
                     char *why, size_t why_size);
 
 /* A counter's name to record; NULL where memory runs out. */

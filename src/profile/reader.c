@@ -24,7 +24,7 @@ enum { LEFT_OUT = INT_MIN };
 
 /* A launch that was written early, kept until it is written in full. */
 struct early {
-    struct gp_launch launch;
+    struct gp_record launch;
     struct gp_counter counters[];
 };
 
@@ -83,12 +83,11 @@ static int read_fields(struct reading *r, const json_t *object, const struct gp_
 
 /* ---- early launches ---- */
 
-static void drop_early(struct reading *r, size_t place)
+static void drop_early(struct reading *r, size_t at)
 {
-    free(r->early[place]);
+    free(r->early[at]);
     r->early_count--;
-    memmove(&r->early[place], &r->early[place + 1],
-            (r->early_count - place) * sizeof(struct early *));
+    memmove(&r->early[at], &r->early[at + 1], (r->early_count - at) * sizeof(struct early *));
 }
 
 /* The process ended before these were written in full: what was known early is all there is. */
@@ -103,7 +102,7 @@ static int give_early_ones(struct reading *r)
     return answer;
 }
 
-static int keep_early(struct reading *r, const struct gp_launch *launch)
+static int keep_early(struct reading *r, const struct gp_record *launch)
 {
     int answer = r->early_count == GP_MAX_EARLY ? give_early_ones(r) : 0;
     if (answer != 0)
@@ -120,8 +119,8 @@ static int keep_early(struct reading *r, const struct gp_launch *launch)
     return 0;
 }
 
-/* A launch written in full takes the place of what was written early. */
-static int give_launch(struct reading *r, const struct gp_launch *launch)
+/* A launch written in full replaces its early line. */
+static int give_launch(struct reading *r, const struct gp_record *launch)
 {
     for (size_t i = 0; i < r->early_count; i++) {
         if (r->early[i]->launch.index == launch->index) {
@@ -230,9 +229,9 @@ static int read_counters(struct reading *r, json_t *values, json_t *reasons,
 
 /* Of format 1: all that is known of a launch in one object. */
 static int read_whole_launch(struct reading *r, const json_t *object,
-                             int (*take)(struct reading *, const struct gp_launch *))
+                             int (*take)(struct reading *, const struct gp_record *))
 {
-    struct gp_launch launch = {.shared_carveout = -1};
+    struct gp_record launch = {.shared_carveout = -1};
     int answer = read_fields(r, object, gp_launch_fields, gp_launch_field_count, &launch);
     if (answer != 0)
         return answer;
@@ -271,6 +270,15 @@ static int read_count(struct reading *r, const json_t *object)
     return r->visitor->count ? r->visitor->count(r->visitor->user, &count) : 0;
 }
 
+static int read_end(struct reading *r, const json_t *object)
+{
+    struct gp_end end = {0};
+    int answer = read_fields(r, object, gp_end_fields, gp_end_field_count, &end);
+    if (answer != 0)
+        return answer;
+    return r->visitor->end ? r->visitor->end(r->visitor->user, &end) : 0;
+}
+
 /* The writer's numbers begin anew. */
 static int read_forget(struct reading *r, const json_t *object)
 {
@@ -293,7 +301,8 @@ static int read_typed(struct reading *r, const char *type, const json_t *object)
         const char *type;
         int (*read)(struct reading *, const json_t *);
     } kinds[] = {{"header", read_header}, {"device", read_device}, {"launch", read_launch},
-                 {"early", read_early},   {"count", read_count},   {"forget", read_forget}};
+                 {"early", read_early},   {"count", read_count},   {"forget", read_forget},
+                 {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);
@@ -348,7 +357,7 @@ static int read_array(struct reading *r, const char *text, size_t length)
     if (!r->visitor->launch)
         return 0;
     size_t begin = is_launch ? sizeof(launch_begin) - 1 : sizeof(early_begin) - 1;
-    struct gp_launch launch;
+    struct gp_record launch;
     char why[256];
     if (text[length - 1] != ']')
         return leave_out(r, "the line does not end in ]");

@@ -1,5 +1,5 @@
 /* Reads a profile line by line, of format 1 or 2, compressed or not, in memory that does not grow
- * with the number of launches. Owns nothing that outlives a call; calls base/. */
+ * with the number of launches. */
 #ifndef GPUPROF_PROFILE_READER_H
 #define GPUPROF_PROFILE_READER_H
 
@@ -27,8 +27,9 @@ struct gp_profile_visitor {
     void *user;
     int (*header)(void *user, const struct gp_profile_header *header);
     int (*device)(void *user, const struct gp_device *device);
-    int (*launch)(void *user, const struct gp_launch *launch);
+    int (*launch)(void *user, const struct gp_record *launch);
     int (*count)(void *user, const struct gp_count *count);
+    int (*end)(void *user, const struct gp_end *end);
     /* A line of a type that this room does not know, an object of jansson's. */
     int (*other)(void *user, const char *type, const struct json_t *line);
     /* The user's own copy of a counter's name, which launches then point at (NULL: none). It is

@@ -1,7 +1,7 @@
 /* What is known of a device, a kernel launch and its counters, how often a kernel was launched: the
- * words every room below CUDA speaks. Owns nothing but types; calls nothing.
+ * words every room below CUDA speaks.
  *
- * A struct gp_launch travels from launch/ to profile/; metrics/ and report/ read it, either in the
+ * A struct gp_record travels from launch/ to profile/; metrics/ and report/ read it, either in the
  * profiled process or years later out of a profile file. */
 #ifndef GPUPROF_PROFILE_RECORD_H
 #define GPUPROF_PROFILE_RECORD_H
@@ -48,8 +48,8 @@ struct gp_counter {
     const char *absent;
 };
 
-/* One kernel launch. Strings belong to whoever filled the struct in. */
-struct gp_launch {
+/* The record of one kernel launch. Strings belong to whoever filled the struct in. */
+struct gp_record {
     uint64_t index;     /* 0 is the first launch the process made, measured or not */
     const char *kernel; /* the symbol, mangled as the module has it */
     int device;         /* ordinal */
@@ -64,7 +64,7 @@ struct gp_launch {
     unsigned passes;                        /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes;   /* copied before the launch, written back after */
     int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
-    double overhead_ms;  /* host time that measuring added */
+    double overhead_ms;  /* host time that measuring added at this launch */
     double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
     const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
     size_t counter_count;
@@ -87,7 +87,7 @@ enum gp_copy_kind {
     GP_DEVICE_TO_DEVICE,
     GP_PEER_TO_PEER,
     GP_HOST_TO_HOST,
-    GP_COPY_BY_ADDRESS, /* the driver tells the direction from the addresses */
+    GP_COPY_BY_ADDRESS, /* the driver finds the direction by the addresses */
     GP_FILL,
     GP_COPY_KINDS
 };
@@ -97,7 +97,13 @@ struct gp_copies {
     double seconds, shortest, longest; /* of those */
 };
 
-/* How a process was measured, as far as it matters to who reads its counters. */
+/* What is known when a process ends. added_seconds: wall time by which measuring made it longer, at
+ * launches and between them. */
+struct gp_end {
+    double added_seconds;
+};
+
+/* How a process was measured, as far as a reader of its counters must know. */
 struct gp_settings {
     const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */

@@ -1,5 +1,4 @@
-/* Where a profile goes: a file, as it is or compressed. Owns the compression; calls base/output and
- * libzstd. */
+/* Where a profile goes: a file, as it is or compressed. Owns the compression. */
 #ifndef GPUPROF_PROFILE_SINK_H
 #define GPUPROF_PROFILE_SINK_H
 
@@ -20,7 +19,7 @@ bool gp_sink_compresses(const char *path);
 /* The file stays the caller's. False where memory runs out. */
 bool gp_sink_open(struct gp_sink *sink, const struct gp_output *file, bool compressed);
 
-/* Writes all of it, so that who reads the file has it. 0 or an errno value. */
+/* Writes all of it, so that a reader of the file has it. 0 or an errno value. */
 int gp_sink_write(struct gp_sink *sink, const char *bytes, size_t length);
 
 /* Ends what is compressed; what is written later begins anew behind it. 0 or an errno value. */

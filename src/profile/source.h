@@ -1,5 +1,5 @@
 /* The bytes of a profile, decompressed where they are compressed. Owns the file and the
- * decompression; calls libzstd. */
+ * decompression. */
 #ifndef GPUPROF_PROFILE_SOURCE_H
 #define GPUPROF_PROFILE_SOURCE_H
 

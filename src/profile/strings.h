@@ -1,4 +1,4 @@
-/* Each string once, for as long as a profile is read. Owns the strings; calls base/. */
+/* Each string once, for as long as a profile is read. Owns the strings. */
 #ifndef GPUPROF_PROFILE_STRINGS_H
 #define GPUPROF_PROFILE_STRINGS_H
 

@@ -219,7 +219,7 @@ static unsigned say_object_once(struct gp_writer *w, const char *type, struct gp
     return gp_object_finish(object, &w->body) ? say_once(w, type) : 0;
 }
 
-static unsigned say_configuration(struct gp_writer *w, const struct gp_launch *launch)
+static unsigned say_configuration(struct gp_writer *w, const struct gp_record *launch)
 {
     struct gp_object object = gp_object_new(NULL);
     gp_object_put_fields(&object, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ONCE, launch);
@@ -248,7 +248,7 @@ static bool is_shared(const struct gp_counter *c)
 }
 
 /* The names of those counters that are shared, or are not. */
-static unsigned say_names(struct gp_writer *w, const struct gp_launch *launch, bool shared)
+static unsigned say_names(struct gp_writer *w, const struct gp_record *launch, bool shared)
 {
     struct gp_object object = gp_object_new(NULL);
     json_t *names = json_array(), *absent = json_object();
@@ -266,7 +266,7 @@ static unsigned say_names(struct gp_writer *w, const struct gp_launch *launch, b
     return say_object_once(w, "counters", &object);
 }
 
-static void add_values(struct gp_text *out, const struct gp_launch *launch, bool shared)
+static void add_values(struct gp_text *out, const struct gp_record *launch, bool shared)
 {
     for (size_t i = 0; i < launch->counter_count; i++) {
         const struct gp_counter *c = &launch->counters[i];
@@ -277,7 +277,7 @@ static void add_values(struct gp_text *out, const struct gp_launch *launch, bool
     }
 }
 
-static unsigned say_shared_values(struct gp_writer *w, const struct gp_launch *launch)
+static unsigned say_shared_values(struct gp_writer *w, const struct gp_record *launch)
 {
     unsigned names = say_names(w, launch, true);
     if (names == 0)
@@ -290,7 +290,7 @@ static unsigned say_shared_values(struct gp_writer *w, const struct gp_launch *l
 }
 
 static void add_column(struct gp_text *out, const struct gp_field *f,
-                       const struct gp_launch *launch)
+                       const struct gp_record *launch)
 {
     const char *at = (const char *)launch + f->offset;
     switch (f->kind) {
@@ -323,7 +323,7 @@ static void forget_when_full(struct gp_writer *w)
     gp_text_add(&w->lines, "{\"type\":\"forget\"}\n");
 }
 
-static int write_launch(struct gp_writer *w, const char *type, const struct gp_launch *launch)
+static int write_launch(struct gp_writer *w, const char *type, const struct gp_record *launch)
 {
     if (w->stopped)
         return -1;
@@ -346,12 +346,12 @@ static int write_launch(struct gp_writer *w, const char *type, const struct gp_l
     return write_lines(w, complete);
 }
 
-int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch)
+int gp_writer_launch(struct gp_writer *w, const struct gp_record *launch)
 {
     return write_launch(w, "launch", launch);
 }
 
-int gp_writer_early(struct gp_writer *w, const struct gp_launch *launch)
+int gp_writer_early(struct gp_writer *w, const struct gp_record *launch)
 {
     return write_launch(w, "early", launch);
 }
@@ -362,6 +362,15 @@ int gp_writer_count(struct gp_writer *w, const struct gp_count *count)
         return -1;
     struct gp_object line = gp_object_new("count");
     gp_object_put_fields(&line, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
+    return write_object(w, &line);
+}
+
+int gp_writer_end(struct gp_writer *w, const struct gp_end *end)
+{
+    if (w->stopped)
+        return -1;
+    struct gp_object line = gp_object_new("end");
+    gp_object_put_fields(&line, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
     return write_object(w, &line);
 }
 

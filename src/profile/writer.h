@@ -1,6 +1,5 @@
 /* Writes a profile: JSON Lines, one object per line, one write(2) per line, so that nothing is lost
- * when the program crashes. Owns the profile's file; calls base/. docs/profile-format.md describes
- * the format.
+ * when the program crashes. Owns the profile's file. docs/profile-format.md describes the format.
  *
  * Not locked: the caller lets one thread in at a time. */
 #ifndef GPUPROF_PROFILE_WRITER_H
@@ -31,16 +30,19 @@ int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
 /* Writes one launch. A value that is no finite number is written as absent. When the file can take
  * no more (disk full, limit on file size, a reader who does not read for a second) or is ours no
  * more (the program closed it) one message says so and nothing is written from then on. 0 or -1. */
-int gp_writer_launch(struct gp_writer *w, const struct gp_launch *launch);
+int gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes what is known of a launch of which not all counters could be read yet, in case the process
  * ends before it is written in full: gp_writer_launch of the same index, once, not much later. At
  * most GP_MAX_EARLY may be waiting for that. 0 or -1. */
 #define GP_MAX_EARLY 1024
-int gp_writer_early(struct gp_writer *w, const struct gp_launch *launch);
+int gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes how often a kernel was launched. 0, or -1 when writing has stopped. */
 int gp_writer_count(struct gp_writer *w, const struct gp_count *count);
+
+/* Writes what is known at the end of the process. 0, or -1 when writing has stopped. */
+int gp_writer_end(struct gp_writer *w, const struct gp_end *end);
 
 /* Writes a line of another type, for rooms that record something of their own; readers that do not
  * know the type pass over it. Takes the object over; NULL is one that memory ran out for. 0 or -1.

@@ -120,7 +120,7 @@ static void free_advice(struct gp_advice *a)
 {
     free(a->evidence);
     free(a->text);
-    free(a->place);
+    free(a->where);
 }
 
 /* Adds what the rule says of the subject, where it says something. */
@@ -142,10 +142,11 @@ static int ask(struct gp_advice_list *list, const struct gp_rule *rule, const st
                           .up_to = rule->up_to,
                           .evidence = fill_in(s, rule->evidence),
                           .text = fill_in(s, rule->text)};
-    struct gp_text place = {0};
-    if (s->lines && rule->lines != GP_WEIGHT_NONE && gp_lines_place(s->lines, rule->lines, &place))
-        a.place = strdup(gp_text_string(&place));
-    gp_text_free(&place);
+    struct gp_text where = {0};
+    if (s->lines && rule->lines != GP_WEIGHT_NONE &&
+        gp_lines_heaviest(s->lines, rule->lines, &where))
+        a.where = strdup(gp_text_string(&where));
+    gp_text_free(&where);
     if (a.evidence && a.text && append(list, &a) == 0)
         return 0;
     bool lacks_value = !a.evidence || !a.text;
@@ -216,4 +217,13 @@ void gp_findings_free(struct gp_findings *f)
     free(f->advice.list);
     free(f->bounds);
     *f = (struct gp_findings){0};
+}
+
+/* A tenth of a percent is much of what is left behind large gains. */
+void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE])
+{
+    int digits = gain < 0.0995 || (gain > 0.9 && gain < 0.9995) ? 1 : 0;
+    double steps = digits ? 1000 : 100, count = gain * steps;
+    count = up_to ? ceil(count - 1e-6) : round(count);
+    snprintf(out, GP_GAIN_SIZE, "%s%.*f %%", up_to ? "up to " : "", digits, 100 * count / steps);
 }

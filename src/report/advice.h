@@ -1,5 +1,5 @@
 /* What to do about it: the rules of metrics/rules asked of each kernel under what bounds it. Owns
- * the list of what they answer; calls base/ and report/. */
+ * the list of what they answer. */
 #ifndef GPUPROF_REPORT_ADVICE_H
 #define GPUPROF_REPORT_ADVICE_H
 
@@ -19,7 +19,7 @@ struct gp_advice {
     double kernel_gain; /* share of the kernel's time that is saved, 0 to 1 */
     double gain;        /* share of the whole GPU time */
     bool up_to;         /* at most that */
-    char *place; /* "file.cu:12", or "kernel+0x1a0" without line information; NULL: nowhere */
+    char *where; /* "file.cu:12", or "kernel+0x1a0" without line information; NULL: nowhere */
 };
 
 struct gp_advice_list {
@@ -41,6 +41,10 @@ int gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                      const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
                      void *user);
 void gp_findings_free(struct gp_findings *f);
+
+/* "up to 41 %", "4.6 %". A bound is rounded up, or it would not hold. */
+#define GP_GAIN_SIZE 24
+void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE]);
 
 /* True for the kernels of libraries that come compiled: only what their caller chooses can change.
  */

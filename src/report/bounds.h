@@ -1,5 +1,5 @@
 /* What bounds each kernel, and how close it is to that: the unit of the GPU that is nearest to its
- * roof, or that none is. Owns nothing; calls report/rows and report/rules.
+ * roof, or that none is.
  *
  * A kernel is at a roof from GP_AT_ROOF of what the unit reaches in practice, and bound by a unit
  * from GP_BOUND_BY. Below that its warps wait (latency), or its grid is too small to fill the GPU.

@@ -1,5 +1,6 @@
 #include "report/by_line.h"
 
+#include "base/demangle.h"
 #include "base/hash.h"
 #include "code/instruction.h"
 
@@ -55,11 +56,44 @@ static size_t frames_of(const struct gp_lines *lines, const char *function, uint
                         struct gp_frame *frames)
 {
     size_t count = lines->table
-                       ? gp_line_table_look(lines->table, function, offset, frames, GP_MOST_FRAMES)
+                       ? gp_line_table_find(lines->table, function, offset, frames, GP_MOST_FRAMES)
                        : 0;
     if (count == 0)
         frames[0] = (struct gp_frame){.directory = "", .file = ""};
     return count ? count : 1;
+}
+
+void gp_chain_text(const struct gp_frame *frames, size_t count, struct gp_text *out)
+{
+    for (size_t i = 1; i < count; i++) {
+        const char *slash = strrchr(frames[i].file, '/');
+        char *name = frames[i].function ? gp_demangle(frames[i].function, GP_NAME_BRIEF) : NULL;
+        gp_text_addf(out, "%s%s:%u%s%s", i > 1 ? ", " : "", slash ? slash + 1 : frames[i].file,
+                     frames[i].line, name ? " in " : "", name ? name : "");
+        free(name);
+    }
+}
+
+/* Its code was inlined through these calls; what is known already is not added. */
+static void note_chain(struct gathering *g, struct gp_line_counts *line,
+                       const struct gp_frame *frames, size_t count)
+{
+    struct gp_text text = {0};
+    if (count < 2 || line->has_more_chains)
+        return;
+    gp_chain_text(frames, count, &text);
+    bool known = false;
+    for (size_t i = 0; i < line->chain_count; i++)
+        known = known || strcmp(line->chains[i], gp_text_string(&text)) == 0;
+    if (!known && line->chain_count == GP_MOST_CHAINS) {
+        line->has_more_chains = true;
+    } else if (!known) {
+        char *own = strdup(gp_text_string(&text));
+        g->failed = g->failed || !own || text.failed;
+        if (own)
+            line->chains[line->chain_count++] = own;
+    }
+    gp_text_free(&text);
 }
 
 static void sum_up(uint64_t into[GP_COUNT_KINDS], const uint64_t values[GP_COUNT_KINDS])
@@ -81,8 +115,10 @@ static void add_counts(struct gathering *g, const struct gp_instruction_counts *
             return;
         for (size_t k = 0; k < i; k++)
             again = again || seen[k] == line;
-        if (i == 0)
+        if (i == 0) {
             sum_up(line->own, counts->values);
+            note_chain(g, line, frames, count);
+        }
         if (!again)
             sum_up(line->inclusive, counts->values);
     }
@@ -97,7 +133,7 @@ static void add_code(struct gathering *g)
     if (!g->lines->table || !gp_lines_code(g->lines, kernel, &size))
         return;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        size_t count = gp_line_table_look(g->lines->table, kernel, at, frames, GP_MOST_FRAMES);
+        size_t count = gp_line_table_find(g->lines->table, kernel, at, frames, GP_MOST_FRAMES);
         struct gp_line_counts *line = count ? find(g, &frames[0]) : NULL;
         if (line)
             line->instructions++;
@@ -126,6 +162,8 @@ int gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines)
     {
         if (b->list)
             b->list[b->count++] = e->counts;
+        for (size_t c = 0; !b->list && c < e->counts.chain_count; c++)
+            free(e->counts.chains[c]);
         HASH_DEL(g.entries, e);
         free(e);
     }
@@ -136,6 +174,9 @@ int gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines)
 
 void gp_by_line_free(struct gp_by_line *b)
 {
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t c = 0; c < b->list[i].chain_count; c++)
+            free(b->list[i].chains[c]);
     free(b->list);
     *b = (struct gp_by_line){0};
 }

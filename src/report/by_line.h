@@ -1,4 +1,4 @@
-/* The counts of a kernel's instructions, line by line. Owns the list; calls report/lines and code/.
+/* The counts of a kernel's instructions, line by line. Owns the list.
  *
  * An instruction counts for the innermost line it comes from, and in the inclusive counts of that
  * line and of each call through which it was inlined (once, where a call is inlined in itself). So
@@ -8,11 +8,17 @@
 
 #include "report/lines.h"
 
+#define GP_MOST_CHAINS 3
+
 struct gp_line_counts {
     const char *directory, *file; /* file "": instructions whose line is not known */
     unsigned line;
     unsigned instructions; /* of the code that come from it, innermost */
     uint64_t own[GP_COUNT_KINDS], inclusive[GP_COUNT_KINDS];
+    /* Through which calls its code was inlined: "a.cu:12 in f, a.cu:30"; the first ones. */
+    char *chains[GP_MOST_CHAINS];
+    size_t chain_count;
+    bool has_more_chains;
 };
 
 struct gp_by_line {
@@ -23,6 +29,9 @@ struct gp_by_line {
 /* 0, or -1 when memory runs out; free in both cases. */
 int gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines);
 void gp_by_line_free(struct gp_by_line *b);
+
+/* Adds the frames from the second on: "a.cu:12 in f, a.cu:30", the innermost call first. */
+void gp_chain_text(const struct gp_frame *frames, size_t count, struct gp_text *out);
 
 /* What a set of counts says of a weight, as gp_lines_weigh, of the mean launch. */
 double gp_weigh_counts(const uint64_t counts[GP_COUNT_KINDS], enum gp_weight weight,

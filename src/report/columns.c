@@ -140,7 +140,7 @@ void gp_columns_heading(const struct gp_columns *c, struct gp_text *out)
 }
 
 static void metric_text(const struct gp_columns *c, const struct gp_metric *metric,
-                        const struct gp_launch *launch, struct gp_text *text)
+                        const struct gp_record *launch, struct gp_text *text)
 {
     int i = launch->device;
     char why[GP_WHY_SIZE], shown[64];
@@ -161,7 +161,7 @@ static void metric_text(const struct gp_columns *c, const struct gp_metric *metr
     gp_text_add(text, shown);
 }
 
-static void field_text(const struct gp_field *f, const struct gp_launch *launch,
+static void field_text(const struct gp_field *f, const struct gp_record *launch,
                        struct gp_text *text)
 {
     const char *at = (const char *)launch + f->offset;
@@ -201,7 +201,7 @@ static void name_text(const struct gp_columns *c, const char *mangled, struct gp
     free(name);
 }
 
-void gp_columns_launch(struct gp_columns *c, const struct gp_launch *launch, struct gp_text *out)
+void gp_columns_launch(struct gp_columns *c, const struct gp_record *launch, struct gp_text *out)
 {
     struct gp_text text = {0};
     for (size_t i = 0; i < c->count; i++) {

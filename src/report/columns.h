@@ -1,5 +1,5 @@
 /* A line for each launch with columns that the user chooses: what is recorded of it, and metrics.
- * Owns the columns; calls base/, metrics/ and profile/. */
+ * Owns the columns. */
 #ifndef GPUPROF_REPORT_COLUMNS_H
 #define GPUPROF_REPORT_COLUMNS_H
 
@@ -17,7 +17,7 @@ void gp_columns_free(struct gp_columns *columns);
 
 void gp_columns_device(struct gp_columns *columns, const struct gp_device *device);
 void gp_columns_heading(const struct gp_columns *columns, struct gp_text *out);
-void gp_columns_launch(struct gp_columns *columns, const struct gp_launch *launch,
+void gp_columns_launch(struct gp_columns *columns, const struct gp_record *launch,
                        struct gp_text *out);
 
 #endif

@@ -1,5 +1,4 @@
-/* Memory copies and fills: a table, and the lines that a profile has for them. Owns nothing; calls
- * base/ and profile/. */
+/* Memory copies and fills: a table, and the lines that a profile has for them. */
 #ifndef GPUPROF_REPORT_COPIES_H
 #define GPUPROF_REPORT_COPIES_H
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel whose name was looked at. */
+/* A kernel with a name that was matched. */
 struct named {
     UT_hash_handle hh;
     bool matches;
@@ -128,7 +128,7 @@ static bool has_device(const struct gp_filter *f, int device)
     return device < 0 || device >= 64 || (f->devices >> device & 1);
 }
 
-bool gp_filter_takes(struct gp_filter *f, const struct gp_launch *launch)
+bool gp_filter_takes(struct gp_filter *f, const struct gp_record *launch)
 {
     if (!has_device(f, launch->device))
         return false;
@@ -144,11 +144,20 @@ bool gp_filter_takes(struct gp_filter *f, const struct gp_launch *launch)
     return before >= f->launches.skip && before - f->launches.skip < f->launches.count;
 }
 
+static bool is_by_number(const struct gp_filter *f)
+{
+    return f->kernels.invocation != GP_ANY || f->launches.skip > 0 ||
+           f->launches.count != UINT64_MAX;
+}
+
+bool gp_filter_takes_all(const struct gp_filter *f)
+{
+    return !f->kernels.name && f->devices == UINT64_MAX && !is_by_number(f);
+}
+
 bool gp_filter_counts(struct gp_filter *f, const struct gp_count *count)
 {
-    bool by_number =
-        f->kernels.invocation != GP_ANY || f->launches.skip > 0 || f->launches.count != UINT64_MAX;
-    if (by_number || !has_device(f, count->device))
+    if (is_by_number(f) || !has_device(f, count->device))
         return false;
     struct named *n = f->kernels.name ? find(f, count->kernel) : NULL;
     return !f->kernels.name || (n && n->matches);

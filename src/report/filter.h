@@ -1,5 +1,4 @@
-/* Which launches of a profile are looked at: by kernel, device and number. Owns what it knows of
- * names; calls base/ and profile/record.h. */
+/* Selects launches of a profile: by kernel, device and number. Owns what it knows of names. */
 #ifndef GPUPROF_REPORT_FILTER_H
 #define GPUPROF_REPORT_FILTER_H
 
@@ -16,9 +15,12 @@ struct gp_filter *gp_filter_new(const char *kernels, const char *devices, const 
 void gp_filter_free(struct gp_filter *filter);
 
 /* Asked once for each launch, in their order. */
-bool gp_filter_takes(struct gp_filter *filter, const struct gp_launch *launch);
+bool gp_filter_takes(struct gp_filter *filter, const struct gp_record *launch);
 
-/* Whether the launches that were only counted belong to what is looked at. */
+/* Whether no launch is left out. */
+bool gp_filter_takes_all(const struct gp_filter *filter);
+
+/* Whether the launches that were only counted are selected. */
 bool gp_filter_counts(struct gp_filter *filter, const struct gp_count *count);
 
 #endif

@@ -50,24 +50,16 @@ void gp_html_add_process(struct gp_text *out, const struct gp_html_process *proc
 
 static void add_totals(const struct gp_rows *r, struct gp_text *out)
 {
-    const struct gp_summary *s = r->summary;
-    uint64_t measured = 0, replays = 0;
-    double overhead_ms = 0;
-    for (size_t i = 0; i < gp_summary_group_count(s); i++) {
-        const struct gp_group *g = gp_summary_group(s, i);
-        measured += g->measured;
-        replays += g->replays;
-        overhead_ms += g->overhead_ms;
-    }
+    struct gp_totals t = gp_summary_totals(r->summary);
     gp_json_key(out, "totals");
     gp_text_addf(out,
                  "{\"launches\":%" PRIu64 ",\"measured\":%" PRIu64 ",\"replays\":%" PRIu64
                  ",\"ungrouped\":%" PRIu64 ",\"timed\":%s,\"seconds\":",
-                 gp_summary_launches(s), measured, replays, gp_summary_ungrouped(s),
+                 t.launches, t.measured, t.replays, gp_summary_ungrouped(r->summary),
                  r->timed ? "true" : "false");
     gp_json_number(out, r->seconds);
     gp_json_key(out, "overhead_seconds");
-    gp_json_number(out, overhead_ms / 1e3);
+    gp_json_number(out, t.added_seconds);
     gp_text_add(out, "}");
 }
 
@@ -97,11 +89,11 @@ static void add_skips(const struct gp_summary *s, struct gp_text *out)
 }
 
 /* The row that a launch is in, for gp_launch_columns_json. */
-static int row_of(const void *user, const struct gp_launch *launch)
+static int row_of(const void *user, const struct gp_record *launch)
 {
     const struct gp_rows *r = user;
     for (size_t i = 0; i < r->count; i++) {
-        const struct gp_launch *l = r->rows[i].launch;
+        const struct gp_record *l = r->rows[i].launch;
         if (l->device == launch->device && l->shared_dynamic == launch->shared_dynamic &&
             memcmp(l->block, launch->block, sizeof(l->block)) == 0 &&
             memcmp(l->cluster, launch->cluster, sizeof(l->cluster)) == 0 &&

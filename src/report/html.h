@@ -1,5 +1,5 @@
 /* A report as one page: a file that needs no other, for a browser. Owns what it collects until the
- * page is written; calls base/, metrics/ and its neighbours of report/.
+ * page is written.
  *
  * A page is begun, is given one profile after the other, and is ended. What it says of a profile is
  * JSON that a browser reads and never runs. */

@@ -149,7 +149,7 @@ static void add_extent(const char *key, const unsigned extent[3], struct gp_text
 
 static void add_launch(const struct gp_row *row, struct gp_text *out)
 {
-    const struct gp_launch *l = row->launch;
+    const struct gp_record *l = row->launch;
     gp_text_addf(out,
                  ",\"device\":%d,\"registers\":%u,\"local\":%u,\"shared\":[%u,%u],"
                  "\"launches\":%" PRIu64 ",\"recorded\":%" PRIu64 ",\"measured\":%" PRIu64
@@ -237,6 +237,15 @@ static void add_bound(const struct gp_rules *rules, const struct gp_bound *b, st
     gp_text_add(out, "]}");
 }
 
+/* As the text has it. */
+static void add_gain(const char *key, double gain, bool up_to, struct gp_text *out)
+{
+    char text[GP_GAIN_SIZE];
+    gp_gain_format(gain, up_to, text);
+    gp_json_key(out, key);
+    gp_json_string(out, text);
+}
+
 void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advice,
                      struct gp_text *out)
 {
@@ -249,6 +258,8 @@ void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advic
                      a->up_to ? "true" : "false");
         add_share("gain", a->gain, out);
         add_share("kernel_gain", a->kernel_gain, out);
+        add_gain("saves", a->gain, a->up_to, out);
+        add_gain("saves_kernel", a->kernel_gain, a->up_to, out);
         gp_json_key(out, "rule");
         gp_json_string(out, a->rule->name);
         gp_json_key(out, "source");
@@ -258,7 +269,7 @@ void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advic
         gp_json_key(out, "text");
         gp_json_string(out, a->text);
         gp_json_key(out, "where");
-        gp_json_string(out, a->place);
+        gp_json_string(out, a->where);
         gp_text_add(out, "}");
     }
     gp_text_add(out, "]");
@@ -276,6 +287,9 @@ static void add_kernel(const struct gp_rows *r, const struct gp_row *row, const 
     gp_json_key(out, "symbol");
     gp_json_string(out, row->launch->kernel);
     add_launch(row, out);
+    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
+    bool estimated = duration && duration->count > 0 && duration->count < row->launches;
+    gp_text_addf(out, ",\"estimated\":%s", estimated ? "true" : "false");
     add_occupancy(r, row, out);
     gp_json_key(out, "stats");
     gp_text_add(out, "[");

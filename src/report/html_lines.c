@@ -21,6 +21,7 @@ static const struct column {
     {GP_WEIGHT_SECTORS, "sectors"},       {GP_WEIGHT_BANK_CONFLICTS, "bank conflicts"},
     {GP_WEIGHT_WAVEFRONTS, "wavefronts"}, {GP_WEIGHT_DIVERGENCE, "divergent"},
     {GP_WEIGHT_BRANCHES, "branches"},     {GP_WEIGHT_IDLE_LANES, "idle lanes"},
+    {GP_WEIGHT_OFF_LANES, "off lanes"},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
@@ -98,8 +99,10 @@ static bool is_worth_it(const struct gp_lines *lines, const struct gp_line_count
     return false;
 }
 
+/* What was counted of the kernel as a whole: else a share that is left over, say wasted sectors
+ * where it is not known what they would be at best, were all. */
 static void add_line(const struct gp_lines *lines, const struct gp_line_counts *line,
-                     struct source_text *text, struct gp_text *out)
+                     const double totals[COLUMNS], struct source_text *text, struct gp_text *out)
 {
     gp_json_next(out);
     gp_text_addf(out, "{\"line\":%u", line->line);
@@ -107,11 +110,18 @@ static void add_line(const struct gp_lines *lines, const struct gp_line_counts *
     gp_json_string(out, line->file);
     gp_json_key(out, "text");
     gp_json_string(out, *line->file ? text_of(text, line) : NULL);
+    gp_json_key(out, "chains");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < line->chain_count; i++) {
+        gp_json_next(out);
+        gp_json_string(out, line->chains[i]);
+    }
+    gp_text_addf(out, "],\"more_chains\":%s", line->has_more_chains ? "true" : "false");
     gp_json_key(out, "counts");
     gp_text_add(out, "{");
     for (size_t c = 0; c < COLUMNS; c++) {
         double count = gp_weigh_counts(line->own, columns[c].weight, lines->source.launches);
-        if (count > 0) {
+        if (totals[c] > 0 && count > 0) {
             gp_json_key(out, columns[c].name);
             gp_json_number(out, count);
         }
@@ -138,7 +148,7 @@ void gp_html_lines(const struct gp_lines *lines, struct gp_text *out)
     for (size_t i = 0; i < by_line.count && shown < MOST_LINES; i++) {
         if (!is_worth_it(lines, &by_line.list[i], totals))
             continue;
-        add_line(lines, &by_line.list[i], &text, out);
+        add_line(lines, &by_line.list[i], totals, &text, out);
         shown++;
     }
     gp_text_add(out, "]");

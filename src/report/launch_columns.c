@@ -110,7 +110,7 @@ static struct kernel *new_kernel(struct gp_launch_columns *c, const struct shape
     return NULL;
 }
 
-static unsigned kernel_of(struct gp_launch_columns *c, const struct gp_launch *launch)
+static unsigned kernel_of(struct gp_launch_columns *c, const struct gp_record *launch)
 {
     struct shape shape = {.device = launch->device, .shared_dynamic = launch->shared_dynamic};
     memcpy(shape.block, launch->block, sizeof(shape.block));
@@ -127,7 +127,7 @@ static unsigned kernel_of(struct gp_launch_columns *c, const struct gp_launch *l
     return k ? k->number : NO_KERNEL;
 }
 
-static uint8_t stream_of(struct gp_launch_columns *c, const struct gp_launch *launch)
+static uint8_t stream_of(struct gp_launch_columns *c, const struct gp_record *launch)
 {
     for (size_t i = 0; i < c->stream_count; i++)
         if (c->streams[i].stream == launch->stream && c->streams[i].context == launch->context &&
@@ -170,7 +170,7 @@ void gp_launch_columns_begin(struct gp_launch_columns *c)
 }
 
 bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *device,
-                           const struct gp_launch *launch)
+                           const struct gp_record *launch)
 {
     uint64_t number = c->seen++;
     if (c->count == GP_COLUMNS_MOST && number % c->stride == 0)
@@ -289,11 +289,11 @@ static void add_stream_numbers(const struct gp_launch_columns *c, uint8_t *strea
 
 /* Fills `rows`, by kernel, with the row that each belongs to. */
 static void find_rows(const struct gp_launch_columns *c,
-                      int (*row_of)(const void *user, const struct gp_launch *launch),
+                      int (*row_of)(const void *user, const struct gp_record *launch),
                       const void *user, uint16_t *rows)
 {
     for (const struct kernel *k = c->kernels; k; k = k->hh.next) {
-        struct gp_launch like = {
+        struct gp_record like = {
             .kernel = k->key + sizeof(struct shape),
             .device = k->shape.device,
             .shared_dynamic = k->shape.shared_dynamic,
@@ -318,7 +318,7 @@ static void add_kernels(const struct gp_launch_columns *c, const uint16_t *rows,
 }
 
 void gp_launch_columns_json(struct gp_launch_columns *c,
-                            int (*row_of)(const void *user, const struct gp_launch *launch),
+                            int (*row_of)(const void *user, const struct gp_record *launch),
                             const void *user, struct gp_text *out)
 {
     void *scratch = malloc(c->count * sizeof(double) + 1);

@@ -1,6 +1,5 @@
 /* Every launch of a profile as columns of numbers, for charts over time. Memory is bounded: of more
- * than GP_COLUMNS_MOST launches every second, fourth, ... is kept. Owns the columns; calls base/,
- * metrics/ and report/json. */
+ * than GP_COLUMNS_MOST launches every second, fourth, ... is kept. Owns the columns. */
 #ifndef GPUPROF_REPORT_LAUNCH_COLUMNS_H
 #define GPUPROF_REPORT_LAUNCH_COLUMNS_H
 
@@ -25,12 +24,12 @@ void gp_launch_columns_begin(struct gp_launch_columns *c);
 /* Takes a launch in. `device` may be NULL: then it has no metrics. False when memory runs out; the
  * launch is then left out. */
 bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *device,
-                           const struct gp_launch *launch);
+                           const struct gp_record *launch);
 
 /* Appends the columns as a JSON object, in the order in which the launches were made. A launch
  * belongs to the row for which `row_of` answers its number; -1: to none. Sorts the columns. */
 void gp_launch_columns_json(struct gp_launch_columns *c,
-                            int (*row_of)(const void *user, const struct gp_launch *launch),
+                            int (*row_of)(const void *user, const struct gp_record *launch),
                             const void *user, struct gp_text *out);
 
 #endif

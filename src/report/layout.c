@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A byte that goes on with a letter of several bytes: no place to break. */
+/* A byte inside a letter of several bytes: no line may break before it. */
 static int is_inside_letter(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;

@@ -1,4 +1,4 @@
-/* Fitting text into columns. Owns nothing; calls base/text. */
+/* Fitting text into columns. */
 #ifndef GPUPROF_REPORT_LAYOUT_H
 #define GPUPROF_REPORT_LAYOUT_H
 

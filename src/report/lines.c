@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are looked at for the heaviest line. */
+/* Rows that are searched for the heaviest line. */
 #define MOST_LINES 4096
 
 /* F2F with a number of 64 bits, by the nine bits that name an instruction. */
@@ -39,6 +39,8 @@ uint64_t gp_lines_weigh(const struct gp_instruction_counts *c, enum gp_weight we
         return c->values[GP_COUNT_WARPS];
     case GP_WEIGHT_IDLE_LANES:
         return excess(32 * c->values[GP_COUNT_WARPS], c->values[GP_COUNT_THREADS_ON]);
+    case GP_WEIGHT_OFF_LANES:
+        return excess(c->values[GP_COUNT_THREADS], c->values[GP_COUNT_THREADS_ON]);
     default:
         return 0;
     }
@@ -65,6 +67,8 @@ static unsigned kinds_of(enum gp_weight weight)
         return 1u << GP_COUNT_WARPS;
     case GP_WEIGHT_IDLE_LANES:
         return 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON;
+    case GP_WEIGHT_OFF_LANES:
+        return 1u << GP_COUNT_THREADS | 1u << GP_COUNT_THREADS_ON;
     default:
         return 0;
     }
@@ -158,7 +162,7 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
 /* ---- the heaviest line ----------------------------------------------------------------------- */
 
 struct line {
-    const char *file; /* NULL: none, the place itself */
+    const char *file; /* NULL: none, the offset itself */
     unsigned number;
     const char
         *caller; /* the kernel's own file, and the innermost call there that it came through */
@@ -196,7 +200,7 @@ static void add_to_line(struct line_list *list, const struct gp_lines *lines, co
     if (weight == 0)
         return;
     size_t count = lines->table
-                       ? gp_line_table_look(lines->table, function, offset, frames, GP_MOST_FRAMES)
+                       ? gp_line_table_find(lines->table, function, offset, frames, GP_MOST_FRAMES)
                        : 0;
     if (count > 0) {
         line.file = frames[0].file;
@@ -248,7 +252,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
 {
     struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
     const struct line *heaviest = NULL;
@@ -276,7 +280,7 @@ bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct 
 char *gp_lines_begin(const struct gp_lines *lines, unsigned *line)
 {
     struct gp_frame frames[GP_MOST_FRAMES];
-    size_t count = lines->table ? gp_line_table_look(lines->table, lines->source.kernel, 0, frames,
+    size_t count = lines->table ? gp_line_table_find(lines->table, lines->source.kernel, 0, frames,
                                                      GP_MOST_FRAMES)
                                 : 0;
     if (count == 0)

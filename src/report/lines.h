@@ -1,5 +1,5 @@
 /* What the instructions of one kernel counted, and where in the source they stand. Belongs to
- * report/sources; calls base/, profile/source and code/. */
+ * report/sources. */
 #ifndef GPUPROF_REPORT_LINES_H
 #define GPUPROF_REPORT_LINES_H
 
@@ -20,12 +20,12 @@ struct gp_lines {
  * not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
 
-/* Where most of that is: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined from
- * another file; "at +0x1a0", from the kernel's begin, where there is no line information. False
- * where nothing is known. */
-bool gp_lines_place(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
+/* The line that has most of that: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined
+ * from another file; "at +0x1a0", from the kernel's begin, where there is no line information.
+ * False where nothing is known. */
+bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
 
-/* Where the kernel's first instruction comes from, in the file of the kernel itself: its path as
+/* The source of the kernel's first instruction, in the file of the kernel itself: its path as
  * the compiler has it, to be freed. NULL where there is no line information. */
 char *gp_lines_begin(const struct gp_lines *lines, unsigned *line);
 

@@ -22,7 +22,7 @@ void gp_wanted_free(struct gp_wanted *wanted)
     memset(wanted, 0, sizeof(*wanted));
 }
 
-static const struct gp_counter *find(const struct gp_launch *launch, const char *name)
+static const struct gp_counter *find(const struct gp_record *launch, const char *name)
 {
     for (size_t i = 0; i < launch->counter_count; i++)
         if (launch->counters[i].name == name)
@@ -39,7 +39,7 @@ static bool is_elsewhere(const struct gp_counter *counter)
            strncmp(counter->absent, GP_COUNTED_ELSEWHERE, strlen(GP_COUNTED_ELSEWHERE)) == 0;
 }
 
-bool gp_launch_is_in_part(const struct gp_launch *launch)
+bool gp_launch_is_in_part(const struct gp_record *launch)
 {
     for (size_t i = 0; i < launch->counter_count; i++)
         if (is_elsewhere(&launch->counters[i]))
@@ -48,7 +48,7 @@ bool gp_launch_is_in_part(const struct gp_launch *launch)
 }
 
 void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
-                  const struct gp_launch *launch, const char *(*keep)(void *user, const char *why),
+                  const struct gp_record *launch, const char *(*keep)(void *user, const char *why),
                   void *user)
 {
     for (size_t i = 0; i < wanted->count; i++) {
@@ -66,7 +66,7 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
 
 int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
                       const struct gp_metric *metric, const struct gp_device *device,
-                      const struct gp_launch *launch, double *value, char *why, size_t why_size)
+                      const struct gp_record *launch, double *value, char *why, size_t why_size)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const char *absent = means[i].absent ? means[i].absent : too_few;
@@ -75,7 +75,7 @@ int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wante
                                                      .value = means[i].sum / (double)means[i].count}
                                : (struct gp_counter){.name = wanted->names[i], .absent = absent};
     }
-    struct gp_launch mean = *launch;
+    struct gp_record mean = *launch;
     mean.counters = wanted->means;
     mean.counter_count = wanted->count;
     return gp_metric_evaluate(metric, device, &mean, value, why, why_size);

@@ -1,6 +1,6 @@
 /* The mean of each counter over those launches of a group that have it. A launch that is not
- * replayed has a part of the counters only, and a metric that needs more than one part is
- * computed from these means. Owns them; calls metrics/ and profile/record.h. */
+ * replayed has a part of the counters only, and a metric that needs more than one part is computed
+ * from these means. Owns them. */
 #ifndef GPUPROF_REPORT_MEANS_H
 #define GPUPROF_REPORT_MEANS_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* True when others of its kind have counters that this launch does not have. */
-bool gp_launch_is_in_part(const struct gp_launch *launch);
+bool gp_launch_is_in_part(const struct gp_record *launch);
 
 /* The counters that the selected metrics need on one device. */
 struct gp_wanted {
@@ -33,13 +33,13 @@ void gp_wanted_free(struct gp_wanted *wanted);
 /* Takes a launch in. There is one mean for each wanted counter. `keep` gives a copy of a reason
  * that lives as long as the means. */
 void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
-                  const struct gp_launch *launch, const char *(*keep)(void *user, const char *why),
+                  const struct gp_record *launch, const char *(*keep)(void *user, const char *why),
                   void *user);
 
 /* Computes a metric from the means, as if one launch like `launch` had all of them. Returns 0 with
  * *value, or -1 with the reason in `why`. */
 int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
                       const struct gp_metric *metric, const struct gp_device *device,
-                      const struct gp_launch *launch, double *value, char *why, size_t why_size);
+                      const struct gp_record *launch, double *value, char *why, size_t why_size);
 
 #endif

@@ -18,8 +18,8 @@ static bool are_alike(const struct gp_device *a, const struct gp_device *b)
            a->event_counters == b->event_counters && a->simulated == b->simulated;
 }
 
-/* Its place in the list; the last one where there is no more room. */
-static int place_of(struct gp_merge *m, const struct gp_device *device)
+/* Its index in the list; the last one where the list is full. */
+static int index_of(struct gp_merge *m, const struct gp_device *device)
 {
     for (int i = 0; i < m->count; i++)
         if (m->originals[i] == device->ordinal && are_alike(&m->devices[i], device))
@@ -34,10 +34,10 @@ static int place_of(struct gp_merge *m, const struct gp_device *device)
 
 const struct gp_device *gp_merge_device(struct gp_merge *m, const struct gp_device *device)
 {
-    int place = place_of(m, device);
+    int index = index_of(m, device);
     if (device->ordinal >= 0 && device->ordinal < GP_MAX_DEVICES)
-        m->now[device->ordinal] = place + 1;
-    return &m->devices[place];
+        m->now[device->ordinal] = index + 1;
+    return &m->devices[index];
 }
 
 int gp_merge_number(const struct gp_merge *m, int ordinal)

@@ -1,4 +1,4 @@
-/* Devices of several profiles under one list of numbers. Owns the list; calls profile/record.h. */
+/* Devices of several profiles under one list of numbers. Owns the list. */
 #ifndef GPUPROF_REPORT_MERGE_H
 #define GPUPROF_REPORT_MERGE_H
 

@@ -124,14 +124,14 @@ static void show(const char *mine, const char *mine_end, const struct group *oth
 static void show_arguments(const struct part *mine, const struct group *others, int depth,
                            struct gp_text *out)
 {
-    struct group same_place = {.begins = calloc(others->count + 1, sizeof(char *)),
-                               .ends = calloc(others->count + 1, sizeof(char *))};
+    struct group same_argument = {.begins = calloc(others->count + 1, sizeof(char *)),
+                                  .ends = calloc(others->count + 1, sizeof(char *))};
     bool left_out = false, any = false;
-    if (!same_place.begins || !same_place.ends)
+    if (!same_argument.begins || !same_argument.ends)
         out->failed = 1;
     for (size_t a = 0; a < mine->argument_count && !out->failed; a++) {
         bool differs = false;
-        same_place.count = 0;
+        same_argument.count = 0;
         for (size_t i = 0; i < others->count; i++) {
             struct part other;
             take_apart(&other, others->begins[i], others->ends[i]);
@@ -141,8 +141,8 @@ static void show_arguments(const struct part *mine, const struct group *others, 
                 differs = true;
                 continue;
             }
-            same_place.begins[same_place.count] = other.arguments[a];
-            same_place.ends[same_place.count++] = other.argument_ends[a];
+            same_argument.begins[same_argument.count] = other.arguments[a];
+            same_argument.ends[same_argument.count++] = other.argument_ends[a];
             differs = differs || !same(mine->arguments[a], mine->argument_ends[a],
                                        other.arguments[a], other.argument_ends[a]);
         }
@@ -155,12 +155,12 @@ static void show_arguments(const struct part *mine, const struct group *others, 
             gp_text_add(out, ".., ");
         left_out = false;
         any = true;
-        show(mine->arguments[a], mine->argument_ends[a], &same_place, depth + 1, out);
+        show(mine->arguments[a], mine->argument_ends[a], &same_argument, depth + 1, out);
     }
     if (any)
         gp_text_add(out, left_out ? ", ..>" : ">");
-    free(same_place.begins);
-    free(same_place.ends);
+    free(same_argument.begins);
+    free(same_argument.ends);
 }
 
 static void show(const char *mine, const char *mine_end, const struct group *others, int depth,

@@ -1,5 +1,4 @@
-/* Names of kernels for people: as short as tells them apart from the others of a report. Owns
- * nothing; calls libc. */
+/* Names of kernels for people: as short as possible, and different from the others of a report. */
 #ifndef GPUPROF_REPORT_NAMES_H
 #define GPUPROF_REPORT_NAMES_H
 

@@ -12,7 +12,7 @@
 
 /* All launches of one kernel on one device, whatever their grids. */
 struct kernel {
-    const struct gp_launch *launch; /* the first */
+    const struct gp_record *launch; /* the first */
     uint64_t launches;
     struct gp_stat *stats;
     char *name;
@@ -32,8 +32,8 @@ struct tables {
 
 static int by_kernel(const void *x, const void *y)
 {
-    const struct gp_launch *a = &(*(const struct gp_group *const *)x)->launch;
-    const struct gp_launch *b = &(*(const struct gp_group *const *)y)->launch;
+    const struct gp_record *a = &(*(const struct gp_group *const *)x)->launch;
+    const struct gp_record *b = &(*(const struct gp_group *const *)y)->launch;
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
     int order = strcmp(a->kernel, b->kernel);
@@ -42,8 +42,8 @@ static int by_kernel(const void *x, const void *y)
 
 static int by_first_launch(const void *x, const void *y)
 {
-    const struct gp_launch *a = ((const struct kernel *)x)->launch;
-    const struct gp_launch *b = ((const struct kernel *)y)->launch;
+    const struct gp_record *a = ((const struct kernel *)x)->launch;
+    const struct gp_record *b = ((const struct kernel *)y)->launch;
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
@@ -64,7 +64,7 @@ static void add_stat(struct gp_stat *into, const struct gp_stat *from)
         into->absent = from->absent;
 }
 
-static struct kernel *kernel_of(struct tables *t, const struct gp_launch *launch)
+static struct kernel *kernel_of(struct tables *t, const struct gp_record *launch)
 {
     struct kernel *k = t->count > 0 ? &t->kernels[t->count - 1] : NULL;
     if (k && k->launch->device == launch->device && strcmp(k->launch->kernel, launch->kernel) == 0)
@@ -221,7 +221,7 @@ static void add_results_csv(const struct tables *t, bool events)
 
 /* ---- time by kernel -------------------------------------------------------------------------- */
 
-/* The place of the metric `duration`, -1 where it is not selected. */
+/* The index of the metric `duration`, -1 where it is not selected. */
 static int duration_of(const struct tables *t)
 {
     for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)

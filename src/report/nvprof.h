@@ -1,5 +1,4 @@
-/* A summary in nvprof's tables: time by kernel, metrics and events by kernel, as text or CSV. Owns
- * nothing; calls base/, metrics/ and report/summary. */
+/* A summary in nvprof's tables: time by kernel, metrics and events by kernel, as text or CSV. */
 #ifndef GPUPROF_REPORT_NVPROF_H
 #define GPUPROF_REPORT_NVPROF_H
 

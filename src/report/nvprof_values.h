@@ -1,5 +1,4 @@
-/* Times and values as nvprof prints them, and the titles it gives metrics. Owns nothing; calls
- * base/text. */
+/* Times and values as nvprof prints them, and the titles it gives metrics. */
 #ifndef GPUPROF_REPORT_NVPROF_VALUES_H
 #define GPUPROF_REPORT_NVPROF_VALUES_H
 

@@ -9,26 +9,26 @@
 #define SHARED_STEPS 64
 #define MOST_BLOCK_STEPS 64
 
-static int warps(const struct gp_device *device, const struct gp_launch *launch)
+static int warps(const struct gp_device *device, const struct gp_record *launch)
 {
     struct gp_occupancy o;
     char why[GP_WHY_SIZE];
     return gp_occupancy_of(device, launch, &o, why, sizeof(why)) == 0 ? o.warps_per_sm : 0;
 }
 
-static void with_block(struct gp_launch *l, size_t threads)
+static void with_block(struct gp_record *l, size_t threads)
 {
     l->block[0] = (unsigned)threads;
     l->block[1] = l->block[2] = 1;
     l->max_threads_per_block = 0; /* __launch_bounds__ would be changed along with it */
 }
 
-static void with_registers(struct gp_launch *l, size_t registers)
+static void with_registers(struct gp_record *l, size_t registers)
 {
     l->registers = registers < MOST_REGISTERS ? (unsigned)registers : MOST_REGISTERS - 1;
 }
 
-static void with_shared(struct gp_launch *l, size_t bytes)
+static void with_shared(struct gp_record *l, size_t bytes)
 {
     l->shared_static = 0;
     l->shared_dynamic = (unsigned)bytes;
@@ -36,13 +36,13 @@ static void with_shared(struct gp_launch *l, size_t bytes)
 }
 
 static void add_curve(const char *name, const struct gp_device *device,
-                      const struct gp_launch *launch, size_t first, size_t step, size_t count,
-                      void (*with)(struct gp_launch *l, size_t value), struct gp_text *out)
+                      const struct gp_record *launch, size_t first, size_t step, size_t count,
+                      void (*with)(struct gp_record *l, size_t value), struct gp_text *out)
 {
     gp_json_key(out, name);
     gp_text_addf(out, "{\"first\":%zu,\"step\":%zu,\"warps\":[", first, step);
     for (size_t i = 0; i < count; i++) {
-        struct gp_launch changed = *launch;
+        struct gp_record changed = *launch;
         with(&changed, first + i * step);
         gp_json_next(out);
         gp_text_addf(out, "%d", warps(device, &changed));
@@ -50,7 +50,7 @@ static void add_curve(const char *name, const struct gp_device *device,
     gp_text_add(out, "]}");
 }
 
-void gp_occupancy_curves_json(const struct gp_device *d, const struct gp_launch *l,
+void gp_occupancy_curves_json(const struct gp_device *d, const struct gp_record *l,
                               struct gp_text *out)
 {
     size_t warp = d->warp_size > 0 ? (size_t)d->warp_size : 32;

@@ -48,6 +48,7 @@ static const char *const line_names[] = {
     [GP_WEIGHT_CONVERSIONS] = "lines_conversions",
     [GP_WEIGHT_WARPS] = "lines_warps",
     [GP_WEIGHT_IDLE_LANES] = "lines_idle_lanes",
+    [GP_WEIGHT_OFF_LANES] = "lines_off_lanes",
 };
 _Static_assert(sizeof(line_names) / sizeof(line_names[0]) == GP_WEIGHT_COUNT, "one for each");
 
@@ -189,8 +190,8 @@ static int value_of(void *user, const struct gp_node *operand, double *value, ch
 {
     const struct gp_subject *s = user;
     if (operand->kind == GP_NODE_FACT) {
-        const struct gp_launch none = {0};
-        const struct gp_launch *launch = s->row ? s->row->launch : &none;
+        const struct gp_record none = {0};
+        const struct gp_record *launch = s->row ? s->row->launch : &none;
         const struct gp_device *device = gp_summary_get_device(s->rows->summary, launch->device);
         if (!device)
             return unknown("the device", why, why_size);

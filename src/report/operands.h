@@ -1,5 +1,5 @@
 /* The values that the formulas of rules may name besides metrics and facts: how close a kernel is
- * to what bounds it, and what its instructions counted. Owns the list of names; calls report/. */
+ * to what bounds it, and what its instructions counted. Owns the list of names. */
 #ifndef GPUPROF_REPORT_OPERANDS_H
 #define GPUPROF_REPORT_OPERANDS_H
 

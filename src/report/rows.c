@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int same_row(const struct gp_launch *a, const struct gp_launch *b)
+static int same_row(const struct gp_record *a, const struct gp_record *b)
 {
     return a->device == b->device && memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
            memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0 &&
@@ -16,8 +16,8 @@ static int same_row(const struct gp_launch *a, const struct gp_launch *b)
 /* Groups that make one row lie next to each other when sorted so. */
 static int compare_groups(const void *x, const void *y)
 {
-    const struct gp_launch *a = &(*(const struct gp_group *const *)x)->launch;
-    const struct gp_launch *b = &(*(const struct gp_group *const *)y)->launch;
+    const struct gp_record *a = &(*(const struct gp_group *const *)x)->launch;
+    const struct gp_record *b = &(*(const struct gp_group *const *)y)->launch;
     int order = strcmp(a->kernel, b->kernel);
     if (order == 0)
         order = (a->device > b->device) - (a->device < b->device);
@@ -90,7 +90,7 @@ static void add_time(struct gp_row *row, const struct gp_group *group, const str
 static void merge_group(struct gp_row *row, const struct gp_group *group,
                         const struct gp_summary *s, uint64_t *most_launches)
 {
-    const struct gp_launch *l = &group->launch;
+    const struct gp_record *l = &group->launch;
     if (row->grids == 0 || blocks_of(l->grid) < blocks_of(row->smallest_grid))
         memcpy(row->smallest_grid, l->grid, sizeof(l->grid));
     if (row->grids == 0 || blocks_of(l->grid) > blocks_of(row->largest_grid))

@@ -1,12 +1,12 @@
 /* The groups of a summary as a report shows them: kernels that differ in nothing but their grid are
- * one row, rows are ordered by time. Owns the rows; calls base/, metrics/ and report/summary. */
+ * one row, rows are ordered by time. Owns the rows. */
 #ifndef GPUPROF_REPORT_ROWS_H
 #define GPUPROF_REPORT_ROWS_H
 
 #include "report/summary.h"
 
 struct gp_row {
-    const struct gp_launch *launch; /* of the recorded group with the most launches */
+    const struct gp_record *launch; /* of the recorded group with the most launches */
     size_t grids;                   /* as many as groups */
     size_t first_group;             /* in the groups of gp_rows */
     unsigned smallest_grid[3], largest_grid[3];

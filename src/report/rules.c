@@ -58,6 +58,7 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_CONVERSIONS] = "conversions",
     [GP_WEIGHT_WARPS] = "warps",
     [GP_WEIGHT_IDLE_LANES] = "idle_lanes",
+    [GP_WEIGHT_OFF_LANES] = "off_lanes",
 };
 
 const char *gp_weight_name(enum gp_weight weight)

@@ -1,6 +1,5 @@
-/* The rules of advice and the units that can bound a kernel, as metrics/rules has them:
- * sections of keys, conditions and formulas over metrics. Owns them; calls base/ and metrics/.
- * docs/advice.md is the manual. */
+/* The rules of advice and the units that can bound a kernel, as metrics/rules has them: sections of
+ * keys, conditions and formulas over metrics. Owns them. docs/advice.md is the manual. */
 #ifndef GPUPROF_REPORT_RULES_H
 #define GPUPROF_REPORT_RULES_H
 
@@ -51,6 +50,7 @@ enum gp_weight {
     GP_WEIGHT_CONVERSIONS, /* between float and double */
     GP_WEIGHT_WARPS,
     GP_WEIGHT_IDLE_LANES,
+    GP_WEIGHT_OFF_LANES,
     GP_WEIGHT_COUNT
 };
 

@@ -16,8 +16,8 @@
 #define MOST_KERNELS 12
 #define MOST_GRIDS 6 /* lines for single grids, of all kernels */
 #define GRIDS_OF_A_KERNEL 3
-#define LOOKED_AT 64     /* grids of a kernel */
-#define WORTH_A_LINE 0.1 /* of the kernel's time */
+#define COMPARED_GRIDS 64 /* grids of a kernel */
+#define WORTH_A_LINE 0.1  /* of the kernel's time */
 #define MOST_DEVICES 4
 #define MOST_CHANGES 5
 #define LEAST_CHANGES 3
@@ -65,37 +65,28 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
                          "launches of a kernel in turns.\n");
 }
 
-void gp_screen_headline(const struct gp_rows *r, struct gp_text *out)
+void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
 {
-    const struct gp_group *rest = gp_summary_rest(r->summary);
-    uint64_t measured = rest->measured, replays = rest->replays;
-    double overhead_ms = rest->overhead_ms;
-    for (size_t i = 0; i < gp_summary_group_count(r->summary); i++) {
-        const struct gp_group *g = gp_summary_group(r->summary, i);
-        measured += g->measured;
-        replays += g->replays;
-        overhead_ms += g->overhead_ms;
-    }
-    uint64_t launches = gp_summary_launches(r->summary);
+    struct gp_totals t = gp_summary_totals(summary);
     gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
-                 launches, launches == 1 ? "" : "es", measured);
-    if (replays > 0)
-        gp_text_addf(out, " with %" PRIu64 " replay%s", replays, plural(replays));
-    if (overhead_ms > 0) {
+                 t.launches, t.launches == 1 ? "" : "es", t.measured);
+    if (t.replays > 0)
+        gp_text_addf(out, " with %" PRIu64 " replay%s", t.replays, plural(t.replays));
+    if (t.added_seconds > 0) {
         char cost[32];
-        gp_unit_format(overhead_ms / 1e3, "s", cost, sizeof(cost));
+        gp_unit_format(t.added_seconds, "s", cost, sizeof(cost));
         gp_text_addf(out, ", which added %s", cost);
     }
     gp_text_add(out, "\n");
     int devices = 0;
     for (int i = 0; i < GP_MAX_DEVICES; i++) {
-        const struct gp_device *d = gp_summary_get_device(r->summary, i);
+        const struct gp_device *d = gp_summary_get_device(summary, i);
         if (d && devices++ < MOST_DEVICES)
             add_device(d, out);
     }
     if (devices > MOST_DEVICES)
         gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
-    add_settings(gp_summary_get_settings(r->summary), out);
+    add_settings(gp_summary_get_settings(summary), out);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -131,14 +122,14 @@ static void forget_names(struct shown *s)
 static void format_name(const struct shown *s, const struct gp_row *row, size_t width, char *out)
 {
     char block[48], tail[80], name[GP_COLUMNS + 1];
-    size_t place = (size_t)(row - s->rows->rows);
+    size_t index = (size_t)(row - s->rows->rows);
     gp_extent(row->launch->block, block, sizeof(block));
     if (s->rows->devices > 1)
         snprintf(tail, sizeof(tail), " [%s] GPU %d", block, row->launch->device);
     else
         snprintf(tail, sizeof(tail), " [%s]", block);
     size_t room = width > strlen(tail) ? width - strlen(tail) : 0;
-    gp_shorten(place < s->count ? s->names[place] : row->brief_name, name, room);
+    gp_shorten(index < s->count ? s->names[index] : row->brief_name, name, room);
     sprintf(out, "%s%s", name, tail);
 }
 
@@ -222,19 +213,19 @@ static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
     struct gp_bound first = {.name = NULL}, bound;
     size_t count = 0;
     bool differ = false;
-    for (size_t g = 0; row->grids > 1 && g < row->grids && g < LOOKED_AT; g++) {
+    for (size_t g = 0; row->grids > 1 && g < row->grids && g < COMPARED_GRIDS; g++) {
         struct gp_row one = gp_rows_of_group(r, row, g);
         if (!(one.seconds >= WORTH_A_LINE * row->seconds))
             continue;
         gp_bound_find(&bound, rules, r, &one);
         differ = differ || (first.name && strcmp(first.name, bound.name) != 0);
         first = first.name ? first : bound;
-        size_t place = count < GRIDS_OF_A_KERNEL ? count++ : count;
-        for (; place > 0 && chosen[place - 1].seconds < one.seconds; place--)
-            if (place < GRIDS_OF_A_KERNEL)
-                chosen[place] = chosen[place - 1];
-        if (place < GRIDS_OF_A_KERNEL)
-            chosen[place] = one;
+        size_t rank = count < GRIDS_OF_A_KERNEL ? count++ : count;
+        for (; rank > 0 && chosen[rank - 1].seconds < one.seconds; rank--)
+            if (rank < GRIDS_OF_A_KERNEL)
+                chosen[rank] = chosen[rank - 1];
+        if (rank < GRIDS_OF_A_KERNEL)
+            chosen[rank] = one;
     }
     return differ ? count : 0;
 }
@@ -332,28 +323,17 @@ static size_t advised_before(const struct gp_advice_list *list, size_t end)
     return count;
 }
 
-/* "up to 41 %". A bound is rounded up, or it would not hold; a tenth of a percent is much of what
- * is left behind large gains. */
-static void add_gain(const struct gp_advice *a, struct gp_text *out)
-{
-    int digits = a->gain < 0.0995 || (a->gain > 0.9 && a->gain < 0.9995) ? 1 : 0;
-    double steps = digits ? 1000 : 100, count = a->gain * steps;
-    count = a->up_to ? ceil(count - 1e-6) : round(count);
-    gp_text_addf(out, "%s%.*f %%", a->up_to ? "up to " : "", digits, 100 * count / steps);
-}
-
 static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
                        struct gp_text *out)
 {
-    char name[GP_COLUMNS + 1] = "the program";
+    char name[GP_COLUMNS + 1] = "the program", gain[GP_GAIN_SIZE];
     struct gp_text line = {0};
     if (a->row)
         format_name(s, a->row, NAME_WIDTH, name);
-    gp_text_addf(&line, "%zu. ", number);
-    add_gain(a, &line);
-    gp_text_addf(&line, ": %s", name);
-    if (a->place)
-        gp_text_addf(&line, ", %s", a->place);
+    gp_gain_format(a->gain, a->up_to, gain);
+    gp_text_addf(&line, "%zu. %s: %s", number, gain, name);
+    if (a->where)
+        gp_text_addf(&line, ", %s", a->where);
     gp_text_addf(&line, " (%s)", a->rule->name);
     gp_wrap(out, 3, gp_text_string(&line));
     gp_text_clear(&line);
@@ -458,7 +438,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
 {
     struct shown s = {0};
     size_t begin = out->length;
-    gp_screen_headline(rows, out);
+    gp_screen_headline(rows->summary, out);
     if (name_rows(&s, rows)) {
         add_kernels(&s, findings, out);
         add_changes(&s, findings, begin, out);

@@ -1,5 +1,5 @@
 /* The first screen of a report: what ran and was measured, kernels by time with what bounds each,
- * the changes worth most, what was not measured. Owns nothing; calls base/ and report/. */
+ * the changes worth most, what was not measured. */
 #ifndef GPUPROF_REPORT_SCREEN_H
 #define GPUPROF_REPORT_SCREEN_H
 
@@ -11,6 +11,6 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
                struct gp_text *out);
 
 /* "GPU 0: NVIDIA H200, ..." and so on: also without any launch. */
-void gp_screen_headline(const struct gp_rows *rows, struct gp_text *out);
+void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out);
 
 #endif

@@ -33,7 +33,7 @@ struct side {
     size_t profiles, metric_count;
     struct line *lines;
     size_t count;
-    int duration; /* its place among the metrics, -1: not selected */
+    int duration; /* its index among the metrics, -1: not selected */
     struct gp_text *out;
 };
 

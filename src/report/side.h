@@ -1,5 +1,4 @@
-/* Several profiles side by side: a line for each kernel, a column for each profile. Owns nothing;
- * calls base/, metrics/ and report/summary. */
+/* Several profiles side by side: a line for each kernel, a column for each profile. */
 #ifndef GPUPROF_REPORT_SIDE_H
 #define GPUPROF_REPORT_SIDE_H
 

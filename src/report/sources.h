@@ -1,6 +1,5 @@
 /* What the instructions of each kernel counted, and the code they stand in, by kernel: from a
- * profile, or from the process that was profiled. Owns copies, which are bounded; calls base/,
- * profile/ and code/. */
+ * profile, or from the process that was profiled. Owns copies, which are bounded. */
 #ifndef GPUPROF_REPORT_SOURCES_H
 #define GPUPROF_REPORT_SOURCES_H
 

@@ -45,6 +45,7 @@ struct gp_summary {
     struct gp_text key;   /* scratch */
     struct gp_group rest; /* launches that found no group: how many were measured, and how */
     uint64_t ungrouped_recorded, ungrouped_counted, other_skips;
+    double added_seconds; /* of processes whose end is known */
 };
 
 /* What makes launches of one kernel alike. No padding: it is compared bytewise. */
@@ -155,7 +156,7 @@ static const char *keep_in(void *summary, const char *text)
     return keep_reason(summary, text);
 }
 
-/* The counters that launches take turns for; NULL where there is nothing to combine. */
+/* The counters that launches have in turns; NULL where there is nothing to combine. */
 static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
 {
     const struct gp_device *device = gp_summary_get_device(s, ordinal);
@@ -174,7 +175,7 @@ static char *copy_key(const struct gp_summary *s)
     return copy ? memcpy(copy, s->key.data, s->key.length) : NULL;
 }
 
-static struct hashed_group *new_group(struct gp_summary *s, const struct gp_launch *launch)
+static struct hashed_group *new_group(struct gp_summary *s, const struct gp_record *launch)
 {
     struct hashed_group *g = calloc(1, sizeof(*g));
     if (!g)
@@ -198,7 +199,7 @@ static struct hashed_group *new_group(struct gp_summary *s, const struct gp_laun
     return NULL;
 }
 
-static struct gp_group *group_of(struct gp_summary *s, const struct gp_launch *launch)
+static struct gp_group *group_of(struct gp_summary *s, const struct gp_record *launch)
 {
     struct shape shape = {.device = launch->device, .shared_dynamic = launch->shared_dynamic};
     memcpy(shape.grid, launch->grid, sizeof(shape.grid));
@@ -217,7 +218,7 @@ static struct gp_group *group_of(struct gp_summary *s, const struct gp_launch *l
     return g ? &g->group : NULL;
 }
 
-static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
+static void count_skip(struct gp_summary *s, const struct gp_record *launch)
 {
     size_t kernel_length = strlen(launch->kernel) + 1;
     gp_text_clear(&s->key);
@@ -248,14 +249,14 @@ static void count_skip(struct gp_summary *s, const struct gp_launch *launch)
         s->other_skips++;
 }
 
-/* Time can be had of any launch, so it does not tell the kinds apart. */
+/* Any launch can have a time, so it does not show the kind. */
 static int is_time(const char *counter)
 {
     static const char time[] = "gpu__time_duration";
     return strncmp(counter, time, sizeof(time) - 1) == 0;
 }
 
-static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
+static void count_kinds(struct gp_group *group, const struct gp_record *launch)
 {
     int hardware = 0, instrumented = 0, timed = 0;
     for (size_t i = 0; i < launch->counter_count; i++) {
@@ -277,7 +278,7 @@ static void count_kinds(struct gp_group *group, const struct gp_launch *launch)
     group->measured += (uint64_t)(hardware || instrumented || complete);
 }
 
-static void count_work(struct gp_group *group, const struct gp_launch *launch)
+static void count_work(struct gp_group *group, const struct gp_record *launch)
 {
     count_kinds(group, launch);
     group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
@@ -303,7 +304,7 @@ static void add_absence(struct gp_summary *s, struct gp_stat *stat, const char *
 }
 
 /* Computes the metrics that no launch of the group has all counters for. */
-static void combine(struct gp_summary *s, struct gp_group *group, const struct gp_launch *launch)
+static void combine(struct gp_summary *s, struct gp_group *group, const struct gp_record *launch)
 {
     const struct gp_wanted *wanted = wanted_on(s, launch->device);
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
@@ -331,7 +332,7 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
 /* From the first launch on that is counted in part: those before have all there is by themselves.
  */
 static void begin_means(struct gp_summary *s, struct gp_group *group,
-                        const struct gp_launch *launch)
+                        const struct gp_record *launch)
 {
     const struct gp_wanted *wanted = wanted_on(s, launch->device);
     if (wanted)
@@ -355,7 +356,7 @@ static void take_value(void *user, size_t i, double value, const char *why)
 }
 
 static void add_metrics(struct gp_summary *s, struct gp_group *group,
-                        const struct gp_launch *launch)
+                        const struct gp_record *launch)
 {
     if (!group->means && gp_launch_is_in_part(launch))
         begin_means(s, group, launch);
@@ -375,7 +376,7 @@ static void note_launches(struct gp_group *group)
     group->launches = group->counted > group->recorded ? group->counted : group->recorded;
 }
 
-void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
+void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 {
     if (launch->skipped)
         count_skip(s, launch);
@@ -395,7 +396,7 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch)
 
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 {
-    struct gp_launch launch = {
+    struct gp_record launch = {
         .index = UINT64_MAX, /* behind those that were recorded */
         .kernel = count->kernel,
         .device = count->device,
@@ -412,6 +413,21 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
     }
     group->counted += count->launches;
     note_launches(group);
+}
+
+void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
+{
+    s->added_seconds += end->added_seconds;
+}
+
+double gp_summary_added_seconds(const struct gp_summary *s)
+{
+    double launches_ms = s->rest.overhead_ms;
+    if (s->added_seconds > 0)
+        return s->added_seconds;
+    for (size_t i = 0; i < s->group_count; i++)
+        launches_ms += s->group_list[i]->group.overhead_ms;
+    return launches_ms / 1e3;
 }
 
 const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s)
@@ -466,4 +482,19 @@ uint64_t gp_summary_ungrouped(const struct gp_summary *s)
 uint64_t gp_summary_other_skips(const struct gp_summary *s)
 {
     return s->other_skips;
+}
+
+struct gp_totals gp_summary_totals(const struct gp_summary *s)
+{
+    const struct gp_group *rest = gp_summary_rest(s);
+    struct gp_totals t = {.launches = gp_summary_launches(s),
+                          .measured = rest->measured,
+                          .replays = rest->replays,
+                          .added_seconds = gp_summary_added_seconds(s)};
+    for (size_t i = 0; i < gp_summary_group_count(s); i++) {
+        const struct gp_group *g = gp_summary_group(s, i);
+        t.measured += g->measured;
+        t.replays += g->replays;
+    }
+    return t;
 }

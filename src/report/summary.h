@@ -1,5 +1,4 @@
-/* Launches folded into groups as they come, in bounded memory. Owns the groups; calls base/,
- * metrics/ and profile/record.h.
+/* Launches folded into groups as they come, in bounded memory. Owns the groups.
  *
  * A group is one kernel on one device with one grid, block, cluster and size of dynamic shared
  * memory. Not locked: the caller lets one thread in at a time. */
@@ -23,9 +22,9 @@ struct gp_stat {
 };
 
 struct gp_group {
-    struct gp_launch launch; /* the first launch: kernel, device, grid, block, registers, ... */
+    struct gp_record launch; /* the first launch: kernel, device, grid, block, registers, ... */
     uint64_t launches;       /* that the program made, as far as is known */
-    uint64_t recorded;       /* launches that were told of one by one */
+    uint64_t recorded;       /* launches that have a record each */
     uint64_t counted;        /* launches by gp_summary_count */
     uint64_t measured;       /* launches with a counter value, or of which none was asked */
     uint64_t hardware;       /* launches with a value of a counter of the hardware */
@@ -51,20 +50,27 @@ struct gp_summary;
 struct gp_summary *gp_summary_new(const struct gp_metrics *m);
 void gp_summary_free(struct gp_summary *s);
 
-/* Tells how the process was measured, before anything else is told. Where nothing was replayed,
+/* How the process was measured; called before the others. Where nothing was replayed,
  * metrics that no launch alone has the counters for are computed from the means of counters over
  * launches. */
 void gp_summary_settings(struct gp_summary *s, const struct gp_settings *settings);
 
-/* Tells of a device; the first facts told of an ordinal count. */
+/* The facts of a device; the first ones of an ordinal count. */
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 
 /* Folds one launch in. Everything needed of it is copied. */
-void gp_summary_launch(struct gp_summary *s, const struct gp_launch *launch);
+void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
 
 /* Tells how often a kernel was launched, launches folded in one by one included; several counts of
  * the same kernel add up. */
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
+
+/* Tells what was known when a process ended; of several processes times add up. */
+void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
+
+/* By how much measuring made the processes longer, in seconds. Where no process's end is known, the
+ * sum over launches, which leaves out all that is between them. */
+double gp_summary_added_seconds(const struct gp_summary *s);
 
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);
 const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s);
@@ -76,11 +82,18 @@ const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i);
 size_t gp_summary_skip_count(const struct gp_summary *s);
 const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
 
-/* Launches that found no place any more: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
+/* Launches that are in no group: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
  * beyond GP_SUMMARY_MAX_SKIPS. */
 uint64_t gp_summary_ungrouped(const struct gp_summary *s);
 /* How many of the former were measured and replayed, and what that took; nothing else. */
 const struct gp_group *gp_summary_rest(const struct gp_summary *s);
 uint64_t gp_summary_other_skips(const struct gp_summary *s);
+
+/* Of all launches, those in no group included. */
+struct gp_totals {
+    uint64_t launches, measured, replays;
+    double added_seconds;
+};
+struct gp_totals gp_summary_totals(const struct gp_summary *s);
 
 #endif

@@ -3,12 +3,12 @@
 #include "base/demangle.h"
 #include "report/advice.h"
 #include "report/layout.h"
+#include "report/plain_numbers.h"
 #include "report/rows.h"
 #include "report/screen.h"
 #include "report/units.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,7 +216,7 @@ static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct 
 
 static void add_resources(const struct gp_row *row, struct gp_text *out)
 {
-    const struct gp_launch *l = row->launch;
+    const struct gp_record *l = row->launch;
     if (l->registers > 0)
         gp_text_addf(out, "   %u registers per thread, ", l->registers);
     else
@@ -435,22 +435,27 @@ static int add_report(const struct gp_rows *r, const struct gp_table_options *op
     return answer;
 }
 
+/* A report is the same whatever decimal sign the program's locale has. */
+void gp_table_headline(const struct gp_summary *s, struct gp_text *out)
+{
+    struct gp_plain_numbers plain;
+    gp_plain_numbers_begin(&plain);
+    gp_screen_headline(s, out);
+    gp_plain_numbers_end(&plain);
+}
+
 void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
                      struct gp_text *out)
 {
-    /* A report looks the same whatever decimal sign the program's locale has. */
-    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    struct gp_plain_numbers plain;
+    gp_plain_numbers_begin(&plain);
     struct gp_rows rows;
     if (gp_rows_make(&rows, s) != 0)
         out->failed = 1;
     else if (rows.count == 0)
-        gp_screen_headline(&rows, out);
+        gp_screen_headline(s, out);
     else if (add_report(&rows, options, out) != 0)
         out->failed = 1;
     gp_rows_free(&rows);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
+    gp_plain_numbers_end(&plain);
 }

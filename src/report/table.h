@@ -1,5 +1,5 @@
-/* The report a person reads: one screen, and on demand the details of every kernel. Owns nothing;
- * calls base/, metrics/ and report/. No line is longer than 120 columns. */
+/* The report a person reads: one screen, and on demand the details of every kernel. No line is
+ * longer than 120 columns. */
 #ifndef GPUPROF_REPORT_TABLE_H
 #define GPUPROF_REPORT_TABLE_H
 
@@ -17,5 +17,8 @@ struct gp_table_options {
 /* Appends the report. Check out->failed afterwards. */
 void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
                      struct gp_text *out);
+
+/* Appends the lines that it begins with: how much was measured, and on which GPUs. */
+void gp_table_headline(const struct gp_summary *s, struct gp_text *out);
 
 #endif

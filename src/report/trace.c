@@ -200,7 +200,7 @@ void gp_trace_footing(const struct gp_trace *trace, struct gp_text *out)
 
 /* False where the metric has no value. */
 static bool value_of(const struct gp_trace *trace, const struct gp_metric *metric,
-                     const struct gp_launch *launch, double *value)
+                     const struct gp_record *launch, double *value)
 {
     const struct gp_device *device = device_of(trace, launch->device);
     char why[GP_WHY_SIZE];
@@ -208,7 +208,7 @@ static bool value_of(const struct gp_trace *trace, const struct gp_metric *metri
            gp_metric_evaluate(metric, device, launch, value, why, sizeof(why)) == 0;
 }
 
-static void add_metric_values(const struct gp_trace *trace, const struct gp_launch *launch,
+static void add_metric_values(const struct gp_trace *trace, const struct gp_record *launch,
                               struct gp_text *out)
 {
     for (size_t i = 0; i < gp_metrics_selected_count(trace->metrics); i++) {
@@ -224,7 +224,7 @@ static void add_metric_values(const struct gp_trace *trace, const struct gp_laun
     }
 }
 
-static void add_metrics_line(struct gp_trace *trace, const struct gp_launch *launch,
+static void add_metrics_line(struct gp_trace *trace, const struct gp_record *launch,
                              const char *device, const char *name, struct gp_text *out)
 {
     size_t context = number_of(&trace->contexts, launch->context);
@@ -250,7 +250,7 @@ static void add_extent(const unsigned extent[3], char *text, size_t size)
     snprintf(text, size, "(%u %u %u)", extent[0], extent[1], extent[2]);
 }
 
-static void add_times_line(struct gp_trace *trace, const struct gp_launch *launch,
+static void add_times_line(struct gp_trace *trace, const struct gp_record *launch,
                            const char *device, const char *name, struct gp_text *out)
 {
     size_t context = number_of(&trace->contexts, launch->context);
@@ -269,7 +269,7 @@ static void add_times_line(struct gp_trace *trace, const struct gp_launch *launc
                  launch->shared_dynamic, device, context, stream, name, launch->index);
 }
 
-static void add_times_csv(struct gp_trace *trace, const struct gp_launch *launch,
+static void add_times_csv(struct gp_trace *trace, const struct gp_record *launch,
                           const char *device, const char *name, struct gp_text *out)
 {
     const unsigned *grid = launch->grid, *block = launch->block;
@@ -291,7 +291,7 @@ static void add_times_csv(struct gp_trace *trace, const struct gp_launch *launch
     gp_text_add(out, "\n");
 }
 
-void gp_trace_launch(struct gp_trace *trace, const struct gp_launch *launch, struct gp_text *out)
+void gp_trace_launch(struct gp_trace *trace, const struct gp_record *launch, struct gp_text *out)
 {
     const char *name = name_of(trace, launch->kernel);
     char device[160];

@@ -1,5 +1,5 @@
 /* A line for each launch, as nvprof's --print-gpu-trace has it, as text or CSV. Owns the numbers it
- * gives contexts and streams; calls base/, metrics/. */
+ * gives contexts and streams. */
 #ifndef GPUPROF_REPORT_TRACE_H
 #define GPUPROF_REPORT_TRACE_H
 
@@ -19,7 +19,7 @@ void gp_trace_device(struct gp_trace *trace, const struct gp_device *device);
 void gp_trace_heading(const struct gp_trace *trace, long pid, struct gp_text *out);
 
 /* Appends the launch's line. */
-void gp_trace_launch(struct gp_trace *trace, const struct gp_launch *launch, struct gp_text *out);
+void gp_trace_launch(struct gp_trace *trace, const struct gp_record *launch, struct gp_text *out);
 
 /* What the columns mean, behind the last line; nothing in CSV. */
 void gp_trace_footing(const struct gp_trace *trace, struct gp_text *out);

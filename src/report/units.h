@@ -1,4 +1,4 @@
-/* Numbers for people: four digits and a unit. Owns nothing; calls nothing but libc. */
+/* Numbers for people: four digits and a unit. */
 #ifndef GPUPROF_REPORT_UNITS_H
 #define GPUPROF_REPORT_UNITS_H
 

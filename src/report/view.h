@@ -1,5 +1,5 @@
 /* What to print of a run, in words: GPUPROF_PRINT and the options of `gpuprof run` and `report` are
- * made of them. Owns nothing; calls base/. */
+ * made of them. */
 #ifndef GPUPROF_REPORT_VIEW_H
 #define GPUPROF_REPORT_VIEW_H
 

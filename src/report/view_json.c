@@ -68,7 +68,7 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
 static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const struct gp_row *row)
 {
     const struct gp_metrics *m = gp_summary_metrics(rows->summary);
-    const struct gp_launch *l = row->launch;
+    const struct gp_record *l = row->launch;
     json_t *kernel = json_object(), *metrics = json_object();
     gp_object_put(o, kernel, "name", gp_object_text(row->full_name));
     gp_object_put(o, kernel, "symbol", gp_object_text(l->kernel));

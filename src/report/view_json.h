@@ -1,5 +1,4 @@
-/* A summary as JSON for other programs; docs/report-json.md describes it. Owns nothing; calls
- * base/, metrics/, profile/ and report/. */
+/* A summary as JSON for other programs; docs/report-json.md describes it. */
 #ifndef GPUPROF_REPORT_VIEW_JSON_H
 #define GPUPROF_REPORT_VIEW_JSON_H
 
@@ -11,8 +10,8 @@
 
 struct json_t;
 
-/* One element of "profiles": `file` and what it says of itself is told by `about`, an object that
- * is taken over. `top`: most kernels, 0: all. NULL where memory runs out. */
+/* One element of "profiles": `about` has `file` and the header's values, and is taken over. `top`:
+ * most kernels, 0: all. NULL where memory runs out. */
 struct json_t *gp_report_json(struct json_t *about, const struct gp_summary *s, size_t top);
 
 /* What a header says: program, process, host, time. NULL where memory runs out. */

@@ -88,7 +88,7 @@ rules() {
             [ "$status" -eq 1 ]
             [[ $output == *"no kernel matches [a, b: c], and one is required"* ]]
             for format in junit sarif gitlab github; do "$formats" $format v.$format; done
-            grep -q '^### gpuprof check: ' v.md
+            "$formats" markdown v.md
         done
     done
     "$gpuprof" baseline good.jsonl -o base.json
@@ -100,6 +100,33 @@ rules() {
     run "$formats" junit v.junit
     [ "$status" -eq 1 ]
     sed -i 's/"2.1.0"/"2.0.0"/' v.sarif
+    run "$formats" sarif v.sarif
+    [ "$status" -eq 1 ]
+}
+
+@test "JUnit and SARIF are what their published schemas say" {
+    "$formats" --published sarif /dev/null 2>&1 | grep -q "was not called" && skip "build/schemas is not there"
+    rules '[*]' 'gld_efficiency >= 90 %' 'achieved_occupancy > 0' 'allow = 1' '[none]' required
+    profile 65000 50 3 'odd|<b>`x`*_[1](y)&amp;"' >odd.jsonl
+    for i in 1 2 3 4; do "$gpuprof" history add good.jsonl --db h.db; done
+    "$gpuprof" baseline good.jsonl -o base.json
+    cp header none.jsonl
+    local all=junit=v.junit,sarif=v.sarif,markdown=v.markdown,gitlab=v.gitlab,github=v.github
+    for verdict in "check -t rules.ini good.jsonl" "check -t rules.ini bad.jsonl odd.jsonl" "check -t rules.ini none.jsonl" \
+        "check --baseline base.json good.jsonl" "check --baseline base.json bad.jsonl odd.jsonl" \
+        "check --baseline base.json none.jsonl" "history check --db h.db" "history check --db h.db odd.jsonl"; do
+        run "$gpuprof" $verdict --format $all
+        [ "$status" -le 2 ]
+        "$formats" --published junit v.junit
+        "$formats" --published sarif v.sarif
+        for format in markdown gitlab github; do "$formats" $format v.$format; done
+    done
+    # The schemas find what the checker's own rules do not.
+    run "$gpuprof" check -t rules.ini bad.jsonl --format $all
+    sed -i 's/<testsuites/<testsuites unknown="1"/' v.junit
+    run "$formats" junit v.junit
+    [ "$status" -eq 1 ]
+    sed -i 's/"ruleIndex"/"unknown":1,"ruleIndex"/' v.sarif
     run "$formats" sarif v.sarif
     [ "$status" -eq 1 ]
 }
@@ -258,10 +285,13 @@ rules() {
 }
 
 @test "processes add to a history at the same time, and none is lost" {
-    for i in 1 2 3; do
-        "$gpuprof" history add good.jsonl --db h.db --commit c$i &
+    for round in 1 2 3 4 5; do # to begin the file together is where they meet
+        rm -f h.db*
+        for i in 1 2 3 4 5 6 7 8; do
+            "$gpuprof" history add good.jsonl --db h.db --commit c$i &
+        done
+        wait
+        run "$gpuprof" history show --db h.db
+        [ "${#lines[@]}" -eq 9 ]
     done
-    wait
-    run "$gpuprof" history show --db h.db
-    [ "${#lines[@]}" -eq 4 ]
 }

@@ -83,7 +83,7 @@ setup() {
     export GPUPROF_METRICS_PATH=mine:/yours::../theirs
     run "$gpuprof" sh -c "echo \"$names\""
     [ "$output" = "$PWD/p_%p;/tmp/log;$PWD/lib/libcupti.so;$PWD/mine:/yours::$PWD/../theirs" ]
-    # The dynamic linker looks for a library without a folder; an empty name is none.
+    # The dynamic linker searches for a library without a folder; an empty name is none.
     export GPUPROF_OUTPUT= GPUPROF_CUPTI=libcupti.so.13 GPUPROF_METRICS_PATH=
     run "$gpuprof" sh -c "echo \"$names\""
     [ "$output" = ";/tmp/log;libcupti.so.13;" ]
@@ -139,7 +139,7 @@ wrong() {
     [ ! -e started ]
 }
 
-@test "a mistake is told before the program starts" {
+@test "a mistake is reported before the program starts" {
     wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
     wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" --kernels '('
     wrong "--sample: 'frist:3' is no rule; say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000" --sample frist:3
@@ -159,7 +159,7 @@ wrong() {
     [ "$status" -eq 2 ]
 }
 
-@test "log and profile in one file: told before the program starts, however the file is spelled" {
+@test "log and profile in one file: reported before the program starts, however the file is spelled" {
     mkdir -p folder/deep
     ln -s folder/deep short
     ln -s ../x folder/to_x # nothing is there yet
@@ -221,7 +221,7 @@ wrong() {
     setcap cap_net_raw+ep able 2>/dev/null || skip "needs root"
     run "$gpuprof" ./able
     [ "$output" = "" ]
-    # As somebody else, who may look in here.
+    # As another user, who may read this folder.
     mkdir "$BATS_TEST_TMPDIR/open"
     cp "$gpuprof" "$GPUPROF_BUILD/libgpuprof.so" able open/
     setcap cap_net_raw+ep open/able
@@ -251,7 +251,7 @@ wrong() {
     [[ $output == *"launch.theoretical_occupancy"* ]]
 }
 
-@test "a user's own metric is listed, a mistake in one is told with file and line" {
+@test "a user's own metric is listed, a mistake in one is reported with file and line" {
     mkdir -p config/gpuprof
     printf '[my_ratio]\nunit = ratio\nformula = dram_read_bytes / dram_write_bytes\n' >config/gpuprof/mine.ini
     run "$gpuprof" metrics my_ratio

@@ -77,12 +77,12 @@ int main()
         if (!dlsym(RTLD_DEFAULT, "no_such_function"))
             throw 3;
     } catch (int n) {
-        std::printf("caught %d, %s\n", n, dlerror() ? "told why" : "not told why");
+        std::printf("caught %d, %s\n", n, dlerror() ? "with a reason" : "without a reason");
     }
 }
 C
     command -v c++ >/dev/null || skip "no C++ compiler"
     c++ -o "$BATS_TEST_TMPDIR/t" "$BATS_TEST_TMPDIR/t.cc" -ldl
     run env LD_PRELOAD="$library" "$BATS_TEST_TMPDIR/t"
-    [ "$output" = "caught 3, told why" ]
+    [ "$output" = "caught 3, with a reason" ]
 }

@@ -60,7 +60,7 @@ real_cupti() {
 
 @test "the set of a user's own file" {
     mkdir -p "$BATS_TEST_TMPDIR/gpuprof"
-    printf '[set mine]\ndescription = what I look at\nmetrics = ipc, dram__bytes_read.sum\n' \
+    printf '[set mine]\ndescription = what I watch\nmetrics = ipc, dram__bytes_read.sum\n' \
         >"$BATS_TEST_TMPDIR/gpuprof/mine.ini"
     run "$gpuprof" metrics --passes mine
     [[ $output == *$'\n'"mine                1            0        2" ]]
@@ -69,7 +69,7 @@ real_cupti() {
     [[ $output == *"gpuprof/mine.ini:1: set mine: there is no metric 'ipcc'; did you mean ipc?"* ]]
 }
 
-@test "a counter that the GPU does not have is told before the program starts" {
+@test "a counter that the GPU does not have is reported before the program starts" {
     run "$gpuprof" --metrics dram__bytes_reed.sum touch "$BATS_TEST_TMPDIR/started"
     [ "$status" -eq 2 ]
     [[ $output == "gpuprof: --metrics: GH100 has no counter 'dram__bytes_reed.sum'"* ]]

@@ -26,10 +26,29 @@ setup() {
     done
 }
 
-@test "the documents use the glossary's words, and a forbidden word is found with its line" {
+@test "source and documents use the glossary's words, and a forbidden word is found with its line" {
     tools/check-words
-    printf 'fine\nThe launch is Presumed alike.\n' >"$BATS_TEST_TMPDIR/page.md"
+    printf 'fine\nThe launch Bears Witness.\n' >"$BATS_TEST_TMPDIR/page.md"
     run tools/check-words "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
-    [[ $output == *"page.md:2:The launch is Presumed alike."* ]]
+    [[ $output == *"page.md:2:The launch Bears Witness."* ]]
+    printf 'static int first_look_at;\n/* A look-up in place is none. */\n' >"$BATS_TEST_TMPDIR/page.c"
+    run tools/check-words "$BATS_TEST_TMPDIR/page.c"
+    [ "$status" -eq 1 ]
+    [[ $output == *"page.c:1:static int first_look_at;"* && $output != *page.c:2* ]]
+}
+
+@test "comments and headers have one style, and what has another is found with its line" {
+    tools/check-style
+    mkdir -p "$BATS_TEST_TMPDIR/src/base"
+    header=$BATS_TEST_TMPDIR/src/base/thing.h
+    printf '/* A thing. */\n#ifndef GPUPROF_BASE_THING_H\n#define GPUPROF_BASE_THING_H\n#endif\n' >"$header"
+    tools/check-style "$header"
+    printf '/* A thing. Owns nothing; calls base/. */\n#ifndef THING_H\n#define THING_H\n// short\n/* Two words\n and no star. */\n/* This sentence never ends */\n#endif\n' >"$header"
+    run tools/check-style "$header"
+    [ "$status" -eq 1 ]
+    for problem in ":1: a header lists" ":1: the header's guard is GPUPROF_BASE_THING_H" ":4: a comment is" \
+        ":5: each further line" ":7: a sentence ends"; do
+        [[ $output == *"thing.h$problem"* ]] || { echo "$problem: $output"; false; }
+    done
 }

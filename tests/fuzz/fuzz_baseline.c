@@ -1,4 +1,4 @@
-/* Baselines: read, written again, compared with another and looked at for drifts. */
+/* Baselines: read, written again, compared with another and judged for drifts. */
 #include "check/baseline.h"
 #include "check/comparison_verdict.h"
 #include "check/drift.h"

@@ -20,7 +20,7 @@ static void use(struct gp_metrics *m, const struct gp_device *device)
     for (size_t i = 0; counters && i < count; i++)
         counters[i] = (struct gp_counter){
             .name = names[i], .value = (double)i, .absent = i % 2 ? "odd" : NULL};
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .kernel = "k",
         .grid = {8, 1, 1},
         .block = {32, 1, 1},

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks at every letter, so that a name outside the image is noticed. */
-static void look(const char *name, size_t length, void *data)
+/* Reads every letter, so that a name outside the image is noticed. */
+static void read_name(const char *name, size_t length, void *data)
 {
     unsigned *sum = data;
     for (size_t i = 0; i < length; i++)
@@ -20,7 +20,7 @@ static void read_at(const void *image, size_t size, int cc)
     unsigned sum = 0;
     const char *runs_once = NULL;
     const char *why = NULL;
-    if (!gp_image_read(image, size, cc, look, &sum, &runs_once, &why) && !why)
+    if (!gp_image_read(image, size, cc, read_name, &sum, &runs_once, &why) && !why)
         abort(); /* refused without a reason */
     seen = sum + (runs_once != NULL);
     (void)seen;

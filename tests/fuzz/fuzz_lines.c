@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void look(const void *cubin, size_t size, const char *function)
+static void find(const void *cubin, size_t size, const char *function)
 {
     struct gp_frame frames[GP_MOST_FRAMES];
     volatile size_t seen;
@@ -16,7 +16,7 @@ static void look(const void *cubin, size_t size, const char *function)
     if (!t && !why)
         abort(); /* refused without a reason */
     for (uint64_t at = 0; t && at < 0x200; at += 16) {
-        size_t count = gp_line_table_look(t, function, at, frames, GP_MOST_FRAMES);
+        size_t count = gp_line_table_find(t, function, at, frames, GP_MOST_FRAMES);
         if (count > GP_MOST_FRAMES)
             abort();
         /* Every letter, so that a name outside the file is noticed. */
@@ -40,12 +40,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(copy + 1, bytes, size);
     for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
         size_t slim_size;
-        look(copy + 1, size, functions[f]);
+        find(copy + 1, size, functions[f]);
         void *slim = gp_cubin_open(&cubin, copy + 1, size)
                          ? gp_cubin_slim(&cubin, functions[f], 1 << 20, &slim_size)
                          : NULL;
         if (slim)
-            look(slim, slim_size, functions[f]);
+            find(slim, slim_size, functions[f]);
         free(slim);
     }
     free(copy);

@@ -30,7 +30,7 @@ static void prepare(void)
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
-    static volatile size_t length; /* of all strings, so that all are looked at */
+    static volatile size_t length; /* of all strings, so that all are read */
     length = strlen(header->host) + strlen(header->time) + strlen(header->version);
     for (size_t i = 0; i < header->argument_count; i++)
         length = length + strlen(header->command[i]);
@@ -44,7 +44,7 @@ static int take_device(void *user, const struct gp_device *device)
     return 0;
 }
 
-static int take_launch(void *user, const struct gp_launch *launch)
+static int take_launch(void *user, const struct gp_record *launch)
 {
     gp_summary_launch(user, launch);
     return 0;

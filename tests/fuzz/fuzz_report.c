@@ -116,7 +116,7 @@ static void add_launch(struct bytes *b, struct gp_summary *summary,
                        struct gp_launch_columns *columns, struct gp_writer *writer)
 {
     static char strings[2][2100]; /* kernel, skipped */
-    struct gp_launch launch = {.shared_carveout = -1};
+    struct gp_record launch = {.shared_carveout = -1};
     fill(b, gp_launch_fields, gp_launch_field_count, &launch, strings);
     if (!launch.kernel)
         launch.kernel = "k";

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!m) {
         static const struct gp_device device = {.cc_major = 9, .sm_count = 132, .warp_size = 32};
         static const struct gp_counter counter = {.name = "gpu__time_duration.sum", .value = 1e6};
-        const struct gp_launch launch = {.kernel = "k",
+        const struct gp_record launch = {.kernel = "k",
                                          .grid = {1, 1, 1},
                                          .block = {32, 1, 1},
                                          .counter_count = 1,

@@ -28,7 +28,7 @@ static void judge(const struct gp_thresholds *t, const struct gp_metrics *m)
     gp_judge_process(j);
     gp_judge_device(j, &device);
     for (unsigned i = 0; i < 6; i++) {
-        const struct gp_launch launch = {.index = i,
+        const struct gp_record launch = {.index = i,
                                          .kernel = kernels[i % 3],
                                          .grid = {1 + i, 1, 1},
                                          .block = {32, 1, 1},

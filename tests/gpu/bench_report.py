@@ -271,10 +271,10 @@ def plot(result):
         what = CASES[case][0] if case != "sampled" else "tiny launches, 15 of 20000 measured"
         out.append(f'<text class="text" x="{LEFT - 10}" y="{y + 20}" text-anchor="end">'
                    f"{escaped(what)}</text>")
-        for place, way in enumerate(("gpuprof", "ncu")):
+        for rank, way in enumerate(("gpuprof", "ncu")):
             if way not in values:
                 continue
-            seconds, top = values[way], y + place * (BAR + 3)
+            seconds, top = values[way], y + rank * (BAR + 3)
             end = x(min(max(seconds, LEAST), MOST))
             text = quantity_text(seconds) if seconds > LEAST else f"< {quantity_text(LEAST)}"
             out.append(f'<rect class="{way}" x="{LEFT}" y="{top}" width="{end - LEFT:.1f}" '

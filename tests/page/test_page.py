@@ -146,14 +146,14 @@ CHART = "const c = theme.charts.get(document.querySelector('#roofline canvas')).
 @test
 def the_roofline_has_tooltips(b, page):
     b.open(page)
-    place = b.run(CHART + """c.canvas.scrollIntoView({block: 'center'});
+    point = b.run(CHART + """c.canvas.scrollIntoView({block: 'center'});
         const p = c.getDatasetMeta(0).data[0], box = c.canvas.getBoundingClientRect();
         return [box.left + p.x, box.top + p.y]""")
     b.settle()
-    b.point(*place)
+    b.point(*point)
     title = b.wait(CHART + "return c.tooltip.opacity > 0 && c.tooltip.title[0]")
     equal(title, b.run("return profiles[0].kernels[0].label"))
-    b.point(*place, click=True)
+    b.point(*point, click=True)
     equal(b.wait("return location.hash"), "#kernel=0.0")
 
 
@@ -169,14 +169,14 @@ def a_chart_is_walked_through_by_keyboard(b, page):
 @test
 def the_timeline_has_tooltips(b, page):
     b.open(page)
-    place = b.run("""const view = document.getElementById('timeline').view;
+    point = b.run("""const view = document.getElementById('timeline').view;
         view.canvas.scrollIntoView({block: 'center'});
         setView(view, 0, view.model.start[6]); drawTimeline(view);
         const i = 2, box = view.canvas.getBoundingClientRect();
         return [box.left + view.left + (view.model.start[i] + view.model.lasts[i] / 2) * view.scale,
                 box.top + view.model.rowOf[view.model.launches.stream[i]] * ROW + ROW / 2]""")
     b.settle()
-    b.point(*place)
+    b.point(*point)
     text = b.wait("return !tip.hidden && tip.textContent")
     assert text and "launch 2 " in text, text
     b.keys(KEY["Right"] * 3, "#timeline canvas")

@@ -30,7 +30,7 @@ def lines(file, numbers):
 
 @makes("bfs/graph.txt")
 def graph(file):
-    """Nodes with the place of their edges and how many; the source; edges with their cost."""
+    """Nodes with the index of their edges and how many; the source; edges with their cost."""
     nodes, out, first, edges = 262144, [], 0, []
     for _ in range(nodes):
         degree = chance.randint(2, 10)
@@ -93,7 +93,7 @@ def avi(file, width, height, frames, pixel):
 
 @makes("heartwall/test.avi")
 def heart(file):
-    """A bright ring that beats, where the program looks for the walls."""
+    """A bright ring that beats, where the program searches for the walls."""
     noise = [chance.randint(0, 40) for _ in range(4099)]
 
     def pixel(x, y, frame):
@@ -105,7 +105,7 @@ def heart(file):
 @makes("leukocyte/testfile.avi")
 def cells(file):
     """Dark discs with a bright rim, that drift."""
-    places = [(40 + 61 * i % 560, 125 + 37 * i % 190) for i in range(30)]
+    points = [(40 + 61 * i % 560, 125 + 37 * i % 190) for i in range(30)]
     noise = [chance.randint(0, 12) for _ in range(4099)]
     shapes = {}
     for a in range(-14, 15):
@@ -115,7 +115,7 @@ def cells(file):
 
     def frame_of(frame):
         picture = {}
-        for px, py in places:
+        for px, py in points:
             for (a, b), more in shapes.items():
                 picture[px + a + frame, py + b] = more
         return picture

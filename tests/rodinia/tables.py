@@ -199,8 +199,7 @@ def advice_lines(kernels):
         shown.setdefault(k.program, []).append((change, k))
     for program in dict.fromkeys(k.program for k in kernels):
         for change, k in sorted(shown.get(program, []), key=lambda pair: -(pair[0]["gain"] or 0))[:2]:
-            most = "up to " if change["up_to"] else ""
-            yield program, k, f"{most}{100 * change['gain']:.0f} %", change
+            yield program, k, change["saves"], change
 
 
 def write_text(out, device, kernels):

@@ -1,4 +1,4 @@
-/* One of each instruction that counters tell apart, as far as the compiler makes them: compiled for
+/* One of each instruction that counters distinguish, as far as the compiler makes them: compiled for
  * every architecture, disassembled, and read by our decoder. Never run. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

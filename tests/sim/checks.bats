@@ -28,6 +28,18 @@ programs_of() {
     [ -z "$(ls -A "$TMPDIR")" ]
 }
 
+@test "the report names no profile that the command removes" {
+    programs_of
+    printf '%s\n' '[*]' 'launches >= 1' >"$rules"
+    run "$gpuprof" --log "$log" --check "$rules" "$snippets" vector_add
+    [ "$status" -eq 0 ]
+    grep -q "^More: GPUPROF_REPORT=details, or a profile" "$log"
+    ! grep -q "$TMPDIR" "$log" || false
+    run "$gpuprof" --log "$log" --check "$rules" -o "$BATS_TEST_TMPDIR/own.jsonl" "$snippets" vector_add
+    [ "$status" -eq 0 ]
+    grep -q "^More: gpuprof report --details .*own.jsonl" "$log"
+}
+
 @test "what a rule needs is measured, whatever else was asked for" {
     programs_of
     printf '%s\n' '[*]' 'gld_transactions <= 1e9' 'lts__t_sectors.sum >= 0' >"$rules"
@@ -41,6 +53,8 @@ programs_of() {
     printf '%s\n' '[*]' 'gld_efficiency >= 90 %' >"$rules"
     run "$gpuprof" --log "$log" --check "$rules" sh -c '"$0" --size 512 matrix_column; exit 7' "$snippets"
     [ "$status" -eq 7 ]
+    [[ $output == *"1 of 1 checks violated"* ]]
+    run -127 "$gpuprof" --log "$log" --check "$rules" sh -c '"$0" --size 512 matrix_column; exit 127' "$snippets"
     [[ $output == *"1 of 1 checks violated"* ]]
     run "$gpuprof" --log "$log" --check "$rules" sh -c 'kill -TERM $$'
     [ "$status" -eq 143 ]

@@ -98,6 +98,25 @@ printed() {
     [ "$(grep -c 's added; ' "$BATS_TEST_TMPDIR/screen")" -eq 0 ]
 }
 
+@test "a report has colour on a terminal, unless NO_COLOR says no" {
+    screen=$BATS_TEST_TMPDIR/screen
+    shown() { env "$@" python3 "$BATS_TEST_DIRNAME/terminal.py" "${command[@]}" >"$screen" </dev/null; }
+    bold=$(printf '\033[1mKERNELS')
+    for which in library report; do
+        command=("$programs/snippets_linked" vector_add)
+        more=(LD_PRELOAD="$preload" GPUPROF_OUTPUT="$profile")
+        [ $which = library ] || { command=("$GPUPROF_BUILD/gpuprof" report "$profile") more=(A=); }
+        shown TERM=xterm NO_COLOR= "${more[@]}"
+        grep -qF "$bold" "$screen"
+        shown TERM=xterm NO_COLOR=1 "${more[@]}"
+        grep -q '^KERNELS' "$screen"
+        shown TERM=dumb NO_COLOR= "${more[@]}"
+        grep -q '^KERNELS' "$screen"
+        env -u NO_COLOR TERM=xterm "${more[@]}" "${command[@]}" >"$screen" 2>&1
+        grep -q '^KERNELS' "$screen"
+    done
+}
+
 @test "copies and fills are counted and timed where that is asked for" {
     copies() { env "$@" GPUPROF_LOG="$log" GPUPROF_OUTPUT="$profile" LD_PRELOAD="$preload" "$programs/snippets_linked" vector_add; }
     plain=$("$programs/snippets_linked" vector_add)

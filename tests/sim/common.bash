@@ -25,7 +25,7 @@ profiled() {
     return $status
 }
 
-# The profile with one object for each launch, as tests look at it.
+# The profile with one object for each launch, as tests read it.
 settle_early() {
     "$GPUPROF_BUILD/gpuprof" report --print launches "$profile" >"$profile.settled" || return
     mv "$profile.settled" "$profile"

@@ -138,7 +138,7 @@ absent() {
     done
 }
 
-@test "a kernel that waits for the host, or for another stream, is let go" {
+@test "a kernel that waits for the host, or for another stream, is abandoned" {
     export GPUPROF_TIMEOUT=0.3
     for what in host stream; do
         same_with_and_without "$programs/waiting_dlopen" $what
@@ -168,7 +168,7 @@ timed() {
     [ "$ms" -lt 1500 ] || { echo "$ms ms"; false; }
 }
 
-@test "a kernel that is found to wait in its first pass, which is of instrumented code, is let go soon" {
+@test "a kernel that is found to wait in its first pass, which is of instrumented code, is abandoned soon" {
     # After another new kernel the session stands in that pass. A hundred times as long would be late;
     # how long the kernel takes by itself counts, too.
     for before in "" scale; do
@@ -182,7 +182,7 @@ timed() {
     done
 }
 
-@test "a kernel that was let go is so when it is loaded again" {
+@test "a kernel that was abandoned is so when it is loaded again" {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host again host scale
     [ "$(grep -c "did not end within" "$log")" -eq 1 ]
     [ "$(measured scale_in_place)" -eq 1 ]
@@ -194,13 +194,13 @@ timed() {
 }
 
 @test "what was counted is not read while a kernel waits for the host" {
-    # That one is let go when the first launch has waited to be read for long enough.
+    # That one is abandoned when the first launch has waited to be read for long enough.
     GPUPROF_TIMEOUT=1.1 same_with_and_without "$programs/waiting_dlopen" scale scale stream scale
     [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
     [ "$(measured scale_in_place)" -eq 3 ]
 }
 
-@test "the launch that is let go is the last there is room for" {
+@test "the launch that is abandoned is the last there is room for" {
     for metrics in "" duration,inst_executed; do
         GPUPROF_METRICS=$metrics GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" \
             $(printf 'scale %.0s' {1..63}) host scale scale
@@ -290,18 +290,18 @@ enabled() {
 
 @test "modules whose kernels were not counted come and go while counting goes on" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
-    same_with_and_without "$programs/turns_linked" modules
+    same_with_and_without "$programs/contexts_linked" modules
     [ "$(measured scale_in_place)" -eq 10 ]
     [ "$(enabled)" -eq 1 ]
 }
 
 @test "modules and libraries whose kernels were counted come and go" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
-    same_with_and_without "$programs/turns_linked" modules_launched
+    same_with_and_without "$programs/contexts_linked" modules_launched
     [ "$(measured scale_in_place)" -eq 20 ]
     [ "$(enabled)" -eq 10 ]
     for case in libraries functions; do
-        same_with_and_without "$programs/turns_linked" $case
+        same_with_and_without "$programs/contexts_linked" $case
         [ "$(measured scale_in_place)" -eq 10 ]
     done
 }
@@ -317,7 +317,7 @@ enabled() {
         same_with_and_without "$programs/held_linked" $case
         # Five seconds for each of six calls would be thirty.
         [ $((SECONDS - start)) -le 12 ] || { echo "$case: $((SECONDS - start)) s"; false; }
-        # CUPTI cannot be made to let go of their code while the kernel runs.
+        # CUPTI cannot be made to release their code while the kernel runs.
         [ $case != counted ] || grep -q "stay loaded: CUPTI holds their code" "$log"
     done
     # What the last case has launched is recorded, read or not.
@@ -326,43 +326,43 @@ enabled() {
 }
 
 @test "a module whose kernel was counted is unloaded after some context has gone" {
-    same_with_and_without "$programs/turns_linked" beside
+    same_with_and_without "$programs/contexts_linked" beside
     [ "$(measured scale_in_place)" -eq 10 ]
 }
 
 @test "a module whose kernel was counted is unloaded while a stream is being captured" {
     for case in captured captured_by_another; do
-        same_with_and_without "$programs/turns_linked" $case
+        same_with_and_without "$programs/contexts_linked" $case
         [ "$(measured scale_in_place)" -eq 20 ]
     done
 }
 
 @test "a context goes with its memory, and leaves none current" {
-    same_with_and_without "$programs/turns_linked" alone
+    same_with_and_without "$programs/contexts_linked" alone
     [ "$(measured scale_in_place)" -eq 10 ]
 }
 
 @test "registered memory stays when a context goes" {
-    same_with_and_without "$programs/turns_linked" registered
+    same_with_and_without "$programs/contexts_linked" registered
     [ "$(measured scale_in_place)" -gt 0 ]
 }
 
 @test "an image that is freed once it is loaded" {
     # Its code is asked for where the hardware counts nothing.
     for fault in busy none; do
-        GPUSIM_FAULTS=$fault same_with_and_without "$programs/turns_linked" freed
+        GPUSIM_FAULTS=$fault same_with_and_without "$programs/contexts_linked" freed
         [ "$(grep -c '"type":"launch"' "$profile")" -eq 10 ]
     done
 }
 
 @test "a kernel at the handle of one that was not selected" {
-    GPUPROF_KERNELS=scale_in_place same_with_and_without "$programs/turns_linked" handles
+    GPUPROF_KERNELS=scale_in_place same_with_and_without "$programs/contexts_linked" handles
     [ "$(measured)" -eq 200 ]
 }
 
 @test "a primary context goes with the last who has retained it" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
-    same_with_and_without "$programs/turns_linked" primary
+    same_with_and_without "$programs/contexts_linked" primary
     [ "$(measured scale_in_place)" -eq 40 ]
     [ "$(enabled)" -eq 2 ]
 }
@@ -377,7 +377,7 @@ enabled() {
 
 @test "two contexts on one device take turns, and every launch has its values" {
     for chip in hopper kepler; do
-        GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" contexts
+        GPUSIM_CHIP=$chip same_with_and_without "$programs/contexts_linked" contexts
         [ "$(measured scale_in_place)" -eq 100 ]
         [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
         # All counters that one launch has, every launch has.
@@ -387,31 +387,31 @@ enabled() {
 
 @test "two devices in turn are counted side by side" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
-    GPUSIM_DEVICES=2 same_with_and_without "$programs/turns_linked" devices
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/contexts_linked" devices
     [ "$(measured scale_in_place)" -eq 100 ]
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
     [ "$(enabled)" -eq 2 ]
 }
 
 @test "launches on a device that is not used any more are read while another one is" {
-    GPUSIM_DEVICES=2 same_with_and_without "$programs/turns_linked" left_alone
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/contexts_linked" left_alone
     [ "$(measured scale_in_place)" -eq 6 ]
     [ "$(grep '"device":0' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 3 ]
 }
 
 @test "a hundred contexts come and go" {
     for chip in hopper kepler; do
-        GPUSIM_CHIP=$chip same_with_and_without "$programs/turns_linked" mortal
+        GPUSIM_CHIP=$chip same_with_and_without "$programs/contexts_linked" mortal
         [ "$(measured scale_in_place)" -eq 200 ]
         ! grep -q "^gpuprof: " "$log" || false
     done
     # Event groups of a context that a kernel broke are left to CUPTI.
-    GPUSIM_CHIP=kepler same_with_and_without "$programs/turns_linked" mortal_failing
+    GPUSIM_CHIP=kepler same_with_and_without "$programs/contexts_linked" mortal_failing
     [ "$(measured scale_in_place)" -eq 200 ]
     ! grep -q "^gpuprof: not measuring" "$log" || false
 }
 
-@test "a kernel is let go when there is no room for another unread launch" {
+@test "a kernel is abandoned when there is no room for another unread launch" {
     # Reading does not happen while it waits, and the next launch comes first.
     many=$(yes scale | head -63)
     GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $many stream $many

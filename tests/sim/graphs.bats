@@ -108,7 +108,7 @@ says() {
     graph streams 80
 }
 
-@test "a kernel that waits for another one beside it is let go, and the graph left alone" {
+@test "a kernel that waits for another one beside it is abandoned, and the graph left alone" {
     GPUPROF_TIMEOUT=0.3 graph waits
     says "waits for the host or for other work"
     [ "$(grep -c 'did not end within' "$log")" -eq 1 ]

@@ -256,7 +256,7 @@ said() {
     ln -s profile.jsonl "$BATS_TEST_TMPDIR/other"
     for name in "$profile" "$BATS_TEST_TMPDIR/./profile.jsonl" "$BATS_TEST_TMPDIR/other"; do
         rm -f "$profile"
-        for turn in new there; do
+        for case in new there; do
             GPUPROF_LOG=$name GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
                 "$programs/snippets_linked" vector_add 2>"$log"
             line="gpuprof: GPUPROF_LOG=$name: GPUPROF_OUTPUT names the same file; messages go to standard error"
@@ -405,8 +405,8 @@ one_line() {
     grep -q "$1" "$log" || { cat "$log"; false; }
 }
 
-@test "launches that were all alike are presumed to be, and what they are not is not taken for them" {
-    # alike COUNTxELEMENTS...: each launch has the sectors of its elements, or none where it was presumed
+@test "launches are assumed alike, and one that is not has no counters of others" {
+    # alike COUNTxELEMENTS...: each launch has the sectors of its elements, or none where it was assumed alike
     # to be what it is not: $lost says how many. Not to be called in $(): nothing would fail there.
     alike() {
         same_with_and_without "$programs/alike_linked" "$@"
@@ -446,7 +446,7 @@ one_line() {
 
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it.
 # $taken says how many of these have the counters of another launch, $lost how many have lost them; PASSES
-# is what the profile says of the launches that are looked at.
+# is what the profile says of the launches that are counted.
 drifted() {
     GPUSIM_DRIFT=$1@$2 profiled "$programs/alike_linked" 250x256
     grep '"type":"launch"' "$profile" | tail -n +"$2" | grep '"recalled":1,' |
@@ -456,7 +456,7 @@ drifted() {
 }
 
 @test "what the hardware counts of a launch has to be that of the one it is taken for, to the digit" {
-    # Told apart by their instructions first; later, by the hardware's counters alone.
+    # Different by their instructions first; later, by the hardware's counters alone.
     local counters=(smsp__inst_executed smsp__thread_inst_executed smsp__thread_inst_executed_pred_on)
     ! sanitized || counters=(smsp__inst_executed)
     for counter in "${counters[@]}"; do
@@ -471,15 +471,15 @@ drifted() {
     [ "$taken" -eq 0 ]
 }
 
-@test "a launch that is presumed to be like others has no counters of theirs before it is read" {
+@test "a launch that is assumed alike has no counters of others before it is read" {
     GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
         "$programs/alike_linked" 100x256 kill 2>/dev/null || [ $? -eq 137 ]
     # Of the last launches there are early lines only, which become launches.
     "$GPUPROF_BUILD/gpuprof" report --print launches "$profile" |
         grep 'the process ended before it was read' >"$profile.early"
     early=$(grep '"passes":2,' "$profile.early" || true)
-    # Where the machine is busy passes take so long that few launches are presumed, or none.
-    [ -n "$early" ] || skip "no launch was presumed: the machine is busy"
+    # Where the machine is busy passes take so long that few launches are assumed alike, or none.
+    [ -n "$early" ] || skip "no launch was assumed alike: the machine is busy"
     [ "$(grep -c '"smsp__sass[a-z_]*\.[a-z]*":[0-9]' <<<"$early")" -eq 0 ]
 }
 
@@ -519,7 +519,7 @@ profiler() {
     [ "$(profiler "empty 0")" -eq 1 ]
 }
 
-@test "a kernel that is launched again before its first launch was read is told to be like that" {
+@test "a kernel that is launched again before its first launch was read is recognised" {
     # After the first kernel the session stands in the pass of instrumented code, which the second
     # one's first launch makes first; what the hardware counts of that is not read until the end.
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
@@ -563,7 +563,7 @@ profiler() {
     grep -q "only what instrumented code counts is measured: the GPU's counters are in use" "$log"
     is flops_float flop_count_sp "$(GPUSIM_FAULTS= plain_count flops_float flop_count_sp)"
     is vector_add dram_read_bytes absent
-    # Not to be told without the Range Profiler, and not guessed.
+    # Not known without the Range Profiler, and not guessed.
     is vector_add gld_efficiency absent
 }
 
@@ -664,6 +664,36 @@ counted() {
     [ "$launches" -ge 1 ]
     each=$(($(metric scale_in_place gld_transactions) + $(metric scale_in_place gst_transactions)))
     [ "$(counted scale_in_place 1)" -eq $((launches * each)) ]
+}
+
+# column METRIC: its place among the counts of the line in $counts.
+column() {
+    grep -o '"counts":\[[^]]*\]' <<<"$counts" | grep -o '"smsp[^"]*"' | grep -nx "\"$1\"" | cut -d: -f1
+}
+
+@test "with GPUPROF_LINES=instructions every instruction is counted, and sums up to the metrics" {
+    GPUPROF_LINES=instructions profiled "$programs/snippets_linked" predicated one_lane
+    for kernel in predicated one_lane; do
+        counts=$(grep "\"type\":\"instructions\",\"kernel\":\"$kernel\"" "$profile")
+        launches=$(grep -o '"launches":[0-9]*' <<<"$counts" | grep -o '[0-9]*$')
+        warps=$(counted $kernel "$(column smsp__sass_inst_executed)")
+        threads=$(counted $kernel "$(column smsp__sass_thread_inst_executed)")
+        on=$(counted $kernel "$(column smsp__sass_thread_inst_executed_pred_on)")
+        [ "$warps" -eq $((launches * $(metric $kernel inst_executed))) ]
+        is $kernel warp_execution_efficiency "$(awk "BEGIN { printf \"%.2f %%\", 100 * $threads / 32 / $warps }")"
+        is $kernel warp_nonpred_execution_efficiency "$(awk "BEGIN { printf \"%.2f %%\", 100 * $on / 32 / $warps }")"
+    done
+    run "$GPUPROF_BUILD/gpuprof" source "$profile" predicated
+    [[ $output == *warps*"idle lanes"*"off lanes"* ]]
+}
+
+@test "else only accesses and branches are counted one by one; another word is said" {
+    GPUPROF_LINES=all profiled "$programs/snippets_linked" vector_add
+    ! grep -q '"smsp__sass_inst_executed"' "$profile"
+    grep -q "GPUPROF_LINES=all: unknown; say accesses (the default) or instructions" "$log"
+    run "$GPUPROF_BUILD/gpuprof" --lines all true
+    [ "$status" -eq 2 ]
+    [[ $output == *"--lines: 'all' is neither accesses nor instructions"* ]]
 }
 
 @test "the profile shows which instruction counted what, with its cubin once" {

@@ -18,13 +18,13 @@ struct gpusim_image_kernel {
     unsigned registers, shared, local;
 };
 
-enum gpusim_image_place { GPUSIM_IMAGE_GLOBAL, GPUSIM_IMAGE_MANAGED, GPUSIM_IMAGE_CONSTANT };
+enum gpusim_image_memory { GPUSIM_IMAGE_GLOBAL, GPUSIM_IMAGE_MANAGED, GPUSIM_IMAGE_CONSTANT };
 
 struct gpusim_image_global {
     const char *name;
     uint64_t size;
     const void *initial; /* size bytes, or NULL for zeros */
-    enum gpusim_image_place place;
+    enum gpusim_image_memory memory;
 };
 
 /* A growing piece of the file. */
@@ -109,18 +109,18 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
 
     for (size_t i = 0; i < global_count; i++) {
         const struct gpusim_image_global *g = &globals[i];
-        struct gpusim_image_bytes *where = &data[g->place == GPUSIM_IMAGE_CONSTANT];
+        struct gpusim_image_bytes *where = &data[g->memory == GPUSIM_IMAGE_CONSTANT];
         memset(&symbol, 0, sizeof(symbol));
         symbol.st_name = (Elf64_Word)gpusim_image_name(&strings, "", g->name);
         symbol.st_info = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT);
-        symbol.st_other = g->place == GPUSIM_IMAGE_MANAGED ? 4 : 0;
+        symbol.st_other = g->memory == GPUSIM_IMAGE_MANAGED ? 4 : 0;
         symbol.st_size = g->size;
-        if (g->place != GPUSIM_IMAGE_CONSTANT && !g->initial) {
+        if (g->memory != GPUSIM_IMAGE_CONSTANT && !g->initial) {
             symbol.st_shndx = ZEROED;
             symbol.st_value = zeroed;
             zeroed += (g->size + 15) / 16 * 16;
         } else {
-            symbol.st_shndx = g->place == GPUSIM_IMAGE_CONSTANT ? CONSTANT : INITIAL;
+            symbol.st_shndx = g->memory == GPUSIM_IMAGE_CONSTANT ? CONSTANT : INITIAL;
             symbol.st_value = gpusim_image_put(where, g->initial, g->size);
             (void)gpusim_image_put(where, NULL, (16 - g->size % 16) % 16);
         }

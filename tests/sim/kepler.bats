@@ -128,7 +128,7 @@ kepler() {
     [ "$(measured)" -eq 3 ] || { cat "$log"; false; }
 }
 
-@test "a kernel that is let go has no events of the launch that follows" {
+@test "a kernel that is abandoned has no events of the launch that follows" {
     GPUSIM_CHIP=kepler GPUPROF_TIMEOUT=0.3 \
         same_with_and_without "$programs/waiting_dlopen" scale stream scale
     grep -q '"event_counters":1' "$profile"

@@ -1,6 +1,6 @@
 /*
  * For unit tests of the model: a piece of host memory as the device's whole memory, and one launch
- * on it, looked at or not.
+ * on it, recorded or not.
  */
 #ifndef GPUSIM_TEST_GRID_H
 #define GPUSIM_TEST_GRID_H

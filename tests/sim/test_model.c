@@ -318,7 +318,7 @@ static void one_lane_of_each_warp(void **state)
     gpusim_result_free(r);
 }
 
-static void lanes_in_the_same_turn_run_together(void **state)
+static void lanes_in_the_same_iteration_run_together(void **state)
 {
     struct gpusim_result *r = in_place("flops_float", 1024, 128, 0, 10);
 
@@ -541,7 +541,7 @@ static void a_cache_forgets_what_was_not_used(void **state)
     gpusim_cache_free(cache);
 }
 
-static void a_second_look_comes_from_the_cache(void **state)
+static void a_second_read_comes_from_the_cache(void **state)
 {
     const uint64_t n = 1 << 16;
     struct shape shape = {(unsigned)(n / 256), 1, 256, 1, 0, 12};
@@ -626,7 +626,7 @@ int main(void)
         cmocka_unit_test(resident_blocks_by_every_limit),
         cmocka_unit_test(predication_counts_apart),
         cmocka_unit_test(one_lane_of_each_warp),
-        cmocka_unit_test(lanes_in_the_same_turn_run_together),
+        cmocka_unit_test(lanes_in_the_same_iteration_run_together),
         cmocka_unit_test(flops_by_precision),
         cmocka_unit_test(neighbour_pairs_diverge_and_halves_do_not),
         cmocka_unit_test(a_column_of_a_tile_lies_in_one_bank),
@@ -637,7 +637,7 @@ int main(void)
         cmocka_unit_test(stores_in_segments),
         cmocka_unit_test(wide_loads_go_in_parts),
         cmocka_unit_test(a_cache_forgets_what_was_not_used),
-        cmocka_unit_test(a_second_look_comes_from_the_cache),
+        cmocka_unit_test(a_second_read_comes_from_the_cache),
         cmocka_unit_test(halves_are_rounded),
         cmocka_unit_test(counts_are_the_same_every_time),
         cmocka_unit_test(instructions_add_up_to_the_launch),

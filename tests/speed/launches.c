@@ -61,7 +61,7 @@ static int write_launch(struct gp_writer *w, unsigned long i)
     snprintf(kernel, sizeof(kernel),
              "_ZN2at6native29vectorized_elementwise_kernelILi%luENS0_11CUDAFunctorIfEEEEviT0_",
              i % KERNELS);
-    struct gp_launch launch = {.index = i,
+    struct gp_record launch = {.index = i,
                                .kernel = kernel,
                                .context = 0x563e0d2c5ce0,
                                .grid = {(unsigned)(1 + i % GRIDS), 1, 1},

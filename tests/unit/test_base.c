@@ -1,11 +1,12 @@
 /* base/: messages, growing text, patterns of file names, nearest names, demangling, samples. */
+#include "base/clock.h"
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/path.h"
 #include "base/pattern.h"
-#include "base/place.h"
 #include "base/process.h"
 #include "base/regex.h"
 #include "base/sample.h"
@@ -146,7 +147,7 @@ static void files_are_opened_high_up(void **state)
 static void one_file_is_known_by_all_its_names(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/gpuprof-test-place-XXXXXX", here[4096];
+    char folder[] = "/tmp/gpuprof-test-path-XXXXXX", here[4096];
     assert_non_null(mkdtemp(folder));
     assert_non_null(getcwd(here, sizeof(here)));
     assert_int_equal(chdir(folder), 0);
@@ -172,6 +173,26 @@ static void one_file_is_known_by_all_its_names(void **state)
     unlink("loop");
     assert_int_equal(chdir(here), 0);
     rmdir(folder);
+}
+
+static double seconds_of(struct timespec t)
+{
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void the_clock_goes_on_and_names_later_moments(void **state)
+{
+    (void)state;
+    double before = gp_clock_seconds();
+    struct timespec now = gp_clock_after(0), later = gp_clock_after(2.75);
+    double after = gp_clock_seconds();
+    assert_true(before <= seconds_of(now) && seconds_of(now) <= after);
+    assert_true(before + 2.75 <= seconds_of(later) && seconds_of(later) <= after + 2.75);
+    /* Nanoseconds never reach a second, whatever the moment is. */
+    for (int i = 0; i < 1000; i++) {
+        struct timespec t = gp_clock_after(1e-3 * i);
+        assert_in_range(t.tv_nsec, 0, 999999999);
+    }
 }
 
 static void text_grows(void **state)
@@ -553,6 +574,7 @@ int main(void)
         cmocka_unit_test(a_limit_on_file_size_does_not_kill),
         cmocka_unit_test(files_are_opened_high_up),
         cmocka_unit_test(one_file_is_known_by_all_its_names),
+        cmocka_unit_test(the_clock_goes_on_and_names_later_moments),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(a_text_that_failed_keeps_what_it_had),
         cmocka_unit_test(patterns_are_filled_in),

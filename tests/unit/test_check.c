@@ -230,10 +230,10 @@ static void a_section_is_for_kernels_by_any_of_their_names(void **state)
 /* A launch whose duration, loads' efficiency and sectors are given. */
 struct made {
     struct gp_counter counters[4];
-    struct gp_launch launch;
+    struct gp_record launch;
 };
 
-static const struct gp_launch *made(struct made *x, uint64_t index, double nanoseconds,
+static const struct gp_record *made(struct made *x, uint64_t index, double nanoseconds,
                                     double efficiency)
 {
     x->counters[0] = (struct gp_counter){.name = "gpu__time_duration.sum", .value = nanoseconds};
@@ -243,7 +243,7 @@ static const struct gp_launch *made(struct made *x, uint64_t index, double nanos
     x->counters[2] = (struct gp_counter){
         .name = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", .value = 1000};
     x->counters[3] = (struct gp_counter){.name = "dram__bytes_read.sum", .value = 5e7};
-    x->launch = (struct gp_launch){.index = index,
+    x->launch = (struct gp_record){.index = index,
                                    .kernel = "_Z9vectorAddPKfS0_Pfi",
                                    .grid = {1024, 1, 1},
                                    .block = {256, 1, 1},
@@ -543,7 +543,7 @@ static void a_slow_drift_is_a_trend_and_noise_is_none(void **state)
 /* Folds `runs` runs of `launches` launches each; durations around `nanoseconds`, runs vary by
  * `deviation` (a share). */
 static struct gp_side folded(const struct gp_metrics *m, int runs, int launches, double nanoseconds,
-                             double deviation, void (*change)(struct gp_launch *launch))
+                             double deviation, void (*change)(struct gp_record *launch))
 {
     struct gp_side side = {0};
     char why[256] = "";
@@ -582,7 +582,7 @@ static void a_fold_has_a_median_for_each_run(void **state)
     for (int i = 0; i < 3; i++)
         assert_true(fabs(duration->medians[i] - 100e-6) < 1e-12);
     assert_true(duration->spread < 1e-12);
-    /* One in some of the launches was looked at. */
+    /* Some of the launches were evaluated. */
     assert_true(duration->launches < 3 * 512);
     assert_int_equal(s->series[gp_side_metric(&side, "achieved_occupancy")].runs, 0);
     gp_side_free(&side);
@@ -698,24 +698,24 @@ static void a_slower_kernel_is_found_and_an_unchanged_one_is_not(void **state)
     gp_metrics_close(m);
 }
 
-static void half_efficient(struct gp_launch *launch)
+static void half_efficient(struct gp_record *launch)
 {
     ((struct gp_counter *)launch->counters)[1].value = 50;
 }
 
-static void more_registers(struct gp_launch *launch)
+static void more_registers(struct gp_record *launch)
 {
     launch->registers = 40;
     launch->local_bytes = 16;
 }
 
-static void other_block(struct gp_launch *launch)
+static void other_block(struct gp_record *launch)
 {
     launch->block[0] = 512;
     launch->grid[0] = 512;
 }
 
-static void other_name(struct gp_launch *launch)
+static void other_name(struct gp_record *launch)
 {
     launch->kernel = "_Z9vectorAddIfEvPKT_S2_PS0_i";
 }

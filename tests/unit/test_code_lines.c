@@ -112,7 +112,7 @@ static void inlined_code_has_its_chain(void **state)
     struct gp_frame frames[GP_MOST_FRAMES];
     unsigned found = 0;
     for (uint64_t at = 0; at < 0x2000; at += GP_INSTRUCTION_BYTES) {
-        size_t count = gp_line_table_look(t, FIRST, at, frames, GP_MOST_FRAMES);
+        size_t count = gp_line_table_find(t, FIRST, at, frames, GP_MOST_FRAMES);
         if (count == 0 || frames[0].line != line_of("deepest"))
             continue;
         found++;
@@ -123,11 +123,11 @@ static void inlined_code_has_its_chain(void **state)
         assert_string_equal(frames[1].function, "_Z6middlefi");
         assert_int_equal(frames[2].line, line_of("call of middle"));
         assert_null(frames[2].function);
-        assert_int_equal(gp_line_table_look(t, FIRST, at, frames, 1), 1);
+        assert_int_equal(gp_line_table_find(t, FIRST, at, frames, 1), 1);
     }
     assert_true(found > 0);
-    assert_int_equal(gp_line_table_look(t, FIRST, 1 << 20, frames, 1), 0);
-    assert_int_equal(gp_line_table_look(t, "nothing", 0, frames, 1), 0);
+    assert_int_equal(gp_line_table_find(t, FIRST, 1 << 20, frames, 1), 0);
+    assert_int_equal(gp_line_table_find(t, "nothing", 0, frames, 1), 0);
     gp_line_table_close(t);
 }
 
@@ -168,7 +168,7 @@ static void lines_are_those_that_cupti_says(void **state)
                 .cubinSize = cubin_size,
                 .pcOffset = at};
             assert_int_equal(correlate(&c), CUPTI_SUCCESS);
-            size_t count = gp_line_table_look(t, functions[f], at, &frame, 1);
+            size_t count = gp_line_table_find(t, functions[f], at, &frame, 1);
             if ((c.fileName != NULL) != (count == 1) || (count && c.lineNumber != frame.line))
                 fail_msg("%s+0x%x is line %u, for CUPTI %u", functions[f], at,
                          count ? frame.line : 0, c.lineNumber);
@@ -197,8 +197,8 @@ static void a_slim_cubin_says_the_same(void **state)
     struct gp_line_table *t = open_table(), *s = gp_line_table_open(slim, size, &why);
     assert_non_null(s);
     for (uint64_t at = 0; at < 0x2000; at += GP_INSTRUCTION_BYTES) {
-        size_t count = gp_line_table_look(t, FIRST, at, a, GP_MOST_FRAMES);
-        assert_int_equal(gp_line_table_look(s, FIRST, at, b, GP_MOST_FRAMES), count);
+        size_t count = gp_line_table_find(t, FIRST, at, a, GP_MOST_FRAMES);
+        assert_int_equal(gp_line_table_find(s, FIRST, at, b, GP_MOST_FRAMES), count);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(a[i].line, b[i].line);
             assert_string_equal(a[i].file, b[i].file);
@@ -231,7 +231,7 @@ static void damage_does_no_harm(void **state)
         struct gp_line_table *t =
             gp_line_table_open(damaged, round % 5 ? cubin_size : cubin_size / 2, &why);
         for (uint64_t at = 0; t && at < 0x400; at += GP_INSTRUCTION_BYTES)
-            gp_line_table_look(t, FIRST, at, frames, GP_MOST_FRAMES);
+            gp_line_table_find(t, FIRST, at, frames, GP_MOST_FRAMES);
         gp_line_table_close(t);
     }
     free(damaged);
@@ -308,6 +308,19 @@ static void lines_sum_up_to_what_was_counted(void **state)
         called = called || (b.list[i].line == line_of("call of middle") &&
                             b.list[i].inclusive[0] > b.list[i].own[0]);
     assert_true(called);
+    /* And the one that is called says from where. */
+    char chain[80];
+    bool deepest = false;
+    snprintf(chain, sizeof(chain), "lines.cu:%u in middle, lines.cu:%u", line_of("call of deepest"),
+             line_of("call of middle"));
+    for (size_t i = 0; i < b.count; i++) {
+        if (b.list[i].line != line_of("deepest"))
+            continue;
+        assert_true(b.list[i].chain_count > 0);
+        assert_string_equal(b.list[i].chains[0], chain);
+        deepest = true;
+    }
+    assert_true(deepest);
     gp_by_line_free(&b);
     gp_sources_free(sources);
 }
@@ -323,7 +336,7 @@ static void a_header_is_named_with_the_line_that_calls_it(void **state)
     char hash[GP_SHA256_TEXT], expected[64];
     for (size_t count = 0; count < 3; load.offset += GP_INSTRUCTION_BYTES) {
         assert_true(load.offset < size_of_code(THIRD));
-        count = gp_line_table_look(t, THIRD, load.offset, frames, GP_MOST_FRAMES);
+        count = gp_line_table_find(t, THIRD, load.offset, frames, GP_MOST_FRAMES);
         if (count >= 3 && !strstr(frames[0].file, "lines.cu"))
             break;
         count = 0;
@@ -338,12 +351,12 @@ static void a_header_is_named_with_the_line_that_calls_it(void **state)
     struct gp_sources *sources = gp_sources_new();
     assert_true(gp_sources_add(sources, &source));
     assert_true(gp_sources_add_cubin(sources, &image));
-    struct gp_text place = {0};
-    assert_true(gp_lines_place(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &place));
+    struct gp_text line = {0};
+    assert_true(gp_lines_heaviest(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &line));
     snprintf(expected, sizeof(expected), "lines.cu:%u (", line_of("call into a header"));
-    if (strncmp(gp_text_string(&place), expected, strlen(expected)) != 0)
-        fail_msg("%s instead of %s", gp_text_string(&place), expected);
-    gp_text_free(&place);
+    if (strncmp(gp_text_string(&line), expected, strlen(expected)) != 0)
+        fail_msg("%s instead of %s", gp_text_string(&line), expected);
+    gp_text_free(&line);
     gp_sources_free(sources);
 }
 

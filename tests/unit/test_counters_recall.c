@@ -68,7 +68,7 @@ static void the_order_of_instructions_does_not_matter(void **state)
     assert_true(are_equal(&a, &b));
 }
 
-static void other_kernels_shapes_and_counts_are_told_apart(void **state)
+static void other_kernels_shapes_and_counts_are_different(void **state)
 {
     (void)state;
     struct gp_fingerprint all[] = {launch_of("k", 1, 5), launch_of("k", 2, 5), launch_of("k", 1, 6),
@@ -95,7 +95,7 @@ static void a_count_belongs_to_its_place_and_metric(void **state)
             assert_false(are_equal(&all[i], &all[j]));
 }
 
-static void counts_that_trade_places_are_told_apart(void **state)
+static void counts_that_are_exchanged_are_different(void **state)
 {
     (void)state;
     struct gp_fingerprint a = gp_fingerprint_of("k", 1), b = a;
@@ -443,9 +443,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_order_of_instructions_does_not_matter),
-        TEST(other_kernels_shapes_and_counts_are_told_apart),
+        TEST(other_kernels_shapes_and_counts_are_different),
         TEST(a_count_belongs_to_its_place_and_metric),
-        TEST(counts_that_trade_places_are_told_apart),
+        TEST(counts_that_are_exchanged_are_different),
         TEST(many_launches_have_fingerprints_of_their_own),
         TEST(what_was_measured_is_recalled),
         TEST(launches_of_another_kind_are_measured),

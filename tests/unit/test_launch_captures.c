@@ -91,7 +91,7 @@ static void begin_stream(void)
     gp_capture_begins(STREAM, false);
 }
 
-static void look(void)
+static void check(void)
 {
 }
 
@@ -106,7 +106,7 @@ static void streams_of_threads_are_as_many_as_there_are_threads(void **state)
     end_per_thread(); /* this one's, though that one began first */
     assert_int_equal(gp_captures(), 1);
     assert_false(gp_capture_is_own());
-    let_other(look);
+    let_other(check);
     assert_true(other.own);
     end_per_thread(); /* there is none */
     assert_int_equal(gp_captures(), 1);

@@ -79,7 +79,7 @@ static unsigned long closings;
 static atomic_bool overlapped;
 
 /* Takes its time, so that who should not be there has some to come. */
-static void look(void)
+static void check(void)
 {
     unsigned long before = first;
     for (volatile int i = 0; i < 300; i++)
@@ -93,7 +93,7 @@ static void *share_often(void *unused)
 {
     for (int i = 0; i < 100000; i++) {
         gp_gate_share();
-        look();
+        check();
         gp_gate_unshare();
     }
     return unused;
@@ -103,7 +103,7 @@ static void *pass_often(void *unused)
 {
     for (int i = 0; i < 200000; i++) {
         gp_gate_pass();
-        look();
+        check();
         gp_gate_passed();
     }
     return unused;
@@ -111,7 +111,7 @@ static void *pass_often(void *unused)
 
 static void change(void)
 {
-    look();
+    check();
     first++;
     atomic_signal_fence(memory_order_seq_cst);
     second++;
@@ -146,7 +146,7 @@ static void *pass_a_few_times(void *unused)
 {
     for (int i = 0; i < 100; i++) {
         gp_gate_pass();
-        look();
+        check();
         gp_gate_passed();
     }
     return unused;
@@ -193,7 +193,7 @@ static void *pass_until(void *enough)
     while (!atomic_load((atomic_bool *)enough)) {
         store_slowly();
         gp_gate_pass();
-        look();
+        check();
         gp_gate_passed();
     }
     return NULL;
@@ -222,7 +222,7 @@ static void a_closed_gate_is_passed_by_nobody_however_often(void **state)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* A thread that is inside until it is told to leave. */
+/* A thread that is inside until it is to leave. */
 static sem_t came_in, may_leave;
 
 static void *stay(void *unused)
@@ -341,17 +341,17 @@ static void who_waits_goes_in_between_two_closings(void **state)
 }
 
 /* A signal's handler calls the driver, or a tool in a callback of the driver's. */
-struct turn {
+struct closing {
     atomic_int thread; /* its number, once it is about to queue */
     atomic_bool had;
 };
 
-static void *close_in_turn(void *argument)
+static void *close_in_order(void *argument)
 {
-    struct turn *turn = argument;
-    atomic_store(&turn->thread, (int)syscall(SYS_gettid));
+    struct closing *closing = argument;
+    atomic_store(&closing->thread, (int)syscall(SYS_gettid));
     assert_true(gp_gate_close(LONG));
-    atomic_store(&turn->had, true);
+    atomic_store(&closing->had, true);
     gp_gate_open();
     return NULL;
 }
@@ -372,14 +372,14 @@ static bool sleeps(int thread)
 static void who_waits_to_close_comes_before_those_that_come_later(void **state)
 {
     (void)state;
-    struct turn turn = {0};
+    struct closing closing = {0};
     assert_true(gp_gate_close(LONG));
-    pthread_t thread = start(close_in_turn, &turn);
-    while (!atomic_load(&turn.thread) || !sleeps(atomic_load(&turn.thread)))
+    pthread_t thread = start(close_in_order, &closing);
+    while (!atomic_load(&closing.thread) || !sleeps(atomic_load(&closing.thread)))
         nap();
     gp_gate_open();
     assert_true(gp_gate_close(LONG));
-    assert_true(atomic_load(&turn.had));
+    assert_true(atomic_load(&closing.had));
     gp_gate_open();
     join(thread);
 }

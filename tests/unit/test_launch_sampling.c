@@ -91,7 +91,7 @@ static struct sum counted(const char *kernel)
     return sum;
 }
 
-static void every_launch_is_taken_unless_told_otherwise(void **state)
+static void every_launch_is_taken_without_a_rule(void **state)
 {
     (void)state;
     struct gp_call call = call_of("plain");
@@ -232,7 +232,7 @@ static void beyond_the_bound_they_share_a_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_launch_is_taken_unless_told_otherwise),
+        cmocka_unit_test(every_launch_is_taken_without_a_rule),
         cmocka_unit_test(each_configuration_is_sampled_by_itself),
         cmocka_unit_test(launches_that_are_taken_have_turns),
         cmocka_unit_test(a_handle_may_come_back_as_another_functions),

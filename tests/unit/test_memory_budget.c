@@ -251,7 +251,7 @@ static void no_more_than_so_many_figures_are_kept(void **state)
 
 static int constant = 7;
 
-static void readable_memory_is_told_from_other_addresses(void **state)
+static void readable_memory_is_distinguished_from_other_addresses(void **state)
 {
     (void)state;
     int local;
@@ -282,7 +282,7 @@ int main(void)
         TEST(what_does_not_fit_there_lies_on_the_host),
         TEST(no_more_is_taken_than_allowed),
         TEST(two_arenas_share_the_budget),
-        TEST(readable_memory_is_told_from_other_addresses),
+        TEST(readable_memory_is_distinguished_from_other_addresses),
         TEST(no_more_than_so_many_figures_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static const struct gp_counter counters[] = {
     {"zero__sum", 0, NULL},
     {"busy__sum", 0, "the counters are in use"},
 };
-static const struct gp_launch launch = {
+static const struct gp_record launch = {
     .grid = {100, 1, 1},
     .block = {64, 2, 1},
     .registers = 32,
@@ -111,7 +111,7 @@ static void values_may_go_on_in_the_next_lines(void **state)
     gp_metrics_close(m);
 }
 
-static void mistakes_are_told_with_file_and_line(void **state)
+static void mistakes_are_reported_with_file_and_line(void **state)
 {
     (void)state;
     has_problem("[a]\nunit = s\n", "x.ini:1: metric a: there is no 'formula = ...'\n");
@@ -151,7 +151,7 @@ static void mistakes_are_told_with_file_and_line(void **state)
 static void what_is_left_out_is_left_out_in_all_its_lines(void **state)
 {
     (void)state;
-    /* A line this long is read in pieces, which look like lines that go on. */
+    /* A line this long is read in pieces, which seem to be lines that go on. */
 #define FIVE " + 1000000 + 1000000 + 1000000 + 1000000 + 1000000"
     struct gp_metrics *m =
         parsed_with("[a]\nformula = 1\nformula = 2\n    + 4\n"
@@ -249,7 +249,7 @@ static void a_skipped_launch_gives_its_reason(void **state)
 {
     (void)state;
     struct gp_metrics *m = parsed_with("[m]\nformula = a__sum\n", "");
-    const struct gp_launch skipped = {.skipped = "the stream is being captured"};
+    const struct gp_record skipped = {.skipped = "the stream is being captured"};
     double value;
     char why[GP_WHY_SIZE] = "";
     assert_int_equal(
@@ -259,7 +259,7 @@ static void a_skipped_launch_gives_its_reason(void **state)
     gp_metrics_close(m);
 }
 
-static void unknown_metrics_in_formulas_are_told(void **state)
+static void unknown_metrics_in_formulas_are_reported(void **state)
 {
     (void)state;
     struct gp_metrics *m = parsed_with(
@@ -455,7 +455,7 @@ static void a_metric_without_an_equivalent_says_why(void **state)
                                        "");
     struct gp_text problems = {0}, formula = {0};
     char why[GP_WHY_SIZE];
-    const struct gp_launch launch = {0};
+    const struct gp_record launch = {0};
     double value;
     assert_int_equal(gp_metrics_select(m, "gone", &problems), -1);
     assert_string_equal(gp_text_string(&problems), "'gone': it is no more; the nearest is here\n");
@@ -527,7 +527,7 @@ static void counters_are_selected_by_their_own_names(void **state)
     assert_int_equal(count, 3);
     assert_string_equal(names[1], "dram__bytes_read.sum");
     const struct gp_counter counter = {names[1], 77, NULL};
-    const struct gp_launch launch = {.counter_count = 1, .counters = &counter};
+    const struct gp_record launch = {.counter_count = 1, .counters = &counter};
     double value;
     char why[GP_WHY_SIZE];
     assert_int_equal(
@@ -604,7 +604,7 @@ static void a_users_definition_replaces_the_shipped_one(void **state)
     assert_false(gp_metrics_find(m, "flops")->user_defined);
     gp_metrics_close(m);
 
-    /* A folder that was asked for comes after the one that is always looked into. */
+    /* A folder that was asked for comes after the one that is always read. */
     char path[200];
     snprintf(path, sizeof(path), "%s::/nonexistent/metrics", folder);
     setenv("GPUPROF_METRICS_PATH", path, 1);
@@ -642,7 +642,7 @@ static void a_users_mistake_leaves_the_shipped_definition(void **state)
     remove_folders();
 }
 
-static void what_is_no_file_is_told(void **state)
+static void what_is_no_file_is_reported(void **state)
 {
     (void)state;
     make_folders();
@@ -660,14 +660,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_definition_is_read),
         cmocka_unit_test(values_may_go_on_in_the_next_lines),
-        cmocka_unit_test(mistakes_are_told_with_file_and_line),
+        cmocka_unit_test(mistakes_are_reported_with_file_and_line),
         cmocka_unit_test(what_is_left_out_is_left_out_in_all_its_lines),
         cmocka_unit_test(a_bad_definition_does_not_take_others_with_it),
         cmocka_unit_test(a_very_long_word_is_refused),
         cmocka_unit_test(metrics_use_metrics),
         cmocka_unit_test(a_metric_that_needs_something_does_not_apply_without_it),
         cmocka_unit_test(a_skipped_launch_gives_its_reason),
-        cmocka_unit_test(unknown_metrics_in_formulas_are_told),
+        cmocka_unit_test(unknown_metrics_in_formulas_are_reported),
         cmocka_unit_test(cycles_are_found),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(evaluation_takes_bounded_time),
@@ -680,7 +680,7 @@ int main(void)
         cmocka_unit_test(counters_are_selected_by_their_own_names),
         cmocka_unit_test(a_users_definition_replaces_the_shipped_one),
         cmocka_unit_test(a_users_mistake_leaves_the_shipped_definition),
-        cmocka_unit_test(what_is_no_file_is_told),
+        cmocka_unit_test(what_is_no_file_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

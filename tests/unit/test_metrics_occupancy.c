@@ -55,7 +55,7 @@ struct kernel {
 static void has(const struct gp_device *device, struct kernel kernel, int warps,
                 const char *limiter)
 {
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .grid = {1000, 1, 1},
         .block = {kernel.threads, 1, 1},
         .registers = kernel.registers,
@@ -72,7 +72,7 @@ static void has(const struct gp_device *device, struct kernel kernel, int warps,
     assert_true(o.ratio == (double)warps / o.max_warps_per_sm);
 }
 
-static void is_absent(struct gp_device device, struct gp_launch launch, const char *reason)
+static void is_absent(struct gp_device device, struct gp_record launch, const char *reason)
 {
     struct gp_occupancy o;
     char why[256] = "";
@@ -130,7 +130,7 @@ static void blocks_that_are_no_multiple_of_a_warp(void **state)
 static void what_is_not_known_is_absent(void **state)
 {
     (void)state;
-    struct gp_launch launch = {.block = {32, 1, 1}, .registers = 16, .shared_carveout = -1};
+    struct gp_record launch = {.block = {32, 1, 1}, .registers = 16, .shared_carveout = -1};
     struct gp_device device = h200;
     device.registers_per_sm = 0;
     is_absent(device, launch, "device.registers_per_sm is not known");
@@ -178,7 +178,7 @@ static void half_precision_peaks(void **state)
 }
 
 /* Results per clock cycle and SM, 0 where no source says. */
-static int lanes_of(int major, int minor, enum gp_precision precision)
+static int results_of(int major, int minor, enum gp_precision precision)
 {
     char why[256] = "";
     double value = 0;
@@ -197,9 +197,9 @@ static void peaks_of_chips_after_the_first_of_their_kind(void **state)
         {8, 7, 0, 128, 2}, {10, 3, 0, 128, 2}, {11, 0, 0, 128, 2}, {12, 1, 128, 128, 2}};
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         const int *e = expected[i];
-        assert_int_equal(lanes_of(e[0], e[1], GP_HALF), e[2]);
-        assert_int_equal(lanes_of(e[0], e[1], GP_SINGLE), e[3]);
-        assert_int_equal(lanes_of(e[0], e[1], GP_DOUBLE), e[4]);
+        assert_int_equal(results_of(e[0], e[1], GP_HALF), e[2]);
+        assert_int_equal(results_of(e[0], e[1], GP_SINGLE), e[3]);
+        assert_int_equal(results_of(e[0], e[1], GP_DOUBLE), e[4]);
     }
 }
 

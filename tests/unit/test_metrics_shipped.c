@@ -61,7 +61,7 @@ static void the_papers_metrics_are_in_the_default_set(void **state)
 }
 
 static void has_value(const struct gp_metrics *m, const struct gp_device *device,
-                      const struct gp_launch *launch, const char *name, double expected)
+                      const struct gp_record *launch, const char *name, double expected)
 {
     double value = NAN;
     char why[GP_WHY_SIZE] = "";
@@ -111,7 +111,7 @@ static void formulas_give_what_the_definitions_say(void **state)
         {"smsp__thread_inst_executed_pred_on.sum", 80, NULL},
         {"sm__warps_active.avg.pct_of_peak_sustained_active", 76.755, NULL},
     };
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
@@ -125,8 +125,8 @@ static void formulas_give_what_the_definitions_say(void **state)
     has_value(m, &device, &launch, "flops", (1030 + 94678) / 2e-3);
     has_value(m, &device, &launch, "flop_per_byte", (1030 + 94678) / (45.0 * 32));
     has_value(m, &device, &launch, "flop_per_dram_byte", (1030 + 94678) / 4e6);
-    double lanes = 132 * 2 * 1.98e9, cycles = 132 * 1.98e9;
-    double of_threads = (1000 / (lanes * 128) + 9 / (lanes * 64) + 21 / (lanes * 256)) / 2e-3;
+    double peak = 132 * 2 * 1.98e9, cycles = 132 * 1.98e9;
+    double of_threads = (1000 / (peak * 128) + 9 / (peak * 64) + 21 / (peak * 256)) / 2e-3;
     double of_tensor = (4600 / (cycles * 4096) + 70 / (cycles * 2048) + 8 / (cycles * 256) +
                         90000 / (cycles * 8192)) /
                        2e-3;
@@ -144,6 +144,82 @@ static void formulas_give_what_the_definitions_say(void **state)
     gp_metrics_close(m);
 }
 
+/* A range of 60 us with a kernel of 40 us in it: what CUPTI calls a share of the range is a larger
+ * share of the kernel's time. */
+static void shares_of_time_are_of_the_kernels_own(void **state)
+{
+    (void)state;
+    const struct gp_device device = {
+        .name = "NVIDIA H200", .sm_count = 132, .cc_major = 9, .clock_khz = 1980000};
+    struct gp_counter counters[] = {
+        {"gpu__time_duration.sum", 40e3, NULL},
+        {"gpc__cycles_elapsed.max", 60e3, NULL},
+        {"gpc__cycles_elapsed.avg.per_second", 1e9, NULL},
+        {"sm__cycles_active.avg", 36e3, NULL},
+        {"sm__cycles_active.max", 38e3, NULL},
+        {"sm__cycles_elapsed.sum", 132 * 60e3, NULL},
+        {"sm__inst_executed.avg.per_cycle_elapsed", 1, NULL},
+        {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 60, NULL},
+        {"lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 40, NULL},
+        {"l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed", 20, NULL},
+        {"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 10, NULL},
+        {"l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", 10, NULL},
+        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 80, NULL},
+        {"pcie__cycles_elapsed.avg", 120e3, NULL},
+        {"pcie__cycles_elapsed.avg.per_second", 2e9, NULL},
+        {"pcie__read_bytes.sum.pct_of_peak_sustained_elapsed", 30, NULL},
+    };
+    struct gp_record launch = {
+        .counter_count = sizeof(counters) / sizeof(counters[0]),
+        .counters = counters,
+    };
+    struct gp_metrics *m = shipped();
+    has_value(m, &device, &launch, "range_stretch", 1.5);
+    has_value(m, &device, &launch, "elapsed_cycles", 40e3);
+    has_value(m, &device, &launch, "elapsed_cycles_sm", 132 * 40e3);
+    has_value(m, &device, &launch, "sm_efficiency", 90);
+    has_value(m, &device, &launch, "sm_efficiency_instance", 95);
+    has_value(m, &device, &launch, "issue_pct_of_peak", 37.5);
+    has_value(m, &device, &launch, "dram_pct_of_peak", 90);
+    has_value(m, &device, &launch, "dram_utilization_nvprof", 9);
+    has_value(m, &device, &launch, "l2_pct_of_peak", 60);
+    has_value(m, &device, &launch, "bound_l2", 0.6);
+    has_value(m, &device, &launch, "l2_utilization", 6);
+    has_value(m, &device, &launch, "l1_pct_of_peak", 30);
+    has_value(m, &device, &launch, "shared_pct_of_peak", 15);
+    has_value(m, &device, &launch, "shared_utilization", 1.5);
+    has_value(m, &device, &launch, "tensor_utilization", 1); /* not more */
+    has_value(m, &device, &launch, "sysmem_read_utilization", 4.5);
+    counters[1].value = 39e3; /* a range cannot be shorter: the clock went up meanwhile */
+    has_value(m, &device, &launch, "l2_pct_of_peak", 40);
+    gp_metrics_close(m);
+}
+
+/* Shares of the elapsed time that a formula takes as they come would be those of the range. */
+static void no_metric_takes_a_share_of_the_range(void **state)
+{
+    (void)state;
+    const struct gp_device device = {.sm_count = 1, .cc_major = 9};
+    struct gp_metrics *m = shipped();
+    for (size_t i = 0; i < gp_metrics_count(m); i++) {
+        const struct gp_metric *metric = gp_metrics_at(m, i);
+        const char **names;
+        size_t count;
+        bool takes_share = false, is_of_kernel = false;
+        assert_int_equal(gp_metric_counters(m, metric, &device, &names, &count), 0);
+        for (size_t k = 0; k < count; k++) {
+            takes_share = takes_share || strstr(names[k], "_elapsed.sum") ||
+                          strstr(names[k], "sustained_elapsed") ||
+                          strstr(names[k], "per_cycle_elapsed");
+            is_of_kernel = is_of_kernel || strcmp(names[k], "gpu__time_duration.sum") == 0;
+        }
+        free(names);
+        if (takes_share && !is_of_kernel)
+            fail_msg("%s is a share of the range's time", metric->name);
+    }
+    gp_metrics_close(m);
+}
+
 /* CUPTI's ratio is 0 where there is nothing to take it of. */
 static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
 {
@@ -154,7 +230,7 @@ static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
         {"smsp__sass_branch_targets_threads_uniform.sum", 0, NULL},
         {"smsp__sass_branch_targets_threads_divergent.sum", 0, NULL},
     };
-    const struct gp_launch launch = {
+    const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
         .counters = counters,
     };
@@ -205,7 +281,7 @@ static void no_ratio_has_a_value_where_nothing_was_counted(void **state)
         assert_non_null(counters);
         for (size_t i = 0; i < count; i++)
             counters[i].name = names[i];
-        const struct gp_launch launch = {.counter_count = count, .counters = counters};
+        const struct gp_record launch = {.counter_count = count, .counters = counters};
         for (size_t i = 0; i < gp_metrics_count(m); i++) {
             const struct gp_metric *metric = gp_metrics_at(m, i);
             double value;
@@ -258,6 +334,8 @@ int main(void)
         cmocka_unit_test(every_definition_is_complete),
         cmocka_unit_test(the_papers_metrics_are_in_the_default_set),
         cmocka_unit_test(formulas_give_what_the_definitions_say),
+        cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
+        cmocka_unit_test(no_metric_takes_a_share_of_the_range),
         cmocka_unit_test(a_kernel_without_branches_has_no_branch_efficiency),
         cmocka_unit_test(no_ratio_has_a_value_where_nothing_was_counted),
         cmocka_unit_test(every_name_of_nvprof_is_computed_or_explained),

@@ -66,7 +66,7 @@ static const struct gp_counter counters[] = {
     {"absent__x.sum", 0, "the counters are in use by another process"},
 };
 
-static const struct gp_launch launch = {
+static const struct gp_record launch = {
     .index = UINT64_MAX,
     .kernel = "_Z3addPKfS0_Pf \"quoted\"\n",
     .device = 1,
@@ -118,7 +118,7 @@ static int keep_device(void *user, const struct gp_device *d)
     return 0;
 }
 
-static int count_launch(void *user, const struct gp_launch *l)
+static int count_launch(void *user, const struct gp_record *l)
 {
     (void)l;
     struct seen *seen = user;
@@ -126,7 +126,7 @@ static int count_launch(void *user, const struct gp_launch *l)
     return seen->answer;
 }
 
-static int check_launch(void *user, const struct gp_launch *l)
+static int check_launch(void *user, const struct gp_record *l)
 {
     ((struct seen *)user)->launches++;
     assert_int_equal(l->index, launch.index);
@@ -160,6 +160,13 @@ static int check_launch(void *user, const struct gp_launch *l)
             assert_memory_equal(&l->counters[i].value, &counters[i].value, sizeof(double));
         }
     }
+    return 0;
+}
+
+static int check_end(void *user, const struct gp_end *end)
+{
+    assert_true(end->added_seconds == 12.5);
+    (*(int *)user)++;
     return 0;
 }
 
@@ -214,7 +221,7 @@ static void what_is_written_is_read_back(void **state)
     assert_memory_equal(&seen.device, &device, sizeof(device));
 }
 
-static int check_not_finite(void *user, const struct gp_launch *l)
+static int check_not_finite(void *user, const struct gp_record *l)
 {
     (void)user;
     assert_string_equal(l->skipped, "one pass failed");
@@ -230,7 +237,7 @@ static void values_that_are_no_numbers_are_absent(void **state)
     (void)state;
     const struct gp_counter odd[] = {
         {"nan__x", NAN, NULL}, {"one__x", 1, NULL}, {"inf__x", INFINITY, NULL}};
-    const struct gp_launch l = {
+    const struct gp_record l = {
         .kernel = "k", .skipped = "one pass failed", .counter_count = 3, .counters = odd};
     struct gp_writer *w = opened();
     assert_int_equal(gp_writer_launch(w, &l), 0);
@@ -275,6 +282,19 @@ static void counts_are_read_back(void **state)
     const struct gp_profile_visitor visitor = {.user = &counts, .count = check_count};
     assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
     assert_int_equal(counts, 2);
+}
+
+static void the_end_is_read_back(void **state)
+{
+    (void)state;
+    int ends = 0;
+    char why[512] = "";
+    struct gp_writer *w = opened();
+    assert_int_equal(gp_writer_end(w, &(struct gp_end){.added_seconds = 12.5}), 0);
+    gp_writer_close(w);
+    const struct gp_profile_visitor visitor = {.user = &ends, .end = check_end};
+    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_int_equal(ends, 1);
 }
 
 static int check_settings(void *user, const struct gp_profile_header *h)
@@ -377,7 +397,7 @@ static void what_later_versions_add_is_passed_over(void **state)
 #define LEFT_OUT "; the line is left out"
 #define HEADER "{\"type\":\"header\",\"format\":1}\n"
 
-static void foreign_files_are_told_with_file_and_line(void **state)
+static void foreign_files_are_reported_with_file_and_line(void **state)
 {
     (void)state;
     fails_with("", ": empty, not a gpuprof profile");
@@ -405,10 +425,10 @@ static void foreign_files_are_told_with_file_and_line(void **state)
                ":2: there is no \"kernel\"" LEFT_OUT);
 }
 
-/* ---- launches that were told of early ---- */
+/* ---- launches that have early lines ---- */
 
 /* The launches of a reading, in its order. */
-struct told {
+struct given {
     size_t count;
     struct {
         uint64_t index;
@@ -416,70 +436,70 @@ struct told {
     } launches[2 * GP_MAX_EARLY];
 };
 
-static int note_told(void *user, const struct gp_launch *l)
+static int note_given(void *user, const struct gp_record *l)
 {
-    struct told *told = user;
-    assert_true(told->count < sizeof(told->launches) / sizeof(told->launches[0]));
+    struct given *given = user;
+    assert_true(given->count < sizeof(given->launches) / sizeof(given->launches[0]));
     assert_int_equal(l->counter_count, 1);
-    told->launches[told->count].index = l->index;
-    told->launches[told->count++].value = l->counters[0].absent ? -1 : l->counters[0].value;
+    given->launches[given->count].index = l->index;
+    given->launches[given->count++].value = l->counters[0].absent ? -1 : l->counters[0].value;
     return 0;
 }
 
-static struct told all_told(void)
+static struct given all_given(void)
 {
-    struct told told = {0};
-    const struct gp_profile_visitor visitor = {.user = &told, .launch = note_told};
+    struct given given = {0};
+    const struct gp_profile_visitor visitor = {.user = &given, .launch = note_given};
     char why[512] = "";
     if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    return told;
+    return given;
 }
 
 /* Early, its counter was not read yet; in full it is 10 times the index. */
-static struct gp_launch early_launch(uint64_t index)
+static struct gp_record early_launch(uint64_t index)
 {
     static const struct gp_counter counter = {"a__x.sum", 0,
                                               "the process ended before it was read"};
-    return (struct gp_launch){
+    return (struct gp_record){
         .index = index, .kernel = "k", .counter_count = 1, .counters = &counter};
 }
 
 static void tell_early(struct gp_writer *w, uint64_t index)
 {
-    struct gp_launch l = early_launch(index);
+    struct gp_record l = early_launch(index);
     assert_int_equal(gp_writer_early(w, &l), 0);
 }
 
 static void tell_in_full(struct gp_writer *w, uint64_t index)
 {
-    struct gp_launch l = early_launch(index);
+    struct gp_record l = early_launch(index);
     struct gp_counter counter = {"a__x.sum", 10 * (double)index, NULL};
     l.counters = &counter;
     assert_int_equal(gp_writer_launch(w, &l), 0);
 }
 
-static void assert_told(const struct told *told, size_t place, uint64_t index, double value)
+static void assert_given(const struct given *given, size_t at, uint64_t index, double value)
 {
-    assert_true(place < told->count);
-    assert_int_equal(told->launches[place].index, index);
-    assert_true(told->launches[place].value == value);
+    assert_true(at < given->count);
+    assert_int_equal(given->launches[at].index, index);
+    assert_true(given->launches[at].value == value);
 }
 
-static void what_is_told_early_counts_where_the_process_was_killed(void **state)
+static void what_is_written_early_counts_where_the_process_was_killed(void **state)
 {
     (void)state;
     struct gp_writer *w = opened();
     tell_early(w, 3);
     tell_early(w, 4);
     gp_writer_close(w);
-    struct told told = all_told();
-    assert_int_equal(told.count, 2);
-    assert_told(&told, 0, 3, -1);
-    assert_told(&told, 1, 4, -1);
+    struct given given = all_given();
+    assert_int_equal(given.count, 2);
+    assert_given(&given, 0, 3, -1);
+    assert_given(&given, 1, 4, -1);
 }
 
-static void what_is_told_in_full_replaces_what_was_told_early(void **state)
+static void what_is_written_in_full_replaces_what_was_written_early(void **state)
 {
     (void)state;
     struct gp_writer *w = opened();
@@ -490,12 +510,12 @@ static void what_is_told_in_full_replaces_what_was_told_early(void **state)
     tell_in_full(w, 6); /* without an early word */
     tell_in_full(w, 3);
     gp_writer_close(w);
-    struct told told = all_told();
-    assert_int_equal(told.count, 4);
-    assert_told(&told, 0, 4, 40);
-    assert_told(&told, 1, 6, 60);
-    assert_told(&told, 2, 3, 30);
-    assert_told(&told, 3, 5, -1); /* in full it never was */
+    struct given given = all_given();
+    assert_int_equal(given.count, 4);
+    assert_given(&given, 0, 4, 40);
+    assert_given(&given, 1, 6, 60);
+    assert_given(&given, 2, 3, 30);
+    assert_given(&given, 3, 5, -1); /* in full it never was */
 }
 
 /* Of one index that comes again, as in a file put together of two, each early word stands for one.
@@ -508,10 +528,10 @@ static void an_early_word_is_replaced_once(void **state)
     tell_early(w, 3);
     tell_in_full(w, 3);
     gp_writer_close(w);
-    struct told told = all_told();
-    assert_int_equal(told.count, 2);
-    assert_told(&told, 0, 3, 30);
-    assert_told(&told, 1, 3, -1);
+    struct given given = all_given();
+    assert_int_equal(given.count, 2);
+    assert_given(&given, 0, 3, 30);
+    assert_given(&given, 1, 3, -1);
 }
 
 static void a_full_line_cut_short_leaves_the_early_word(void **state)
@@ -524,9 +544,9 @@ static void a_full_line_cut_short_leaves_the_early_word(void **state)
     struct stat file;
     assert_int_equal(stat(path, &file), 0);
     assert_int_equal(truncate(path, file.st_size - 5), 0);
-    struct told told = all_told();
-    assert_int_equal(told.count, 1);
-    assert_told(&told, 0, 3, -1);
+    struct given given = all_given();
+    assert_int_equal(given.count, 1);
+    assert_given(&given, 0, 3, -1);
 }
 
 static void too_many_early_words_are_taken_as_they_are(void **state)
@@ -536,10 +556,10 @@ static void too_many_early_words_are_taken_as_they_are(void **state)
     for (uint64_t i = 0; i <= GP_MAX_EARLY; i++)
         tell_early(w, i);
     gp_writer_close(w);
-    struct told told = all_told();
-    assert_int_equal(told.count, GP_MAX_EARLY + 1);
-    for (size_t i = 0; i < told.count; i++)
-        assert_told(&told, i, i, -1);
+    struct given given = all_given();
+    assert_int_equal(given.count, GP_MAX_EARLY + 1);
+    for (size_t i = 0; i < given.count; i++)
+        assert_given(&given, i, i, -1);
 }
 
 static void an_early_word_is_read_as_strictly_as_a_launch(void **state)
@@ -550,7 +570,7 @@ static void an_early_word_is_read_as_strictly_as_a_launch(void **state)
 
 /* ---- files ---- */
 
-static void a_file_that_is_not_there_is_told(void **state)
+static void a_file_that_is_not_there_is_reported(void **state)
 {
     (void)state;
     char why[512] = "";
@@ -705,19 +725,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(counts_are_read_back),
+        cmocka_unit_test(the_end_is_read_back),
         cmocka_unit_test(the_header_has_the_settings),
         cmocka_unit_test(values_that_are_no_numbers_are_absent),
         cmocka_unit_test(a_line_cut_short_by_a_crash_is_left_out),
         cmocka_unit_test(a_last_line_without_newline_counts_when_complete),
         cmocka_unit_test(what_later_versions_add_is_passed_over),
-        cmocka_unit_test(foreign_files_are_told_with_file_and_line),
-        cmocka_unit_test(what_is_told_early_counts_where_the_process_was_killed),
-        cmocka_unit_test(what_is_told_in_full_replaces_what_was_told_early),
+        cmocka_unit_test(foreign_files_are_reported_with_file_and_line),
+        cmocka_unit_test(what_is_written_early_counts_where_the_process_was_killed),
+        cmocka_unit_test(what_is_written_in_full_replaces_what_was_written_early),
         cmocka_unit_test(an_early_word_is_replaced_once),
         cmocka_unit_test(a_full_line_cut_short_leaves_the_early_word),
         cmocka_unit_test(too_many_early_words_are_taken_as_they_are),
         cmocka_unit_test(an_early_word_is_read_as_strictly_as_a_launch),
-        cmocka_unit_test(a_file_that_is_not_there_is_told),
+        cmocka_unit_test(a_file_that_is_not_there_is_reported),
         cmocka_unit_test(a_visitor_ends_the_reading),
         cmocka_unit_test(a_file_being_written_is_left_alone),
         cmocka_unit_test(a_child_that_lives_on_does_not_keep_the_file),

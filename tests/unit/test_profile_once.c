@@ -32,7 +32,7 @@ struct sample {
     char kernel[64];
     char names[COUNTERS][48];
     struct gp_counter counters[COUNTERS];
-    struct gp_launch launch;
+    struct gp_record launch;
 };
 
 static void make(struct sample *s, uint64_t index, unsigned kernel)
@@ -45,7 +45,7 @@ static void make(struct sample *s, uint64_t index, unsigned kernel)
         double value = instrumented ? 1e6 * (kernel + i) : (double)(index * 1234567 % 1000000000);
         s->counters[i] = (struct gp_counter){.name = s->names[i], .value = value};
     }
-    s->launch = (struct gp_launch){.index = index,
+    s->launch = (struct gp_record){.index = index,
                                    .kernel = s->kernel,
                                    .grid = {1 + kernel, 1, 1},
                                    .block = {256, 1, 1},
@@ -96,7 +96,7 @@ struct seen {
     unsigned kernels, launches, others;
 };
 
-static int check_launch(void *user, const struct gp_launch *l)
+static int check_launch(void *user, const struct gp_record *l)
 {
     struct seen *seen = user;
     struct sample s;
@@ -295,7 +295,7 @@ static const char *own_name(void *user, const char *name)
     return strcmp(name, "smsp__counter_of_something_0.sum") == 0 ? "mine" : NULL;
 }
 
-static int has_own_name(void *user, const struct gp_launch *l)
+static int has_own_name(void *user, const struct gp_record *l)
 {
     (void)user;
     bool mine = false;
@@ -320,7 +320,7 @@ static void names_are_asked_for_once_and_can_be_the_users_own(void **state)
     assert_int_equal(gp_profile_read(plain, &visitor, NULL, why, sizeof(why)), 0);
 }
 
-static int take_any(void *user, const struct gp_launch *l)
+static int take_any(void *user, const struct gp_record *l)
 {
     (void)user;
     assert_int_equal(l->index, 7);

@@ -1,5 +1,6 @@
 /* report/: units, names that fit, summaries in bounded memory, the report against a golden file.
- * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, and look at the diff. */
+ * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, then read the diff. */
+#include "report/colour.h"
 #include "report/layout.h"
 #include "report/rows.h"
 #include "report/summary.h"
@@ -143,7 +144,7 @@ static void launches_are_folded_into_groups(void **state)
     struct gp_counter counters[] = {{"gpu__time_duration.sum", 0, NULL},
                                     {"dram__bytes_read.sum", 0, NULL}};
     char kernel[] = "k";
-    struct gp_launch l = {.kernel = kernel,
+    struct gp_record l = {.kernel = kernel,
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
                           .passes = 2,
@@ -193,7 +194,7 @@ static void what_differs_is_another_group(void **state)
     (void)state;
     struct gp_metrics *m = selecting("duration");
     struct gp_summary *s = gp_summary_new(m);
-    struct gp_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    struct gp_record l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
     gp_summary_launch(s, &l);
     l.block[1] = 2;
     gp_summary_launch(s, &l);
@@ -219,7 +220,7 @@ static void counts_say_how_many_launches_there_were(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     const struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
                           .passes = 2,
@@ -298,7 +299,7 @@ static void times_of_a_grid_stand_for_its_launches_only(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .grid = {1, 1, 1},
                           .block = {32, 1, 1},
                           .counter_count = 1,
@@ -332,7 +333,7 @@ static void take_turn(struct gp_summary *s, int hardware, double duration, doubl
         {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 50,
          hardware ? elsewhere : shared_absent},
     };
-    const struct gp_launch l = {.kernel = "k",
+    const struct gp_record l = {.kernel = "k",
                                 .grid = {8, 1, 1},
                                 .block = {32, 1, 1},
                                 .passes = 1,
@@ -399,7 +400,7 @@ static void a_time_makes_no_launch_one_with_hardware_counters(void **state)
     gp_summary_device(s, &h200);
     struct gp_counter counters[] = {{"gpu__time_duration.sum", 1000, NULL},
                                     {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, NULL}};
-    struct gp_launch l = {.kernel = "k", .counter_count = 2, .counters = counters};
+    struct gp_record l = {.kernel = "k", .counter_count = 2, .counters = counters};
     gp_summary_launch(s, &l);
     l.counter_count = 1;
     gp_summary_launch(s, &l);
@@ -424,7 +425,7 @@ static void only_launches_that_took_turns_are_combined(void **state)
                                  {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, "it broke off"}};
     struct gp_counter counted[] = {{"gpu__time_duration.sum", 0, "it was not timed"},
                                    {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, NULL}};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
                           .counter_count = 2,
@@ -452,7 +453,7 @@ static void launches_of_6000_grids_are_all_counted(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     const struct gp_counter time = {"gpu__time_duration.sum", 1000, NULL};
-    struct gp_launch l = {.kernel = "k",
+    struct gp_record l = {.kernel = "k",
                           .block = {1, 1, 1},
                           .passes = 3,
                           .overhead_ms = 2,
@@ -481,7 +482,7 @@ static void memory_is_bounded(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     char reason[64];
-    struct gp_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .skipped = reason};
+    struct gp_record l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .skipped = reason};
     for (unsigned i = 1; i <= GP_SUMMARY_MAX_GROUPS + 10; i++) {
         l.grid[0] = i;
         snprintf(reason, sizeof(reason), "reason %u", i);
@@ -509,8 +510,8 @@ static void memory_is_bounded(void **state)
 
 /* A launch as the paper's measurements would have it; each test changes what it is about. */
 struct sample {
-    struct gp_counter counters[32];
-    struct gp_launch launch;
+    struct gp_counter counters[34];
+    struct gp_record launch;
 };
 
 static double *counter(struct sample *s, const char *name)
@@ -528,6 +529,8 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
         .counters =
             {
                 {"gpu__time_duration.sum", 65000, NULL},
+                {"gpc__cycles_elapsed.max", 100000, NULL},
+                {"gpc__cycles_elapsed.avg.per_second", 1.755e9, NULL},
                 {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, NULL},
                 {"dram__bytes_read.sum", 134217728, NULL},
                 {"dram__bytes_write.sum", 60000000, NULL},
@@ -569,7 +572,7 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
                 .registers = 16,
                 .shared_carveout = -1,
                 .passes = 2,
-                .counter_count = 32,
+                .counter_count = 34,
             },
     };
     s->launch.counters = s->counters;
@@ -646,6 +649,49 @@ static void the_report_is_as_it_was(void **state)
     gp_metrics_close(m);
 }
 
+/* Where the marks of a terminal are left out it is the same report. */
+static void colour_changes_no_letter(void **state)
+{
+    (void)state;
+    static const char report[] =
+        "gpuprof 0.1.0: 1 kernel launch\nGPU 0: NVIDIA H200\n\nKERNELS, by their share\n"
+        "   time  launches\n 100.0%         1\n\nWORTH CHANGING\n1. up to 18 %: k (waiting)\n"
+        "\nNOT MEASURED, or not completely\n   all: of it";
+    struct gp_text out = {0}, plain = {0};
+    gp_colour(report, &out);
+    for (const char *p = out.data; *p; p++) {
+        if (*p == '\033')
+            p += strcspn(p, "m");
+        else
+            gp_text_add_bytes(&plain, p, 1);
+    }
+    assert_string_equal(plain.data, report);
+    assert_non_null(strstr(out.data, "\033[1mKERNELS, by their share\033[m\n"));
+    assert_non_null(strstr(out.data, "\033[2m   time  launches\033[m\n"));
+    assert_non_null(strstr(out.data, "\033[1;33m1. up to 18 %\033[m: k (waiting)\n"));
+    assert_non_null(strstr(out.data, "\n 100.0%         1\n"));
+    gp_text_free(&out);
+    gp_text_free(&plain);
+}
+
+static void colour_is_for_terminals_that_want_it(void **state)
+{
+    (void)state;
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    assert_true(gp_colour_wanted(true));
+    assert_false(gp_colour_wanted(false));
+    setenv("NO_COLOR", "", 1);
+    assert_true(gp_colour_wanted(true));
+    setenv("NO_COLOR", "1", 1);
+    assert_false(gp_colour_wanted(true));
+    unsetenv("NO_COLOR");
+    setenv("TERM", "dumb", 1);
+    assert_false(gp_colour_wanted(true));
+    unsetenv("TERM");
+    assert_false(gp_colour_wanted(true));
+}
+
 static void nothing_launched_is_said(void **state)
 {
     (void)state;
@@ -686,7 +732,7 @@ static void rows_without_times_are_ordered_by_launches(void **state)
     gp_metrics_close(m);
 }
 
-static void counters_of_launches_alike_are_told(void **state)
+static void counters_of_launches_alike_are_named(void **state)
 {
     (void)state;
     struct gp_metrics *m = selecting("gld_efficiency");
@@ -729,9 +775,11 @@ int main(void)
         cmocka_unit_test(launches_of_6000_grids_are_all_counted),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_report_is_as_it_was),
+        cmocka_unit_test(colour_changes_no_letter),
+        cmocka_unit_test(colour_is_for_terminals_that_want_it),
         cmocka_unit_test(nothing_launched_is_said),
         cmocka_unit_test(rows_without_times_are_ordered_by_launches),
-        cmocka_unit_test(counters_of_launches_alike_are_told),
+        cmocka_unit_test(counters_of_launches_alike_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

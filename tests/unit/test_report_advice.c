@@ -15,8 +15,8 @@
 
 /* A launch whose counters each test changes: one row of 1 ms, bound by nothing. */
 struct sample {
-    struct gp_counter counters[64];
-    struct gp_launch launch;
+    struct gp_counter counters[96];
+    struct gp_record launch;
 };
 
 static double *counter(struct sample *s, const char *name)
@@ -36,12 +36,19 @@ static void set(struct sample *s, const char *name, double value)
 #define CYCLES 1.8e6 /* of a millisecond */
 #define SMS 132.0
 
-/* Every counter of the default set is 0 but those that cannot be. */
-static void make_sample(struct sample *s, const char *kernel)
+/* The shipped definitions with these metrics selected. */
+static struct gp_metrics *selected(const char *list)
 {
-    static struct gp_metrics *metrics; /* keeps the names */
-    if (!metrics)
-        metrics = shipped();
+    struct gp_text problems = {0};
+    struct gp_metrics *m = shipped();
+    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    return m;
+}
+
+/* Every counter of these metrics is 0 but those that cannot be. */
+static void make_sample_of(struct sample *s, const char *kernel, const char *list)
+{
+    struct gp_metrics *metrics = selected(list); /* keeps the names, for all tests */
     const char **names;
     size_t count;
     *s = (struct sample){.launch = {.kernel = kernel,
@@ -68,6 +75,11 @@ static void make_sample(struct sample *s, const char *kernel)
     set(s, "smsp__thread_inst_executed_pred_on.sum", 32 * 0.2 * 4 * SMS * CYCLES);
 }
 
+static void make_sample(struct sample *s, const char *kernel)
+{
+    make_sample_of(s, kernel, "default");
+}
+
 /* What was found of one launch, beside nothing else. */
 struct found {
     struct gp_metrics *metrics;
@@ -85,7 +97,7 @@ static const struct gp_lines *lines_of(void *user, const struct gp_row *row)
 static void find(struct found *f, const struct sample *s, struct gp_sources *sources)
 {
     struct gp_text problems = {0};
-    f->metrics = shipped();
+    f->metrics = selected("default,stalls"); /* what was not counted is absent */
     f->summary = gp_summary_new(f->metrics);
     gp_summary_device(f->summary, &h200);
     gp_summary_launch(f->summary, &s->launch);
@@ -296,7 +308,7 @@ static void scattered_accesses_are_found_with_their_line(void **state)
     /* An eighth of the sectors, at the ceiling. */
     assert_true(fabs(a->gain - (1 - f.findings.bounds[0].closeness / 8)) < 1e-3);
     assert_non_null(strstr(a->evidence, "87 % of the 32-byte sectors"));
-    assert_string_equal(a->place, "at +0x10");
+    assert_string_equal(a->where, "at +0x10");
     forget(&f);
     gp_sources_free(sources);
     /* Without counts of instructions nothing is said: all lanes may read one address. */
@@ -486,6 +498,100 @@ static void products_that_wait_are_for_tensor_cores(void **state)
         if (strcmp(f.rules->rules[i]->name, "tensor_cores") == 0)
             assert_true(gp_rule_is_under(f.rules->rules[i], f.findings.bounds[0].name));
     forget(&f);
+}
+
+/* A launch of `blocks` blocks of 32 threads in which `lanes` of each warp work. */
+static void make_warps_of_lanes(struct sample *s, unsigned blocks, double lanes)
+{
+    make_sample(s, "k");
+    s->launch.grid[0] = blocks;
+    s->launch.block[0] = 32;
+    set(s, "smsp__inst_executed.sum", 0.01 * 4 * SMS * CYCLES);
+    set(s, "smsp__thread_inst_executed.sum", lanes * 0.01 * 4 * SMS * CYCLES);
+    set(s, "smsp__thread_inst_executed_pred_on.sum", lanes * 0.01 * 4 * SMS * CYCLES);
+}
+
+static bool is_advised(const struct sample *s, const char *rule)
+{
+    struct found f;
+    bool found = false;
+    find(&f, s, NULL);
+    for (size_t i = 0; i < f.findings.advice.count; i++)
+        found = found || strcmp(f.findings.advice.list[i].rule->name, rule) == 0;
+    forget(&f);
+    return found;
+}
+
+/* As myocyte does, in two blocks; and as lud_internal does not. */
+static void one_lane_at_work_is_said_under_any_bound(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_warps_of_lanes(&s, 2, 1.06);
+    first_advice_is(&s, NULL, "small", "small_grid");
+    assert_true(is_advised(&s, "single_lanes"));
+    make_warps_of_lanes(&s, 132 * 80, 1.06);
+    assert_true(is_advised(&s, "single_lanes"));
+    make_warps_of_lanes(&s, 132 * 80, 32);
+    assert_false(is_advised(&s, "single_lanes"));
+    assert_false(is_advised(&s, "divergence"));
+}
+
+/* Larger blocks of a grid that does not fill the GPU would fill even less of it. */
+static void small_blocks_matter_where_there_are_many(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_warps_of_lanes(&s, 2, 32);
+    assert_false(is_advised(&s, "small_blocks"));
+    make_warps_of_lanes(&s, 132 * 80, 32);
+    assert_true(is_advised(&s, "small_blocks"));
+    /* gaussian's Fan2: blocks of 4 x 4, and over within 5 us. */
+    make_warps_of_lanes(&s, 64, 16);
+    s.launch.grid[1] = 64;
+    s.launch.block[0] = s.launch.block[1] = 4;
+    set(&s, "gpu__time_duration.sum", 4e3);
+    set(&s, "smsp__inst_executed.sum", 0.05 * 4 * SMS * CYCLES * 4e-3);
+    first_advice_is(&s, NULL, "launch", "small_blocks");
+    /* nw: half of the lanes of a few warps. */
+    make_sample(&s, "k");
+    s.launch.grid[0] = 60;
+    s.launch.block[0] = 16;
+    assert_true(is_advised(&s, "partial_warps"));
+}
+
+/* Where it was counted why warps wait, that is said instead of that they do. */
+static void reasons_to_wait_are_said_where_they_were_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reason, *rule;
+    } waits[] = {{"long_scoreboard", "memory_latency"},
+                 {"short_scoreboard", "shared_latency"},
+                 {"mio_throttle", "shared_latency"},
+                 {"wait", "dependency"},
+                 {"barrier", "barriers"},
+                 {"membar", "fences"},
+                 {"lg_throttle", "memory_queue"},
+                 {"math_pipe_throttle", "busy_pipe"},
+                 {"no_instruction", "instruction_fetch"},
+                 {"imc_miss", "constants"}};
+    struct sample s;
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        char name[80];
+        make_sample_of(&s, "k", "default,stalls");
+        set(&s, "sm__warps_active.sum", 1e9);
+        snprintf(name, sizeof(name), "smsp__warps_issue_stalled_%s.sum", waits[i].reason);
+        set(&s, name, 0.6e9);
+        first_advice_is(&s, NULL, "latency", waits[i].rule);
+        assert_false(is_advised(&s, "waiting"));
+    }
+    make_sample_of(&s, "k", "default,stalls");
+    set(&s, "sm__warps_active.sum", 1e9);
+    set(&s, "smsp__warps_issue_stalled_barrier.sum", 0.6e9);
+    gain_is(&s, NULL, "barriers", 0.6);
+    make_sample(&s, "k");
+    first_advice_is(&s, NULL, "latency", "waiting");
 }
 
 static void many_short_launches_are_the_programs_matter(void **state)
@@ -714,6 +820,9 @@ int main(void)
         cmocka_unit_test(local_memory_takes_its_instructions_along),
         cmocka_unit_test(one_atomic_for_each_block_is_no_defect),
         cmocka_unit_test(products_that_wait_are_for_tensor_cores),
+        cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
+        cmocka_unit_test(small_blocks_matter_where_there_are_many),
+        cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),

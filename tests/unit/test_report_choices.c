@@ -98,7 +98,7 @@ static void assert_value(double value, const char *unit, bool exact, const char 
     assert_string_equal(text, expected);
 }
 
-static void values_look_as_in_nvprof(void **state)
+static void values_are_printed_as_in_nvprof(void **state)
 {
     (void)state;
     char text[32];
@@ -124,7 +124,7 @@ int main(void)
         cmocka_unit_test(a_filter_is_an_expression_or_a_path),
         cmocka_unit_test(launches_are_numbers),
         cmocka_unit_test(views_are_words),
-        cmocka_unit_test(values_look_as_in_nvprof),
+        cmocka_unit_test(values_are_printed_as_in_nvprof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

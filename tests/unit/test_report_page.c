@@ -2,8 +2,10 @@
  * in markup, launches as columns, curves of occupancy, roofs. */
 #include "metrics/occupancy.h"
 #include "metrics/roofs.h"
+#include "report/html_lines.h"
 #include "report/json.h"
 #include "report/launch_columns.h"
+#include "report/lines.h"
 #include "report/occupancy_curves.h"
 
 #include "h200.h"
@@ -70,7 +72,7 @@ static void bytes_are_base64(void **state)
 
 /* ---- launches ---- */
 
-static int first_row(const void *user, const struct gp_launch *launch)
+static int first_row(const void *user, const struct gp_record *launch)
 {
     (void)user;
     return strcmp(launch->kernel, "a") == 0 ? 0 : -1;
@@ -86,9 +88,9 @@ static json_t *columns_of(struct gp_launch_columns *c)
     return read;
 }
 
-static struct gp_launch launch_of(const char *kernel, uint64_t index, uint64_t stream)
+static struct gp_record launch_of(const char *kernel, uint64_t index, uint64_t stream)
 {
-    return (struct gp_launch){
+    return (struct gp_record){
         .kernel = kernel, .index = index, .stream = stream, .grid = {2, 3, 1}, .block = {32, 1, 1}};
 }
 
@@ -98,7 +100,7 @@ static void launches_become_columns(void **state)
     struct gp_metrics *m = shipped();
     struct gp_launch_columns *c = gp_launch_columns_new(m);
     const struct gp_counter time = {.name = "gpu__time_duration.sum", .value = 2e9};
-    struct gp_launch one = launch_of("a", 5, 9), two = launch_of("b", 6, 0);
+    struct gp_record one = launch_of("a", 5, 9), two = launch_of("b", 6, 0);
     one.counters = &time;
     one.counter_count = 1;
     assert_true(gp_launch_columns_add(c, &h200, &one));
@@ -123,7 +125,7 @@ static void launches_out_of_step_have_their_numbers(void **state)
     (void)state;
     struct gp_metrics *m = shipped();
     struct gp_launch_columns *c = gp_launch_columns_new(m);
-    const struct gp_launch one = launch_of("a", 1, 0), two = launch_of("a", 3, 0);
+    const struct gp_record one = launch_of("a", 1, 0), two = launch_of("a", 3, 0);
     assert_true(gp_launch_columns_add(c, &h200, &one));
     assert_true(gp_launch_columns_add(c, &h200, &two));
     json_t *j = columns_of(c);
@@ -139,7 +141,7 @@ static void launches_are_put_in_order(void **state)
     (void)state;
     struct gp_metrics *m = shipped();
     struct gp_launch_columns *c = gp_launch_columns_new(m);
-    struct gp_launch one = launch_of("b", 0, 0), two = launch_of("a", 1, 0);
+    struct gp_record one = launch_of("b", 0, 0), two = launch_of("a", 1, 0);
     one.start_ms = 1000;
     one.overhead_ms = 400;
     two.start_ms = 2400;
@@ -168,7 +170,7 @@ static void memory_is_bounded(void **state)
     struct gp_launch_columns *c = gp_launch_columns_new(m);
     const uint64_t launches = 2 * (uint64_t)GP_COLUMNS_MOST + 3;
     for (uint64_t i = 0; i < launches; i++) {
-        const struct gp_launch l = launch_of("a", i, i % 300);
+        const struct gp_record l = launch_of("a", i, i % 300);
         assert_true(gp_launch_columns_add(c, NULL, &l));
     }
     json_t *j = columns_of(c);
@@ -187,7 +189,7 @@ static void memory_is_bounded(void **state)
 static void curves_pass_through_the_kernel(void **state)
 {
     (void)state;
-    const struct gp_launch l = {.kernel = "a",
+    const struct gp_record l = {.kernel = "a",
                                 .grid = {100, 1, 1},
                                 .block = {256, 1, 1},
                                 .registers = 64,
@@ -216,6 +218,34 @@ static void curves_pass_through_the_kernel(void **state)
             now.warps_per_sm);
     }
     json_decref(j);
+    gp_text_free(&out);
+}
+
+/* ---- lines of the source ---- */
+
+/* Of sectors that would be there at best nothing is known: then none are wasted. */
+static void lines_have_no_count_that_was_not_made(void **state)
+{
+    (void)state;
+    const char *const functions[] = {"k"};
+    const struct gp_instruction_counts at[] = {
+        {0, 0x40, {[GP_COUNT_SECTORS] = 100, [GP_COUNT_THREADS] = 32}}};
+    const struct gp_lines lines = {
+        .source = {.kernel = "k",
+                   .cc = 90,
+                   .launches = 1,
+                   .kinds = 1u << GP_COUNT_SECTORS | 1u << GP_COUNT_THREADS,
+                   .function_count = 1,
+                   .functions = functions,
+                   .instruction_count = 1,
+                   .instructions = at,
+                   .code = ""},
+        .no_lines = "none"};
+    struct gp_text out = {0};
+    gp_html_lines(&lines, &out);
+    assert_non_null(strstr(gp_text_string(&out), "\"sectors\":100"));
+    assert_null(strstr(gp_text_string(&out), "wasted"));
+    assert_null(strstr(gp_text_string(&out), "lanes"));
     gp_text_free(&out);
 }
 
@@ -270,6 +300,7 @@ int main(void)
         cmocka_unit_test(launches_are_put_in_order),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(curves_pass_through_the_kernel),
+        cmocka_unit_test(lines_have_no_count_that_was_not_made),
         cmocka_unit_test(roofs_are_measured_or_nominal),
         cmocka_unit_test(a_simulated_gpu_has_no_measured_roof),
     };

@@ -1,5 +1,5 @@
 /* The data that the file holds, made easy to ask. A profile has kernels; a kernel has a number (its
- * place by time), a color and numbers by metric. */
+ * rank by time), a color and numbers by metric. */
 
 const PALETTE = ['#4c78d8', '#e8a317', '#e4572e', '#2fa58f', '#a05fd6', '#4aa63c', '#e377a8',
                  '#7aa5f0', '#a0714f', '#c7b42c'];
@@ -49,6 +49,10 @@ function value(kernel, metric) {
     const s = stat(kernel, metric);
     return s && isNumber(s.mean) ? s.mean : NaN;
 }
+
+/* "12 %", of the GPU time; "~12 %" where measured launches stand for others. */
+const shareText = kernel => isNumber(kernel.share)
+    ? `${kernel.estimated ? '~' : ''}${percent(kernel.share)}` : '–';
 
 const metricOf = (profile, name) => profile.metrics[profile.metricIndex.get(name)];
 const hasMetric = (profile, name) => profile.kernels.some(k => isNumber(value(k, name)));

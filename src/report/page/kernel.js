@@ -16,7 +16,7 @@ function launchFacts(kernel) {
     const o = kernel.occupancy, shared = kernel.shared[0] + kernel.shared[1];
     return h('dl', {class: 'facts'},
         fact('GPU time', kernel.timed ? format(kernel.seconds, 's') : '–',
-             isNumber(kernel.share) ? percent(kernel.share) : ''),
+             isNumber(kernel.share) ? shareText(kernel) : ''),
         fact('Launches', grouped(kernel.launches),
              kernel.measured < kernel.launches ? `${grouped(kernel.measured)} measured` : ''),
         fact('Average', format(value(kernel, 'duration'), 's')),
@@ -47,9 +47,8 @@ function adviceItem(advice, kernel) {
 }
 
 function gainText(advice) {
-    const most = advice.up_to ? 'up to ' : '', own = percent(advice.kernel_gain);
-    return isNumber(advice.gain) ? `saves ${most}${percent(advice.gain)} of the GPU time` +
-        (advice.kernel >= 0 ? ` (${own} of the kernel’s)` : '') : `saves ${most}${own} of the kernel’s time`;
+    return `saves ${advice.saves} of the GPU time` +
+        (advice.kernel >= 0 ? ` (${advice.saves_kernel} of the kernel’s)` : '');
 }
 
 /* "DRAM, 93 %": what bounds a kernel and how much of that it uses. */
@@ -227,7 +226,8 @@ function sourceRow(line, names, most) {
             const cell = h('td', {class: count ? 'bar' : ''}, count ? grouped(count) : '');
             cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
             return cell;
-        }), h('td', {class: 'code'}, line.text));
+        }), h('td', {class: 'code'}, line.text, line.chains.map((chain, i) => h('div', {class: 'muted'},
+            `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and at more places' : ''}`))));
 }
 
 function sourceSection(kernel) {
@@ -308,18 +308,18 @@ function overTimeSection(kernel) {
 /* ---- all of it ---- */
 
 function kernelPage(kernel, other) {
-    const twin = partner(kernel, other);
+    const match = partner(kernel, other);
     const next = kernel.profile.kernels[kernel.number + 1];
     const last = kernel.profile.kernels[kernel.number - 1];
     const dot = h('span', {class: 'dot'});
     dot.style.background = kernel.color;
     const sections = [launchFacts(kernel), boundSection(kernel), adviceSection(kernel), occupancySection(kernel),
-                      metricsSection(kernel, twin), sourceSection(kernel), overTimeSection(kernel)];
+                      metricsSection(kernel, match), sourceSection(kernel), overTimeSection(kernel)];
     return {sections: sections.filter(Boolean), head: h('header', {class: 'kernel-head'},
         h('nav', {class: 'toolbar', 'aria-label': 'kernels'}, h('a', {href: '#kernels', class: 'button'}, '← all kernels'),
             last && h('a', {href: `#${kernelHash(last)}`, class: 'button', rel: 'prev'}, 'more time'),
             next && h('a', {href: `#${kernelHash(next)}`, class: 'button', rel: 'next'}, 'less time')),
         h('h1', {tabindex: -1}, dot, kernel.name),
-        other && h('p', {class: 'muted'}, twin ? `Beside it, as B: ${twin.name} [${extent(twin.block)}]`
-                                               : 'Profile B has no launch of it.'))};
+        other && h('p', {class: 'muted'}, match ? `Beside it, as B: ${match.name} [${extent(match.block)}]`
+                                            : 'Profile B has no launch of it.'))};
 }

@@ -53,7 +53,7 @@ function timeBars(profile) {
     };
     return h('ol', {class: 'bytime'}, shown.map(k => h('li', {},
         h('a', {href: `#${kernelHash(k)}`, title: k.name}, shorten(k.label, 64)),
-        h('span', {class: 'share'}, isNumber(k.share) ? percent(k.share) : '–'), bar(k.share, k.color),
+        h('span', {class: 'share'}, shareText(k)), bar(k.share, k.color),
         h('span', {class: 'muted', title: `${format(value(k, 'duration'), 's')} × ${grouped(k.launches)}`},
             k.bound.known ? boundText(k) : `${format(value(k, 'duration'), 's')} × ${grouped(k.launches)}`))),
         rest.length > 0 && h('li', {}, h('a', {href: '#kernels'}, `${plural(rest.length, 'more kernel')}`),
@@ -96,7 +96,9 @@ function overviewSection(shown) {
     const [a, b] = shown, changes = worthMost(a);
     return h('section', {id: 'overview'}, shown.map(p => aboutProfile(p, shown.length > 1)), tiles(a, b),
         h('div', {class: 'columns'},
-            h('div', {}, h('h2', {}, 'Kernels by time'), timeBars(a)),
+            h('div', {}, h('h2', {}, 'Kernels by time'), timeBars(a),
+                a.kernels.some(k => k.estimated) && h('p', {class: 'muted'},
+                    '~: the time of the measured launches stands for all launches')),
             h('div', {}, h('h2', {}, 'Changes worth most'), changes.length > 0
                 ? h('ol', {class: 'advice'}, changes)
                 : h('p', {class: 'muted'}, noChange(a)))));

@@ -161,7 +161,7 @@ function rooflineTooltip(raw, level) {
     if (band && isNumber(band.nominal))
         lines.push(`${percent(y / x / band.nominal)} of the nominal bandwidth of ${level.name}`);
     if (isNumber(kernel.share))
-        lines.push(`${percent(kernel.share)} of the GPU time`);
+        lines.push(`${shareText(kernel)} of the GPU time`);
     return lines;
 }
 

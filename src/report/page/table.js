@@ -12,7 +12,7 @@ function kernelColumns(shown) {
     const profile = shown[0], other = shown[1];
     const columns = [
         {id: 'kernel', head: 'Kernel', text: k => k.label, sort: k => k.label.toLowerCase(), cell: nameCell},
-        {id: 'share', head: 'Time %', sort: k => k.share, text: k => isNumber(k.share) ? percent(k.share) : '–',
+        {id: 'share', head: 'Time %', sort: k => k.share, text: shareText,
          bar: k => k.share},
         {id: 'seconds', head: other ? 'Time A' : 'Time', sort: k => k.timed ? k.seconds : NaN,
          text: k => k.timed ? format(k.seconds, 's') : '–'},

@@ -1,4 +1,5 @@
-/* Light and dark, what Chart.js is told of it, and the charts that are there to be drawn anew. */
+/* Light and dark, the settings of Chart.js that follow from it, and the charts, drawn anew when it
+ * changes. */
 
 const theme = {
     choice: 'auto', /* or 'light', 'dark' */

@@ -77,7 +77,7 @@ function drawTimeline(view) {
     view.scale = (width - view.left - 4) / (view.to - view.from);
     ctx.fillStyle = cssColor('--grid');
     model.names.forEach((name, row) => {
-        ctx.fillStyle = cssColor('--lane');
+        ctx.fillStyle = cssColor('--track');
         ctx.fillRect(view.left, 3 + row * ROW, width - view.left - 4, ROW - 4);
         ctx.fillStyle = cssColor('--muted');
         if (view.left > 100)

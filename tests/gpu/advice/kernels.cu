@@ -3,7 +3,7 @@
 //
 //   kernels NAME before|after      a
 //   kernels NAME                   a control
-//   kernels --list                 all of them: pair NAME RULE, control NAME
+//   kernels --list                 all of them: pair|control NAME RULE METRICS
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -469,7 +469,7 @@ __global__ void loads_before(float *out, const float *in, int n)
     int threads = gridDim.x * blockDim.x;
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
-        sum = sum * 0.5f + in[i]; // defect: loads
+        sum = sum * 0.5f + in[i]; // defect: loads loads_wait
         asm volatile("" : "+f"(sum));
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
@@ -585,6 +585,158 @@ static void matrix(bool before)
             matrix_after<<<dim3(n / 64, n / 64), 128>>>(c, ha, hb, n);
 }
 
+// ---- 18 structs: members of structs of 32 bytes in shared memory -----------------------------------------
+struct Body {
+    double v, x, y, z;
+};
+__global__ void structs_before(double *out, const double *in, int rounds)
+{
+    __shared__ Body bodies[128];
+    int t = threadIdx.x;
+    double sum = 0;
+    bodies[t] = {in[t], in[t] + 1, in[t] + 2, in[t] + 3};
+    __syncthreads();
+    for (int r = 0; r < rounds; r++)
+        sum += bodies[(t + r) % 128].x; // defect: structs
+    out[blockIdx.x * blockDim.x + t] = sum;
+}
+__global__ void structs_after(double *out, const double *in, int rounds)
+{
+    __shared__ double v[128], x[128], y[128], z[128];
+    int t = threadIdx.x;
+    double sum = 0;
+    v[t] = in[t], x[t] = in[t] + 1, y[t] = in[t] + 2, z[t] = in[t] + 3;
+    __syncthreads();
+    for (int r = 0; r < rounds; r++)
+        sum += x[(t + r) % 128];
+    out[blockIdx.x * blockDim.x + t] = sum + v[0] + y[0] + z[0];
+}
+static void structs(bool before)
+{
+    double *in = allocate<double>(128), *out = allocate<double>((size_t)sms * 16 * 128);
+    for (int i = 0; i < LAUNCHES; i++)
+        (before ? structs_before : structs_after)<<<sms * 16, 128>>>(out, in, 2000);
+}
+
+// ---- 19 lane: one lane of each warp works ------------------------------------------------------------------
+__global__ void lane_before(float *out, int rounds)
+{
+    if (threadIdx.x % 32 == 0) // defect: lane
+        for (int k = 0; k < 32; k++)
+            out[blockIdx.x * blockDim.x + threadIdx.x + k] = step(k, rounds);
+}
+__global__ void lane_after(float *out, int rounds)
+{
+    out[blockIdx.x * blockDim.x + threadIdx.x] = step(threadIdx.x % 32, rounds);
+}
+static void lane(bool before)
+{
+    float *out = allocate<float>((size_t)sms * 128);
+    for (int i = 0; i < LAUNCHES; i++)
+        (before ? lane_before : lane_after)<<<sms, 128>>>(out, 2000);
+}
+
+// ---- 20 barrier: one warp works, seven wait for it ---------------------------------------------------------
+__device__ float share_of_work(float x, int steps)
+{
+#pragma unroll 1
+    for (int s = 0; s < steps; s++)
+        x = x * 1.0001f + 0.5f;
+    return x;
+}
+__global__ void barrier_before(float *out, int rounds)
+{
+    __shared__ float result[32];
+    float sum = 0;
+    for (int r = 0; r < rounds; r++) {
+        if (threadIdx.x < 32)
+            result[threadIdx.x] = share_of_work(threadIdx.x + sum, 512);
+        __syncthreads(); // defect: barrier
+        sum += result[threadIdx.x % 32];
+        __syncthreads();
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+__global__ void barrier_after(float *out, int rounds)
+{
+    __shared__ float result[256];
+    float sum = 0;
+    for (int r = 0; r < rounds; r++) {
+        result[threadIdx.x] = share_of_work(threadIdx.x + sum, 512 / 8);
+        __syncthreads();
+        sum += result[255 - threadIdx.x];
+        __syncthreads();
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+static void barrier(bool before)
+{
+    float *out = allocate<float>((size_t)sms * 256);
+    for (int i = 0; i < LAUNCHES; i++)
+        (before ? barrier_before : barrier_after)<<<sms, 256>>>(out, 100);
+}
+
+// ---- 21 chase: each load from shared memory needs the one before; and eight at a time ----------------------
+template <int CHAINS> __device__ int chase(int rounds)
+{
+    __shared__ int next[1024];
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x)
+        next[i] = (i + 32) % 1024;
+    __syncthreads();
+    int at[CHAINS], sum = 0;
+#pragma unroll
+    for (int c = 0; c < CHAINS; c++)
+        at[c] = (threadIdx.x + 32 * c) % 1024;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++)
+#pragma unroll
+        for (int c = 0; c < CHAINS; c++)
+            at[c] = next[at[c]]; // defect: chase
+#pragma unroll
+    for (int c = 0; c < CHAINS; c++)
+        sum += at[c];
+    return sum;
+}
+__global__ void chase_before(int *out, int rounds)
+{
+    out[blockIdx.x * blockDim.x + threadIdx.x] = chase<1>(rounds);
+}
+__global__ void chase_after(int *out, int rounds)
+{
+    out[blockIdx.x * blockDim.x + threadIdx.x] = chase<8>(rounds / 8);
+}
+static void chase_case(bool before)
+{
+    int *out = allocate<int>((size_t)sms * 128);
+    for (int i = 0; i < LAUNCHES; i++)
+        (before ? chase_before : chase_after)<<<sms, 128>>>(out, 16000);
+}
+
+// ---- 22 fences: one for each store ---------------------------------------------------------------------------
+__global__ void fences_before(float *out, int rounds)
+{
+    float *own = out + blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+        own[(size_t)(r % 16) * gridDim.x * blockDim.x] = r;
+        __threadfence(); // defect: fences
+    }
+}
+__global__ void fences_after(float *out, int rounds)
+{
+    float *own = out + blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++)
+        own[(size_t)(r % 16) * gridDim.x * blockDim.x] = r;
+    __threadfence();
+}
+static void fences(bool before)
+{
+    float *out = allocate<float>((size_t)sms * 8 * 256 * 16);
+    for (int i = 0; i < LAUNCHES; i++)
+        (before ? fences_before : fences_after)<<<sms * 8, 256>>>(out, 160);
+}
+
 // ---- controls --------------------------------------------------------------------------------------------
 __global__ void copy_kernel(float4 *out, const float4 *in)
 {
@@ -687,6 +839,7 @@ static const struct {
     const char *name, *rule; // of a control: rules that it must not get, "*": any
     bool pair;
     void (*run)(bool before);
+    const char *metrics; // that it takes beyond the default
 } cases[] = {
     {"columns", "uncoalesced", true, columns},
     {"offset", "misaligned", true, offset},
@@ -705,6 +858,13 @@ static const struct {
     {"loads", "waiting", true, loads},
     {"grid", "small_grid", true, grid},
     {"matrix", "tensor_cores", true, matrix},
+    {"structs", "bank_conflicts", true, structs},
+    {"lane", "single_lanes", true, lane},
+    {"barrier", "barriers", true, barrier, ",stalls"},
+    {"chain_waits", "dependency", true, chain, ",stalls"},
+    {"loads_wait", "memory_latency", true, loads, ",stalls"},
+    {"chase", "shared_latency", true, chase_case, ",stalls"},
+    {"fences", "fences", true, fences, ",stalls"},
     {"copy", "*", false, copy},
     {"broadcast", "*", false, broadcast},
     {"all_members", "*", false, all_members},
@@ -716,7 +876,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !std::strcmp(argv[1], "--list")) {
         for (auto &c : cases)
-            std::printf("%s %s %s\n", c.pair ? "pair" : "control", c.name, c.rule);
+            std::printf("%s %s %s default%s\n", c.pair ? "pair" : "control", c.name, c.rule,
+                        c.metrics ? c.metrics : "");
         return 0;
     }
     int device;

@@ -23,7 +23,7 @@ def show(name, *arrays):
 
 
 def deterministic_torch():
-    """PyTorch, told to use nothing whose results differ from run to run."""
+    """PyTorch, set to use nothing with results that differ from run to run."""
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     try:
         import torch

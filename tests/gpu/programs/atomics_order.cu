@@ -1,13 +1,13 @@
 /* Results that depend on the order in which atomics happen, other on every run: what is left has to
- * be the work of one whole run, not a mixture of two. Each thread takes a ticket and the sum of
- * what those before it added, in one atomic; the sums then have to follow from the tickets. */
+ * be the work of one whole run, not a mixture of two. Each thread takes a number and the sum of
+ * what those before it added, in one atomic; the sums then have to follow from the numbers. */
 #include "check.h"
 #include <math.h>
 #include <vector>
 
 #define N 20000
 #define LAUNCHES 10
-#define TICKET 40
+#define NUMBER_AT 40
 
 __global__ void take(unsigned long long *counter, unsigned *order, unsigned long long *before,
                      float *total)
@@ -15,9 +15,9 @@ __global__ void take(unsigned long long *counter, unsigned *order, unsigned long
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= N)
         return;
-    unsigned long long got = atomicAdd(counter, (1ull << TICKET) + i);
-    order[got >> TICKET] = i;
-    before[got >> TICKET] = got & ((1ull << TICKET) - 1);
+    unsigned long long got = atomicAdd(counter, (1ull << NUMBER_AT) + i);
+    order[got >> NUMBER_AT] = i;
+    before[got >> NUMBER_AT] = got & ((1ull << NUMBER_AT) - 1);
     atomicAdd(total, 1.0f / (1 + i));
 }
 
@@ -47,9 +47,9 @@ int main()
     std::vector<int> seen(N);
     for (int t = 0; t < all; t++) {
         int launch = t / N;
-        REQUIRE(order[t] < N && seen[order[t]] == launch, "ticket %d: thread %u", t, order[t]);
+        REQUIRE(order[t] < N && seen[order[t]] == launch, "number %d: thread %u", t, order[t]);
         seen[order[t]]++;
-        REQUIRE(before[t] == sum, "ticket %d: the sum is %llu, not %llu", t, before[t], sum);
+        REQUIRE(before[t] == sum, "number %d: the sum is %llu, not %llu", t, before[t], sum);
         sum += order[t];
     }
     for (int i = 0; i < N; i++)

@@ -1,4 +1,5 @@
-/* Twenty thousand launches in a row, every tenth of another kernel; each depends on the one before. */
+/* many_launches [N]: twenty thousand launches in a row, every tenth of another kernel; each depends on
+ * the one before. */
 #include "check.h"
 
 __global__ void common(unsigned *x, int n)
@@ -15,9 +16,9 @@ __global__ void rare(unsigned *x, int n)
         x[i] = 5 * x[i] + 3;
 }
 
-int main()
+int main(int argc, char **argv)
 {
-    const int n = 10000, launches = 20000;
+    const int n = 10000, launches = argc > 1 ? atoi(argv[1]) : 20000;
     static unsigned host[n];
     unsigned *x, expected = 0;
     CHECK(cudaMalloc(&x, sizeof(host)));

@@ -6,7 +6,7 @@
 
 static CUcontext popped;
 
-struct place {
+struct owner {
     CUcontext context;
     CUmodule module;
     CUfunction function;
@@ -14,7 +14,7 @@ struct place {
     unsigned factor, calls, expected[N];
 };
 
-static void enter(struct place *p, CUdevice device, const char *name, unsigned factor)
+static void enter(struct owner *p, CUdevice device, const char *name, unsigned factor)
 {
 #if CUDA_VERSION >= 13000
     CUctxCreateParams ordinary = {};
@@ -33,7 +33,7 @@ static void enter(struct place *p, CUdevice device, const char *name, unsigned f
     DRIVER(cuCtxPopCurrent(&popped));
 }
 
-static void launch(struct place *p)
+static void launch(struct owner *p)
 {
     void *parameters[] = {&p->data};
     DRIVER(cuCtxPushCurrent(p->context));
@@ -44,7 +44,7 @@ static void launch(struct place *p)
     p->calls++;
 }
 
-static unsigned leave(struct place *p)
+static unsigned leave(struct owner *p)
 {
     unsigned host[N], sum = 0;
     DRIVER(cuCtxPushCurrent(p->context));
@@ -61,7 +61,7 @@ static unsigned leave(struct place *p)
 
 int main()
 {
-    static struct place a, b;
+    static struct owner a, b;
     CUdevice device = 0;
     unsigned sum = 0;
     DRIVER(cuInit(0));

@@ -158,17 +158,22 @@ __global__ void read_l2(const float4 *from, float *out, int rounds, int times)
         *out = sum;
 }
 
-#define L1_ELEMENTS 1024 // of 16 bytes: well within L1
+#define L1_ELEMENTS 1024 // of 16 bytes: well within L1; a power of two
 
-// Each block reads the same 16 KiB again and again: from L1 after the first time.
-__global__ void read_l1(const float4 *from, float *out, int times)
+// Each block reads the same 16 KiB again and again: from L1 after the first time. Each round begins `shift`
+// elements further on, which the compiler does not know: else its loads would be the same in each round, and
+// the assembler would take them out of the loop.
+__global__ void read_l1(const float4 *from, float *out, int times, unsigned shift)
 {
     float sum = 0;
-    const float4 *own = from + threadIdx.x;
-    for (int t = 0; t < times; t++)
+    unsigned begin = threadIdx.x;
+#pragma unroll 1
+    for (int t = 0; t < times; t++) {
 #pragma unroll
-        for (int i = 0; i < L1_ELEMENTS; i += 256)
-            sum += load_l1(own + i);
+        for (unsigned i = 0; i < L1_ELEMENTS; i += 256)
+            sum += load_l1(from + (begin + i) % L1_ELEMENTS);
+        begin += shift;
+    }
     if (sum == 12345)
         *out = sum;
 }
@@ -201,12 +206,12 @@ static double l2_reads(int sms, size_t l2_bytes)
 
 static double l1_reads(int sms)
 {
-    const int blocks = sms * 8, times = 4096;
+    const int blocks = sms * 8, times = 4096, line = 128 / 16;
     float4 *from;
     CHECK(cudaMalloc(&from, L1_ELEMENTS * 16));
     CHECK(cudaMemset(from, 1, L1_ELEMENTS * 16));
     double read = 16.0 * L1_ELEMENTS * times * blocks;
-    double rate = best(read, [&] { read_l1<<<blocks, 256>>>(from, (float *)from, times); });
+    double rate = best(read, [&] { read_l1<<<blocks, 256>>>(from, (float *)from, times, line); });
     CHECK(cudaFree(from));
     return rate;
 }

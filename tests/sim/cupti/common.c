@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cupti_version.h>
@@ -44,6 +45,12 @@ bool gpusim_cupti_fault(const char *name)
     const struct gpusim_backend *driver = gpusim_driver();
 
     return driver && driver->fault(name);
+}
+
+void gpusim_takes_ms(unsigned ms)
+{
+    if (gpusim_cupti_fault("slowcounters"))
+        (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
 }
 
 _Noreturn void gpusim_crash(const char *what)

@@ -1,6 +1,6 @@
 /*
- * What the parts of the simulated CUPTI share: the driver behind it, who may count, and the places
- * where the real one does not answer but crash.
+ * What the parts of the simulated CUPTI share: the driver behind it, which client may count, and
+ * the functions where the real one does not answer but crash.
  */
 #ifndef GPUSIM_CUPTI_SIM_H
 #define GPUSIM_CUPTI_SIM_H
@@ -30,6 +30,9 @@ void gpusim_counters_give_back(CUcontext owner, int device);
 
 /* Was cuptiProfilerInitialize called? */
 bool gpusim_profiler_initialized(void);
+
+/* Sleeps so long where counters are to be as slow as on a real machine (slowcounters). */
+void gpusim_takes_ms(unsigned ms);
 
 /* Does a parameter structure have at least the fields that this library knows? */
 #define GPUSIM_SIZE_IS_RIGHT(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)

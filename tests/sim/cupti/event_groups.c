@@ -80,7 +80,7 @@ static uint32_t counting_instances(const struct group *g)
     return g->all_instances ? countable : 1;
 }
 
-/* Hands out a value the way all attribute calls do: the size is checked, and told. */
+/* Hands out a value the way all attribute calls do: the size is checked, and returned. */
 static CUptiResult answer(size_t *size, void *out, const void *value, size_t bytes)
 {
     if (!size || !out)
@@ -519,7 +519,7 @@ static struct group *group_in_set(CUcontext context, int device, CUpti_EventGrou
     return g;
 }
 
-static CUptiResult place_event(CUcontext context, int device, CUpti_EventGroupSets *sets,
+static CUptiResult add_to_sets(CUcontext context, int device, CUpti_EventGroupSets *sets,
                                uint32_t first, CUpti_EventID event)
 {
     for (uint32_t i = 0; i < sets->numSets; i++) {
@@ -563,7 +563,7 @@ CUptiResult CUPTIAPI cuptiEventGroupSetsCreate(CUcontext context, size_t eventId
     /* Dealt out in turn when more sets were asked for than are needed, else filled one by one. */
     for (size_t i = 0; i < count && result == CUPTI_SUCCESS; i++)
         result =
-            place_event(context, device, sets, sets_wanted() ? (uint32_t)i : 0, eventIdArray[i]);
+            add_to_sets(context, device, sets, sets_wanted() ? (uint32_t)i : 0, eventIdArray[i]);
     if (result != CUPTI_SUCCESS) {
         (void)cuptiEventGroupSetsDestroy(sets);
         return result;

@@ -152,16 +152,16 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
         return CUPTI_ERROR_INVALID_PARAMETER;
     for (size_t i = 0; i < pParams->numMetrics; i++) {
         struct gpusim_metric metric;
-        int place;
+        int index;
         if (!pParams->ppMetricNames[i] || !gpusim_metric_parse(pParams->ppMetricNames[i], &metric))
             return CUPTI_ERROR_INVALID_METRIC_NAME;
-        place = gpusim_data_place(data, metric.base);
+        index = gpusim_data_index(data, metric.base);
         /* What was not collected is not a number; nor is a range that is not there. */
         pParams->pMetricValues[i] =
-            place < 0 || pParams->rangeIndex >= data->ranges
+            index < 0 || pParams->rangeIndex >= data->ranges
                 ? NAN
                 : gpusim_metric_value(
-                      &metric, &gpusim_data_samples(data, (uint32_t)pParams->rangeIndex)[place]);
+                      &metric, &gpusim_data_samples(data, (uint32_t)pParams->rangeIndex)[index]);
     }
     return CUPTI_SUCCESS;
 }

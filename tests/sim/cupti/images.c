@@ -131,7 +131,7 @@ int gpusim_data_range(struct gpusim_data_image *image, const char *name)
     return (int)image->ranges++;
 }
 
-int gpusim_data_place(const struct gpusim_data_image *image, uint32_t base)
+int gpusim_data_index(const struct gpusim_data_image *image, uint32_t base)
 {
     const uint32_t *bases = gpusim_data_bases(image);
 

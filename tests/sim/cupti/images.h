@@ -46,7 +46,7 @@ struct gpusim_sample *gpusim_data_samples(const struct gpusim_data_image *image,
 /* The range of that name, made if there is room for one more; -1 when there is not. */
 int gpusim_data_range(struct gpusim_data_image *image, const char *name);
 
-/* The counter's place in each range's samples; -1 when the image was not made for it. */
-int gpusim_data_place(const struct gpusim_data_image *image, uint32_t base);
+/* The counter's index in each range's samples; -1 when the image was not made for it. */
+int gpusim_data_index(const struct gpusim_data_image *image, uint32_t base);
 
 #endif

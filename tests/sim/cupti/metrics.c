@@ -60,7 +60,7 @@ static bool find_base(const char *name, size_t length, unsigned *base)
     return false;
 }
 
-/* The word at the place, up to the next dot, among these; its index, or -1. */
+/* The word at `text`, up to the next dot, among these; its index, or -1. */
 static int next_word(const char **at, const char *const *words, int count)
 {
     size_t length = strcspn(*at, ".");

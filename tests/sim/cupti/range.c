@@ -66,7 +66,7 @@ bool gpusim_profiler_initialized(void)
 
 CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *pParams)
 {
-    (void)pParams; /* not even its size is looked at */
+    (void)pParams; /* not even its size is checked */
     if (!gpusim_driver())
         return CUPTI_ERROR_UNKNOWN;
     if (gpusim_driver()->fault("oldcupti"))
@@ -120,13 +120,13 @@ static void record(CUpti_RangeProfiler_Object *o, const char *name,
     samples = gpusim_data_samples(data, (uint32_t)range);
     for (uint32_t i = 0; i < o->config->count; i++) {
         const struct gpusim_config_counter *counter = &o->config->counters[i];
-        int place = gpusim_data_place(data, counter->base);
+        int index = gpusim_data_index(data, counter->base);
         struct gpusim_sample sample;
-        if (counter->pass != o->pass || place < 0)
+        if (counter->pass != o->pass || index < 0)
             continue;
         sample = gpusim_metric_sample(counter->base, result, gpusim_driver()->chip());
         sample.sum += drifts(counter->base);
-        gpusim_sample_add(&samples[place], &sample);
+        gpusim_sample_add(&samples[index], &sample);
     }
 }
 
@@ -190,6 +190,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     objects = o;
     pthread_mutex_unlock(&lock);
     pParams->pRangeProfilerObject = o;
+    gpusim_takes_ms(300);
     note("enable", 0);
     return CUPTI_SUCCESS;
 }
@@ -361,6 +362,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     o->depth = 0;
     o->overflowed = false;
     pthread_mutex_unlock(&lock);
+    gpusim_takes_ms(20);
     note("start", o->pass);
     /* Each kernel a range of its own: then kernels do not overlap. */
     o->watcher.serialize = o->mode == CUPTI_AutoRange;
@@ -386,6 +388,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *pPa
     if (!o->started)
         return CUPTI_ERROR_INVALID_OPERATION;
     sound = gpusim_driver()->synchronize(o->context);
+    gpusim_takes_ms(40);
     end_session(o);
     if (!sound)
         return CUPTI_ERROR_UNKNOWN;
@@ -458,6 +461,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_DecodeData_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeProfilerObject->ever_started)
         return CUPTI_ERROR_INVALID_PARAMETER;
+    gpusim_takes_ms(60);
     /* The counts are in the image since the kernel's end. Ranges too many are not owned up to. */
     pParams->numOfRangeDropped = 0;
     return CUPTI_SUCCESS;

@@ -205,7 +205,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Pa
         return why;
     if (c->enabled)
         return CUPTI_ERROR_INVALID_OPERATION;
-    /* The real one frees what it has allocated in the context, and looks at nothing before. */
+    /* The real one frees what it has allocated in the context, and checks nothing before. */
     if (c->configured_in && !gpusim_driver()->device_of(c->configured_in, &device))
         raise(SIGSEGV);
     free(c->metrics);

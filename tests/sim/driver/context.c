@@ -191,7 +191,7 @@ static void destroy_context(CUcontext context)
     gpusim_modules_free(context);
     gpusim_memory_free_all(context);
     gpusim_streams_free(context);
-    /* Threads may still have it on their stacks, and workers look at it once more: the struct
+    /* Threads may still have it on their stacks, and workers read it once more: the struct
      * stays, marked dead. A program creates few contexts. */
     context->kind = GPUSIM_DEAD;
     context->next = destroyed;

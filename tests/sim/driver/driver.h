@@ -45,7 +45,7 @@ struct gpusim_device {
     unsigned primary_refs;
     unsigned primary_flags;
     CUmemoryPool default_pool, current_pool;
-    struct gpusim_cache *l2; /* made when a launch is first looked at */
+    struct gpusim_cache *l2; /* made when a launch is first recorded */
     pthread_mutex_t l2_lock;
 };
 

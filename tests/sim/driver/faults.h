@@ -14,8 +14,8 @@
  *   refused             launches that CUPTI counts are refused
  *   pageable            the device says that its kernels can use the host's ordinary memory
  *
- * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowflush,
- * errno.
+ * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
+ * slowflush, errno.
  */
 #ifndef GPUSIM_FAULTS_H
 #define GPUSIM_FAULTS_H

@@ -1,4 +1,4 @@
-/* The driver's calls about functions, and about the kernels of libraries in their place. */
+/* The driver's calls about functions, and about the kernels of libraries instead of them. */
 #include "driver/faults.h"
 #include "driver/module.h"
 

@@ -1,4 +1,4 @@
-/* Graphs as programs make them by hand, look at them and change them. */
+/* Graphs as programs make them by hand, ask about them and change them. */
 #include <stdlib.h>
 #include <string.h>
 

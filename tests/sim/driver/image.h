@@ -34,7 +34,7 @@ struct gpusim_image_visitor {
 
 /*
  * Walks the image. A fat binary may hold its ELF files compressed; then nothing is visited, and the
- * caller is told that it was one.
+ * caller learns that it was one.
  */
 enum gpusim_image_kind gpusim_image_walk(const void *image,
                                          const struct gpusim_image_visitor *visitor);

@@ -349,7 +349,7 @@ CUfunction gpusim_function_of(CUfunction handle, CUcontext context, CUresult *wh
         }
         return handle;
     }
-    /* Launch calls take a library's kernel in a function's place. */
+    /* Launch calls take a library's kernel instead of a function. */
     kernel = (CUkernel)(void *)handle;
     if (kernel->kind != GPUSIM_LIBRARY_KERNEL || !library_alive(kernel->library))
         return NULL;

@@ -94,7 +94,7 @@ static void give_back_addresses(uint64_t start, uint64_t bytes)
 }
 
 /* The first range that ends behind the address. */
-static size_t place_of(uint64_t address)
+static size_t index_of(uint64_t address)
 {
     size_t low = 0, high = range_count;
 
@@ -120,7 +120,7 @@ static bool insert(struct gpusim_range range)
         ranges = more;
         range_capacity = capacity;
     }
-    at = place_of(range.start);
+    at = index_of(range.start);
     memmove(&ranges[at + 1], &ranges[at], (range_count - at) * sizeof(*ranges));
     range.id = ++last_id;
     ranges[at] = range;
@@ -215,7 +215,7 @@ static CUresult add_range(const struct gpusim_range *range, CUresult taken)
     size_t at;
 
     pthread_rwlock_wrlock(&ranges_lock);
-    at = place_of(range->start);
+    at = index_of(range->start);
     if (at < range_count && ranges[at].start < range->end)
         result = taken;
     else if (!insert(*range))
@@ -267,7 +267,7 @@ CUresult gpusim_memory_release(uint64_t address, unsigned kinds)
     size_t at;
 
     pthread_rwlock_wrlock(&ranges_lock);
-    at = place_of(address);
+    at = index_of(address);
     if (at < range_count && ranges[at].start == address && (kinds >> ranges[at].kind & 1)) {
         remove_at(at);
         result = CUDA_SUCCESS;
@@ -291,7 +291,7 @@ bool gpusim_memory_find(uint64_t address, struct gpusim_range *found)
     size_t at;
 
     pthread_rwlock_rdlock(&ranges_lock);
-    at = place_of(address);
+    at = index_of(address);
     known = at < range_count && ranges[at].start <= address;
     if (known)
         *found = ranges[at];

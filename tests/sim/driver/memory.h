@@ -1,6 +1,6 @@
 /*
  * Who owns which addresses. Device memory is handed out from a large stretch of addresses that the
- * process can never touch, as on a machine with a GPU; what is stored there lies at another place
+ * process can never touch, as on a machine with a GPU; what is stored there lies at another address
  * (the range's host). Pinned and managed memory has one address for both sides.
  */
 #ifndef GPUSIM_MEMORY_H

@@ -29,14 +29,14 @@ static void retire(CUfunction f)
 static CUfunction new_function(void)
 {
     static unsigned taken;
-    CUfunction *place = &retired, f;
+    CUfunction *link = &retired, f;
 
     pthread_mutex_lock(&retired_lock);
-    for (unsigned i = taken++ % 3; i > 0 && *place && (*place)->next; i--)
-        place = &(*place)->next;
-    f = *place;
+    for (unsigned i = taken++ % 3; i > 0 && *link && (*link)->next; i--)
+        link = &(*link)->next;
+    f = *link;
     if (f)
-        *place = f->next;
+        *link = f->next;
     pthread_mutex_unlock(&retired_lock);
     if (!f)
         return calloc(1, sizeof(*f));
@@ -190,7 +190,7 @@ CUfunction gpusim_module_function(CUmodule module, const char *name)
     for (CUfunction f = module->functions; f; f = f->next)
         if (strcmp(f->name, name) == 0)
             return f;
-    /* A compressed fat binary cannot be looked into: gpuprof's own kernels are taken to be there.
+    /* A compressed fat binary is not read: gpuprof's own kernels are taken to be there.
      */
     if (module->fatbin && strncmp(name, "gp_", 3) == 0 && gpusim_kernel_find(name)) {
         CUfunction f = add_named_function(module, name);

@@ -44,7 +44,7 @@ struct CUevent_st {
     enum gpusim_handle kind;
     CUcontext context;
     unsigned flags;
-    struct gpusim_task *task; /* the place it was last recorded at */
+    struct gpusim_task *task; /* behind which it was last recorded */
     struct gpusim_capture *capture;
     CUgraphNode *capture_nodes; /* or there, in a stream that was captured */
     size_t capture_node_count;
@@ -56,7 +56,7 @@ CUstream gpusim_stream(CUcontext context, CUstream handle, bool per_thread, CUre
 /*
  * Queues the work behind everything that stream order asks for, and behind after if that is not
  * NULL; or adds it to the graph if the stream is being captured, and then *task is NULL. A task
- * handed out must be let go of. The lock is held.
+ * handed out must be released. The lock is held.
  */
 CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct gpusim_task *after,
                        struct gpusim_task **task);

@@ -201,7 +201,7 @@ static CUresult fill(CUdeviceptr target, size_t pitch, unsigned size, uint32_t v
                                         .height = height,
                                         .size = size,
                                         .value = value}};
-    /* Memory that the host can look at is filled before the call returns. */
+    /* Memory that the host can read is filled before the call returns. */
     bool wait = sync && on_host(target);
 
     return gpusim_do(stream, per_thread, &work, wait ? GPUSIM_WAIT : GPUSIM_RETURN_AT_ONCE);

@@ -19,7 +19,7 @@ struct physical {
     CUcontext context;
     int device;
     int number;          /* what it is shared by: here a file descriptor that is none */
-    unsigned references; /* the handle, and every place it is mapped at */
+    unsigned references; /* the handle, and every address it is mapped at */
 };
 
 struct reservation {
@@ -38,7 +38,7 @@ static struct physical *physical_of(CUmemGenericAllocationHandle handle)
     return NULL;
 }
 
-static void let_go(struct physical *physical)
+static void release(struct physical *physical)
 {
     if (--physical->references > 0)
         return;
@@ -166,7 +166,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     pthread_mutex_lock(&gpusim_lock);
     p = physical_of(handle);
     if (p)
-        let_go(p);
+        release(p);
     pthread_mutex_unlock(&gpusim_lock);
     return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -294,7 +294,7 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
     } else {
         gpusim_context_wait(range.context);
         result = gpusim_memory_release(ptr, 1u << GPUSIM_MAPPED_MEMORY);
-        let_go(range.physical);
+        release(range.physical);
     }
     pthread_mutex_unlock(&gpusim_lock);
     return result;

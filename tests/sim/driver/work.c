@@ -68,7 +68,7 @@ CUresult gpusim_work_check(CUcontext context, const struct gpusim_work *work)
     }
 }
 
-/* The L2 cache sees copies and fills too, once anybody looks at it. */
+/* The L2 cache sees copies and fills too, once a launch is recorded. */
 static void sweep(CUcontext context, uint64_t address, uint64_t bytes, bool write)
 {
     struct gpusim_device *device = context->device;

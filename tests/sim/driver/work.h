@@ -8,7 +8,7 @@
 #include "driver/driver.h"
 
 enum gpusim_work_kind {
-    GPUSIM_MARK, /* nothing: a place in the order, as an event records it */
+    GPUSIM_MARK, /* nothing: a point in the order, as an event records it */
     GPUSIM_LAUNCH,
     GPUSIM_COPY,
     GPUSIM_FILL,

@@ -103,7 +103,7 @@ static void choose(void)
     const char *l1 = getenv("GPUSIM_L1");
 
     chosen = found ? *found : chips[0];
-    /* Kepler's L1 caches global loads or leaves them to L2, as the compiler was told. */
+    /* Kepler's L1 caches global loads or leaves them to L2, as the compiler was asked to. */
     if (l1 && strcmp(l1, "off") == 0)
         chosen.l1_lines = false;
 }

@@ -19,7 +19,7 @@ unsigned gpusim_units(const struct gpusim_access *access, uint32_t lanes, unsign
         last = (access->address[lane] + access->size - 1) / unit;
         for (uint64_t u = first; u <= last; u++) {
             bool known = false;
-            /* Neighbouring lanes mostly share a unit: look from the latest one back. */
+            /* Neighbouring lanes mostly share a unit: search from the latest one back. */
             for (unsigned i = count; i-- > 0 && !known;)
                 known = out[i] == u * unit;
             if (!known)

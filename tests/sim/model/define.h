@@ -18,7 +18,7 @@
         .param_size = {__VA_ARGS__},                         \
     }
 
-/* Most kernels begin with this: the thread's place in a one-dimensional grid. Three instructions.
+/* Most kernels begin with this: the thread's index in a one-dimensional grid. Three instructions.
  */
 #define LINEAR_INDEX(t) (INT(t, 3), (t)->bid.x * (t)->bdim.x + (t)->tid.x)
 

@@ -69,7 +69,7 @@ static void run_thread(void *argument)
     t->grid->kernel->run(t);
 }
 
-static void place_thread(struct gpusim_grid *grid, struct gpusim_dim block, unsigned index)
+static void begin_thread(struct gpusim_grid *grid, struct gpusim_dim block, unsigned index)
 {
     struct gpusim_thread *t = &grid->threads[index];
 
@@ -102,7 +102,7 @@ static void run_block_with_barriers(struct gpusim_grid *grid, unsigned threads,
         grid->threads[i].coroutine = &coroutines[i];
         gpusim_coroutine_start(&coroutines[i], run_thread, &grid->threads[i]);
     }
-    /* Each turn brings every living thread to its next barrier. */
+    /* Each round brings every living thread to its next barrier. */
     while (waiting && grid->outcome == GPUSIM_RAN) {
         waiting = false;
         for (unsigned i = 0; i < threads && grid->outcome == GPUSIM_RAN; i++) {
@@ -126,7 +126,7 @@ static void run_blocks(struct gpusim_grid *grid, struct gpusim_coroutine *corout
         for (b.y = 0; b.y < grid->grid.y; b.y++)
             for (b.x = 0; b.x < grid->grid.x && grid->outcome == GPUSIM_RAN; b.x++) {
                 for (unsigned i = 0; i < threads; i++)
-                    place_thread(grid, b, i);
+                    begin_thread(grid, b, i);
                 if (grid->recorder)
                     gpusim_recorder_block_begin(grid->recorder, threads);
                 if (coroutines)

@@ -71,7 +71,7 @@ struct gpusim_grid {
     /* The address of a global variable of the kernel's module; 0 when it has none of that name. */
     uint64_t (*symbol)(void *module, const char *name);
     void *module;
-    struct gpusim_recorder *recorder; /* NULL: run without looking */
+    struct gpusim_recorder *recorder; /* NULL: nothing is recorded */
     bool broken_restore;              /* gpuprof's restore kernel does nothing */
     bool in_graph;                    /* the launch is a graph's node */
     bool wrong_index, wrong_count;    /* of what its search found */
@@ -94,9 +94,9 @@ struct gpusim_coroutine;
 struct gpusim_thread {
     struct gpusim_dim tid, bid, bdim; /* threadIdx, blockIdx, blockDim */
     struct gpusim_grid *grid;
-    struct gpusim_lane *lane;           /* this thread's record, NULL when nobody looks */
+    struct gpusim_lane *lane;           /* this thread's record, NULL when nothing is recorded */
     struct gpusim_coroutine *coroutine; /* NULL in a kernel without barriers */
-    uint64_t iteration;                 /* which turn of which loops the thread is in */
+    uint64_t iteration; /* a hash of the loops and iterations that the thread is in */
 };
 
 /* Where parameter number i begins in the parameter block, by C's own alignment. */

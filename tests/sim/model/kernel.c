@@ -93,9 +93,9 @@ struct gpusim_loop gpusim_loop_begin(struct gpusim_thread *t, const struct gpusi
                                 .open = true};
 }
 
-void gpusim_loop_turn(struct gpusim_loop *loop)
+void gpusim_loop_next(struct gpusim_loop *loop)
 {
-    loop->thread->iteration = mix(loop->seed, ++loop->turn);
+    loop->thread->iteration = mix(loop->seed, ++loop->iterations);
 }
 
 void gpusim_loop_end(struct gpusim_loop *loop)

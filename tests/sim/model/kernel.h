@@ -1,6 +1,6 @@
 /*
  * How a simulated kernel is written: C per thread, every machine instruction through one of these
- * macros, so that whoever looks sees the same stream of instructions a GPU would execute.
+ * macros, so that a recorder sees the same stream of instructions a GPU would execute.
  *
  * Device pointers are ordinary typed pointers that must never be followed directly: LDG and STG
  * check the address and find the memory behind it. Shared memory is followed through LDS and STS.
@@ -39,7 +39,7 @@ enum gpusim_op {
     GPUSIM_OP_SHARED_ATOM
 };
 
-/* One place in a kernel's text: the machine instruction, as far as the model is concerned. */
+/* One line of a kernel's text: the machine instruction, as far as the model is concerned. */
 struct gpusim_site {
     enum gpusim_op op;
     int line;
@@ -109,7 +109,7 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
         (__typeof__(*(pointer)) *)gpusim_global(t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_RED, pointer), \
                                                 pointer, sizeof(*(pointer))),                    \
         (value), __ATOMIC_RELAXED))
-/* A look at memory that somebody else is changing: noted once, however often it is repeated. */
+/* A read of memory that somebody else is changing: noted once, however often it is repeated. */
 #define PEEK(pointer_in_host_memory) __atomic_load_n(pointer_in_host_memory, __ATOMIC_ACQUIRE)
 
 /* Shared memory: the block's own, statically declared first, then what the launch added. */
@@ -155,36 +155,36 @@ float gpusim_half(float value);
     } while (0)
 
 /*
- * A loop whose turns are told apart, so that lanes in the same turn are seen to run together and
+ * A loop with numbered iterations, so that lanes in the same one are seen to run together and
  * lanes that have left are not. Use as FOR(t, int i = 0, i < n, i++) { ... }; break, continue and
- * return work. The branch at the loop's end is noted in every turn.
+ * return work. The branch at the loop's end is noted in every iteration.
  */
 struct gpusim_loop {
     struct gpusim_thread *thread;
     uint64_t outer;
     uint64_t seed;
-    uint64_t turn;
+    uint64_t iterations;
     bool open;
 };
 
 struct gpusim_loop gpusim_loop_begin(struct gpusim_thread *t, const struct gpusim_site *site);
-void gpusim_loop_turn(struct gpusim_loop *loop);
+void gpusim_loop_next(struct gpusim_loop *loop);
 void gpusim_loop_end(struct gpusim_loop *loop);
 
-/* DO(t) { TURN; ... } while (AGAIN(t, condition)): a loop whose branch stands at its end, as
+/* DO(t) { ITERATION; ... } while (AGAIN(t, condition)): a loop whose branch stands at its end, as
  * compilers write it. */
 #define DO(t)                                                                        \
     for (struct gpusim_loop gpusim_loop_ __attribute__((cleanup(gpusim_loop_end))) = \
              gpusim_loop_begin(t, GPUSIM_SITE(GPUSIM_OP_CONTROL));                   \
          gpusim_loop_.open; gpusim_loop_.open = false)                               \
         do
-#define TURN gpusim_loop_turn(&gpusim_loop_)
+#define ITERATION gpusim_loop_next(&gpusim_loop_)
 #define AGAIN(t, condition) gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition))
 #define FOR(t, init, condition, step)                                                \
     for (struct gpusim_loop gpusim_loop_ __attribute__((cleanup(gpusim_loop_end))) = \
              gpusim_loop_begin(t, GPUSIM_SITE(GPUSIM_OP_CONTROL));                   \
          gpusim_loop_.open; gpusim_loop_.open = false)                               \
-        for (init; gpusim_loop_turn(&gpusim_loop_),                                  \
+        for (init; gpusim_loop_next(&gpusim_loop_),                                  \
                    gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition));     \
              step)
 

@@ -73,7 +73,7 @@ static void predicated(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(predicated, false, 8);
 
-/* One lane of each warp does the work, the others have gone home. */
+/* One lane of each warp does the work, the others have ended. */
 static void one_lane(struct gpusim_thread *t)
 {
     float *out = PARAM(t, 0, float *);
@@ -100,7 +100,7 @@ static void tensor_work(struct gpusim_thread *t)
     unsigned r = 0;
     DO(t)
     {
-        TURN;
+        ITERATION;
         TENSOR(t);
     }
     while (AGAIN(t, ++r < rounds))

@@ -70,11 +70,11 @@ static void global_counter(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(global_counter, false, );
 
-/* One counter for all threads, and each thread remembers that it has had a turn. */
+/* One counter for all threads, and each thread remembers that it was there. */
 static void atomic_counter(struct gpusim_thread *t)
 {
     uint32_t *counter = PARAM(t, 0, uint32_t *);
-    uint32_t *turns = PARAM(t, 1, uint32_t *);
+    uint32_t *visits = PARAM(t, 1, uint32_t *);
     unsigned n = PARAM(t, 2, unsigned);
     unsigned i = LINEAR_INDEX(t);
 
@@ -83,7 +83,7 @@ static void atomic_counter(struct gpusim_thread *t)
     {
         (void)ATOMIC_ADD(t, counter, 1u);
         INT(t, 3);
-        STG(t, &turns[i], LDG(t, &turns[i]) + 1);
+        STG(t, &visits[i], LDG(t, &visits[i]) + 1);
     }
     EXIT(t);
 }

@@ -115,7 +115,7 @@ void gpusim_recorder_block_begin(struct gpusim_recorder *r, unsigned threads)
 {
     unsigned sm;
 
-    gpusim_schedule_place(&r->schedule);
+    gpusim_schedule_add_block(&r->schedule);
     sm = r->schedule.sm;
     if (!r->l1[sm])
         r->l1[sm] = gpusim_cache_new(r->chip->l1_bytes, L1_WAYS);
@@ -211,8 +211,8 @@ static unsigned bucket_of(const struct gpusim_event *e)
 }
 
 /*
- * The instruction that this lane's event belongs to: the same place in the text in the same turn of
- * the same loops, and not yet executed by this lane. A new one if there is none.
+ * The instruction that this lane's event belongs to: the same line of the text in the same
+ * iteration of the same loops, and not yet executed by this lane. A new one if there is none.
  */
 static struct pending *line_up(struct gpusim_recorder *r, unsigned lane,
                                const struct gpusim_event *e)
@@ -287,7 +287,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 
 /*
  * How long a block takes when its SM is full of blocks like it: the wait of its slowest warp, or
- * the turn it must wait for at the schedulers, the pipes, the banks or the memory, if that is more.
+ * the wait for the schedulers, the pipes, the banks or the memory, if that is more.
  */
 static uint64_t block_cycles(const struct gpusim_recorder *r, uint64_t slowest)
 {

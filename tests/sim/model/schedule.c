@@ -19,7 +19,7 @@ static unsigned first_free_slot(const struct gpusim_schedule *s, unsigned sm)
     return best;
 }
 
-void gpusim_schedule_place(struct gpusim_schedule *s)
+void gpusim_schedule_add_block(struct gpusim_schedule *s)
 {
     uint64_t best = UINT64_MAX;
 

@@ -12,7 +12,7 @@
 struct gpusim_schedule {
     const struct gpusim_chip *chip;
     unsigned slots; /* blocks of this kernel that an SM holds */
-    unsigned sm;    /* of the block being placed */
+    unsigned sm;    /* of the block that begins */
     uint64_t start; /* of that block */
     uint64_t slot_free[GPUSIM_MAX_SMS][64];
     uint64_t next_start[GPUSIM_MAX_SMS];
@@ -24,7 +24,7 @@ void gpusim_schedule_init(struct gpusim_schedule *s, const struct gpusim_chip *c
                           unsigned slots);
 
 /* Chooses the SM (s->sm) for the next block. */
-void gpusim_schedule_place(struct gpusim_schedule *s);
+void gpusim_schedule_add_block(struct gpusim_schedule *s);
 
 /* That block lasts so many cycles; answers how many cycles this adds to its SM's busy time. */
 uint64_t gpusim_schedule_finish(struct gpusim_schedule *s, uint64_t cycles);

@@ -1,7 +1,7 @@
 /*
  * alike_linked COUNTxELEMENTS...: launches scale_in_place so many times on so many of its 256
  * threads' elements, always with the same grid and block: 100x256 3x200. A last argument `kill`
- * ends the process before anything of it can be told.
+ * ends the process before anything of it can be recorded.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"

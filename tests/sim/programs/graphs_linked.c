@@ -692,7 +692,7 @@ static void threads(void)
         MUST(cuGraphExecDestroy(of_thread[i]));
 }
 
-/* A context goes with graphs in it, and another one comes in its place. */
+/* A context goes with graphs in it, and another one replaces it. */
 static void contexts(void)
 {
     CUcontext primary = context;

@@ -15,16 +15,16 @@
 enum { N = 1000, BYTES = N * 4, LAUNCHES = 5 };
 
 /* A context, and the kernels in it. */
-struct place {
+struct owner {
     CUcontext context;
     CUmodule module;
 };
 
-static struct place places[2];
+static struct owner owners[2];
 
-static void enter(const struct place *place)
+static void enter(const struct owner *owner)
 {
-    MUST(cuCtxSetCurrent(place->context));
+    MUST(cuCtxSetCurrent(owner->context));
 }
 
 static uint32_t after(uint32_t i, unsigned launches)
@@ -65,27 +65,27 @@ static void check(const char *what, CUdeviceptr p, unsigned n, unsigned launches
     printf("%s: the last of %u is %u\n", what, n, seen[n - 1]);
 }
 
-static void launch(const struct place *place, const char *name, unsigned threads, void **params)
+static void launch(const struct owner *owner, const char *name, unsigned threads, void **params)
 {
     CUfunction f;
 
-    MUST(cuModuleGetFunction(&f, place->module, name));
+    MUST(cuModuleGetFunction(&f, owner->module, name));
     MUST(cuLaunchKernel(f, (threads + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
 }
 
 /* Updates as many elements, and as many before them. */
-static void work_on_own(const struct place *place, CUdeviceptr x)
+static void work_on_own(const struct owner *owner, CUdeviceptr x)
 {
     CUdeviceptr middle = x + BYTES / 2;
     uint32_t half = N / 2;
     void *params[] = {&middle, &half};
 
     for (int k = 0; k < LAUNCHES; k++)
-        launch(place, "reach_around", N, params);
+        launch(owner, "reach_around", N, params);
 }
 
 /* Updates the first word of what a table points to, so that only contents tell. */
-static void work_by_table(const struct place *place, CUdeviceptr x)
+static void work_by_table(const struct owner *owner, CUdeviceptr x)
 {
     CUdeviceptr table;
     uint32_t one = 1;
@@ -94,20 +94,20 @@ static void work_by_table(const struct place *place, CUdeviceptr x)
     MUST(cuMemAlloc(&table, sizeof(x)));
     MUST(cuMemcpyHtoD(table, &x, sizeof(x)));
     for (int k = 0; k < LAUNCHES; k++)
-        launch(place, "reach_table", 1, params);
+        launch(owner, "reach_table", 1, params);
     MUST(cuCtxSynchronize());
     MUST(cuMemFree(table));
 }
 
 /* Updates the first word, a list of one element: value, and the next one's address. */
-static void work_by_parameter(const struct place *place, CUdeviceptr x)
+static void work_by_parameter(const struct owner *owner, CUdeviceptr x)
 {
     uint32_t none[3] = {0};
     void *params[] = {&x};
 
     MUST(cuMemcpyHtoD(x, none, sizeof(none)));
     for (int k = 0; k < LAUNCHES; k++)
-        launch(place, "reach_list", 1, params);
+        launch(owner, "reach_list", 1, params);
 }
 
 static void check_word(const char *what, CUdeviceptr x, unsigned launches)
@@ -123,15 +123,15 @@ static void imported(void)
     MUST(cuIpcGetMemHandle(&handle, model));
     MUST(cuMemFree(model));
     MUST(cuIpcOpenMemHandle(&other, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
-    work_on_own(&places[0], own);
-    work_by_parameter(&places[0], other);
+    work_on_own(&owners[0], own);
+    work_by_parameter(&owners[0], other);
     check_word("imported", other, LAUNCHES);
-    work_by_table(&places[0], other);
+    work_by_table(&owners[0], other);
     check_word("imported, by a table", other, 2 * LAUNCHES);
     check("beside what is imported", own, N, LAUNCHES);
     MUST(cuIpcCloseMemHandle(other));
     again = make(); /* perhaps where the other was */
-    work_on_own(&places[0], again);
+    work_on_own(&owners[0], again);
     check("after the import", again, N, LAUNCHES);
     MUST(cuMemFree(again));
     MUST(cuMemFree(own));
@@ -143,8 +143,8 @@ static void exported(void)
     CUipcMemHandle handle;
 
     MUST(cuIpcGetMemHandle(&handle, given));
-    work_on_own(&places[0], own);
-    work_by_parameter(&places[0], given);
+    work_on_own(&owners[0], own);
+    work_by_parameter(&owners[0], given);
     check_word("exported", given, LAUNCHES);
     check("beside what is exported", own, N, LAUNCHES);
     MUST(cuMemFree(given));
@@ -161,8 +161,8 @@ static void host_pools(void)
 
     MUST(cuMemPoolCreate(&pool, &props));
     MUST(cuMemAllocFromPoolAsync(&host, BYTES, pool, NULL));
-    work_on_own(&places[0], own);
-    work_by_parameter(&places[0], host);
+    work_on_own(&owners[0], own);
+    work_by_parameter(&owners[0], host);
     check_word("a pool of the host's", host, LAUNCHES);
     check("beside a pool of the host's", own, N, LAUNCHES);
     MUST(cuMemFreeAsync(host, NULL));
@@ -177,19 +177,19 @@ static void apart(void)
     CUdeviceptr own[2];
 
     for (int i = 0; i < 2; i++) {
-        enter(&places[i]);
+        enter(&owners[i]);
         own[i] = make();
     }
     for (int i = 0; i < 2; i++) {
-        enter(&places[i]);
-        work_on_own(&places[i], own[i]);
+        enter(&owners[i]);
+        work_on_own(&owners[i], own[i]);
         check("apart", own[i], N, LAUNCHES);
     }
     for (int i = 0; i < 2; i++) {
-        enter(&places[i]);
+        enter(&owners[i]);
         MUST(cuMemFree(own[i]));
     }
-    enter(&places[0]);
+    enter(&owners[0]);
 }
 
 /* The first device may write what lies on the second. */
@@ -198,26 +198,26 @@ static void peers(void)
     CUdeviceptr own[2], other;
 
     for (int i = 0; i < 2; i++) {
-        enter(&places[i]);
+        enter(&owners[i]);
         own[i] = make();
     }
     other = make();
-    enter(&places[0]);
-    MUST(cuCtxEnablePeerAccess(places[1].context, 0));
-    work_on_own(&places[0], own[0]);
-    work_by_parameter(&places[0], other);
+    enter(&owners[0]);
+    MUST(cuCtxEnablePeerAccess(owners[1].context, 0));
+    work_on_own(&owners[0], own[0]);
+    work_by_parameter(&owners[0], other);
     check_word("on the other device", other, LAUNCHES);
-    work_by_table(&places[0], other);
+    work_by_table(&owners[0], other);
     check_word("on the other device, by a table", other, 2 * LAUNCHES);
-    enter(&places[1]);
-    work_on_own(&places[1], own[1]);
+    enter(&owners[1]);
+    work_on_own(&owners[1], own[1]);
     for (int i = 0; i < 2; i++) {
-        enter(&places[i]);
+        enter(&owners[i]);
         check("beside it", own[i], N, LAUNCHES);
         MUST(cuMemFree(own[i]));
     }
     MUST(cuMemFree(other));
-    enter(&places[0]);
+    enter(&owners[0]);
 }
 
 /* The first device may write what lies on the second, and is at work meanwhile. */
@@ -229,24 +229,24 @@ static void busy(void)
     MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
     *(uint32_t *)memory = 0;
-    enter(&places[1]);
+    enter(&owners[1]);
     own = make();
-    enter(&places[0]);
+    enter(&owners[0]);
     MUST(cuMemAlloc(&seen, 4));
-    MUST(cuCtxEnablePeerAccess(places[1].context, 0));
-    launch(&places[0], "wait_for_flag", 1, params);
-    enter(&places[1]);
-    work_on_own(&places[1], own);
+    MUST(cuCtxEnablePeerAccess(owners[1].context, 0));
+    launch(&owners[0], "wait_for_flag", 1, params);
+    enter(&owners[1]);
+    work_on_own(&owners[1], own);
     check("beside a GPU at work", own, N, LAUNCHES);
     __atomic_store_n((uint32_t *)memory, 7u, __ATOMIC_RELEASE);
-    enter(&places[0]);
+    enter(&owners[0]);
     MUST(cuCtxSynchronize());
-    enter(&places[1]);
+    enter(&owners[1]);
     fill(own, N);
-    work_on_own(&places[1], own);
+    work_on_own(&owners[1], own);
     check("beside a GPU at rest", own, N, LAUNCHES);
     MUST(cuMemFree(own));
-    enter(&places[0]);
+    enter(&owners[0]);
     MUST(cuMemFree(seen));
     MUST(cuMemFreeHost(memory));
 }
@@ -284,29 +284,29 @@ static void mapped(void)
 
     give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     fill(x, N);
-    work_on_own(&places[0], x);
+    work_on_own(&owners[0], x);
     check("mapped", x, N, LAUNCHES);
     give_access(x, unit, 1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    work_by_parameter(&places[0], x);
+    work_by_parameter(&owners[0], x);
     check_word("mapped for both", x, LAUNCHES);
-    work_on_own(&places[0], own);
+    work_on_own(&owners[0], own);
     check("beside what is mapped for both", own, N, LAUNCHES);
     give_access(x, unit, 1, CU_MEM_ACCESS_FLAGS_PROT_READ);
     fill(x, N);
-    work_on_own(&places[0], x);
+    work_on_own(&owners[0], x);
     check("mapped for one again", x, N, LAUNCHES);
 
     MUST(
         cuMemExportToShareableHandle(&number, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     fill(x, N);
-    work_by_table(&places[0], x);
+    work_by_table(&owners[0], x);
     check_word("mapped and exported", x, LAUNCHES);
     MUST(cuMemUnmap(x, unit));
     MUST(cuMemImportFromShareableHandle(&imported_memory, (void *)(intptr_t)number,
                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     MUST(cuMemMap(x, unit, 0, imported_memory, 0));
     give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    work_by_parameter(&places[0], x);
+    work_by_parameter(&owners[0], x);
     check_word("imported and mapped", x, LAUNCHES);
     MUST(cuMemUnmap(x, unit));
     MUST(cuMemRelease(imported_memory));
@@ -326,13 +326,13 @@ static void retained(void)
     give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     MUST(cuMemRetainAllocationHandle(&another, (void *)(uintptr_t)(x + 4)));
     fill(x, N);
-    work_on_own(&places[0], x);
+    work_on_own(&owners[0], x);
     check("retained", x, N, LAUNCHES);
     MUST(cuMemExportToShareableHandle(&number, another, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                       0));
-    work_by_parameter(&places[0], x);
+    work_by_parameter(&owners[0], x);
     check_word("exported by another handle", x, LAUNCHES);
-    work_on_own(&places[0], own);
+    work_on_own(&owners[0], own);
     check("beside it", own, N, LAUNCHES);
     MUST(cuMemUnmap(x, unit));
     MUST(cuMemRelease(another));
@@ -349,8 +349,8 @@ static void range(void)
 
     MUST(cuMemGetHandleForAddressRange(&number, given, BYTES, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD,
                                        0));
-    work_on_own(&places[0], own);
-    work_by_parameter(&places[0], given);
+    work_on_own(&owners[0], own);
+    work_by_parameter(&owners[0], given);
     check_word("given as a range", given, LAUNCHES);
     check("beside what is given", own, N, LAUNCHES);
     MUST(cuMemFree(given));
@@ -373,9 +373,9 @@ static void pools(void)
     MUST(cuMemPoolSetAccess(shared, &access, 1));
     MUST(cuMemAllocFromPoolAsync(&later, BYTES, shared, NULL));
     fill(own, N);
-    work_on_own(&places[0], own);
-    work_by_parameter(&places[0], before);
-    work_by_parameter(&places[0], later);
+    work_on_own(&owners[0], own);
+    work_by_parameter(&owners[0], before);
+    work_by_parameter(&owners[0], later);
     check("a pool of its own", own, N, LAUNCHES);
     check_word("a pool for both", before, LAUNCHES);
     check_word("a pool for both", later, LAUNCHES);
@@ -400,9 +400,9 @@ static void open_devices(void)
         exit(2);
     MUST(cuInit(0));
     for (int i = 1; i >= 0; i--) {
-        MUST(cuDevicePrimaryCtxRetain(&places[i].context, i));
-        enter(&places[i]);
-        MUST(cuModuleLoadData(&places[i].module, image));
+        MUST(cuDevicePrimaryCtxRetain(&owners[i].context, i));
+        enter(&owners[i]);
+        MUST(cuModuleLoadData(&owners[i].module, image));
     }
     free(image);
 }

@@ -33,7 +33,7 @@ static void paint(void)
         *p = PAINT;
 }
 
-static void look(const char *what, const unsigned char *before)
+static void check(const char *what, const unsigned char *before)
 {
     const unsigned char *lowest = stack;
     long used;
@@ -46,14 +46,14 @@ static void look(const char *what, const unsigned char *before)
                lowest == stack ? ", or more" : "");
 }
 
-/* The call, between two looks at the stack. errno and the floating-point exceptions stay. */
+/* The call, between two checks of the stack. errno and the floating-point exceptions stay. */
 #define TRY(call)                                                    \
     do {                                                             \
         const unsigned char *here = __builtin_frame_address(0);      \
         (void)feclearexcept(FE_ALL_EXCEPT);                          \
         paint();                                                     \
         MUST(call);                                                  \
-        look(#call, here);                                           \
+        check(#call, here);                                          \
         if (fetestexcept(FE_ALL_EXCEPT))                             \
             printf("%s raised a floating-point exception\n", #call); \
     } while (0)

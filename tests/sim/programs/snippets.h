@@ -332,23 +332,23 @@ static inline void snippet_atomics(struct work *w)
 {
     unsigned n = pick(w->options.size, 5000), block = pick(w->options.block_x, 256);
     unsigned launches = pick(w->options.launches, 3);
-    CUdeviceptr counter = allocate(w, 4), turns = allocate(w, n * 4);
+    CUdeviceptr counter = allocate(w, 4), visits = allocate(w, n * 4);
     uint32_t *seen = host_memory(n * 4);
     uint32_t total = 0;
-    void *params[] = {&counter, &turns, &n};
+    void *params[] = {&counter, &visits, &n};
 
     MUST(w->gpu->MemsetD32(counter, 0, 1));
-    MUST(w->gpu->MemsetD32(turns, 0, n));
+    MUST(w->gpu->MemsetD32(visits, 0, n));
     for (unsigned k = 0; k < launches; k++)
         launch(w, "atomic_counter", blocks_for(n, block), 1, block, 1, 0, NULL, params);
     download(w, &total, counter, 4);
-    download(w, seen, turns, n * 4);
+    download(w, seen, visits, n * 4);
     expect(total == launches * n, "atomics: total");
     for (unsigned i = 0; i < n; i++)
-        expect(seen[i] == launches, "atomics: turns");
+        expect(seen[i] == launches, "atomics: visits");
     printf("atomics: counted %u\n", total);
     MUST(w->gpu->MemFree(counter));
-    MUST(w->gpu->MemFree(turns));
+    MUST(w->gpu->MemFree(visits));
     free(seen);
 }
 

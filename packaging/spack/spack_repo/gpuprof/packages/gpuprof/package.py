@@ -21,7 +21,7 @@ class Gpuprof(MakefilePackage):
     depends_on("c", type="build")
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
-    # nvcc and headers; CUPTI is looked for at run time.
+    # nvcc and headers; CUPTI is found at run time.
     depends_on("cuda@12.6:", type=("build", "run"))
     # Archives of position-independent code, which the library links.
     depends_on("jansson~shared", type="build")

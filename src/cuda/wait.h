@@ -1,8 +1,7 @@
-/* Waiting for the GPU, but not for ever: a kernel may wait for the host, or for a kernel that is
- * not launched yet, and would never end while we hold its program up. Owns nothing; calls
- * cuda/driver. */
-#ifndef GPUPROF_CUDA_PATIENCE_H
-#define GPUPROF_CUDA_PATIENCE_H
+/* Bounded waits for the GPU: a kernel may wait for the host, or for a kernel that is not launched
+ * yet, and would never end while we hold its program up. */
+#ifndef GPUPROF_CUDA_WAIT_H
+#define GPUPROF_CUDA_WAIT_H
 
 #include "cuda/driver.h"
 

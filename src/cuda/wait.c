@@ -1,24 +1,19 @@
-#include "cuda/patience.h"
+#include "cuda/wait.h"
+
+#include "base/clock.h"
 
 #include <sched.h>
 #include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 CUresult gp_wait_for_event(CUevent event, double seconds)
 {
     /* Most kernels end within a millisecond; only for longer ones is it worth going to sleep. */
     const double spin_seconds = 1e-3;
     const struct timespec nap = {.tv_nsec = 200000};
-    double start = now();
+    double start = gp_clock_seconds();
     for (;;) {
         CUresult result = gp_cuda.cuEventQuery(event);
-        double waited = now() - start;
+        double waited = gp_clock_seconds() - start;
         if (result != CUDA_ERROR_NOT_READY || waited > seconds)
             return result;
         if (waited < spin_seconds)

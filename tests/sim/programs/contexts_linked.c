@@ -1,5 +1,5 @@
 /*
- * turns_linked CASE...: modules that come and go between launches, and contexts that take turns.
+ * contexts_linked CASE...: modules that come and go between launches, and contexts that take turns.
  * Each launch makes x = 2 * x + 1 of every element, so that one that runs twice, or from the wrong
  * memory, is seen.
  */
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { N = 1000, ROUNDS = 10, TURNS = 50 };
+enum { N = 1000, ROUNDS = 10, SWITCHES = 50 };
 
 /* Floats hold 2 ** k - 1 exactly up to k = 24: then it begins anew. */
 struct numbers {
@@ -301,7 +301,7 @@ static void contexts(const void *image, bool on_devices)
         begin(&numbers[i]);
         MUST(cuCtxPopCurrent(&popped));
     }
-    for (int turn = 0; turn < TURNS; turn++)
+    for (int k = 0; k < SWITCHES; k++)
         for (int i = 0; i < CONTEXTS; i++) {
             MUST(cuCtxPushCurrent(context[i]));
             advance(&numbers[i], f[i]);

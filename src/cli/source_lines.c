@@ -1,4 +1,4 @@
-#include "cli/places.h"
+#include "cli/source_lines.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -12,9 +12,10 @@ static const char *from_here(const char *path, const char *here)
                                                                                  : path;
 }
 
-void cli_visit_places(const struct gp_sources *sources,
-                      void (*take)(void *user, const char *kernel, const char *file, int line),
-                      void *user)
+void cli_visit_source_lines(const struct gp_sources *sources,
+                            void (*take)(void *user, const char *kernel, const char *file,
+                                         int line),
+                            void *user)
 {
     char *here = getcwd(NULL, 0);
     for (size_t i = 0; sources && i < gp_sources_count(sources); i++) {

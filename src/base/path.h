@@ -1,6 +1,6 @@
-/* Where a file is, or would be made. Owns nothing; calls base/text. */
-#ifndef GPUPROF_BASE_PLACE_H
-#define GPUPROF_BASE_PLACE_H
+/* File names: the folder of one, and whether two of them name one file. */
+#ifndef GPUPROF_BASE_PATH_H
+#define GPUPROF_BASE_PATH_H
 
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-#include "base/place.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* A file that is there by itself, with an empty name; one that is not by the folder it would be in
  * and the name it would have there. */
-struct place {
+struct target {
     struct stat about;
     struct gp_text name;
 };
@@ -43,36 +43,36 @@ static bool follow(struct gp_text *path)
     return true;
 }
 
-static bool find_new(const char *path, struct place *place)
+static bool find_new(const char *path, struct target *target)
 {
     struct gp_text folder = {0};
     const char *slash = strrchr(path, '/');
-    gp_text_add(&place->name, slash ? slash + 1 : path);
+    gp_text_add(&target->name, slash ? slash + 1 : path);
     gp_add_folder_of(path, &folder);
-    bool found = !folder.failed && !place->name.failed && stat(folder.data, &place->about) == 0;
+    bool found = !folder.failed && !target->name.failed && stat(folder.data, &target->about) == 0;
     gp_text_free(&folder);
     return found;
 }
 
-static bool find_place(const char *name, struct place *place)
+static bool find_target(const char *name, struct target *target)
 {
     struct gp_text path = {0};
     gp_text_add(&path, name);
     bool there = false, is_new = false, followed = true;
     for (int links = 0; followed && links < MOST_LINKS; links++) {
-        there = stat(gp_text_string(&path), &place->about) == 0;
+        there = stat(gp_text_string(&path), &target->about) == 0;
         is_new = !there && errno == ENOENT;
         followed = is_new && follow(&path);
     }
-    bool found = there || (is_new && !path.failed && find_new(gp_text_string(&path), place));
+    bool found = there || (is_new && !path.failed && find_new(gp_text_string(&path), target));
     gp_text_free(&path);
     return found;
 }
 
 bool gp_is_same_file(const char *a, const char *b)
 {
-    struct place x = {0}, y = {0};
-    bool same = find_place(a, &x) && find_place(b, &y) && !S_ISCHR(x.about.st_mode) &&
+    struct target x = {0}, y = {0};
+    bool same = find_target(a, &x) && find_target(b, &y) && !S_ISCHR(x.about.st_mode) &&
                 x.about.st_dev == y.about.st_dev && x.about.st_ino == y.about.st_ino &&
                 strcmp(gp_text_string(&x.name), gp_text_string(&y.name)) == 0;
     gp_text_free(&x.name);

@@ -1,0 +1,28 @@
+/* How much longer the program takes because of us. Owns the account.
+ *
+ * It is wall time: the time in which we hold up at least one thread of the program. Calls may lie
+ * in one another, and several threads may be held up at once; no moment counts twice. A program
+ * with other threads at work in that time is held up by less. Safe in signal handlers; takes no
+ * lock. */
+#ifndef GPUPROF_BASE_ADDED_TIME_H
+#define GPUPROF_BASE_ADDED_TIME_H
+
+/* Between these we hold up the calling thread. */
+void gp_added_begins(void);
+void gp_added_ends(void);
+
+/* Within these: what runs between them the program would do without us. May not lie in one another.
+ */
+void gp_added_pauses(void);
+void gp_added_resumes(void);
+
+/* Of the time counted, so many seconds are the program's own: it would have waited as long. */
+void gp_added_less(double seconds);
+
+/* The calling thread ends, wherever it was. */
+void gp_added_abandon(void);
+
+/* Seconds so far, up to this moment. */
+double gp_added_seconds(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* The time that passes, whatever is done to the clock on the wall. */
+#ifndef GPUPROF_BASE_CLOCK_H
+#define GPUPROF_BASE_CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some moment before this process. From any thread; leaves errno as it was. */
+double gp_clock_seconds(void);
+
+/* The moment `seconds` from now, for waits that end by CLOCK_MONOTONIC. */
+struct timespec gp_clock_after(double seconds);
+
+#endif

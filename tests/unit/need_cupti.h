@@ -1,0 +1,44 @@
+/* For tests that ask CUPTI's host library, which needs no GPU. */
+#ifndef GPUPROF_TESTS_NEED_CUPTI_H
+#define GPUPROF_TESTS_NEED_CUPTI_H
+
+#include "cuda/cupti.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* CUPTI loads its parts with RTLD_DEEPBIND, which the address sanitizer refuses to live with. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* Skips the test where there is no such library. */
+static inline void need_cupti(void)
+{
+    static const char *const wheel = "build/cuda/lib/libcupti.so.13";
+    const char *why = "the address sanitizer";
+    if (!SANITIZED && access(wheel, R_OK) == 0)
+        setenv("GPUPROF_CUPTI", wheel, 0);
+    if (!SANITIZED)
+        gp_real_dlsym_find();
+    if (!SANITIZED && gp_cupti_find(&why) && gp_cupti_has_ranges())
+        return;
+    print_message("skipped: %s\n", why);
+    skip();
+}
+
+#endif
