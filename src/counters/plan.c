@@ -65,8 +65,8 @@ static bool next_of_held(struct gp_plan *plan, const struct gp_means_to_count *m
     plan->given = false;
     if (plan->stage <= GP_STAGE_HARDWARE) {
         plan->stage = GP_STAGE_HARDWARE;
-        plan->given = !plan->broken && plan->hardware < m->hardware_passes &&
-                      plan->hardware <= m->sweep;
+        plan->given =
+            !plan->broken && plan->hardware < m->hardware_passes && plan->hardware <= m->sweep;
         *pass = plan->hardware;
         plan->hardware += plan->given;
         if (plan->given || m->sweep < fingerprints)

@@ -38,12 +38,12 @@ _Static_assert(GP_PLAN_INSTRUMENTED == GP_INSTRUMENTED_PASS, "one number for tha
 
 struct ticket {
     struct gp_plan plan;
-    unsigned hardware_passes;          /* made */
-    bool only_pass;                    /* there will be no other, so it is to be read by itself */
-    bool in_session;                   /* by the session that is open now, and not read yet */
-    bool range_read;                   /* what the Range Profiler counted is there */
-    bool by_sass;                      /* the SASS metrics have counted something of it */
-    bool held;                         /* its passes are made in sweeps */
+    unsigned hardware_passes; /* made */
+    bool only_pass;           /* there will be no other, so it is to be read by itself */
+    bool in_session;          /* by the session that is open now, and not read yet */
+    bool range_read;          /* what the Range Profiler counted is there */
+    bool by_sass;             /* the SASS metrics have counted something of it */
+    bool held;                /* its passes are made in sweeps */
     unsigned like; /* held: 1 + the ticket of the launch whose instrumented counters it takes */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or presumed */
@@ -623,8 +623,7 @@ static bool presume_held(struct gp_collection *c, unsigned ticket, const struct 
     unsigned other = 0;
     note_kind(t, run);
     if (!c->sass || !c->tells || c->list.witness_count < GP_ALL_WITNESSES || run->always ||
-        !run->parameters ||
-        !gp_recall_presume_early(c->recall, &t->kind, &fingerprint, &row))
+        !run->parameters || !gp_recall_presume_early(c->recall, &t->kind, &fingerprint, &row))
         return false;
     bool there = row || find_held(c, &fingerprint, &other);
     bool alike = there && (row ? agrees(c, ticket, row, c->list.witness_count)
@@ -722,9 +721,7 @@ static void recall_held(struct gp_collection *c, unsigned ticket)
     bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
     bool is_held = !row && !is_known && !gp_recall_distrusts(c->recall, &t->fingerprint) &&
                    find_held(c, &t->fingerprint, &other);
-    enum gp_finding finding = row       ? GP_FOUND_LEARNED
-                              : is_held ? GP_FOUND_UNLEARNED
-                                        : GP_FOUND_NONE;
+    enum gp_finding finding = row ? GP_FOUND_LEARNED : is_held ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
     if (row || is_held) {
         all = row ? agrees(c, ticket, row, c->list.witness_count)
                   : agree_with(c, ticket, other, c->list.witness_count);

@@ -292,7 +292,8 @@ static struct entry *presume(struct gp_recall *r, const struct gp_launch_kind *k
         return NULL;
     struct entry *e;
     HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
-    if (!e || (!e->known && !early) || e->launches + 1 >= e->next_check || ++k->asked % SPOT_CHECK == 0)
+    if (!e || (!e->known && !early) || e->launches + 1 >= e->next_check ||
+        ++k->asked % SPOT_CHECK == 0)
         return NULL;
     e->launches++;
     k->presumed++;

@@ -1,5 +1,5 @@
-/* What the program says of how its kernels are to run: it may not say something else before launches
- * that are held have been replayed. */
+/* What the program says of how its kernels are to run: it may not say something else before
+ * launches that are held have been replayed. */
 #include "hook/entry.h"
 
 /* Libraries say the same before each launch: that is no change. */

@@ -205,7 +205,7 @@ ENDS_CAPTURE(cuStreamEndCapture_ptsz, true)
     {                                                              \
         GP_FORWARD_UNLESS_OURS(symbol, hStream);                   \
         const struct gp_capture *capture = gp_capture_of(hStream); \
-        gp_launch_before_stream_goes(hStream);                      \
+        gp_launch_before_stream_goes(hStream);                     \
         CUresult result = gp_cuda.symbol(hStream);                 \
         if (result == CUDA_SUCCESS)                                \
             gp_capture_drop(capture);                              \

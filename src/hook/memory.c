@@ -8,9 +8,9 @@
 #include "memory/snapshot.h"
 
 /* A program must not run out of memory because of us: we free ours, then the call is made again. */
-#define WITH_RETRY(result, call)                                                             \
-    CUresult result = (call);                                                                \
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())                    \
+#define WITH_RETRY(result, call)                                          \
+    CUresult result = (call);                                             \
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory()) \
         result = (call);
 
 GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)

@@ -162,8 +162,7 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
         if (!gp_is_concerned(c, change))
             continue;
         bool pushed = push(c), captured = gp_captures_are_in(c->handle);
-        bool at_rest =
-            may_replay && pushed && !captured && wait_for_rest(c) == CUDA_SUCCESS;
+        bool at_rest = may_replay && pushed && !captured && wait_for_rest(c) == CUDA_SUCCESS;
         /* What is new makes the session go to instrumented code: then for all that are held. */
         if (at_rest && !in_launch && gp_is_new_concerned(c, change))
             gp_drain(c, true);

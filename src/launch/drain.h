@@ -1,7 +1,7 @@
-/* Launches that are held: each was made, and counted in the hardware's first pass; what else is to be
- * counted of it is done later, for many of them at once, as it takes tens of milliseconds to make
- * the session go from one pass to another. A held launch keeps its parameters and a copy of the
- * memory it reached. When a batch is full, or something is about to happen that would keep one
+/* Launches that are held: each was made, and counted in the hardware's first pass; what else is to
+ * be counted of it is done later, for many of them at once, as it takes tens of milliseconds to
+ * make the session go from one pass to another. A held launch keeps its parameters and a copy of
+ * the memory it reached. When a batch is full, or something is about to happen that would keep one
  * of them from being repeated, it is drained: each is replayed from its copy, and memory becomes
  * again what it was before. Used with the gate closed. */
 #ifndef GPUPROF_LAUNCH_DRAIN_H

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /* A copy of the call with `size` bytes of parameters as the device sees them; to be freed. NULL
- * where it has an attribute that cannot be repeated later (an event of the program's, say), or memory
- * ran out. */
+ * where it has an attribute that cannot be repeated later (an event of the program's, say), or
+ * memory ran out. */
 struct gp_call *gp_call_keep(const struct gp_call *call, const void *parameters, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 #include "launch/kernels.h"
 
-#include "code/textures.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "code/textures.h"
 #include "launch/sampling.h"
 #include "launch/session.h"
 #include "memory/modules.h"

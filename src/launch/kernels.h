@@ -82,8 +82,8 @@ struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
 const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
-/* True when it may read memory through textures or surfaces, as far as its code tells, on a device of
- * compute capability cc / 10. */
+/* True when it may read memory through textures or surfaces, as far as its code tells, on a device
+ * of compute capability cc / 10. */
 bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* What its source lines are looked up in: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);

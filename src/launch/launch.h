@@ -17,7 +17,7 @@ struct gp_call {
     bool cooperative;       /* its blocks wait for each other */
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_dynamic;
-    void **parameters, **extra; /* as cuLaunchKernel takes them; either may be NULL */
+    void **parameters, **extra;          /* as cuLaunchKernel takes them; either may be NULL */
     const CUlaunchAttribute *attributes; /* as cuLaunchKernelEx takes them */
     unsigned attribute_count;
     CUresult (*run)(const struct gp_call *call);

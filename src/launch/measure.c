@@ -146,8 +146,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     return gp_own_run_in_pass(m, pass < hardware ? pass : GP_INSTRUMENTED_PASS);
 }
 
-static struct gp_pending *record(const struct gp_measurement *m, uint64_t index,
-                                 double started_ms)
+static struct gp_pending *record(const struct gp_measurement *m, uint64_t index, double started_ms)
 {
     struct gp_context *c = m->context;
     const struct gp_call *call = m->call;

@@ -60,8 +60,8 @@ void gp_replay_passes(struct gp_measurement *m, bool made);
 void gp_time_again(struct gp_measurement *m);
 /* Makes memory what the program's own run left, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
-/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass ended
- * well. */
+/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
+ * ended well. */
 bool gp_begin_pass(struct gp_measurement *m, unsigned pass);
 bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result);
 /* Whether the kernel's duration is among the counters, which we take ourselves. */

@@ -171,4 +171,3 @@ CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass)
     m->broken_off = gp_cuda_error(result);
     return gp_own_run(m, &ended);
 }
-

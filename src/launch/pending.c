@@ -28,8 +28,9 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
-                    const char *not_run, double duration_ns)
+struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket,
+                                  const struct gp_record *launch, const char *not_run,
+                                  double duration_ns)
 {
     struct gp_pending *p = calloc(1, sizeof(*p));
     char *kernel = strdup(launch->kernel);

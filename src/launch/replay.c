@@ -230,10 +230,9 @@ static bool is_time_doubtful(const struct gp_measurement *m)
 /* One more replay, plain. */
 void gp_time_again(struct gp_measurement *m)
 {
-    if (!can_go_on(m) || !is_time_doubtful(m) || !gp_wants_time(m) || !rewind_memory(m) || !gp_start_clock(m) ||
-        !rehearse(m))
+    if (!can_go_on(m) || !is_time_doubtful(m) || !gp_wants_time(m) || !rewind_memory(m) ||
+        !gp_start_clock(m) || !rehearse(m))
         return; /* the time is as good as it was */
     gp_read_clock(m);
     gp_kernel_timed(m->kernel);
 }
-

@@ -56,7 +56,7 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
-    bool at_once; /* no launch is held */
+    bool at_once;                   /* no launch is held */
     bool details;                   /* the report at the end has them */
     double timeout;                 /* seconds */
     struct gp_settings settings;    /* what readers of the profile must know */

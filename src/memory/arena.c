@@ -8,8 +8,8 @@
 
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)
-/* Where copies of many launches are to lie in it, it is made for so many like the one that asks, and
- * with so many bytes at least. Where that was too little it becomes twice as large. */
+/* Where copies of many launches are to lie in it, it is made for so many like the one that asks,
+ * and with so many bytes at least. Where that was too little it becomes twice as large. */
 #define FIRST_LAUNCHES 16
 #define FIRST_BYTES ((uint64_t)64 << 20)
 

@@ -27,10 +27,10 @@ extern const char gp_arena_held[];
 /* Bytes to count on for the copy of a buffer of so many. */
 uint64_t gp_arena_need(uint64_t bytes);
 
-/* Makes room for copies that need `bytes` together (the sum of gp_arena_need), beside those that are
- * held. *moved becomes true when places given out before are gone. False, with the reason in *why,
- * where the budget or the memory does not allow for it; gp_arena_held where it may without those
- * that are held. The budget is for this arena and `beside` together. */
+/* Makes room for copies that need `bytes` together (the sum of gp_arena_need), beside those that
+ * are held. *moved becomes true when places given out before are gone. False, with the reason in
+ * *why, where the budget or the memory does not allow for it; gp_arena_held where it may without
+ * those that are held. The budget is for this arena and `beside` together. */
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
                       bool *moved, const char **why);
 

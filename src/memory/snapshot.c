@@ -91,7 +91,7 @@ struct gp_snapshot {
     CUdeviceptr scratch;
     size_t scratch_size;
 
-    bool in_use;    /* between take and done */
+    bool in_use;   /* between take and done */
     unsigned held; /* copies */
     struct gp_snapshot *prev, *next;
 };
@@ -143,7 +143,8 @@ bool gp_snapshot_release_memory(bool captures)
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)
     {
-        if (s->in_use || s->held || (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch))
+        if (s->in_use || s->held ||
+            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;

@@ -74,8 +74,8 @@ const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
 /* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or memory ran out. While any is
  * held our memory is not given back. */
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s);
-/* Makes it the copy that rewind and finish work on, as if it had just been taken: what they keep and
- * put back is what memory holds now. False, with the reason in *why, where something failed. */
+/* Makes it the copy that rewind and finish work on, as if it had just been taken: what they keep
+ * and put back is what memory holds now. False, with the reason in *why, where something failed. */
 bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why);
 /* True where the launch reaches some of these bytes. */
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes);

@@ -86,8 +86,8 @@ static const struct row rows[] = {
      HELD SESSION INSTRUMENTED FINGERPRINTS PAYS PRESUMED, 1, "", "0", GP_SOURCE_RECALLED},
     {"held: like one that was learned", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "",
      "0|S", GP_SOURCE_RECALLED},
-    {"held: like one that is to be measured",
-     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED, 1, "", "0|S", GP_SOURCE_UNLEARNED},
+    {"held: like one that is to be measured", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED,
+     1, "", "0|S", GP_SOURCE_UNLEARNED},
     {"held: like none", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "", "0|S|R",
      GP_SOURCE_LEARNABLE},
     {"held: like none, and that pass fails", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "2",
@@ -148,12 +148,12 @@ static void ends(struct gp_plan *plan, const struct row *row, unsigned pass)
 static void follow(const struct row *row, struct gp_plan *plan, struct asking *a, char *passes)
 {
     struct gp_means_to_count means = {.hardware_passes = row->hardware,
-                                            .held = has(row, HELD),
-                                            .session = has(row, SESSION),
-                                            .stands_in_instrumented = has(row, STANDS),
-                                            .sass_counts = has(row, COUNTS),
-                                            .fingerprints = has(row, FINGERPRINTS),
-                                            .instrumented = has(row, INSTRUMENTED)};
+                                      .held = has(row, HELD),
+                                      .session = has(row, SESSION),
+                                      .stands_in_instrumented = has(row, STANDS),
+                                      .sass_counts = has(row, COUNTS),
+                                      .fingerprints = has(row, FINGERPRINTS),
+                                      .instrumented = has(row, INSTRUMENTED)};
     const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, a};
     unsigned pass, count = 0, asked = 0, end = 0;
     const unsigned sweeps = means.held ? gp_plan_sweep_of_fingerprints(row->hardware) + 3 : 1;

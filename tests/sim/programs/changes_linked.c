@@ -1,8 +1,8 @@
 /*
  * changes_linked CASE...: something happens right behind launches that are all different (another
- * number of elements each time), which would keep one of them from being repeated later. Each launch
- * makes x = 2 * x + 1 of the elements that it reaches, so that one that runs twice, or from the
- * wrong memory, is seen. Says how many launches there were.
+ * number of elements each time), which would keep one of them from being repeated later. Each
+ * launch makes x = 2 * x + 1 of the elements that it reaches, so that one that runs twice, or from
+ * the wrong memory, is seen. Says how many launches there were.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -254,11 +254,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"freed", freed},           {"freed_in_stream", freed_in_stream},
-                 {"written", written},       {"unloaded", unloaded},
-                 {"streams", streams},       {"attributes", attributes},
-                 {"limits", limits},         {"forks", forks},
-                 {"memory", memory},         {"threads", threads},
+    } cases[] = {{"freed", freed},     {"freed_in_stream", freed_in_stream},
+                 {"written", written}, {"unloaded", unloaded},
+                 {"streams", streams}, {"attributes", attributes},
+                 {"limits", limits},   {"forks", forks},
+                 {"memory", memory},   {"threads", threads},
                  {"many", many}};
     CUcontext context;
     CUmodule module;
