@@ -427,6 +427,39 @@ static bool read_views(const char *const *values, struct cli_views *views)
     return true;
 }
 
+/* Whether the page can be made, so that nothing is read in vain; false after saying why not. */
+static bool may_write(const char *page)
+{
+    struct gp_text folder = {0};
+    const char *slash = strrchr(page, '/');
+    gp_text_add_bytes(&folder, slash ? page : ".", slash ? (size_t)(slash - page) + 1 : 1);
+    bool may = access(page, F_OK) == 0 ? access(page, W_OK) == 0
+                                       : access(gp_text_string(&folder), W_OK | X_OK) == 0;
+    if (!may)
+        gp_say("--html: %s: %s", page, strerror(errno));
+    gp_text_free(&folder);
+    return may;
+}
+
+/* False after saying which file is none, cannot be read or, for the page, cannot be made. */
+static bool check_files(const char *page, char **paths, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct stat about;
+        bool is_file = strcmp(paths[i], "-") == 0 ||
+                       (access(paths[i], R_OK) == 0 && stat(paths[i], &about) == 0);
+        if (is_file && strcmp(paths[i], "-") != 0 && S_ISDIR(about.st_mode)) {
+            errno = EISDIR;
+            is_file = false;
+        }
+        if (!is_file) {
+            gp_say("%s: %s", paths[i], strerror(errno));
+            return false;
+        }
+    }
+    return !page || strcmp(page, "-") == 0 || may_write(page);
+}
+
 /* `page`: the file for a browser; NULL: print. */
 static int print_report(const struct cli_views *views, const struct gp_table_options *table,
                         const char *page, char **paths, int count)
@@ -434,7 +467,8 @@ static int print_report(const struct cli_views *views, const struct gp_table_opt
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    int answer = !cli_views_check(views, m)         ? CLI_USAGE
+    bool sensible = cli_views_check(views, m) && check_files(page, paths, count);
+    int answer = !sensible                          ? CLI_USAGE
                  : page                             ? cli_report_html(page, views, m, paths, count)
                  : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)
                                                     : cli_views_print(views, m, paths, count);

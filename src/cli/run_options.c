@@ -379,12 +379,13 @@ static bool pass_view(const char *const *values)
 {
     struct gp_text words = {0};
     bool chosen = values[RUN_METRICS] || values[RUN_EVENTS], csv = values[RUN_CSV] != NULL;
+    const char *const results = values[RUN_METRICS] ? ",metrics" : ",events";
     if (values[RUN_TRACE])
-        gp_text_add(&words, chosen ? ",trace,metrics" : ",trace");
+        gp_text_addf(&words, ",trace%s", chosen ? results : "");
     else if (chosen && csv && values[RUN_SUMMARY])
-        gp_text_add(&words, ",times,metrics");
+        gp_text_addf(&words, ",times%s", results);
     else if (chosen && !values[RUN_SUMMARY] && (!names_a_set || csv))
-        gp_text_add(&words, ",metrics");
+        gp_text_add(&words, results);
     else if (csv)
         gp_text_add(&words, ",times");
     if (csv)

@@ -131,7 +131,7 @@ static const struct {
 } most_passes[] = {
     {"TU102", 2, 2, 3, 3, 5, 1, 0}, {"GA100", 1, 1, 3, 3, 5, 1, 0},  {"GA102", 1, 1, 3, 3, 5, 1, 0},
     {"AD102", 1, 1, 3, 3, 5, 1, 0}, {"GH100", 1, 1, 3, 3, 5, 1, 19}, {"GB100", 1, 1, 3, 3, 5, 1, 0},
-    {"GB202", 1, 1, 3, 3, 6, 1, 0},
+    {"GB202", 1, 1, 3, 3, 5, 1, 0},
 };
 
 static unsigned passes_of(struct gp_metrics *m, const struct gp_chip_name *chip, const char *set)
