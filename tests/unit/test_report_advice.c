@@ -644,6 +644,43 @@ static void many_short_launches_are_the_programs_matter(void **state)
     gp_metrics_close(m);
 }
 
+/* Beside a long kernel they are a small part. */
+static void short_launches_beside_long_ones_are_a_part(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *summary = gp_summary_new(m);
+    struct gp_rows rows;
+    struct gp_text problems = {0};
+    struct gp_findings f;
+    struct sample s;
+    make_sample(&s, "short");
+    set(&s, "gpu__time_duration.sum", 2e3);
+    gp_summary_device(summary, &h200);
+    for (int i = 0; i < 200; i++)
+        gp_summary_launch(summary, &s.launch);
+    make_sample(&s, "long");
+    set(&s, "gpu__time_duration.sum", 98.8e6);
+    gp_summary_launch(summary, &s.launch);
+    assert_int_equal(gp_rows_make(&rows, summary), 0);
+    struct gp_rules *rules = gp_rules_open(m, &problems);
+    assert_int_equal(gp_findings_make(&f, rules, &rows, NULL, NULL), 0);
+    bool found = false;
+    for (size_t i = 0; i < f.advice.count; i++) {
+        if (strcmp(f.advice.list[i].rule->name, "launch_overhead") != 0)
+            continue;
+        found = true;
+        /* 200 times 4 of 6 us, of 100 ms. */
+        assert_true(fabs(f.advice.list[i].gain - 0.008) < 1e-6);
+    }
+    assert_true(found);
+    gp_findings_free(&f);
+    gp_rules_close(rules);
+    gp_rows_free(&rows);
+    gp_summary_free(summary);
+    gp_metrics_close(m);
+}
+
 /* ---- the screen ------------------------------------------------------------------------------ */
 
 /* 96.43 % saved is 28 times as fast, "96 %" would be 25 times. */
@@ -885,6 +922,7 @@ int main(void)
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
         cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
+        cmocka_unit_test(short_launches_beside_long_ones_are_a_part),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
