@@ -472,10 +472,14 @@ void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
     for (struct kernel *k = j->kernels; k; k = k->hh.next)
         for (size_t i = 0; i < k->trial_count; i++)
             gp_values_sort(&k->trials[i].values);
+    size_t before = verdict->held + verdict->violated + verdict->skipped;
     for (size_t i = 0; i < j->thresholds->count; i++)
         judge_section(j, &j->thresholds->sections[i], verdict);
     if (!j->kernels)
         gp_text_add(&verdict->unjudged, "no kernel was launched\n");
+    else if (verdict->held + verdict->violated + verdict->skipped == before)
+        gp_text_addf(&verdict->unjudged, "%s: no section matches a kernel that was launched\n",
+                     j->thresholds->file);
     if (j->unjudged > 0)
         gp_text_addf(&verdict->unjudged,
                      "%llu launches of kernels beyond the first %d were not judged\n",

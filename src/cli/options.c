@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/foreign.h"
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
@@ -211,4 +212,12 @@ int cli_print(struct gp_text *out)
         return CLI_OK;
     gp_say("standard output: %s", strerror(error));
     return CLI_FAILED;
+}
+
+int cli_print_escaped(struct gp_text *out)
+{
+    struct gp_text escaped = {.failed = out->failed};
+    gp_text_add_escaped_lines(&escaped, gp_text_string(out), out->length);
+    gp_text_free(out);
+    return cli_print(&escaped);
 }

@@ -43,6 +43,11 @@ rules() {
     run "$gpuprof" check --thresholds rules.ini nothing.jsonl good.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"nothing.jsonl: No such file or directory"* ]]
+    rules '[typo*]' 'gld_efficiency >= 90 %'
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"rules.ini: no section matches a kernel that was launched"* ]]
+    rules '[vector*]' 'gld_efficiency >= 90 %'
     # A violation is one, whatever else could not be read.
     run "$gpuprof" check --thresholds rules.ini nothing.jsonl bad.jsonl
     [ "$status" -eq 1 ]
@@ -245,6 +250,17 @@ rules() {
     run "$gpuprof" history check --db drift.db --last 8
     [ "$status" -eq 1 ]
     [[ $output == *"duration drifts: 65.5 us at first, 69 us at last, +5.2 % over 8 runs"* ]]
+    # A profile that is not in the history is the last of its runs.
+    for i in 1 2 3 4; do
+        profile $((65000 + i * 800)) 100 20 >p.jsonl
+        "$gpuprof" history add p.jsonl --db short.db
+    done
+    run "$gpuprof" history check --db short.db
+    [ "$status" -eq 0 ]
+    profile 69000 100 20 >p.jsonl
+    run "$gpuprof" history check --db short.db p.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"duration drifts: 65.8 us at first, 69 us at last"*"over 5 runs"* ]]
     run "$gpuprof" history show --db h.db
     [ "${#lines[@]}" -eq 9 ]
     run "$gpuprof" history show --db h.db --kernel 'vector*' --last 2
@@ -252,6 +268,24 @@ rules() {
     command -v sqlite3 >/dev/null || return 0
     [ "$(sqlite3 h.db "SELECT count(*) FROM history WHERE metric = 'duration' AND branch = 'main'")" -eq 8 ]
     [ "$(sqlite3 h.db "PRAGMA journal_mode")" = wal ]
+}
+
+@test "what a file says reaches no terminal as control characters" {
+    local odd
+    odd=$(printf 'odd\033[31m.jsonl')
+    { cat header; printf '{"type":"launch" \033[31m}\n'; tail -n 1 good.jsonl; } >"$odd"
+    rules '[*]' 'launches >= 1'
+    "$gpuprof" history add good.jsonl --db h.db --branch "$(printf 'b\033[31m')"
+    for arguments in "check -t rules.ini" "check --baseline base.json" "compare good.jsonl" baseline; do
+        "$gpuprof" baseline good.jsonl -o base.json
+        # shellcheck disable=SC2086
+        run "$gpuprof" $arguments "$odd"
+        [[ $output == *'\x1b'* ]]
+        [[ $output != *$'\033'* ]]
+    done
+    run "$gpuprof" history show --db h.db
+    [[ $output == *'b\x1b[31m'* ]]
+    [[ $output != *$'\033'* ]]
 }
 
 @test "a history that is damaged, foreign or locked is reported and left as it is" {

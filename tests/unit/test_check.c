@@ -162,6 +162,10 @@ static void mistakes_name_file_line_and_column(void **state)
     is_refused(m, "[*]\nnonsense\n", "t.ini:2:1: 'nonsense' is no rule; write a rule like");
     is_refused(m, "[*]\n>= 3\n", "t.ini:2:1: expected a metric before the comparison");
     is_refused(m, "[*]\nlaunches <= many\n", "t.ini:2:13: expected a whole number");
+    is_refused(m, "[*]\nduration => 1 s\n",
+               "t.ini:2:10: '=>' is no comparison, write <=, >=, ==, < or >");
+    is_refused(m, "[*]\nduration != 1 s\n", "t.ini:2:10: '!=' is no comparison");
+    is_refused(m, "[*]\nduration = 1 s\n", "t.ini:2:10: '=' is no comparison");
     is_refused(m, "; nothing\n", "t.ini: there is no rule in it");
     is_refused(m, "", "t.ini: there is no rule in it");
     gp_metrics_close(m);
