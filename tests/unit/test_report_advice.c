@@ -614,6 +614,31 @@ static void reasons_to_wait_are_said_where_they_were_counted(void **state)
     first_advice_is(&s, NULL, "latency", "waiting");
 }
 
+static void kernels_of_libraries_are_known_by_their_names(void **state)
+{
+    (void)state;
+    static const char *const theirs[] = {
+        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_ffma_kernel__5x_cublas",
+        "nvjet_sm90_tst_320x128_64x3_1x2_h_bz_coopB_NNT",
+        "ampere_sgemm_128x64_tn",
+        "void gemv2T_kernel_val<int, int, float>",
+        "void gemmSN_NN_kernel<float, 128, 2, 4>",
+        "void internal::gemvx::kernel<int, int, float>",
+        "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm>",
+        "void cudnn::winograd_nonfused::winogradForwardData4x4<float, float>",
+        "void implicit_convolve_sgemm<float, float, 128>",
+    };
+    static const char *const ours[] = {"gemm_kernel", "reduce",
+                                       "void at::native::elementwise_kernel<128, 4>", "convolution",
+                                       "gemv"};
+    for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
+        if (!gp_is_library_kernel(theirs[i]))
+            fail_msg("%s is a library's", theirs[i]);
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (gp_is_library_kernel(ours[i]))
+            fail_msg("%s is no library's", ours[i]);
+}
+
 static void many_short_launches_are_the_programs_matter(void **state)
 {
     (void)state;
@@ -921,6 +946,7 @@ int main(void)
         cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
         cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
+        cmocka_unit_test(kernels_of_libraries_are_known_by_their_names),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
         cmocka_unit_test(short_launches_beside_long_ones_are_a_part),
         cmocka_unit_test(bounds_are_rounded_up),
