@@ -219,20 +219,47 @@ struct reporting {
     struct gp_text *out;
     const char *path;
     int seen; /* something of the profile could be read */
+    size_t processes;
 };
+
+/* More processes are counted, longer commands cut: the report behind them is one screen. */
+#define MOST_PROCESSES 3
+#define LONGEST_COMMAND 240
+
+/* At most so many bytes, whole letters. */
+static size_t letters(const struct gp_text *text, size_t most)
+{
+    while (most > 0 && ((unsigned char)text->data[most] & 0xC0) == 0x80)
+        most--;
+    return most;
+}
+
+static void add_process(struct reporting *r, const struct gp_profile_header *header)
+{
+    struct gp_text line = {0}, command = {0};
+    for (size_t i = 0; i < header->argument_count && command.length <= LONGEST_COMMAND; i++)
+        gp_text_addf(&command, " %s", header->command[i]);
+    gp_text_add_escaped(&line, r->path, strlen(r->path));
+    gp_text_add(&line, ":");
+    if (command.length > LONGEST_COMMAND) {
+        gp_text_add_bytes(&line, gp_text_string(&command), letters(&command, LONGEST_COMMAND));
+        gp_text_add(&line, "...");
+    } else {
+        gp_text_add(&line, gp_text_string(&command));
+    }
+    gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
+                 header->time, header->version);
+    gp_wrap(r->out, 3, gp_text_string(&line));
+    r->out->failed |= line.failed || command.failed;
+    gp_text_free(&line);
+    gp_text_free(&command);
+}
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
     struct reporting *r = user;
-    struct gp_text line = {0};
-    gp_text_add_escaped(&line, r->path, strlen(r->path));
-    gp_text_add(&line, ":");
-    for (size_t i = 0; i < header->argument_count; i++)
-        gp_text_addf(&line, " %s", header->command[i]);
-    gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
-                 header->time, header->version);
-    gp_wrap(r->out, 3, gp_text_string(&line));
-    gp_text_free(&line);
+    if (++r->processes <= MOST_PROCESSES)
+        add_process(r, header);
     gp_summary_settings(r->summary, &header->settings);
     r->seen = 1;
     gp_merge_begin(&r->merge);
@@ -323,6 +350,8 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
     }
     if (r.seen) {
         struct gp_table_options own = *table;
+        if (r.processes > MOST_PROCESSES)
+            gp_text_addf(out, "and %zu more processes\n", r.processes - MOST_PROCESSES);
         own.profile = count == 1 ? paths[0] : NULL;
         own.sources = r.sources;
         gp_table_report(r.summary, &own, out);

@@ -11,8 +11,27 @@
 
 bool gp_is_library_kernel(const char *name)
 {
-    static const char *const libraries[] = {"cublas",   "cudnn", "cutlass",
-                                            "cusparse", "cufft", "nvjet"};
+    /* The last ones are kernels of cuBLAS and cuDNN whose names do not say so. */
+    static const char *const libraries[] = {
+        "cublas",
+        "cudnn",
+        "cutlass",
+        "cusparse",
+        "cufft",
+        "cusolver",
+        "curand",
+        "nvjet",
+        "xmma_",
+        "cask_",
+        "gemv2T_",
+        "gemv2N_",
+        "gemvNSP",
+        "gemmSN_",
+        "gemmk1_kern",
+        "gemvx",
+        "implicit_convolve",
+        "winogradF",
+    };
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
         if (strstr(name, libraries[i]))
             return true;

@@ -17,6 +17,7 @@ enum operand {
     SHORT_LAUNCHES,
     SHORT_SECONDS,
     SHORT_BUSY_SECONDS,
+    GPU_SECONDS,
     IS_LIBRARY,
     FIXED,
 };
@@ -30,6 +31,7 @@ static const char *const fixed_names[FIXED] = {
     [SHORT_LAUNCHES] = "short_launches",
     [SHORT_SECONDS] = "short_seconds",
     [SHORT_BUSY_SECONDS] = "short_busy_seconds",
+    [GPU_SECONDS] = "gpu_seconds",
     [IS_LIBRARY] = "is_library",
 };
 
@@ -140,6 +142,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return short_ones(s->rows, true);
     case SHORT_BUSY_SECONDS:
         return short_busy(s);
+    case GPU_SECONDS:
+        return s->rows->timed ? s->rows->seconds : (double)NAN;
     case IS_LIBRARY:
         return s->row && gp_is_library_kernel(s->row->brief_name);
     case FIXED:
