@@ -206,6 +206,27 @@ rules() {
     [[ $output == *"grid 262144, block 64, was grid 524288, block 32"* ]]
 }
 
+@test "a tolerance names a metric, and is for kernels as thresholds are" {
+    "$gpuprof" baseline good.jsonl -o base.json
+    printf '[*]\nduration = 5 %%\nduratoin = 5 %%\n' >t.ini
+    run "$gpuprof" check --baseline base.json --tolerance t.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: t.ini:3:1: there is no metric 'duratoin'; did you mean duration?" ]
+    profile 65000 100 5 _Z4gemmIfLi16EEvPKT_S2_PS0_i >template.jsonl
+    profile 85000 100 5 _Z4gemmIfLi16EEvPKT_S2_PS0_i >slower.jsonl
+    "$gpuprof" baseline template.jsonl -o base.json
+    for pattern in 'gemm*' 'gemm<float, 16>' 'regex:^gemm' 'regex:^void gemm'; do
+        printf '[*]\n*throughput = ignore\n[%s]\nduration = ignore\n' "$pattern" >t.ini
+        run "$gpuprof" check --baseline base.json --tolerance t.ini slower.jsonl
+        [ "$status" -eq 0 ]
+    done
+    run "$gpuprof" check --baseline base.json slower.jsonl
+    [ "$status" -eq 1 ]
+    run "$gpuprof" check --baseline base.json slower.jsonl --format junit=same,text=same
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --format: two formats cannot be written to one file, same" ]
+}
+
 @test "of another GPU's baseline only counts are compared" {
     "$gpuprof" baseline good.jsonl -o base.json
     sed -i 's/NVIDIA H200/NVIDIA A100/; s/"cc_major": 9/"cc_major": 8/' base.json
