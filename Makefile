@@ -7,6 +7,8 @@
 #   V=1         show the commands
 #   CUDA_HOME=  the CUDA toolkit; else the one on PATH, /usr/local/cuda, build/cuda
 #   PREFIX=, BINDIR=, LIBDIR=, DESTDIR=   where `make install` puts things
+#   CHART_JS=   Chart.js 3 or later, minified, and CHART_JS_LICENCE= its licence; none: no report --html
+#   SQLITE_LIBS=  what links SQLite; its archive, where there is one
 # CFLAGS, CPPFLAGS and LDFLAGS are the builder's. What is built with others is built again.
 
 O ?= build
@@ -43,7 +45,9 @@ archive = $(firstword $(wildcard $(addsuffix /$(2),$(subst :, ,$(LIBRARY_PATH)) 
 link_with = $(or $(call archive,$(1),lib$(2).a),$(call pkg_config,--libs $(1)),-l$(2))
 static_libs = $(eval static_libs := $(call link_with,jansson,jansson) $(call link_with,libpcre2-8,pcre2-8) $(call link_with,inih,inih) \
 	$(call link_with,libiberty,iberty) $(call link_with,liblz4,lz4) $(call link_with,libzstd,zstd))$(static_libs)
-pkg_cflags := $(call pkg_config,--cflags jansson libpcre2-8 inih liblz4 libzstd)
+pkg_cflags := $(foreach p,jansson libpcre2-8 inih liblz4 libzstd sqlite3,$(call pkg_config,--cflags $(p)))
+# The command alone keeps a history. SQLITE_LIBS=-lsqlite3 links the shared library.
+SQLITE_LIBS ?= $(call link_with,sqlite3,sqlite3)
 system_libs = -lm -ldl -lpthread
 
 core_rooms = base code profile metrics report check
@@ -81,6 +85,9 @@ write_if_changed = @mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(1))' > $@.
 # What changes the objects. Warnings do not.
 $(O)/obj/flags: FORCE
 	$(call write_if_changed,$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) SAN=$(SAN) COVERAGE=$(COVERAGE) $(CUDA))
+# What is linked besides.
+$(O)/obj/linked: FORCE
+	$(call write_if_changed,$(static_libs) $(SQLITE_LIBS))
 # From the command's folder to the library's, where the command searches as well.
 $(O)/obj/library_folder.h: FORCE
 	$(call write_if_changed,#define GP_LIBRARY_FOLDER "$(shell realpath -m --relative-to='$(BINDIR)' '$(LIBDIR)')")
@@ -126,8 +133,10 @@ $(O)/obj/roofs.o: $(O)/obj/roofs.txt
 # The page of `gpuprof report --html`, with the library that draws its charts.
 CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
 CHART_JS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
+$(O)/obj/chart_js: FORCE
+	$(call write_if_changed,$(CHART_JS) $(CHART_JS_LICENCE))
 $(O)/obj/page_head.html $(O)/obj/page_tail.html &: tools/make-page $(wildcard src/report/page/*) \
-		$(CHART_JS) $(CHART_JS_LICENCE)
+		$(O)/obj/chart_js $(wildcard $(CHART_JS) $(CHART_JS_LICENCE))
 	$(call say,PAGE,src/report/page)
 	@mkdir -p $(O)/obj
 	$(Q)tools/make-page $(O)/obj $(CHART_JS) $(CHART_JS_LICENCE)
@@ -159,15 +168,15 @@ $(core): $(core_obj)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(library): $(hook_obj) $(core)
+$(library): $(hook_obj) $(core) $(O)/obj/linked
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -shared -o $@ $(hook_obj) $(core) $(static_libs) $(system_libs) \
 		-Wl,-soname,libgpuprof.so -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 		$(if $(SAN),,-Wl,--no-undefined) -Wl,--as-needed
 
-$(command): $(cli_obj) $(hook_core) $(core)
+$(command): $(cli_obj) $(hook_core) $(core) $(O)/obj/linked
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(static_libs) -l:libsqlite3.a $(system_libs) -Wl,--as-needed
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(cov_flags) $(san_flags) -o $@ $(cli_obj) $(hook_core) $(core) $(SQLITE_LIBS) $(static_libs) $(system_libs) -Wl,--as-needed
 
 # ---- examples and GPU programs ---------------------------------------------------------------
 gencode = -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
@@ -361,7 +370,7 @@ clean:
 	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64
 
 help:
-	@sed -n '3,12s/^# \{0,1\}//p' Makefile
+	@sed -n '3,14s/^# \{0,1\}//p' Makefile
 	@echo 'all        library and command          test       every test that needs no GPU'
 	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'

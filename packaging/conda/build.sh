@@ -17,6 +17,13 @@ cmake -S "$linked/jansson" -B "$own/jansson" -DCMAKE_INSTALL_PREFIX="$own" -DCMA
     -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
 cmake --build "$own/jansson" "$jobs" --target install
 
+cmake -S "$linked/pcre2" -B "$own/pcre2" -DCMAKE_INSTALL_PREFIX="$own" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DBUILD_SHARED_LIBS=OFF -DPCRE2_STATIC_PIC=ON -DPCRE2_BUILD_PCRE2GREP=OFF -DPCRE2_BUILD_TESTS=OFF
+cmake --build "$own/pcre2" "$jobs" --target install
+
+make -C "$linked/scdoc" PREFIX="$own" LDFLAGS= install
+export PATH=$own/bin:$PATH
+
 mkdir -p "$own/iberty" "$own/include/libiberty"
 (cd "$own/iberty" && CFLAGS="${CFLAGS:-} -O2 -fPIC" "$linked/binutils/libiberty/configure" && make "$jobs")
 cp "$own/iberty/libiberty.a" "$own/lib"
@@ -27,4 +34,6 @@ export PKG_CONFIG_PATH=$own/lib/pkgconfig:$PREFIX/lib/pkgconfig
 if [ -z "${CUDA_HOME:-}" ]; then
     CUDA_HOME=$PREFIX/targets/$(uname -m | sed 's/aarch64/sbsa/')-linux
 fi
-make "$jobs" install PREFIX="$PREFIX" CUDA_HOME="$CUDA_HOME" ${NVCC:+NVCC="$NVCC"}
+# conda-forge has no Chart.js: without it there is no `gpuprof report --html`.
+make "$jobs" install PREFIX="$PREFIX" CUDA_HOME="$CUDA_HOME" ${NVCC:+NVCC="$NVCC"} CHART_JS="${CHART_JS:-none}" \
+    SQLITE_LIBS="-L$PREFIX/lib -Wl,-rpath,$PREFIX/lib -lsqlite3"

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Stacks that are kept for the next. */
@@ -143,7 +144,7 @@ static void find_first_stack(void)
 
 static void find_own_stack(void)
 {
-    if (gettid() == getpid()) {
+    if (syscall(SYS_gettid) == getpid()) { /* glibc names it since 2.30 */
         find_first_stack();
         return;
     }

@@ -188,6 +188,10 @@ int cli_report_html(const char *file, const struct cli_views *views, struct gp_m
 {
     struct gp_text page = {0};
     int worst = CLI_OK, step = views->merge ? count : 1;
+    if (!gp_html_available()) {
+        gp_say("--html: this gpuprof was built without Chart.js (make CHART_JS=FILE)");
+        return CLI_FAILED;
+    }
     gp_html_begin(&page);
     for (int i = 0; i < count; i += step) {
         int answer = views->select(m, paths[i], views->metrics);

@@ -123,13 +123,24 @@ bool gp_cupti_has_events(void)
     return has_events;
 }
 
+/* From CUDA 13.2 on, which brought the function named here, it fails without a driver, and that of
+ * 13.2 recurses without end. A profiled program has the driver; the command may run without. */
+static bool lacks_driver(void *handle)
+{
+    return gp_real_dlsym(handle, "cuptiProfilerHostGetSinglePassSets") &&
+           !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+}
+
 bool gp_cupti_find(const char **why)
 {
     pthread_mutex_lock(&lock);
     if (!searched) {
         searched = true;
         void *handle = open_library();
-        if (handle && !find_functions(handle))
+        if (handle && lacks_driver(handle))
+            reason = "libcupti of CUDA 13.2 and later needs the NVIDIA driver; GPUPROF_CUPTI can "
+                     "name an earlier one";
+        else if (handle && !find_functions(handle))
             reason = "libcupti.so is not a version we can use; that of CUDA 12.6 or later is";
         if (!reason && gp_cupti.cuptiGetVersion(&version) != CUPTI_SUCCESS)
             version = 0;

@@ -15,6 +15,20 @@
 #include <cupti_target.h>
 #include <cupti_version.h>
 
+/* A libcupti refuses a structure that is larger than the one it knows. Newer headers add fields at
+ * the end of these two, none of which we use: they have the sizes of CUDA 12.6, with any headers.
+ */
+#undef CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE
+#define CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE \
+    CUPTI_PROFILER_STRUCT_SIZE(CUpti_Profiler_Host_Initialize_Params, pHostObject)
+#undef CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE
+#define CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE \
+    CUPTI_PROFILER_STRUCT_SIZE(CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject)
+/* The headers of CUDA 12 have no name for it. */
+#if CUPTI_API_VERSION < 130000
+#define CUPTI_ERROR_INVALID_CHIP_NAME 46
+#endif
+
 struct gp_cupti {
 #define CUPTI(function) __typeof__(&function) function;
 #define RANGE(function) CUPTI(function)

@@ -202,8 +202,10 @@ static bool is_set(CUlaunchAttributeID id, const CUlaunchAttributeValue *value)
         return value->clusterDim.x != 0;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         return value->clusterSchedulingPolicyPreference != CU_CLUSTER_SCHEDULING_POLICY_DEFAULT;
+#if CUDA_VERSION >= 12080
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
         return value->preferredClusterDim.x != 0;
+#endif
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         return value->memSyncDomain != CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
     default:
@@ -219,7 +221,9 @@ static void take_attributes(struct node_launch *k, CUgraphNode node)
         CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
         CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+#if CUDA_VERSION >= 12080
         CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+#endif
         CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
     };
     _Static_assert(sizeof(ids) / sizeof(ids[0]) <= 8, "room for the attributes");

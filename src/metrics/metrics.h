@@ -84,14 +84,6 @@ const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name
 int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
                        const struct gp_record *launch, double *value, char *why, size_t why_size);
 
-/* Computes all selected metrics of one launch, quicker than one by one: what several are made of is
- * computed once. `take` is called for each, in the selection's order; why is NULL where there is a
- * value. */
-void gp_metrics_evaluate(const struct gp_metrics *m, const struct gp_device *device,
-                         const struct gp_record *launch,
-                         void (*take)(void *user, size_t i, double value, const char *why),
-                         void *user);
-
 /* Appends the formula used on this device, printed back from what is computed, and what it needs.
  * Returns -1 with the reason in `why` where the metric has none for that compute capability. */
 int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,

@@ -273,7 +273,7 @@ static void add_values(struct gp_text *out, const struct gp_record *launch, bool
         if (is_shared(c) != shared || absence(c))
             continue;
         gp_text_add(out, ",");
-        gp_number_add(out, c->value);
+        gp_number_add_measured(out, c->value);
     }
 }
 
@@ -287,6 +287,12 @@ static unsigned say_shared_values(struct gp_writer *w, const struct gp_record *l
     add_values(&w->body, launch, true);
     gp_text_add(&w->body, "]}");
     return say_once(w, "values");
+}
+
+/* Whole microseconds. */
+static void add_milliseconds(struct gp_text *out, double value)
+{
+    gp_number_add(out, isfinite(value) ? round(value * 1e3) / 1e3 : 0);
 }
 
 static void add_column(struct gp_text *out, const struct gp_field *f,
@@ -305,9 +311,9 @@ static void add_column(struct gp_text *out, const struct gp_field *f,
     case GP_FIELD_SIZE:
         gp_text_addf(out, ",%" PRIu64, *(const uint64_t *)at);
         break;
-    default: /* a double: gp_is_column lets no other kind in */
+    default: /* a time: gp_is_column lets no other kind in */
         gp_text_add(out, ",");
-        gp_number_add(out, isfinite(*(const double *)at) ? *(const double *)at : 0);
+        add_milliseconds(out, *(const double *)at);
         break;
     }
 }

@@ -12,6 +12,11 @@
 /* src/report/page, as one text before the data and one behind them (see Makefile). */
 extern const char gp_page_head[], gp_page_head_end[], gp_page_tail[], gp_page_tail_end[];
 
+bool gp_html_available(void)
+{
+    return gp_page_head_end - gp_page_head > 0;
+}
+
 void gp_html_begin(struct gp_text *page)
 {
     gp_text_add_bytes(page, gp_page_head, (size_t)(gp_page_head_end - gp_page_head));

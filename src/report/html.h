@@ -10,6 +10,8 @@
 #include "report/sources.h"
 #include "report/summary.h"
 
+#include <stdbool.h>
+
 /* How one process of a profile was started. Strings belong to the caller. */
 struct gp_html_process {
     const char *version, *host, *time;
@@ -17,6 +19,9 @@ struct gp_html_process {
     size_t argument_count;
     const char *const *command;
 };
+
+/* False where gpuprof was built without Chart.js: there is no page then. */
+bool gp_html_available(void);
 
 /* Appends all that comes before the first profile. */
 void gp_html_begin(struct gp_text *page);

@@ -81,9 +81,13 @@ static void drop_arguments(const char *name, char *out, int from)
     *out = '\0';
 }
 
-static void drop_middle(const char *name, char *out, size_t width)
+void gp_drop_middle(const char *name, char *out, size_t width)
 {
     size_t length = strlen(name);
+    if (length <= width) {
+        strcpy(out, name);
+        return;
+    }
     if (width < 8) {
         snprintf(out, width + 1, "%s", name);
         return;
@@ -114,9 +118,9 @@ void gp_shorten(const char *name, char *out, size_t width)
         if (strlen(one) <= width)
             strcpy(out, one);
         else
-            drop_middle(one, out, width);
+            gp_drop_middle(one, out, width);
     } else {
-        drop_middle(name, out, width);
+        gp_drop_middle(name, out, width);
     }
     free(one);
     free(two);

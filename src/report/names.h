@@ -9,4 +9,10 @@
  * names get equal ones. Returns 0, or -1 when memory runs out; free in both cases. */
 int gp_names_distinct(const char *const *names, size_t count, char **out);
 
+/* Makes each of the names at most `width` letters long, in place, so that different ones stay
+ * different: of a name that is too long the middle of its head goes first, then that of its
+ * template arguments; where names become the same then, the text from where they differ is shown.
+ * Returns 0, or -1 when memory runs out. */
+int gp_names_fit(char **names, size_t count, size_t width);
+
 #endif

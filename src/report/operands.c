@@ -49,6 +49,8 @@ static const char *const line_names[] = {
     [GP_WEIGHT_WARPS] = "lines_warps",
     [GP_WEIGHT_IDLE_LANES] = "lines_idle_lanes",
     [GP_WEIGHT_OFF_LANES] = "lines_off_lanes",
+    [GP_WEIGHT_BARRIERS] = "lines_barriers",
+    [GP_WEIGHT_FENCES] = "lines_fences",
 };
 _Static_assert(sizeof(line_names) / sizeof(line_names[0]) == GP_WEIGHT_COUNT, "one for each");
 

@@ -4,6 +4,7 @@
 #include "report/advice.h"
 #include "report/layout.h"
 #include "report/plain_numbers.h"
+#include "report/row_names.h"
 #include "report/rows.h"
 #include "report/screen.h"
 #include "report/units.h"
@@ -92,6 +93,8 @@ static int launches_width(const struct gp_rows *r, size_t count)
     return 2 + (int)widest;
 }
 
+#define COLUMNS_BEFORE_NAME 75 /* and those of the launches */
+
 /* ORDER OVERVIEW: the heading and add_overview_line have the same columns. */
 static void add_overview_heading(int width, struct gp_text *out)
 {
@@ -101,10 +104,9 @@ static void add_overview_heading(int width, struct gp_text *out)
                  width, "launches");
 }
 
-static void add_overview_line(const struct gp_rows *r, const struct gp_row *row, int width,
-                              struct gp_text *out)
+static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
+                              const struct gp_row_names *names, int width, struct gp_text *out)
 {
-    size_t begin = out->length;
     char launches[48];
     add_share(r, row, out);
     format_launches(row, launches, sizeof(launches));
@@ -119,15 +121,9 @@ static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
     add_scaled(r, row, "flops", 1e-9, "%.1f", 10, out);
     add_scaled(r, row, "dram_utilization", 100, "%.1f%%", 7, out);
 
-    char block[48], tail[80], name[GP_COLUMNS + 1];
-    gp_extent(row->launch->block, block, sizeof(block));
-    if (r->devices > 1)
-        snprintf(tail, sizeof(tail), " [%s] GPU %d", block, row->launch->device);
-    else
-        snprintf(tail, sizeof(tail), " [%s]", block);
-    size_t used = out->length - begin + 2 + strlen(tail);
-    gp_shorten(row->brief_name, name, used < GP_COLUMNS ? GP_COLUMNS - used : 0);
-    gp_text_addf(out, "  %s%s\n", name, tail);
+    char name[GP_COLUMNS + 1];
+    gp_row_names_format(names, row, name);
+    gp_text_addf(out, "  %s\n", name);
 }
 
 /* Whether DETAILS tell of everything that the overview has a column for. */
@@ -156,11 +152,16 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
     size_t count = shown(r, options);
     int estimated = 0, width = launches_width(r, count);
     add_overview_heading(width, out);
-    for (size_t i = 0; i < count; i++) {
+    struct gp_row_names names;
+    size_t before = COLUMNS_BEFORE_NAME + (size_t)width;
+    if (gp_row_names_make(&names, r, count, before < GP_COLUMNS ? GP_COLUMNS - before : 0) != 0)
+        out->failed = 1;
+    for (size_t i = 0; i < count && !out->failed; i++) {
         const struct gp_stat *duration = gp_rows_stat(r, &r->rows[i], "duration");
         estimated |= duration && duration->count > 0 && duration->count < r->rows[i].launches;
-        add_overview_line(r, &r->rows[i], width, out);
+        add_overview_line(r, &r->rows[i], &names, width, out);
     }
+    gp_row_names_free(&names);
     double rest = 0;
     for (size_t i = count; i < r->count; i++)
         rest += r->rows[i].seconds;

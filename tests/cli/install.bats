@@ -2,7 +2,9 @@
 
 setup_file() {
     export O=$BATS_FILE_TMPDIR/build
-    cp -a "$GPUPROF_BUILD" "$O"
+    mkdir "$O"
+    cp -a "$GPUPROF_BUILD"/{obj,compat,man,gpuprof,libgpuprof.so,libgpuprof-core.a,libgpuprof-hook.a} "$O" ||
+        [ ! -e "$GPUPROF_BUILD/man" ]
 }
 
 setup() {
@@ -33,6 +35,22 @@ installed() {
     make -s O="$O" install DESTDIR="$dest" BINDIR=/a/b/c LIBDIR=/a/l
     run "$dest/a/b/c/gpuprof" sh -c 'realpath "$LD_PRELOAD"'
     [ "$output" = "$(realpath "$dest")/a/l/libgpuprof.so" ]
+}
+
+@test "without Chart.js there is no page, and gpuprof says so" {
+    run make -s O="$O" CHART_JS=/nonexistent "$O/gpuprof"
+    [ "$status" -ne 0 ]
+    [[ $output == *"there is no /nonexistent"*"CHART_JS=none builds without the page"* ]]
+    make -s O="$O" CHART_JS=none "$O/gpuprof"
+    echo '{"type":"header","format":1,"gpuprof":"0.1.0","pid":1,"host":"n","command":["a"],"time":""}' >"$BATS_TEST_TMPDIR/p.jsonl"
+    run "$O/gpuprof" report --html "$BATS_TEST_TMPDIR/page.html" "$BATS_TEST_TMPDIR/p.jsonl"
+    [ "$status" -eq 1 ]
+    [ "$output" = "gpuprof: --html: this gpuprof was built without Chart.js (make CHART_JS=FILE)" ]
+}
+
+@test "SQLite may be linked shared" {
+    make -s O="$O" SQLITE_LIBS=-lsqlite3 "$O/gpuprof"
+    [ "$(readelf -d "$O/gpuprof" | grep -c 'NEEDED.*libsqlite3')" -eq 1 ]
 }
 
 @test "changed flags build anew, the same ones do not" {

@@ -11,6 +11,19 @@ setup() {
     [ "$output" = "" ]
 }
 
+@test "our own code calls nothing that glibc 2.28 does not have" {
+    # The first version of each function, of those it has had. Earlier ones had some by other names.
+    for l in libc.so.6 libm.so.6; do
+        objdump -T "$(ldd "$GPUPROF_BUILD/gpuprof" | awk -v l="$l" '$1 == l { print $3 }')"
+    done | sed -nE 's/.*GLIBC_2\.([0-9]+)[0-9.]*\)? +([a-z_0-9]+)$/\2 \1/p' >"$BATS_TEST_TMPDIR/has"
+    find "$GPUPROF_BUILD/obj" -name '*.o' ! -path '*/sim/*' -exec nm -u {} + | sed -n 's/^ *U //p' | sort -u |
+        grep -vxE 'f?stat|__isoc23_.*' >"$BATS_TEST_TMPDIR/calls"
+    grep -qx malloc "$BATS_TEST_TMPDIR/calls"
+    later=$(awk 'FNR == NR { if (!($1 in first) || $2 + 0 < first[$1]) first[$1] = $2 + 0; next }
+        $1 in first && first[$1] > 28 { print $1 }' "$BATS_TEST_TMPDIR/has" "$BATS_TEST_TMPDIR/calls")
+    [ "$later" = "" ] || { echo "of glibc 2.29 or later: $later"; false; }
+}
+
 @test "the library does not heed the environment of who gives a program more rights" {
     [ "$(nm -D -u "$library" | grep -c 'secure_getenv@')" -eq 1 ]
     [ "$(nm -D -u "$library" | grep -c ' getenv@')" -eq 0 ]

@@ -254,6 +254,24 @@ END
     [[ $output == *DETAILS*"duration "* ]]
 }
 
+@test "a busy loop fits a screen of 60 lines and 120 columns, each kernel with a name of its own" {
+    python3 "$BATS_TEST_DIRNAME/make_busy_profile.py" >busy.jsonl
+    "$gpuprof" report busy.jsonl >screen
+    [ "$(wc -l <screen)" -le 60 ]
+    [ "$(awk 'length($0) > 120' screen | wc -l)" -eq 0 ]
+    [ "$(grep -c 'kernel<[0-9]*, ..> \[96\]$' screen)" -eq 12 ]
+    [ "$(grep -c '^[1-5]\. ' screen)" -ge 3 ]
+    # What was said of one kernel is not said again of the next.
+    [ "$(grep -c 'registers are spilled' screen)" -eq 1 ]
+    grep -q 'to global memory: as under 1$' screen
+    # Each reason once, cut where it is long.
+    [ "$(grep -c 'reason [0-9]:' screen)" -eq 3 ]
+    grep -q '^   and 5 more launches for further reasons$' screen
+    grep -q '^More: gpuprof report --details busy.jsonl$' screen
+    "$gpuprof" report --details busy.jsonl >details
+    [ "$(grep -c 'kernel<[0-9]*, ..> \[96\]$' details)" -ge 26 ]
+}
+
 @test "a rule that makes no sense is one line, and the others are asked" {
     mkdir -p mine/rules
     printf '[mine]\ncondition = dram_utilisation > 0.1\nevidence = e\ntext = t\nestimate = 1\n' >mine/rules/x.ini

@@ -12,6 +12,9 @@ setup() {
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR # no definitions of the user's own
 }
 
+# sanitized: the sanitizers are in; what takes long may be smaller.
+sanitized() { [ -n "${GPUPROF_RUNTIMES:-}" ]; }
+
 # profiled COMMAND...: under gpuprof, our own lines in $log, the profile in $profile, its output in
 # ours.out and ours.err.
 profiled() {

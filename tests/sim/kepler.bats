@@ -39,44 +39,44 @@ kepler() {
     done
 }
 
-# The table of the sources, 16384 x 16384 there, 1024 x 1024 here: 256 times less.
+# The table of the sources, 16384 x 16384 there, 512 x 512 here: 1024 times less.
 @test "matrix add: transactions and efficiencies to the digit" {
     export GPUSIM_L1=on
     for block in 32x32 32x16; do
-        kepler --size 1024 --block $block matrix_row matrix_column
-        is matrix_add_row gld_transactions $((16777216 / 256))
-        is matrix_add_row gst_transactions $((8388608 / 256))
+        kepler --size 512 --block $block matrix_row matrix_column
+        is matrix_add_row gld_transactions $((16777216 / 1024))
+        is matrix_add_row gst_transactions $((8388608 / 1024))
         is matrix_add_row gld_efficiency "100.00 %"
         is matrix_add_row gst_efficiency "100.00 %"
-        is matrix_add_column gld_transactions $((536870912 / 256))
-        is matrix_add_column gst_transactions $((268435456 / 256))
+        is matrix_add_column gld_transactions $((536870912 / 1024))
+        is matrix_add_column gst_transactions $((268435456 / 1024))
         is matrix_add_column gld_efficiency "3.12 %"
         is matrix_add_column gst_efficiency "12.50 %"
     done
-    kepler --size 1024 --block 16x16 matrix_row matrix_column
-    is matrix_add_row gld_transactions $((33554432 / 256))
-    is matrix_add_row gst_transactions $((16777216 / 256))
+    kepler --size 512 --block 16x16 matrix_row matrix_column
+    is matrix_add_row gld_transactions $((33554432 / 1024))
+    is matrix_add_row gst_transactions $((16777216 / 1024))
     is matrix_add_row gld_efficiency "50.00 %"
     is matrix_add_row gst_efficiency "100.00 %"
-    is matrix_add_column gld_transactions $((268435456 / 256))
-    is matrix_add_column gst_transactions $((134217728 / 256))
+    is matrix_add_column gld_transactions $((268435456 / 1024))
+    is matrix_add_column gst_transactions $((134217728 / 1024))
     is matrix_add_column gld_efficiency "6.25 %"
     is matrix_add_column gst_efficiency "25.00 %"
-    kepler --size 1024 --block 128 matrix_linear
+    kepler --size 512 --block 128 matrix_linear
     is matrix_add_linear gld_efficiency "100.00 %"
     is matrix_add_linear gst_efficiency "100.00 %"
 }
 
 @test "an offset of 11 floats, with L1 and without" {
-    GPUSIM_L1=on kepler --size 1048576 --offset 11 --block 512 read_offset write_offset
+    GPUSIM_L1=on kepler --size 131072 --offset 11 --block 512 read_offset write_offset
     [[ $(metric read_offset gld_efficiency) == 49.* ]] || [[ $(metric read_offset gld_efficiency) == 50.* ]]
     is write_offset gst_efficiency "80.00 %"
-    GPUSIM_L1=on kepler --size 1048576 --offset 128 --block 512 read_offset
+    GPUSIM_L1=on kepler --size 131072 --offset 128 --block 512 read_offset
     is read_offset gld_efficiency "100.00 %"
-    GPUSIM_L1=off kepler --size 1048576 --offset 11 --block 512 read_offset write_offset
+    GPUSIM_L1=off kepler --size 131072 --offset 11 --block 512 read_offset write_offset
     is read_offset gld_efficiency "80.00 %"
     is write_offset gld_efficiency "100.00 %"
-    GPUSIM_L1=off kepler --size 1048576 --offset 0 --block 512 read_offset write_offset
+    GPUSIM_L1=off kepler --size 131072 --offset 0 --block 512 read_offset write_offset
     is read_offset gld_efficiency "100.00 %"
     is write_offset gst_efficiency "100.00 %"
 }

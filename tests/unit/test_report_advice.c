@@ -316,6 +316,26 @@ static void scattered_accesses_are_found_with_their_line(void **state)
 }
 
 /* All lanes read one address: of 32 bytes four are asked for, and nothing is wasted. */
+/* Structs that are read as a whole, member by member: half of the sectors of each access, but
+ * nothing of what DRAM moves, and DRAM is what bounds. */
+static void what_the_busy_dram_does_not_move_is_no_waste(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "_Z8membersv");
+    set(&s, "smsp__inst_executed.sum", 0.05 * 4 * SMS * CYCLES);
+    set(&s, "dram__bytes_read.sum", 3.7e9);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 3.9e9 / 32);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 3.7e9);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 2 * 3.7e9 / 32);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 2 * 3.7e9 / 128);
+    const struct gp_instruction_counts counts[] = {
+        {0, 0x10, {[GP_COUNT_SECTORS] = 231250000, [GP_COUNT_SECTORS_IDEAL] = 231250000 / 2}}};
+    struct gp_sources *sources = count_instructions("_Z8membersv", counts, 1);
+    first_advice_is(&s, sources, "dram", NULL);
+    gp_sources_free(sources);
+}
+
 static void a_broadcast_is_no_waste(void **state)
 {
     (void)state;
@@ -801,6 +821,46 @@ static void names_keep_what_differs(void **state)
     }
 }
 
+/* Names that only differ deep inside stay different in a narrow column. */
+static void names_that_fit_stay_different(void **state)
+{
+    (void)state;
+    static const char *const long_names[] = {
+        "vectorized_elementwise_kernel<0, ..>",
+        "vectorized_elementwise_kernel<12, ..>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<1>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<2>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<2>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_B, Tile<2>, Epilogue_of_another_long_name>",
+        "short",
+        "a_name_without_arguments_that_is_much_too_long_1_for_it",
+        "a_name_without_arguments_that_is_much_too_long_2_for_it",
+    };
+    enum { COUNT = sizeof(long_names) / sizeof(long_names[0]) };
+    for (size_t width = 60; width >= 12; width -= 4) {
+        char *names[COUNT];
+        for (size_t i = 0; i < COUNT; i++)
+            names[i] = strdup(long_names[i]);
+        assert_int_equal(gp_names_fit(names, COUNT, width), 0);
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_true(strlen(names[i]) <= width);
+            for (size_t k = 0; k < i; k++)
+                if ((strcmp(names[i], names[k]) == 0) !=
+                    (strcmp(long_names[i], long_names[k]) == 0))
+                    fail_msg("%zu columns: %s", width, names[i]);
+        }
+        assert_string_equal(names[6], "short");
+        for (size_t i = 0; i < COUNT; i++)
+            free(names[i]);
+    }
+    char *pair[] = {strdup(long_names[0]), strdup(long_names[1])};
+    assert_int_equal(gp_names_fit(pair, 2, 28), 0);
+    assert_non_null(strstr(pair[0], "<0, ..>"));
+    assert_non_null(strstr(pair[1], "<12, ..>"));
+    free(pair[0]);
+    free(pair[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -811,6 +871,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured_bounds_nothing),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
+        cmocka_unit_test(what_the_busy_dram_does_not_move_is_no_waste),
         cmocka_unit_test(a_broadcast_is_no_waste),
         cmocka_unit_test(idle_lanes_are_no_bank_conflicts),
         cmocka_unit_test(what_limits_occupancy_is_named_where_warps_wait),
@@ -829,6 +890,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
         cmocka_unit_test(names_keep_what_differs),
+        cmocka_unit_test(names_that_fit_stay_different),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

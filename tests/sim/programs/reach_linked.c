@@ -254,17 +254,17 @@ static void hidden_later(bool at_another_grid)
     MUST(cuMemFree_v2(x));
 }
 
-/* Twenty thousand buffers, allocated and freed between launches. */
-static void many(void)
+/* So many buffers, allocated and freed between launches. */
+static void many(uint32_t count)
 {
-    enum { BUFFERS = 20000, EVERY = 500 };
-    static CUdeviceptr buffers[BUFFERS];
+    enum { MOST = 20000, EVERY = 500 };
+    static CUdeviceptr buffers[MOST];
     uint32_t value, n = EVERY;
     CUdeviceptr list;
     void *params[] = {&list, &n};
 
     MUST(cuMemAlloc_v2(&list, EVERY * sizeof(*buffers)));
-    for (uint32_t i = 0; i < BUFFERS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         MUST(cuMemAlloc_v2(&buffers[i], 256));
         MUST(cuMemcpyHtoD_v2(buffers[i], &i, 4));
         if (i % EVERY == EVERY - 1) {
@@ -272,7 +272,7 @@ static void many(void)
             launch("reach_table", EVERY, params);
         }
     }
-    for (uint32_t i = 0; i < BUFFERS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         MUST(cuMemcpyDtoH_v2(&value, buffers[i], 4));
         expect(value == after(i, 1), "many");
         MUST(cuMemFree_v2(buffers[i]));
@@ -330,7 +330,9 @@ static void run(const char *name)
     else if (strcmp(name, "hidden_grid") == 0)
         hidden_later(true);
     else if (strcmp(name, "many") == 0)
-        many();
+        many(20000);
+    else if (strcmp(name, "several") == 0)
+        many(4000);
     else
         exit(64);
 }

@@ -21,20 +21,26 @@ class Gpuprof(MakefilePackage):
     depends_on("c", type="build")
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("scdoc", type="build")
     # nvcc and headers; CUPTI is found at run time.
     depends_on("cuda@12.6:", type=("build", "run"))
     # Archives of position-independent code, which the library links.
     depends_on("jansson~shared", type="build")
     depends_on("inih", type="build")
+    depends_on("pcre2+pic", type="build")
     depends_on("libiberty+pic", type="build")
     depends_on("lz4 libs=static", type="build")
     depends_on("zstd libs=static", type="build")
     depends_on("uthash", type="build")
+    # The command's, shared.
+    depends_on("sqlite")
 
     conflicts("platform=darwin")
     conflicts("platform=windows")
 
-    archives = ("jansson", "inih", "libiberty", "lz4", "zstd")
+    archives = ("jansson", "inih", "pcre2", "libiberty", "lz4", "zstd")
+    # Spack has no Chart.js: without it there is no `gpuprof report --html`.
+    options = ("SQLITE_LIBS=-lsqlite3", "CHART_JS=none")
 
     def setup_build_environment(self, env):
         env.set("CUDA_HOME", self.spec["cuda"].prefix)
@@ -46,7 +52,7 @@ class Gpuprof(MakefilePackage):
                 env.prepend_path("LIBRARY_PATH", os.path.join(self.spec[name].prefix, folder))
 
     def build(self, spec, prefix):
-        make("all", "PREFIX=" + prefix)
+        make("all", "PREFIX=" + prefix, *self.options)
 
     def install(self, spec, prefix):
-        make("install", "PREFIX=" + prefix)
+        make("install", "PREFIX=" + prefix, *self.options)
