@@ -57,7 +57,7 @@ static void describe_device(CUdevice device, struct gp_device *d)
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
-    return gp_metrics_counters(gp_session_metrics(), device, list, count) == 0;
+    return gp_metrics_counters(gp_session_metrics(), device, list, count);
 }
 
 static struct gp_context *find(CUcontext handle, bool green)

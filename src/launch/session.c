@@ -281,7 +281,7 @@ static bool is_profile(const char *log)
     const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     struct gp_text path = {0};
     char why[256];
-    bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 &&
+    bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) &&
                 gp_is_same_file(log, gp_text_string(&path));
     gp_text_free(&path);
     return same;
@@ -307,7 +307,7 @@ static void open_log(void)
         return;
     struct gp_text path = {0};
     char why[512];
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 ||
+    if (!gp_pattern_expand(pattern, &path, why, sizeof(why)) ||
         !open_log_file(gp_text_string(&path), why, sizeof(why)))
         gp_say("GPUPROF_LOG=%s: %s; messages go to standard error", pattern, why);
     gp_text_free(&path);
@@ -320,7 +320,7 @@ static void open_output(void)
         return;
     struct gp_text path = {0};
     char why[512];
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0)
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)))
         session.writer =
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
@@ -452,7 +452,7 @@ static bool open_metrics(void)
     struct gp_text problems = {0};
     session.metrics = gp_metrics_open(&problems);
     if (session.metrics &&
-        gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
+        !gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (session.metrics) {
         gp_checks_open(session.metrics);
