@@ -650,7 +650,7 @@ static bool presume(void *data)
     bool can_be_confirmed = c->sass && c->tells && c->list.witness_count == GP_ALL_WITNESSES &&
                             !c->no_session && t->in_session &&
                             t->hardware_passes == gp_range_session_hardware_passes(c->session);
-    if (!can_be_confirmed || a->run->always || !a->run->parameters)
+    if (!can_be_confirmed || a->run->always || a->run->was_held || !a->run->parameters)
         return false;
     note_kind(t, a->run);
     const double *row = gp_recall_presume(c->recall, &t->kind, &t->fingerprint);
