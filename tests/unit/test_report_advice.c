@@ -41,7 +41,7 @@ static struct gp_metrics *selected(const char *list)
 {
     struct gp_text problems = {0};
     struct gp_metrics *m = shipped();
-    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    assert_true(gp_metrics_select(m, list, &problems));
     return m;
 }
 
@@ -61,7 +61,7 @@ static void make_sample_of(struct sample *s, const char *kernel, const char *lis
                                     .shared_carveout = -1,
                                     .passes = 2,
                                     .counters = s->counters}};
-    assert_int_equal(gp_metrics_counters(metrics[is_default], &h200, &names, &count), 0);
+    assert_true(gp_metrics_counters(metrics[is_default], &h200, &names, &count));
     assert_true(count <= sizeof(s->counters) / sizeof(s->counters[0]));
     for (size_t i = 0; i < count; i++)
         s->counters[i] = (struct gp_counter){.name = names[i]};
@@ -104,11 +104,11 @@ static void find(struct found *f, const struct sample *s, struct gp_sources *sou
     f->summary = gp_summary_new(f->metrics);
     gp_summary_device(f->summary, &h200);
     gp_summary_launch(f->summary, &s->launch);
-    assert_int_equal(gp_rows_make(&f->rows, f->summary), 0);
+    assert_true(gp_rows_make(&f->rows, f->summary));
     f->rules = gp_rules_open(f->metrics, &problems);
     assert_string_equal(gp_text_string(&problems), "");
-    assert_int_equal(
-        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources), 0);
+    assert_true(
+        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources));
 }
 
 static void forget(struct found *f)
@@ -656,9 +656,9 @@ static void many_short_launches_are_the_programs_matter(void **state)
     gp_summary_device(summary, &h200);
     for (int i = 0; i < 200; i++)
         gp_summary_launch(summary, &s.launch);
-    assert_int_equal(gp_rows_make(&rows, summary), 0);
+    assert_true(gp_rows_make(&rows, summary));
     struct gp_rules *rules = gp_rules_open(m, &problems);
-    assert_int_equal(gp_findings_make(&f, rules, &rows, NULL, NULL), 0);
+    assert_true(gp_findings_make(&f, rules, &rows, NULL, NULL));
     assert_true(f.advice.count > 0);
     assert_string_equal(f.advice.list[0].rule->name, "launch_overhead");
     assert_null(f.advice.list[0].row);
@@ -690,9 +690,9 @@ static void short_launches_beside_long_ones_are_a_part(void **state)
     make_sample(&s, "long");
     set(&s, "gpu__time_duration.sum", 98.8e6);
     gp_summary_launch(summary, &s.launch);
-    assert_int_equal(gp_rows_make(&rows, summary), 0);
+    assert_true(gp_rows_make(&rows, summary));
     struct gp_rules *rules = gp_rules_open(m, &problems);
-    assert_int_equal(gp_findings_make(&f, rules, &rows, NULL, NULL), 0);
+    assert_true(gp_findings_make(&f, rules, &rows, NULL, NULL));
     bool found = false;
     for (size_t i = 0; i < f.advice.count; i++) {
         if (strcmp(f.advice.list[i].rule->name, "launch_overhead") != 0)
@@ -840,7 +840,7 @@ static void a_user_switches_a_rule_off_and_adds_one(void **state)
     unsetenv("GPUPROF_METRICS_PATH");
     find(&found, &s, NULL);
     struct gp_findings own;
-    assert_int_equal(gp_findings_make(&own, rules, &found.rows, NULL, NULL), 0);
+    assert_true(gp_findings_make(&own, rules, &found.rows, NULL, NULL));
     assert_int_equal(own.advice.count, 1);
     assert_string_equal(own.advice.list[0].rule->name, "mine");
     assert_string_equal(own.advice.list[0].evidence, "10.00 waves");
@@ -879,7 +879,7 @@ static void names_keep_what_differs(void **state)
         "operator",
     };
     char *out[6];
-    assert_int_equal(gp_names_distinct(names, 6, out), 0);
+    assert_true(gp_names_distinct(names, 6, out));
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(out[i], expected[i]);
         free(out[i]);
@@ -906,7 +906,7 @@ static void names_that_fit_stay_different(void **state)
         char *names[COUNT];
         for (size_t i = 0; i < COUNT; i++)
             names[i] = strdup(long_names[i]);
-        assert_int_equal(gp_names_fit(names, COUNT, width), 0);
+        assert_true(gp_names_fit(names, COUNT, width));
         for (size_t i = 0; i < COUNT; i++) {
             assert_true(strlen(names[i]) <= width);
             for (size_t k = 0; k < i; k++)
@@ -919,7 +919,7 @@ static void names_that_fit_stay_different(void **state)
             free(names[i]);
     }
     char *pair[] = {strdup(long_names[0]), strdup(long_names[1])};
-    assert_int_equal(gp_names_fit(pair, 2, 28), 0);
+    assert_true(gp_names_fit(pair, 2, 28));
     assert_non_null(strstr(pair[0], "<0, ..>"));
     assert_non_null(strstr(pair[1], "<12, ..>"));
     free(pair[0]);
