@@ -231,6 +231,8 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
     int status = CLI_USAGE;
     if (asked->values[TOLERANCE])
         rules = gp_tolerances_read(asked->values[TOLERANCE], &problems);
+    if (rules)
+        gp_tolerances_know(rules, m, &problems);
     if (problems.length == 0) {
         h = gp_history_open(path_of(asked), false, why, sizeof(why));
         if (h)

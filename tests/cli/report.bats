@@ -275,6 +275,18 @@ END
     [ "$(grep -c 'kernel<[0-9]*, ..> \[96\]$' details)" -ge 26 ]
 }
 
+@test "of many processes three are named, and a long command is cut" {
+    for i in 1 2 3 4 5; do sed "s/77/7$i/" header; cat launch; done >ranks.jsonl
+    run "$gpuprof" report ranks.jsonl
+    [ "$(grep -c '^ranks.jsonl: ' <<<"$output")" -eq 3 ]
+    [[ $output == *$'\nand 2 more processes\ngpuprof '* ]]
+    python3 -c 'import sys; sys.stdout.write(sys.stdin.read().replace("-n", "\u00e9" * 20000))' <header >long.jsonl
+    cat launch >>long.jsonl
+    run "$gpuprof" report long.jsonl
+    [[ $(flat) == *".. (process 77 on node1"* ]]
+    [ "$(wc -l <<<"$output")" -le 20 ]
+}
+
 @test "a rule that makes no sense is one line, and the others are asked" {
     mkdir -p mine/rules
     printf '[mine]\ncondition = dram_utilisation > 0.1\nevidence = e\ntext = t\nestimate = 1\n' >mine/rules/x.ini

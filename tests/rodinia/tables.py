@@ -5,6 +5,7 @@ terminal and rodinia.md for docs/, with the paper's findings beside what was mea
   tables.py --self-test"""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -262,14 +263,21 @@ def names_of(programs):
             if "|" in line and not line.startswith("#")]
 
 
-def write_markdown(out, device, kernels, programs, missing):
+def commit():
+    """Of the checkout that the runs were made with."""
+    found = subprocess.run(["git", "-C", pathlib.Path(__file__).parent, "rev-parse", "--short", "HEAD"],
+                           capture_output=True, text=True, check=False).stdout.strip()
+    return os.environ.get("GPUPROF_COMMIT") or found or "unknown"
+
+
+def write_markdown(out, device, made_with, kernels, programs, missing):
     ran = len({k.program for k in kernels})
     lines = [
         "# Rodinia, as the paper did it", "",
         "Zheng, Zhai, Li and Chen measured Rodinia's programs with their tool in 2016, on a K20c with CUDA 6.0. "
         f"These are the same tables from gpuprof, on one {device}. `tests/rodinia/run CHECKOUT` builds and runs the programs and "
         "writes this page; its results are not edited. Of a kernel's launches the first five are measured, then one in a hundred.",
-        "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## What the compiler was given", "",
+        "", f"The runs were made with {', '.join(made_with)}.", "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## What the compiler was given", "",
         "No source was changed. All programs get `-O3 -lineinfo`, the GPU's `-arch`, and with `-include` a header of "
         "[ours](../tests/rodinia/before_cuda_12.h) with names that CUDA had and has no more (texture references, "
         "`cudaThreadSynchronize`, some properties of devices). Beyond that:", ""]
@@ -304,7 +312,7 @@ def why_missing(out, name, page):
 
 
 def main(gpuprof, programs, out):
-    kernels, devices, missing = [], [], []
+    kernels, devices, missing, drivers = [], [], [], set()
     for name in names_of(programs):
         profile = out / "profiles" / f"{name}.jsonl"
         page = read(gpuprof, profile) if profile.exists() else None
@@ -313,12 +321,14 @@ def main(gpuprof, programs, out):
             missing.append((name, why_missing(out, name, page)))
             continue
         devices += [d["name"] for d in page["devices"]]
+        drivers |= {f"a driver for CUDA {d['driver'] // 1000}.{d['driver'] % 1000 // 10}" for d in page["devices"]}
         kernels += [Kernel(name, page, i) for i in measured]
     if not kernels:
         sys.exit("tables.py: no profile holds a kernel")
     device = ", ".join(dict.fromkeys(devices))
     write_text(out, device, kernels)
-    write_markdown(out, device, kernels, programs, missing)
+    made_with = [f"commit {commit()}", *sorted(drivers)]
+    write_markdown(out, device, made_with, kernels, programs, missing)
 
 
 def self_test():
