@@ -36,6 +36,7 @@ typedef void *gp_find_cubin(void *data, size_t most, size_t *size);
 struct gp_run {
     const char *kernel;     /* mangled */
     uint64_t shape;         /* tells its grid, blocks and clusters from others */
+    uint64_t warps;         /* that it starts, 0 where not known */
     const void *parameters; /* their bytes, NULL where they are not known */
     size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
