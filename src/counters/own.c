@@ -47,7 +47,7 @@ struct function {
     struct stretch *stretches;
     size_t count;
     bool calls_out; /* functions with code of their own */
-    bool by_table;  /* it branches to places that its code does not tell */
+    bool by_table;  /* it branches to targets that its code does not name */
     bool unknown;   /* it multiplies matrices whose shape the code does not tell */
     uint64_t used;  /* when it was last asked for */
 };
@@ -192,8 +192,8 @@ static bool find_stretches(struct function *f, const unsigned char *code, int cc
     return !has_matrices || add_stretch(f, &s);
 }
 
-static bool look_into(struct function *f, const char *name, const unsigned char *code, size_t size,
-                      int cc)
+static bool read_function(struct function *f, const char *name, const unsigned char *code,
+                          size_t size, int cc)
 {
     *f = (struct function){.name = strdup(name), .size = size, .hash = hash_of(code, size)};
     bool *is_target = calloc(size / GP_INSTRUCTION_BYTES + 1, sizeof(*is_target));
@@ -233,7 +233,7 @@ static struct function *find_function(struct gp_own *own, const struct gp_run *r
     }
     forget(oldest);
     *why = "memory ran out";
-    if (!look_into(oldest, name, code, size, cc))
+    if (!read_function(oldest, name, code, size, cc))
         return NULL;
     oldest->used = ++own->clock;
     return oldest;

@@ -178,13 +178,13 @@ static bool start(struct gp_range_session *s, const char **why)
     return s->started;
 }
 
-/* The number of the range that stands at a place of the image. */
-static bool range_at(const struct gp_range_session *s, size_t place, unsigned *range)
+/* The number of the range that stands at a index of the image. */
+static bool range_at(const struct gp_range_session *s, size_t index, unsigned *range)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, p);
     p.pCounterDataImage = s->data;
     p.counterDataImageSize = s->data_size;
-    p.rangeIndex = place;
+    p.rangeIndex = index;
     p.rangeDelimiter = "/";
     const char *why;
     return !GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataGetRangeInfo, &p, &why) && p.rangeName &&
@@ -203,15 +203,15 @@ static bool decode(struct gp_range_session *s, const char **why)
     info.counterDataImageSize = s->data_size;
     if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataInfo, &info, why))
         return false;
-    for (size_t place = 0; place < info.numTotalRanges; place++) {
+    for (size_t index = 0; index < info.numTotalRanges; index++) {
         unsigned range;
-        if (!range_at(s, place, &range))
+        if (!range_at(s, index, &range))
             continue;
         struct pushed pushed = s->pushed[range];
         s->pushed[range] = (struct pushed){0};
         if (pushed.hardware || pushed.instrumented)
             s->has_values[range] = gp_range_config_evaluate(
-                &s->config, s->data, s->data_size, place, pushed.hardware, pushed.instrumented,
+                &s->config, s->data, s->data_size, index, pushed.hardware, pushed.instrumented,
                 &s->values[range * s->config.count], why);
     }
     s->counting = false;

@@ -154,7 +154,7 @@ static uint64_t offset_for(uint64_t base, uint64_t used, uint64_t live)
     return used + (live - base - used) % GP_COPY_ALIGNMENT;
 }
 
-uint64_t gp_arena_place(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
+uint64_t gp_arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
 {
     uint64_t offset = offset_for(arena->device, arena->device_used, live);
     if (offset < arena->device_size) {
