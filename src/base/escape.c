@@ -79,3 +79,16 @@ void gp_text_add_escaped(struct gp_text *to, const char *text, size_t length)
         gp_text_add_bytes(to, escaped, written);
     }
 }
+
+void gp_text_add_escaped_lines(struct gp_text *to, const char *text, size_t length)
+{
+    while (length > 0) {
+        const char *newline = memchr(text, '\n', length);
+        size_t line = newline ? (size_t)(newline - text) : length;
+        gp_text_add_escaped(to, text, line);
+        if (newline)
+            gp_text_add(to, "\n");
+        text += line + (newline != NULL);
+        length -= line + (newline != NULL);
+    }
+}

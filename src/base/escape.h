@@ -22,4 +22,7 @@ bool gp_is_printable(const char *text, size_t length);
 /* Adds all of it. */
 void gp_text_add_escaped(struct gp_text *to, const char *text, size_t length);
 
+/* The same for a text of several lines. */
+void gp_text_add_escaped_lines(struct gp_text *to, const char *text, size_t length);
+
 #endif

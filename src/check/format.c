@@ -1,5 +1,7 @@
 #include "check/format.h"
 
+#include "base/escape.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,8 +74,10 @@ static void add_line(const struct gp_outcome *o, struct gp_text *out)
                                         [GP_VIOLATED] = "violated",
                                         [GP_SKIPPED] = "not judged",
                                         [GP_NOTED] = "note"};
-    if (o->source)
-        gp_text_addf(out, "%s:%d: ", o->source, o->source_line);
+    if (o->source) {
+        gp_text_add_escaped(out, o->source, strlen(o->source));
+        gp_text_addf(out, ":%d: ", o->source_line);
+    }
     gp_text_addf(out, "%s: ", words[o->status]);
     if (o->kernel)
         gp_add_clean(out, o->kernel);
@@ -81,8 +85,11 @@ static void add_line(const struct gp_outcome *o, struct gp_text *out)
         gp_text_addf(out, " [%s]", o->configuration);
     gp_text_add(out, o->kernel ? ": " : "");
     gp_add_clean(out, o->message ? o->message : "");
-    if (o->file && o->line > 0)
-        gp_text_addf(out, " [%s:%d]", o->file, o->line);
+    if (o->file && o->line > 0) {
+        gp_text_add(out, " [");
+        gp_text_add_escaped(out, o->file, strlen(o->file));
+        gp_text_addf(out, ":%d]", o->line);
+    }
     gp_text_add(out, "\n");
 }
 
@@ -92,8 +99,8 @@ void gp_write_text(const struct gp_verdict *v, const struct gp_occasion *occasio
     for (size_t i = 0; i < v->count; i++)
         if (v->outcomes[i].status != GP_HELD)
             add_line(&v->outcomes[i], out);
-    gp_text_add(out, gp_text_string(&v->notes));
-    gp_text_add(out, gp_text_string(&v->unjudged));
+    gp_text_add_escaped_lines(out, gp_text_string(&v->notes), v->notes.length);
+    gp_text_add_escaped_lines(out, gp_text_string(&v->unjudged), v->unjudged.length);
     gp_text_addf(out, "%s: ", occasion->title);
     gp_verdict_summary(v, out);
     gp_text_add(out, "\n");

@@ -231,8 +231,7 @@ static void try_launch(struct gp_judge *j, struct trial *t, const struct gp_reco
         launch->device >= 0 && launch->device < GP_MAX_DEVICES ? j->devices[launch->device] : NULL;
     char why[GP_WHY_SIZE] = "the facts of the device are not known";
     double value;
-    if (device &&
-        gp_metric_evaluate(t->rule->metric, device, launch, &value, why, sizeof(why)) == 0)
+    if (device && gp_metric_evaluate(t->rule->metric, device, launch, &value, why, sizeof(why)))
         note_value(t, launch, value);
     else
         note_absence(t, launch, why);
@@ -472,10 +471,14 @@ void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
     for (struct kernel *k = j->kernels; k; k = k->hh.next)
         for (size_t i = 0; i < k->trial_count; i++)
             gp_values_sort(&k->trials[i].values);
+    size_t before = verdict->held + verdict->violated + verdict->skipped;
     for (size_t i = 0; i < j->thresholds->count; i++)
         judge_section(j, &j->thresholds->sections[i], verdict);
     if (!j->kernels)
         gp_text_add(&verdict->unjudged, "no kernel was launched\n");
+    else if (verdict->held + verdict->violated + verdict->skipped == before)
+        gp_text_addf(&verdict->unjudged, "%s: no section matches a kernel that was launched\n",
+                     j->thresholds->file);
     if (j->unjudged > 0)
         gp_text_addf(&verdict->unjudged,
                      "%llu launches of kernels beyond the first %d were not judged\n",

@@ -24,6 +24,35 @@ void gp_kernel_names_free(struct gp_kernel_names *names)
     names->full = names->brief = NULL;
 }
 
+/* Where the parameters begin: the last parenthesis that is closed at the end, or before "const". */
+static size_t find_parameters(const char *full, size_t length)
+{
+    static const char suffix[] = " const";
+    if (length > sizeof(suffix) && strcmp(full + length - (sizeof(suffix) - 1), suffix) == 0)
+        length -= sizeof(suffix) - 1;
+    if (length == 0 || full[length - 1] != ')')
+        return length;
+    int depth = 0;
+    for (size_t i = length; i-- > 0;) {
+        depth += (full[i] == ')') - (full[i] == '(');
+        if (depth == 0)
+            return i;
+    }
+    return length;
+}
+
+char *gp_kernel_name_brief(const char *full)
+{
+    size_t begin = 0, end = find_parameters(full, strlen(full));
+    int depth = 0;
+    for (size_t i = 0; i < end; i++) {
+        depth += (strchr("(<{[", full[i]) != NULL) - (strchr(")>}]", full[i]) != NULL);
+        if (full[i] == ' ' && depth == 0)
+            begin = i + 1;
+    }
+    return strndup(full + begin, end - begin);
+}
+
 bool gp_selector_parse(const char *text, struct gp_selector *selector, char *why, size_t why_size)
 {
     static const char mark[] = "regex:";

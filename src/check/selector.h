@@ -19,6 +19,10 @@ struct gp_kernel_names {
 bool gp_kernel_names_find(const char *mangled, struct gp_kernel_names *names);
 void gp_kernel_names_free(struct gp_kernel_names *names);
 
+/* The brief name out of the full one, as far as that tells: without what it returns and its
+ * parameters. To be freed; NULL when memory runs out. */
+char *gp_kernel_name_brief(const char *full);
+
 struct gp_selector {
     char *text;             /* as it was written */
     struct gp_regex *regex; /* NULL: a glob */

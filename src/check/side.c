@@ -105,6 +105,31 @@ void gp_side_sort(struct gp_side *side)
         qsort(side->subjects, side->count, sizeof(*side->subjects), compare);
 }
 
+static bool continue_series(const struct gp_side *side, struct gp_subject *subject,
+                            const struct gp_side *later, const struct gp_subject *more)
+{
+    bool added = true;
+    for (size_t i = 0; i < side->metric_count; i++) {
+        int metric = gp_side_metric(later, side->metrics[i]);
+        const struct gp_series *series = metric >= 0 ? &more->series[metric] : NULL;
+        for (size_t k = 0; series && k < series->runs && added; k++)
+            added = gp_series_add_run(&subject->series[i], series->medians[k]);
+    }
+    return added;
+}
+
+bool gp_side_continue(struct gp_side *side, const struct gp_side *later)
+{
+    bool added = true;
+    for (size_t i = 0; i < later->count && side->count > 0 && added; i++) {
+        const struct gp_subject *more = &later->subjects[i];
+        struct gp_subject *subject =
+            bsearch(more, side->subjects, side->count, sizeof(*more), compare);
+        added = !subject || continue_series(side, subject, later, more);
+    }
+    return added;
+}
+
 void gp_side_free(struct gp_side *side)
 {
     for (size_t i = 0; i < side->count; i++) {

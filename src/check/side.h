@@ -66,6 +66,10 @@ bool gp_series_add_run(struct gp_series *s, double median);
 /* The metric's index, or -1. */
 int gp_side_metric(const struct gp_side *side, const char *name);
 
+/* Adds the medians of later runs to the series that `side`, which is sorted, has; all else stays.
+ * False when memory runs out. */
+bool gp_side_continue(struct gp_side *side, const struct gp_side *later);
+
 /* By name, grid, block, cluster, shared memory. */
 void gp_side_sort(struct gp_side *side);
 void gp_side_free(struct gp_side *side);

@@ -228,6 +228,17 @@ static void read_comparison(struct parsing *p, char *text, char *sign, size_t le
         complain(p, value, "%s: %s", rule.metric->name, why);
 }
 
+/* "=", "=>" or "!=", which lies around `sign`. */
+static void complain_of_comparison(const struct parsing *p, const char *sign)
+{
+    const char *whole = p->whole + (sign - p->rule), *begin = whole;
+    while (begin > p->whole && strchr("!=<>", begin[-1]))
+        begin--;
+    size_t length = strspn(begin, "!=<>");
+    complain(p, p->rule + (begin - p->whole), "'%.*s' is no comparison, write <=, >=, ==, < or >",
+             (int)length, begin);
+}
+
 /* "allow = 2", "required = yes": what is no comparison. */
 static void read_setting(struct parsing *p, char *text, char *sign)
 {
@@ -244,6 +255,8 @@ static void read_setting(struct parsing *p, char *text, char *sign)
         complain(p, value, "expected 'required', or 'required = yes'");
     } else if (strcmp(key, "allow") == 0 && value) {
         read_count(p, value, &section->allowed);
+    } else if (value && strcmp(key, "allow") != 0) {
+        complain_of_comparison(p, sign);
     } else {
         complain(p, text, "'%.48s' is no rule; %s", key, syntax);
     }

@@ -1,5 +1,6 @@
 #include "check/tolerance.h"
 
+#include "base/nearest.h"
 #include "check/lines.h"
 #include "check/quantity.h"
 
@@ -108,7 +109,7 @@ static void take_rule(void *user, char *text, int line, int column)
     *sign = '\0';
     char *key = gp_trim(text);
     bool understood = true;
-    struct gp_tolerance rule = {.line = line};
+    struct gp_tolerance rule = {.line = line, .column = column};
     if (take_event(section, key, value, &understood)) {
         if (!understood)
             gp_text_addf(p->problems, "%s:%d:%d: '%.24s' is neither fail nor note\n", p->t->file,
@@ -170,6 +171,38 @@ struct gp_tolerances *gp_tolerances_read(const char *path, struct gp_text *probl
     return t;
 }
 
+static const char *name_at(const void *metrics, size_t i)
+{
+    return gp_metrics_at(metrics, i)->name;
+}
+
+static bool names_a_metric(const struct gp_tolerance *rule, const struct gp_metrics *m)
+{
+    bool found = false;
+    for (size_t i = 0; i < gp_metrics_count(m) && !found; i++)
+        found = fnmatch(rule->metric, name_at(m, i), 0) == 0;
+    return found;
+}
+
+bool gp_tolerances_know(const struct gp_tolerances *t, const struct gp_metrics *m,
+                        struct gp_text *problems)
+{
+    bool known = true;
+    for (size_t i = 0; i < t->count; i++) {
+        for (size_t k = 0; k < t->sections[i].count; k++) {
+            const struct gp_tolerance *rule = &t->sections[i].rules[k];
+            if (names_a_metric(rule, m))
+                continue;
+            const char *nearest = gp_nearest(rule->metric, gp_metrics_count(m), name_at, m);
+            gp_text_addf(problems, "%s:%d:%d: there is no metric '%s'%s%s%s\n", t->file, rule->line,
+                         rule->column, rule->metric, nearest ? "; did you mean " : "",
+                         nearest ? nearest : "", nearest ? "?" : "");
+            known = false;
+        }
+    }
+    return known;
+}
+
 void gp_tolerances_free(struct gp_tolerances *t)
 {
     for (size_t i = 0; t && i < t->count; i++) {
@@ -185,15 +218,15 @@ void gp_tolerances_free(struct gp_tolerances *t)
     free(t);
 }
 
-/* A baseline holds the full name only; the brief one is what stands before the parameters. */
+/* A baseline holds the full name only. */
 static bool is_for(struct gp_tolerance_section *s, const char *kernel)
 {
-    char brief[512];
-    size_t length = strcspn(kernel, "(");
-    snprintf(brief, sizeof(brief), "%.*s", (int)(length < 511 ? length : 511), kernel);
+    char *brief = gp_kernel_name_brief(kernel);
     const struct gp_kernel_names names = {
-        .mangled = kernel, .full = (char *)kernel, .brief = brief};
-    return gp_selector_matches(&s->selector, &names);
+        .mangled = kernel, .full = (char *)kernel, .brief = brief ? brief : (char *)kernel};
+    bool matches = gp_selector_matches(&s->selector, &names);
+    free(brief);
+    return matches;
 }
 
 struct gp_tolerance gp_tolerance_of(const struct gp_tolerances *t, const char *kernel,

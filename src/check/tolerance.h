@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "check/selector.h"
+#include "metrics/metrics.h"
 
 enum gp_tolerance_kind {
     GP_TOLERANCE_USUAL, /* no rule */
@@ -17,7 +18,7 @@ struct gp_tolerance {
     char *metric; /* a glob */
     enum gp_tolerance_kind kind;
     double relative; /* 0.05 of 5 % */
-    int line;
+    int line, column;
 };
 
 /* What a kernel that is new, gone or changed in its configuration means. */
@@ -40,6 +41,9 @@ struct gp_tolerances {
 struct gp_tolerances *gp_tolerances_read(const char *path, struct gp_text *problems);
 struct gp_tolerances *gp_tolerances_parse(const char *file, const char *text, size_t length,
                                           struct gp_text *problems);
+/* Whether each rule is for some metric that is defined; if not it is said in `problems`. */
+bool gp_tolerances_know(const struct gp_tolerances *t, const struct gp_metrics *m,
+                        struct gp_text *problems);
 void gp_tolerances_free(struct gp_tolerances *t);
 
 /* The last rule in the file that is for that kernel and metric; usual where there is none, or no

@@ -94,6 +94,8 @@ static bool check_baseline(const struct asked *asked, struct gp_metrics *m, char
     char why[512] = "";
     if (asked->values[TOLERANCE])
         rules = gp_tolerances_read(asked->values[TOLERANCE], &problems);
+    if (rules)
+        gp_tolerances_know(rules, m, &problems);
     bool read = problems.length == 0;
     if (read && !gp_baseline_read(asked->values[BASELINE], &baseline, why, sizeof(why))) {
         gp_text_addf(&problems, "%s\n", why);

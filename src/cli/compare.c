@@ -65,7 +65,7 @@ static int compare(const struct gp_metrics *m, char **names, size_t top)
     if (words[0] && words[1] && read_side(m, words[0], &a) && read_side(m, words[1], &b)) {
         if (gp_compare(&a, &b, m, NULL, &c)) {
             gp_comparison_table(&c, names[0], names[1], top, &out);
-            status = cli_print(&out);
+            status = cli_print_escaped(&out);
         } else {
             gp_say("out of memory");
         }

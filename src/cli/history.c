@@ -162,7 +162,7 @@ static int show(const struct asked *asked, const struct gp_metrics *m)
                                             asked->last, &out, why, sizeof(why)));
     gp_history_close(h);
     if (listed)
-        return cli_print(&out);
+        return cli_print_escaped(&out);
     gp_say("%s", why);
     gp_text_free(&out);
     return CLI_FAILED;
@@ -189,6 +189,10 @@ static bool find_sides(struct gp_history *h, const struct asked *asked, struct g
     if (!gp_history_side(h, &filter, newest, asked->last, &s->before, why, why_size) ||
         !gp_history_side(h, &filter, 0, asked->last + newest, &s->all, why, why_size))
         return false;
+    if (count > 0 && !gp_side_continue(&s->all, &s->now)) {
+        snprintf(why, why_size, "out of memory");
+        return false;
+    }
     if (s->before.runs == 0)
         snprintf(why, why_size, "%s: no run to compare with: none %s%s of %s", path_of(asked),
                  asked->values[BRANCH] ? "of branch " : "before this one",
@@ -227,6 +231,8 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
     int status = CLI_USAGE;
     if (asked->values[TOLERANCE])
         rules = gp_tolerances_read(asked->values[TOLERANCE], &problems);
+    if (rules)
+        gp_tolerances_know(rules, m, &problems);
     if (problems.length == 0) {
         h = gp_history_open(path_of(asked), false, why, sizeof(why));
         if (h)

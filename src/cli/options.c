@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/foreign.h"
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
@@ -44,15 +45,15 @@ static int complain_unknown(const struct cli_command *command, const char *word)
 }
 
 /* Whether `name` is one of the words in `names`. */
-static int is_among(const char *names, const char *name, size_t length)
+static bool is_among(const char *names, const char *name, size_t length)
 {
     while (names && *names) {
         size_t word = strcspn(names, " ");
         if (word == length && strncmp(names, name, length) == 0)
-            return 1;
+            return true;
         names += word + strspn(names + word, " ");
     }
-    return 0;
+    return false;
 }
 
 /* `word` is "--name" or "--name=value"; *value then points at the value. */
@@ -211,4 +212,12 @@ int cli_print(struct gp_text *out)
         return CLI_OK;
     gp_say("standard output: %s", strerror(error));
     return CLI_FAILED;
+}
+
+int cli_print_escaped(struct gp_text *out)
+{
+    struct gp_text escaped = {.failed = out->failed};
+    gp_text_add_escaped_lines(&escaped, gp_text_string(out), out->length);
+    gp_text_free(out);
+    return cli_print(&escaped);
 }

@@ -188,7 +188,7 @@ static void add_source_line(const struct printing *p, const struct file_text *te
         struct gp_text where = {0};
         gp_text_addf(&where, "   ^ inlined at %s", line->chains[i]);
         if (i + 1 == line->chain_count && line->has_more_chains)
-            gp_text_add(&where, "; and at more places");
+            gp_text_add(&where, "; and through more calls");
         gp_wrap(p->out, 8, gp_text_string(&where));
         p->out->failed |= where.failed;
         gp_text_free(&where);
@@ -361,7 +361,7 @@ static int print_kernel(const struct gp_lines *lines, const char *folder, bool s
     gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "; sm_%d\n",
                  lines->source.launches, lines->source.cc);
     choose_columns(&p);
-    if (gp_by_line_make(&p.by_line, lines) != 0)
+    if (!gp_by_line_make(&p.by_line, lines))
         out.failed = 1;
     if (sass) {
         add_sass(&p, lines->source.kernel);

@@ -34,6 +34,17 @@ static void say_unknown(const char *name)
     gp_text_free(&names);
 }
 
+static bool is_taken(const struct cli_outputs *outputs, const char *file)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        if (outputs->list[i].file && strcmp(outputs->list[i].file, file) == 0) {
+            gp_say("--format: two formats cannot be written to one file, %s", file);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One of a list: "NAME" or "NAME=FILE". */
 static bool add_one(struct cli_outputs *outputs, const char *text, size_t length)
 {
@@ -53,7 +64,7 @@ static bool add_one(struct cli_outputs *outputs, const char *text, size_t length
     if (of_name < length) {
         /* For as long as the process lives. */
         file = strndup(text + of_name + 1, length - of_name - 1);
-        if (!file || cli_check_file("--format", file) != 0) {
+        if (!file || cli_check_file("--format", file) != 0 || is_taken(outputs, file)) {
             free(file);
             return false;
         }

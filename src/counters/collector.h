@@ -40,6 +40,7 @@ struct gp_run {
     size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
+    bool held;                 /* it can be replayed later, in sweeps over all that are held */
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */
     struct gp_pass_cost *cost; /* of this kernel */
@@ -63,6 +64,8 @@ struct gp_passes {
 
 struct gp_ticket_state {
     bool read;     /* nothing more will become readable: it may be recorded before others are */
+    bool familiar; /* held, and its launches of the kind were all alike so far */
+    bool open;     /* held, and there are passes to be made in later sweeps */
     bool recalled; /* its instrumented counters are those of a launch that was, or was presumed to
                     * be, alike */
 };
@@ -84,6 +87,10 @@ struct gp_collector {
      * one before was made, and ended well; the first time it says nothing. */
     bool (*next)(struct gp_collection *collection, unsigned ticket, const struct gp_run *run,
                  bool made, unsigned *pass);
+
+    /* The next sweep over the launches that are held, from 1, after which `next` has more passes of
+     * them; false where all that there can be were made. NULL: launches cannot be held. */
+    bool (*sweep)(struct gp_collection *collection, unsigned sweep);
 
     /* What is known of the launch by now. */
     struct gp_ticket_state (*state)(const struct gp_collection *collection, unsigned ticket);

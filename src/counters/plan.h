@@ -45,6 +45,8 @@ struct gp_plan {
     } stage;
     unsigned hardware;          /* passes of the hardware that were planned */
     bool front;                 /* its instrumented pass comes before these */
+    bool no_fingerprint;        /* it could not be taken */
+    bool given, broken;         /* held: a pass of the hardware was begun; one could not be made */
     enum gp_way preferred, way; /* of its first instrumented pass; of the one that has begun */
     enum gp_source source;
 };
@@ -57,7 +59,14 @@ struct gp_means_to_count {
     bool sass_counts;            /* the SASS metrics count, as there was no session */
     bool fingerprints;           /* they can take one of this launch */
     bool instrumented;           /* counters of instrumented code are wanted */
+    bool held;                   /* the launch is held: it makes its passes sweep by sweep */
+    unsigned sweep;
 };
+
+/* A held launch makes one pass of the hardware in each of the first sweeps, from 0, at the launch.
+ * In the next one what these counted is read: its fingerprint is taken where it is not presumed to
+ * be like others. After that all that are new are measured in a row. */
+unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes);
 
 /* What is asked of the launch, once each at the most, and only if the answer matters. */
 struct gp_plan_questions {
@@ -85,6 +94,11 @@ void gp_plan_counted(struct gp_plan *plan);
 void gp_plan_found(struct gp_plan *plan, enum gp_finding finding);
 /* What was learnable has been learned, or cannot be. */
 void gp_plan_learned(struct gp_plan *plan);
+/* Of a held launch: the one that it is like was not measured after all, so it is to be. */
+void gp_plan_reopen(struct gp_plan *plan);
+
+/* Of a held launch: there may be more passes in sweeps to come. */
+bool gp_plan_is_open(const struct gp_plan *plan, const struct gp_means_to_count *means);
 
 /* The Range Profiler has measured it. */
 bool gp_plan_is_measured(const struct gp_plan *plan);

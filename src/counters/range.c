@@ -38,11 +38,13 @@ _Static_assert(GP_PLAN_INSTRUMENTED == GP_INSTRUMENTED_PASS, "one number for tha
 
 struct ticket {
     struct gp_plan plan;
-    unsigned hardware_passes;          /* made */
-    bool only_pass;                    /* there will be no other, so it is to be read by itself */
-    bool in_session;                   /* by the session that is open now, and not read yet */
-    bool range_read;                   /* what the Range Profiler counted is there */
-    bool by_sass;                      /* the SASS metrics have counted something of it */
+    unsigned hardware_passes; /* made */
+    bool only_pass;           /* there will be no other, so it is to be read by itself */
+    bool in_session;          /* by the session that is open now, and not read yet */
+    bool range_read;          /* what the Range Profiler counted is there */
+    bool by_sass;             /* the SASS metrics have counted something of it */
+    bool held;                /* its passes are made in sweeps */
+    unsigned like; /* held: 1 + the ticket of the launch whose instrumented counters it takes */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or presumed */
     double started_ms;                 /* the instrumented pass */
@@ -70,6 +72,7 @@ struct gp_collection {
 
     struct ticket tickets[MOST_TICKETS];
     unsigned tickets_given;
+    unsigned sweep; /* over those that are held; 0: none yet */
     struct gp_instrumenting_cost cost;
 
     double *values;      /* tickets x width */
@@ -284,7 +287,8 @@ static void learn_launch(struct gp_collection *c, unsigned ticket)
         if (isnan(row[witnesses_in_row(c) + w]))
             return; /* no launch could agree with it */
     gp_recall_learn(c->recall, &t->fingerprint, row);
-    gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
+    if (!t->held) /* else that was when its fingerprint was found */
+        gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
 }
 
 /* True when the hardware counted what it did of the launch whose instrumented counters were taken
@@ -397,7 +401,7 @@ static void range_settle(struct gp_collection *c, bool context_alive)
 
 static void range_reset(struct gp_collection *c)
 {
-    c->tickets_given = 0;
+    c->tickets_given = c->sweep = 0;
     if (c->session)
         gp_range_session_reuse_ranges(c->session);
 }
@@ -522,6 +526,8 @@ static struct gp_means_to_count means_of(const struct gp_collection *c, const st
         .sass_counts = c->sass && !c->tells,
         .fingerprints = c->sass && c->tells && !run->only_pass && !run->always,
         .instrumented = c->list.instrumented > 0,
+        .held = run->held && session,
+        .sweep = c->sweep,
     };
 }
 
@@ -581,12 +587,66 @@ static void take_row(struct gp_collection *c, unsigned ticket, const double *row
     }
 }
 
+/* The ticket of a held launch with that fingerprint that was measured, or will be. False where
+ * there is none. */
+static bool find_held(const struct gp_collection *c, const struct gp_fingerprint *f,
+                      unsigned *found)
+{
+    for (unsigned i = 0; i < c->tickets_given; i++) {
+        const struct ticket *t = &c->tickets[i];
+        bool measured = t->plan.source == GP_SOURCE_NEW || t->plan.source == GP_SOURCE_LEARNABLE;
+        if (t->held && measured && memcmp(&t->fingerprint, f, sizeof(*f)) == 0) {
+            *found = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As agrees, with a launch whose instrumented counters are still to come. */
+static bool agree_with(const struct gp_collection *c, unsigned ticket, unsigned other, size_t count)
+{
+    const double *mine = &c->values[ticket * c->list.width];
+    const double *its = &c->values[other * c->list.width];
+    bool agree = true;
+    for (size_t w = 0; agree && w < count; w++)
+        agree = mine[c->list.witnesses[w]] == its[c->list.witnesses[w]];
+    return agree;
+}
+
+/* A held launch: what the hardware counted of it is there, so that it is known at once. */
+static bool presume_held(struct gp_collection *c, unsigned ticket, const struct gp_run *run)
+{
+    struct ticket *t = &c->tickets[ticket];
+    struct gp_fingerprint fingerprint;
+    const double *row;
+    unsigned other = 0;
+    note_kind(t, run);
+    if (!c->sass || !c->tells || c->list.witness_count < GP_ALL_WITNESSES || run->always ||
+        !run->parameters || !gp_recall_presume_early(c->recall, &t->kind, &fingerprint, &row))
+        return false;
+    bool there = row || find_held(c, &fingerprint, &other);
+    bool alike = there && (row ? agrees(c, ticket, row, c->list.witness_count)
+                               : agree_with(c, ticket, other, c->list.witness_count));
+    gp_recall_presumed(c->recall, &t->kind, alike);
+    if (!alike)
+        return false;
+    t->fingerprint = fingerprint;
+    if (row)
+        take_row(c, ticket, row);
+    else
+        t->like = other + 1;
+    return true;
+}
+
 /* After its hardware passes, where these can confirm it. */
 static bool presume(void *data)
 {
     const struct asked *a = data;
     struct gp_collection *c = a->collection;
     struct ticket *t = &c->tickets[a->ticket];
+    if (a->run->held)
+        return presume_held(c, a->ticket, a->run);
     bool can_be_confirmed = c->sass && c->tells && c->list.witness_count == GP_ALL_WITNESSES &&
                             !c->no_session && t->in_session &&
                             t->hardware_passes == gp_range_session_hardware_passes(c->session);
@@ -605,6 +665,9 @@ static bool range_next(struct gp_collection *c, unsigned ticket, const struct gp
     struct asked asked = {c, ticket, run};
     const struct gp_means_to_count means = means_of(c, run);
     const struct gp_plan_questions questions = {expects_new, fingerprint_pays, presume, &asked};
+    c->tickets[ticket].held = means.held;
+    if (means.held)
+        note_kind(&c->tickets[ticket], run);
     return gp_plan_next(&c->tickets[ticket].plan, &means, &questions, made, pass);
 }
 
@@ -648,10 +711,43 @@ static const double *find_twin(struct gp_collection *c, unsigned ticket, double 
     return NULL;
 }
 
+/* The same for a held launch: whether it is like another one is known at once. */
+static void recall_held(struct gp_collection *c, unsigned ticket)
+{
+    struct ticket *t = &c->tickets[ticket];
+    bool all = true;
+    unsigned other = 0;
+    const double *row = gp_recall_values(c->recall, &t->fingerprint);
+    bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
+    bool is_held = !row && !is_known && !gp_recall_distrusts(c->recall, &t->fingerprint) &&
+                   find_held(c, &t->fingerprint, &other);
+    enum gp_finding finding = row ? GP_FOUND_LEARNED : is_held ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
+    if (row || is_held) {
+        all = row ? agrees(c, ticket, row, c->list.witness_count)
+                  : agree_with(c, ticket, other, c->list.witness_count);
+        if (!(row ? agrees(c, ticket, row, GP_LEAST_WITNESSES)
+                  : agree_with(c, ticket, other, GP_LEAST_WITNESSES))) {
+            gp_recall_distrust(c->recall, &t->fingerprint);
+            finding = GP_FOUND_NONE;
+        }
+    }
+    gp_recall_looked(c->recall, &t->kind, finding == GP_FOUND_NONE);
+    gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
+    gp_plan_found(&t->plan, finding);
+    if (finding == GP_FOUND_LEARNED)
+        take_row(c, ticket, row);
+    if (finding == GP_FOUND_UNLEARNED)
+        t->like = other + 1;
+}
+
 /* Looks for the counters among launches that were measured. */
 static void recall(struct gp_collection *c, unsigned ticket)
 {
     struct ticket *t = &c->tickets[ticket];
+    if (t->held) {
+        recall_held(c, ticket);
+        return;
+    }
     enum gp_finding finding = GP_FOUND_NONE;
     /* Of a launch that is known there may be no values all the same: it is to be measured again. */
     bool is_known = gp_recall_look(c->recall, &t->fingerprint) != NULL;
@@ -831,11 +927,78 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned tic
     return c->counters;
 }
 
+static bool is_open(const struct gp_collection *c, const struct ticket *t)
+{
+    const struct gp_run run = {.held = t->held};
+    const struct gp_means_to_count means = means_of(c, &run);
+    return means.held && gp_plan_is_open(&t->plan, &means);
+}
+
 static struct gp_ticket_state range_state(const struct gp_collection *c, unsigned ticket)
 {
     const struct ticket *t = &c->tickets[ticket];
-    return (struct gp_ticket_state){.read = !t->in_session,
+    bool open = is_open(c, t);
+    return (struct gp_ticket_state){.read = !t->in_session && !open && !t->like,
+                                    .open = open,
+                                    .familiar = open && c->recall &&
+                                                gp_recall_is_familiar(c->recall, &t->kind),
                                     .recalled = gp_plan_is_recalled(&t->plan)};
+}
+
+/* ---- sweeps over launches that are held ------------------------------------------------------ */
+
+/* What the hardware counted so far becomes readable. */
+static void read_hardware(struct gp_collection *c)
+{
+    const char *why = NO_SESSION;
+    if (!c->session || c->no_session)
+        return;
+    if (!gp_range_session_settle_hardware(c->session, &why))
+        lose_session(c, why);
+    for (unsigned t = 0; t < c->tickets_given; t++)
+        take_values(c, t);
+    gp_range_session_forget_values(c->session);
+}
+
+/* Those that are like a held launch have its instrumented counters, now that it has been measured;
+ * where it was not, they are measured themselves. */
+static void take_from_held(struct gp_collection *c)
+{
+    for (unsigned i = 0; i < c->tickets_given; i++) {
+        struct ticket *t = &c->tickets[i];
+        if (!t->like)
+            continue;
+        const struct ticket *other = &c->tickets[t->like - 1];
+        if (other->range_read && is_whole(c, other)) {
+            make_row(c, t->like - 1, c->row);
+            take_row(c, i, c->row);
+        } else {
+            gp_plan_reopen(&t->plan);
+        }
+        t->like = 0;
+    }
+}
+
+static bool any_open(const struct gp_collection *c)
+{
+    bool open = false;
+    for (unsigned i = 0; i < c->tickets_given && !open; i++)
+        open = is_open(c, &c->tickets[i]);
+    return open;
+}
+
+static bool range_sweep(struct gp_collection *c, unsigned sweep)
+{
+    unsigned hardware = has_ranges(c) ? gp_range_session_hardware_passes(c->session) : 0;
+    unsigned fingerprints = gp_plan_sweep_of_fingerprints(hardware);
+    c->sweep = sweep;
+    if (sweep == fingerprints)
+        read_hardware(c);
+    if (sweep == fingerprints + 2) {
+        range_settle(c, true);
+        take_from_held(c);
+    }
+    return sweep <= fingerprints + 2 && any_open(c);
 }
 
 const struct gp_collector gp_range_collector = {
@@ -843,6 +1006,7 @@ const struct gp_collector gp_range_collector = {
     .open = range_open,
     .passes = range_passes,
     .next = range_next,
+    .sweep = range_sweep,
     .state = range_state,
     .ticket = range_ticket,
     .full = range_full,

@@ -282,8 +282,9 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
     k->confirmed += confirmed;
 }
 
-const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                                struct gp_fingerprint *f)
+/* The launch that one of that kind may be presumed to be like; NULL where there is none. */
+static struct entry *presume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                             struct gp_fingerprint *f, bool early)
 {
     struct kind *k = find_kind(r, kind);
     if (!k || k->various || k->confirmed < LEAST_ALIKE || k->presumed >= k->confirmed ||
@@ -291,12 +292,37 @@ const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind
         return NULL;
     struct entry *e;
     HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
-    if (!e || !e->known || e->launches + 1 >= e->next_check || ++k->asked % SPOT_CHECK == 0)
+    if (!e || (!e->known && !early) || e->launches + 1 >= e->next_check ||
+        ++k->asked % SPOT_CHECK == 0)
         return NULL;
     e->launches++;
     k->presumed++;
     *f = k->alike;
-    return e->values;
+    return e;
+}
+
+bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    const struct kind *k = find_kind(r, kind);
+    if (!k || k->various || k->confirmed < LEAST_ALIKE || (differences(k, kind) & ~k->varied) ||
+        gp_recall_distrusts(r, &kind->shape))
+        return false;
+    return gp_recall_look(r, &k->alike) != NULL;
+}
+
+const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                                struct gp_fingerprint *f)
+{
+    const struct entry *e = presume(r, kind, f, false);
+    return e ? e->values : NULL;
+}
+
+bool gp_recall_presume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
+                             struct gp_fingerprint *f, const double **values)
+{
+    const struct entry *e = presume(r, kind, f, true);
+    *values = e && e->known ? e->values : NULL;
+    return e != NULL;
 }
 
 void gp_recall_presumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)

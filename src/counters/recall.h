@@ -76,6 +76,13 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
 
 /* The counters of the next launch of that kind, where it may be presumed to be as all others, whose
  * fingerprint is then in *f; NULL where not. Counts the launch. */
+/* True where the next launch of that kind may be presumed to be as all others. */
+bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
+
+/* The same where the one that it is like may still be measured: true with *values NULL. */
+bool gp_recall_presume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
+                             struct gp_fingerprint *f, const double **values);
+
 const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
                                 struct gp_fingerprint *f);
 

@@ -268,6 +268,8 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
                    .hStream = stream},
     };
     take_attributes(&k, n->node);
+    k.call.attributes = k.attributes;
+    k.call.attribute_count = k.config.numAttrs;
     k.config.attrs = k.attributes;
     bool held_up;
     result = gp_launch_in_series(&k.call, n->taken && !s->held_up, n->turn, &held_up);

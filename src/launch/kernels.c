@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "code/textures.h"
 #include "launch/sampling.h"
 #include "launch/session.h"
 #include "memory/modules.h"
@@ -32,7 +33,7 @@ struct gp_kernel {
     double shortest_ms;          /* that it took on the GPU; 0: not known */
     const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
     bool unending;               /* that is why */
-    enum { NOT_ASKED, NEVER, MAYBE } launches_graphs;
+    enum { NOT_ASKED, NEVER, MAYBE } launches_graphs, uses_textures;
     struct gp_pass_cost cost;
     struct gp_parameter_layout layout;
     struct gp_trust trust;
@@ -367,6 +368,23 @@ const void *gp_kernel_find_code(void *data, const char *function, size_t *size, 
 {
     const struct gp_kernel *kernel = data;
     return gp_module_code(kernel->home, function, size, why);
+}
+
+bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle)
+{
+    return kernel->handle == handle || kernel->function == handle;
+}
+
+bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
+{
+    if (kernel->uses_textures == NOT_ASKED) {
+        size_t size;
+        const char *why;
+        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
+        bool may = !code || gp_code_may_use_textures(code, size, cc);
+        kernel->uses_textures = may ? MAYBE : NEVER;
+    }
+    return kernel->uses_textures == MAYBE;
 }
 
 void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)

@@ -25,6 +25,8 @@ bool gp_kernel_is_left_out(CUfunction function);
 /* The function behind a handle that is being launched; NULL when memory ran out. Valid while the
  * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);
+/* True where the handle, of a function or of a kernel, is one of its. */
+bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle);
 const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
 
 /* Adds the mangled name of the function behind a handle that is being launched. */
@@ -80,6 +82,9 @@ struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
 const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
+/* True when it may read memory through textures or surfaces, as far as its code tells, on a device
+ * of compute capability cc / 10. */
+bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* What its source lines are looked up in: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 

@@ -14,7 +14,7 @@ struct gp_pending {
     unsigned ticket;
     struct gp_record launch;
     char *kernel; /* its name: the kernel may be unloaded by the time it is read */
-    const char *not_run;
+    const char *not_run, *not_run_at_first;
     double duration_ns;
     double since; /* seconds */
     bool noted;   /* early */
@@ -28,24 +28,38 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
-                    const char *not_run, double duration_ns)
+struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket,
+                                  const struct gp_record *launch, const char *not_run,
+                                  double duration_ns)
 {
     struct gp_pending *p = calloc(1, sizeof(*p));
     char *kernel = strdup(launch->kernel);
     if (!p || !kernel) {
         free(p);
         free(kernel);
-        return; /* without memory there is no record */
+        return NULL; /* without memory there is no record */
     }
     p->ticket = ticket;
     p->launch = *launch;
     p->kernel = kernel;
     p->launch.kernel = kernel;
-    p->not_run = not_run;
+    p->not_run = p->not_run_at_first = not_run;
     p->duration_ns = duration_ns;
     p->since = now();
     DL_APPEND(*list, p);
+    return p;
+}
+
+void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint64_t restored_bytes,
+                      const char *broken_off)
+{
+    if (!p)
+        return;
+    p->launch.passes = runs;
+    p->launch.overhead_ms += added_ms;
+    p->launch.restored_bytes = restored_bytes;
+    p->launch.skipped = broken_off;
+    p->not_run = broken_off ? broken_off : p->not_run_at_first;
 }
 
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,

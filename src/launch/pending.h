@@ -12,8 +12,14 @@ struct gp_pending; /* those of one collection; NULL is an empty list */
  * `skipped` and `not_run` (why a pass was not made), which live for ever. duration_ns: of the
  * kernel alone, 0 where it was not timed, GP_DURATION_ELSEWHERE where other launches of it are. */
 #define GP_DURATION_ELSEWHERE (-1.0)
-void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
-                    const char *not_run, double duration_ns);
+struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket,
+                                  const struct gp_record *launch, const char *not_run,
+                                  double duration_ns);
+
+/* The launch, which is not recorded yet, was replayed later, so that its kernel ran so often in
+ * all; or it could not be, and the reason becomes that of whatever is missing. NULL: it was. */
+void gp_pending_amend(struct gp_pending *launch, unsigned runs, double added_ms,
+                      uint64_t restored_bytes, const char *broken_off);
 
 /* True when it is time to read: no more tickets, or a launch has waited for a second. */
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,

@@ -51,6 +51,8 @@ bool gp_session_flushes_caches(void);
 /* False when no kernel may run more often than the program runs it (GPUPROF_REPLAY=off): each
  * launch is then counted in part, launches of a kernel in turns. */
 bool gp_session_replays(void);
+/* False with GPUPROF_REPLAY=now: all passes of a launch are made at the launch. */
+bool gp_session_holds_launches(void);
 
 /* True when every launch is to be verified, not only those that gp_trust_verifies names
  * (GPUPROF_VERIFY=always; learn is the default). */

@@ -375,6 +375,15 @@ void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable)
     pthread_mutex_unlock(&lock);
 }
 
+uint64_t gp_buffer_bytes(CUdeviceptr address)
+{
+    pthread_mutex_lock(&lock);
+    const struct gp_buffer *buffer = find(address);
+    uint64_t bytes = buffer ? buffer->size : 0;
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
 struct gp_buffer *gp_buffer_take(CUdeviceptr address)
 {
     pthread_mutex_lock(&lock);

@@ -21,6 +21,9 @@ bool gp_segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved
                      uint64_t start);
 void gp_segments_clear(struct gp_segments *segments);
 
+/* Makes the list what another one is, on the host. False where memory ran out. */
+bool gp_segments_copy(struct gp_segments *segments, const struct gp_segments *other);
+
 /* Puts what was added since the last time on the device, in the order of the stream. */
 CUresult gp_segments_upload(struct gp_segments *segments, CUstream stream);
 

@@ -26,6 +26,9 @@
  * not position-independent lies among the numbers that kernels are given as sizes. */
 #define LEAST_PAGEABLE ((uint64_t)1 << 32)
 
+/* To drain a batch takes tens of milliseconds: not for fewer launches. */
+#define LEAST_BATCH 8
+
 /* How long a program that runs out of memory waits until ours can be freed. */
 #define FREE_SECONDS 5.0
 
@@ -88,7 +91,8 @@ struct gp_snapshot {
     CUdeviceptr scratch;
     size_t scratch_size;
 
-    bool in_use; /* between take and done */
+    bool in_use;   /* between take and done */
+    unsigned held; /* copies */
     struct gp_snapshot *prev, *next;
 };
 
@@ -139,7 +143,8 @@ bool gp_snapshot_release_memory(bool captures)
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)
     {
-        if (s->in_use || (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch))
+        if (s->in_use || s->held ||
+            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
@@ -209,6 +214,7 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
     if (!s)
         return NULL;
     s->context = context;
+    s->arena.for_many = true;
     *why = "our own kernels cannot be loaded";
     void *told = NULL;
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
@@ -798,6 +804,82 @@ uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s)
 void gp_snapshot_done(struct gp_snapshot *s)
 {
     set_in_use(s, false);
+}
+
+/* ---- copies that are held -------------------------------------------------------------------- */
+
+struct gp_held_copy {
+    uint64_t bytes;
+    struct gp_segments segments;
+};
+
+const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
+{
+    if (s->needed > s->arena.device_size / LEAST_BATCH)
+        return "copies of a few such launches would fit at once";
+    if (s->watched.count)
+        return "it reaches page-locked host memory";
+    if (s->arrays.count)
+        return "arrays can be written through surfaces";
+    for (size_t i = 0; i < s->reached_count; i++)
+        if (s->ranges.facts[s->reached[i]].kind == GP_BUFFER_MANAGED)
+            return "it reaches managed memory";
+    return NULL;
+}
+
+static void set_held(struct gp_snapshot *s, unsigned held)
+{
+    pthread_mutex_lock(&lock);
+    s->held = held;
+    pthread_mutex_unlock(&lock);
+}
+
+struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
+{
+    struct gp_held_copy *copy = calloc(1, sizeof(*copy));
+    bool ok = copy && gp_segments_copy(&copy->segments, &s->restored) && gp_arena_hold(&s->arena);
+    if (!ok) {
+        if (copy)
+            gp_segments_free(&copy->segments, false);
+        free(copy);
+        return NULL;
+    }
+    copy->bytes = s->bytes;
+    set_held(s, s->held + 1);
+    return copy;
+}
+
+bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why)
+{
+    set_in_use(s, true);
+    gp_segments_clear(&s->watched);
+    gp_arrays_forget(&s->arrays);
+    s->verifies = s->rewound = false;
+    s->bytes = copy->bytes;
+    *why = OUT_OF_MEMORY;
+    return gp_segments_copy(&s->restored, &copy->segments) &&
+           worked(gp_segments_upload(&s->restored, s->stream), why);
+}
+
+bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes)
+{
+    for (size_t i = 0; i < copy->segments.count; i++) {
+        const struct gp_segment *segment = &copy->segments.list[i];
+        if (address < segment->live + segment->bytes && segment->live < address + bytes)
+            return true;
+    }
+    return false;
+}
+
+void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy)
+{
+    if (!copy)
+        return;
+    gp_segments_free(&copy->segments, false);
+    free(copy);
+    set_held(s, s->held - 1);
+    if (!s->held)
+        gp_arena_release(&s->arena);
 }
 
 /* ---- caches ---------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* The value of a metric for one launch, and the formula that gives it on a device. */
 #include "metrics/entries.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,48 +40,17 @@ static void say_not_defined(const struct gp_entry *e, const struct gp_device *de
     gp_text_free(&conditions);
 }
 
-/* Slots for counters and metrics of a launch that were looked up or computed; two that share one
- * slot are looked up or computed again. */
-#define SLOTS 128
-
 struct evaluation {
     const struct gp_device *device;
     const struct gp_record *launch;
     unsigned steps;
-    struct memory *memory; /* NULL: one metric alone is computed */
 };
 
-struct memory {
-    const struct gp_counter *counters[SLOTS]; /* by the address of the name */
-    struct {
-        const struct gp_entry *entry;
-        double value;
-    } metrics[SLOTS];
-};
-
-static size_t slot_of(const void *pointer)
-{
-    uintptr_t bits = (uintptr_t)pointer;
-    return (bits >> 4 ^ bits >> 11) % SLOTS;
-}
-
-static void remember_counters(struct memory *memory, const struct gp_record *launch)
-{
-    memset(memory, 0, sizeof(*memory));
-    for (size_t i = 0; i < launch->counter_count; i++)
-        memory->counters[slot_of(launch->counters[i].name)] = &launch->counters[i];
-}
-
-static int counter_value(const struct evaluation *e, const char *name, double *value, char *why,
-                         size_t why_size)
+static bool counter_value(const struct evaluation *e, const char *name, double *value, char *why,
+                          size_t why_size)
 {
     const struct gp_counter *counters = e->launch->counters, *found = NULL;
     size_t count = e->launch->counter_count;
-    if (e->memory) {
-        found = e->memory->counters[slot_of(name)];
-        if (found && found->name != name)
-            found = NULL;
-    }
     /* Names recorded as gp_metrics_counters gave them are found without comparing letters. */
     for (size_t i = 0; i < count && !found; i++)
         if (counters[i].name == name)
@@ -94,26 +61,26 @@ static int counter_value(const struct evaluation *e, const char *name, double *v
     const char *reason = "not measured";
     if (found && !found->absent) {
         *value = found->value;
-        return 0;
+        return true;
     }
     if (found)
         reason = found->absent;
     else if (e->launch->skipped)
         reason = e->launch->skipped;
     snprintf(why, why_size, "counter %s: %s", name, reason);
-    return -1;
+    return false;
 }
 
-static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
-                          size_t why_size);
+static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value,
+                           char *why, size_t why_size);
 
-static int operand_value(void *user, const struct gp_node *operand, double *value, char *why,
-                         size_t why_size)
+static bool operand_value(void *user, const struct gp_node *operand, double *value, char *why,
+                          size_t why_size)
 {
     struct evaluation *e = user;
     if (++e->steps > MOST_STEPS) {
         snprintf(why, why_size, "the formula takes more than %d steps", MOST_STEPS);
-        return -1;
+        return false;
     }
     switch (operand->kind) {
     case GP_NODE_COUNTER:
@@ -125,80 +92,54 @@ static int operand_value(void *user, const struct gp_node *operand, double *valu
     }
 }
 
-static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
-                          size_t why_size)
+static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value,
+                           char *why, size_t why_size)
 {
-    size_t slot = slot_of(e);
-    if (ev->memory && ev->memory->metrics[slot].entry == e) {
-        *value = ev->memory->metrics[slot].value;
-        return 0;
-    }
     const struct gp_variant *v = gp_variant_for(e, ev->device);
     if (!v || !v->formula) {
         say_not_defined(e, ev->device, why, why_size);
-        return -1;
+        return false;
     }
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
     double needed = 1;
-    int answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
+    bool answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
     /* Also where there is no value: what is needed may be what is divided by. */
     char why_not[GP_WHY_SIZE];
-    if (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
-        if (answer == 0)
+    if (v->needs && !gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
+        if (answer)
             snprintf(why, why_size, "%s", why_not);
-        return -1;
+        return false;
     }
-    if (needed != 0) {
-        if (ev->memory && answer == 0) {
-            ev->memory->metrics[slot].entry = e;
-            ev->memory->metrics[slot].value = *value;
-        }
+    if (needed != 0)
         return answer;
-    }
     struct gp_text text = {0};
     gp_formula_print(v->needs, &text);
     snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
     gp_text_free(&text);
-    return -1;
+    return false;
 }
 
-int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_record *launch, double *value, char *why, size_t why_size)
+bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
+                        const struct gp_record *launch, double *value, char *why, size_t why_size)
 {
     struct evaluation ev = {.device = device, .launch = launch};
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
 }
 
-void gp_metrics_evaluate(const struct gp_metrics *m, const struct gp_device *device,
-                         const struct gp_record *launch,
-                         void (*take)(void *user, size_t i, double value, const char *why),
-                         void *user)
-{
-    struct memory memory;
-    remember_counters(&memory, launch);
-    for (size_t i = 0; i < m->selected_count; i++) {
-        struct evaluation ev = {.device = device, .launch = launch, .memory = &memory};
-        char why[GP_WHY_SIZE];
-        double value = 0;
-        bool has_value = evaluate_entry(&ev, m->selected[i], &value, why, sizeof(why)) == 0;
-        take(user, i, value, has_value ? NULL : why);
-    }
-}
-
-int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
-                      struct gp_text *out, char *why, size_t why_size)
+bool gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
+                       struct gp_text *out, char *why, size_t why_size)
 {
     const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
     if (!v || !v->formula) {
         say_not_defined(entry_of(metric), device, why, why_size);
-        return -1;
+        return false;
     }
     gp_formula_print(v->formula, out);
     if (v->needs) {
         gp_text_add(out, ", where not 0: ");
         gp_formula_print(v->needs, out);
     }
-    return 0;
+    return true;
 }
 
 const char *gp_metric_source(const struct gp_metric *metric, const struct gp_device *device)

@@ -35,14 +35,32 @@ static void print_shortest(char *text, size_t size, double value)
     }
 }
 
+static bool add_whole(struct gp_text *out, double value)
+{
+    if (fabs(value) >= EXACT || value != floor(value) || (value == 0 && signbit(value)))
+        return false;
+    gp_text_addf(out, "%lld", (long long)value);
+    return true;
+}
+
 void gp_number_add(struct gp_text *out, double value)
 {
     char text[LONGEST];
-    if (fabs(value) < EXACT && value == floor(value) && !(value == 0 && signbit(value))) {
-        gp_text_addf(out, "%lld", (long long)value);
+    if (add_whole(out, value))
         return;
-    }
     print_shortest(text, sizeof(text), value);
+    put_point(text);
+    gp_text_add(out, text);
+}
+
+void gp_number_add_measured(struct gp_text *out, double value)
+{
+    char text[LONGEST];
+    if (add_whole(out, value))
+        return;
+    snprintf(text, sizeof(text), "%.*g", GP_MEASURED_DIGITS, value);
+    if (!isfinite(strtod(text, NULL))) /* rounded up from the largest there is */
+        print_shortest(text, sizeof(text), value);
     put_point(text);
     gp_text_add(out, text);
 }

@@ -1,4 +1,4 @@
-/* Colour for a report that a terminal shows. Owns nothing; calls base/text. */
+/* Colour for a report that a terminal shows. */
 #ifndef GPUPROF_REPORT_COLOUR_H
 #define GPUPROF_REPORT_COLOUR_H
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #define MOST_LINES 150
-/* A line is worth one of the page where it has so much of something. */
+/* A line is worth one of the page where it has so much of something; more where there are many. */
 #define LEAST_SHARE 0.01
 #define LONGEST_LINE 400
 
@@ -90,13 +90,27 @@ static const char *text_of(struct source_text *t, const struct gp_line_counts *l
 /* ---- lines ---- */
 
 static bool is_worth_it(const struct gp_lines *lines, const struct gp_line_counts *line,
-                        const double totals[COLUMNS])
+                        const double totals[COLUMNS], double least)
 {
     for (size_t c = 0; c < COLUMNS; c++)
         if (totals[c] > 0 && gp_weigh_counts(line->own, columns[c].weight,
-                                             lines->source.launches) >= LEAST_SHARE * totals[c])
+                                             lines->source.launches) >= least * totals[c])
             return true;
     return false;
+}
+
+/* The share that at most MOST_LINES lines have: the heaviest ones, wherever they stand. */
+static double least_share(const struct gp_lines *lines, const struct gp_by_line *by_line,
+                          const double totals[COLUMNS])
+{
+    double least = LEAST_SHARE;
+    for (;; least *= 1.5) {
+        size_t count = 0;
+        for (size_t i = 0; i < by_line->count; i++)
+            count += is_worth_it(lines, &by_line->list[i], totals, least);
+        if (count <= MOST_LINES)
+            return least;
+    }
 }
 
 /* What was counted of the kernel as a whole: else a share that is left over, say wasted sectors
@@ -139,19 +153,18 @@ void gp_html_lines(const struct gp_lines *lines, struct gp_text *out)
         gp_text_add(out, "null");
         return;
     }
-    if (gp_by_line_make(&by_line, lines) != 0)
+    if (!gp_by_line_make(&by_line, lines))
         out->failed = 1;
     for (size_t c = 0; c < COLUMNS; c++)
         totals[c] = gp_lines_total(lines, columns[c].weight);
+    double least = least_share(lines, &by_line, totals);
     gp_text_add(out, "[");
-    size_t shown = 0;
-    for (size_t i = 0; i < by_line.count && shown < MOST_LINES; i++) {
-        if (!is_worth_it(lines, &by_line.list[i], totals))
-            continue;
-        add_line(lines, &by_line.list[i], totals, &text, out);
-        shown++;
-    }
+    for (size_t i = 0; i < by_line.count; i++)
+        if (is_worth_it(lines, &by_line.list[i], totals, least))
+            add_line(lines, &by_line.list[i], totals, &text, out);
     gp_text_add(out, "]");
+    gp_json_key(out, "source_share");
+    gp_json_number(out, least);
     close_source(&text);
     gp_by_line_free(&by_line);
 }

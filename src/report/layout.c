@@ -1,12 +1,13 @@
 #include "report/layout.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A byte inside a letter of several bytes: no line may break before it. */
-static int is_inside_letter(char c)
+static bool is_inside_letter(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;
 }
@@ -81,9 +82,13 @@ static void drop_arguments(const char *name, char *out, int from)
     *out = '\0';
 }
 
-static void drop_middle(const char *name, char *out, size_t width)
+void gp_drop_middle(const char *name, char *out, size_t width)
 {
     size_t length = strlen(name);
+    if (length <= width) {
+        strcpy(out, name);
+        return;
+    }
     if (width < 8) {
         snprintf(out, width + 1, "%s", name);
         return;
@@ -114,9 +119,9 @@ void gp_shorten(const char *name, char *out, size_t width)
         if (strlen(one) <= width)
             strcpy(out, one);
         else
-            drop_middle(one, out, width);
+            gp_drop_middle(one, out, width);
     } else {
-        drop_middle(name, out, width);
+        gp_drop_middle(name, out, width);
     }
     free(one);
     free(two);

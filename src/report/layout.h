@@ -15,6 +15,9 @@ void gp_wrap(struct gp_text *out, size_t indent, const char *text);
  * loses its namespaces, then its template arguments from the inside out, then its middle. */
 void gp_shorten(const char *name, char *out, size_t width);
 
+/* The same by the middle alone. */
+void gp_drop_middle(const char *name, char *out, size_t width);
+
 /* "32x8" of {32, 8, 1}: trailing ones left out. */
 void gp_extent(const unsigned extent[3], char *out, size_t size);
 

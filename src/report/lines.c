@@ -13,6 +13,8 @@
 
 /* F2F with a number of 64 bits, by the nine bits that name an instruction. */
 #define F2F_64 0x110
+#define BAR 0x11d
+#define MEMBAR 0x192
 
 static uint64_t excess(uint64_t actual, uint64_t ideal)
 {
@@ -87,6 +89,10 @@ static bool is_one_of(const struct gp_instruction *i, enum gp_weight weight)
         return i->op == GP_OP_ATOM || i->op == GP_OP_ATOMG || i->op == GP_OP_RED;
     case GP_WEIGHT_CONVERSIONS:
         return (i->opcode & 0x1ff) == F2F_64;
+    case GP_WEIGHT_BARRIERS:
+        return (i->opcode & 0x1ff) == BAR;
+    case GP_WEIGHT_FENCES:
+        return (i->opcode & 0x1ff) == MEMBAR;
     default:
         return true;
     }

@@ -15,9 +15,9 @@ struct gp_lines {
     const char *no_lines;
 };
 
-/* What one launch of the kernel counts of that in the mean; for `local`, `fp64`, `matrix` and
- * `conversions`, how many such instructions its code has. NAN: it was not counted, or the code is
- * not known. */
+/* What one launch of the kernel counts of that in the mean; for `local`, `fp64`, `matrix`,
+ * `conversions`, `barriers` and `fences`, how many such instructions its code has. NAN: it was not
+ * counted, or the code is not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
 
 /* The line that has most of that: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined

@@ -1,9 +1,12 @@
 #include "report/names.h"
 
 #include "base/text.h"
+#include "report/layout.h"
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,27 +184,138 @@ static void show(const char *mine, const char *mine_end, const struct group *oth
     }
 }
 
-int gp_names_distinct(const char *const *names, size_t count, char **out)
+bool gp_names_distinct(const char *const *names, size_t count, char **out)
 {
     struct group all = {.begins = calloc(count + 1, sizeof(char *)),
                         .ends = calloc(count + 1, sizeof(char *)),
                         .count = count};
-    int answer = all.begins && all.ends ? 0 : -1;
+    bool answer = all.begins && all.ends;
     for (size_t i = 0; i < count; i++)
         out[i] = NULL;
-    for (size_t i = 0; i < count && answer == 0; i++) {
+    for (size_t i = 0; i < count && answer; i++) {
         all.begins[i] = names[i];
         all.ends[i] = names[i] + strlen(names[i]);
     }
     struct gp_text text = {0};
-    for (size_t i = 0; i < count && answer == 0; i++) {
+    for (size_t i = 0; i < count && answer; i++) {
         gp_text_clear(&text);
         show(all.begins[i], all.ends[i], &all, 0, &text);
         out[i] = text.failed ? NULL : strdup(gp_text_string(&text));
-        answer = out[i] ? 0 : -1;
+        answer = out[i] != NULL;
     }
     gp_text_free(&text);
     free(all.begins);
     free(all.ends);
     return answer;
+}
+
+/* ---- names in columns ------------------------------------------------------------------------ */
+
+/* Of a head at least so much is shown. */
+#define LEAST_HEAD 10
+/* How often names that have become the same are parted by where they differ. */
+#define ROUNDS 4
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void fit(const char *name, size_t width, char *out)
+{
+    const char *arguments = strchr(name, '<');
+    size_t head = arguments ? (size_t)(arguments - name) : 0, length = strlen(name);
+    if (length <= width || head == 0) {
+        gp_drop_middle(name, out, width);
+        return;
+    }
+    size_t rest = length - head, shown = least(head, LEAST_HEAD);
+    if (rest + shown <= width)
+        shown = width - rest;
+    shown = least(least(shown, head), width);
+    char *own = strndup(name, head);
+    *out = '\0';
+    if (own)
+        gp_drop_middle(own, out, shown);
+    free(own);
+    gp_drop_middle(arguments, out + strlen(out), width - strlen(out));
+}
+
+static size_t common_prefix(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
+static bool is_inside_letter(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* "kernel<...512, float>": the begin, and the text from a little before `at` on. */
+static void show_from(const char *name, size_t at, size_t width, char *out)
+{
+    size_t front = least(LEAST_HEAD, width / 3), begin = at > 3 ? at - 3 : 0;
+    while (begin > 0 && is_inside_letter(name[begin]))
+        begin--;
+    while (front > 0 && is_inside_letter(name[front]))
+        front--;
+    size_t room = width > front + 3 ? width - front - 3 : 0,
+           end = begin + least(room, strlen(name + begin));
+    while (end > begin && is_inside_letter(name[end]))
+        end--;
+    if (begin <= front + 3)
+        gp_drop_middle(name, out, width);
+    else
+        snprintf(out, width + 1, "%.*s...%.*s", (int)front, name, (int)(end - begin), name + begin);
+}
+
+/* Makes names that are shown as names[first] is differ; true where there are some. */
+static bool part_from(char *const *names, char *const *shown, size_t count, size_t first,
+                      size_t width, bool number)
+{
+    size_t prefix = SIZE_MAX, different = 0;
+    char *same = strdup(shown[first]);
+    if (!same)
+        return false;
+    for (size_t i = first + 1; i < count; i++)
+        if (strcmp(shown[i], same) == 0 && strcmp(names[i], names[first]) != 0)
+            prefix = least(prefix, common_prefix(names[i], names[first]));
+    for (size_t i = first; i < count && prefix != SIZE_MAX; i++) {
+        if (strcmp(shown[i], same) != 0)
+            continue;
+        if (!number)
+            show_from(names[i], prefix, width, shown[i]);
+        else if (width >= 4 && strcmp(names[i], names[first]) != 0)
+            snprintf(shown[i] + least(strlen(same), width - 4), 5, "#%zu", ++different % 1000);
+    }
+    free(same);
+    return prefix != SIZE_MAX;
+}
+
+bool gp_names_fit(char **names, size_t count, size_t width)
+{
+    char **shown = calloc(count + 1, sizeof(*shown));
+    bool failed = !shown, again = true;
+    for (size_t i = 0; i < count && !failed; i++) {
+        shown[i] = calloc(1, width + 1);
+        failed = !shown[i];
+        if (shown[i])
+            fit(names[i], width, shown[i]);
+    }
+    for (int round = 0; round < ROUNDS && again && !failed; round++) {
+        again = false;
+        for (size_t i = 0; i < count; i++)
+            again = part_from(names, shown, count, i, width, round + 1 == ROUNDS) || again;
+    }
+    for (size_t i = 0; shown && i < count; i++) {
+        char *freed = failed ? shown[i] : names[i];
+        if (!failed)
+            names[i] = shown[i];
+        free(freed);
+    }
+    free(shown);
+    return !(failed);
 }

@@ -59,6 +59,8 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_WARPS] = "warps",
     [GP_WEIGHT_IDLE_LANES] = "idle_lanes",
     [GP_WEIGHT_OFF_LANES] = "off_lanes",
+    [GP_WEIGHT_BARRIERS] = "barriers",
+    [GP_WEIGHT_FENCES] = "fences",
 };
 
 const char *gp_weight_name(enum gp_weight weight)

@@ -51,6 +51,8 @@ enum gp_weight {
     GP_WEIGHT_WARPS,
     GP_WEIGHT_IDLE_LANES,
     GP_WEIGHT_OFF_LANES,
+    GP_WEIGHT_BARRIERS, /* of blocks */
+    GP_WEIGHT_FENCES,
     GP_WEIGHT_COUNT
 };
 

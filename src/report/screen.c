@@ -3,7 +3,7 @@
 #include "base/demangle.h"
 #include "gpuprof_version.h"
 #include "report/layout.h"
-#include "report/names.h"
+#include "report/row_names.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -22,12 +22,12 @@
 #define MOST_CHANGES 5
 #define LEAST_CHANGES 3
 #define MOST_LINES_OF_A_CHANGE 5
-#define LINES_BEHIND 9 /* for what was not measured, and how to see more */
 #define MOST_LINES 60
 #define MOST_OF_A_KERNEL 2
 #define MOST_REASONS 3
-#define LONGEST_REASON 200
+#define LONGEST_REASON 140
 #define NAME_WIDTH 60
+#define COLUMNS_BEFORE_NAME 71 /* and those of the launches */
 
 static const char *plural(uint64_t n)
 {
@@ -46,8 +46,6 @@ static void add_device(const struct gp_device *d, struct gp_text *out)
         snprintf(line + used, sizeof(line) - used, ", driver for CUDA %d.%d",
                  d->driver_version / 1000, d->driver_version % 1000 / 10);
     gp_wrap(out, 7, line);
-    if (d->simulated)
-        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
 }
 
 static void add_settings(const struct gp_settings *settings, struct gp_text *out)
@@ -79,58 +77,39 @@ void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
     }
     gp_text_add(out, "\n");
     int devices = 0;
+    bool simulated = false;
     for (int i = 0; i < GP_MAX_DEVICES; i++) {
         const struct gp_device *d = gp_summary_get_device(summary, i);
         if (d && devices++ < MOST_DEVICES)
             add_device(d, out);
+        simulated = simulated || (d && d->simulated);
     }
     if (devices > MOST_DEVICES)
         gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
+    if (simulated)
+        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
     add_settings(gp_summary_get_settings(summary), out);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The short names of the rows that are shown; NULL where memory ran out. */
+/* Those of the table's width, and wider ones for what is to be changed. */
 struct shown {
     const struct gp_rows *rows;
-    char **names;
-    size_t count;
+    struct gp_row_names table, wide;
 };
 
-static bool name_rows(struct shown *s, const struct gp_rows *rows)
+static bool name_rows(struct shown *s, const struct gp_rows *rows, size_t table_width)
 {
     s->rows = rows;
-    s->count = rows->count < 4 * MOST_KERNELS ? rows->count : 4 * MOST_KERNELS;
-    const char **full = calloc(s->count + 1, sizeof(*full));
-    s->names = calloc(s->count + 1, sizeof(*s->names));
-    for (size_t i = 0; full && i < s->count; i++)
-        full[i] = rows->rows[i].brief_name;
-    bool named = full && s->names && gp_names_distinct(full, s->count, s->names) == 0;
-    free(full);
-    return named;
+    return gp_row_names_make(&s->table, rows, 4 * MOST_KERNELS, table_width) &&
+           gp_row_names_make(&s->wide, rows, 4 * MOST_KERNELS, NAME_WIDTH);
 }
 
 static void forget_names(struct shown *s)
 {
-    for (size_t i = 0; s->names && i < s->count; i++)
-        free(s->names[i]);
-    free(s->names);
-}
-
-/* "kernel<.., half> [128]", at most `width` columns. */
-static void format_name(const struct shown *s, const struct gp_row *row, size_t width, char *out)
-{
-    char block[48], tail[80], name[GP_COLUMNS + 1];
-    size_t index = (size_t)(row - s->rows->rows);
-    gp_extent(row->launch->block, block, sizeof(block));
-    if (s->rows->devices > 1)
-        snprintf(tail, sizeof(tail), " [%s] GPU %d", block, row->launch->device);
-    else
-        snprintf(tail, sizeof(tail), " [%s]", block);
-    size_t room = width > strlen(tail) ? width - strlen(tail) : 0;
-    gp_shorten(index < s->count ? s->names[index] : row->brief_name, name, room);
-    sprintf(out, "%s%s", name, tail);
+    gp_row_names_free(&s->table);
+    gp_row_names_free(&s->wide);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -152,7 +131,7 @@ static void add_time(const struct gp_rows *r, const struct gp_row *row, int widt
     if (duration && duration->count > 0 && r->seconds > 0)
         snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
                  100 * row->seconds / r->seconds);
-    if (gp_rows_mean(r, row, "duration", &seconds) == 0)
+    if (gp_rows_mean(r, row, "duration", &seconds))
         gp_unit_format(seconds, "s", average, sizeof(average));
     format_launches(row, launches, sizeof(launches));
     gp_text_addf(out, "%7s%*s%10s", share, width, launches, average);
@@ -186,7 +165,7 @@ static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, str
 {
     double achieved;
     char a[16] = "-", t[16] = "-", both[40];
-    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved) == 0)
+    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved))
         snprintf(a, sizeof(a), "%.2f", achieved);
     if (row->occupancy_known)
         snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);
@@ -286,15 +265,13 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         const struct gp_row *row = &r->rows[i];
         const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
         char name[GP_COLUMNS + 1];
-        size_t begin = out->length;
         estimated =
             estimated || (duration && duration->count > 0 && duration->count < row->launches);
         roof = roof || f->bounds[i].at_roof;
         add_time(r, row, width, out);
         add_bound(&f->bounds[i], out);
         add_occupancy(r, row, out);
-        size_t used = out->length - begin + 2;
-        format_name(s, row, used < GP_COLUMNS ? GP_COLUMNS - used : 0, name);
+        gp_row_names_format(&s->table, row, name);
         gp_text_addf(out, "  %s\n", name);
         grids -= add_grids(r, row, f->rules, width, grids, out);
     }
@@ -323,13 +300,14 @@ static size_t advised_before(const struct gp_advice_list *list, size_t end)
     return count;
 }
 
+/* What was said already to others is not said again. */
 static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
-                       struct gp_text *out)
+                       size_t same_as, struct gp_text *out)
 {
     char name[GP_COLUMNS + 1] = "the program", gain[GP_GAIN_SIZE];
     struct gp_text line = {0};
     if (a->row)
-        format_name(s, a->row, NAME_WIDTH, name);
+        gp_row_names_format(&s->wide, a->row, name);
     gp_gain_format(a->gain, a->up_to, gain);
     gp_text_addf(&line, "%zu. %s: %s", number, gain, name);
     if (a->where)
@@ -337,25 +315,42 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
     gp_text_addf(&line, " (%s)", a->rule->name);
     gp_wrap(out, 3, gp_text_string(&line));
     gp_text_clear(&line);
-    gp_text_addf(&line, "   %s: %s", a->evidence, a->text);
+    if (same_as)
+        gp_text_addf(&line, "   %s: as under %zu", a->evidence, same_as);
+    else
+        gp_text_addf(&line, "   %s: %s", a->evidence, a->text);
     gp_wrap(out, 3, gp_text_string(&line));
     out->failed |= line.failed;
     gp_text_free(&line);
 }
 
-/* `begin` is where the screen begins in the text. */
-static void add_changes(const struct shown *s, const struct gp_findings *f, size_t begin,
+/* The number of the change shown whose text is the same, 0 where there is none. */
+static size_t said_under(const struct gp_advice_list *list, const size_t *shown, size_t count,
+                         const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list->list[shown[i]].text, text) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* `used` lines of the screen are there already, or will be. */
+static void add_changes(const struct shown *s, const struct gp_findings *f, size_t used,
                         struct gp_text *out)
 {
     const struct gp_advice_list *list = &f->advice;
+    size_t begin = out->length, said[MOST_CHANGES];
     size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
     gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time\n");
     for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++) {
         if (number >= LEAST_CHANGES &&
-            lines_in(out, begin) + MOST_LINES_OF_A_CHANGE + LINES_BEHIND > MOST_LINES)
+            used + lines_in(out, begin) + MOST_LINES_OF_A_CHANGE > MOST_LINES)
             break;
-        if (advised_before(list, i) < MOST_OF_A_KERNEL)
-            add_change(s, &list->list[i], ++number, out);
+        if (advised_before(list, i) >= MOST_OF_A_KERNEL)
+            continue;
+        size_t same_as = said_under(list, said, number, list->list[i].text);
+        said[number++] = i;
+        add_change(s, &list->list[i], number, same_as, out);
     }
     for (size_t i = 0; i < s->rows->count; i++) {
         measured += s->rows->rows[i].measured > 0;
@@ -433,20 +428,10 @@ static void add_not_measured(const struct gp_summary *s, struct gp_text *out)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
 }
 
-void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, const char *profile,
-               struct gp_text *out)
+/* What was not measured, and how to see more. */
+static void add_behind(const struct gp_summary *s, const char *profile, struct gp_text *out)
 {
-    struct shown s = {0};
-    size_t begin = out->length;
-    gp_screen_headline(rows->summary, out);
-    if (name_rows(&s, rows)) {
-        add_kernels(&s, findings, out);
-        add_changes(&s, findings, begin, out);
-    } else {
-        out->failed = 1;
-    }
-    forget_names(&s);
-    add_not_measured(rows->summary, out);
+    add_not_measured(s, out);
     if (profile && *profile) {
         gp_text_add(out, "\nMore: gpuprof report --details ");
         gp_wrap(out, 3, profile);
@@ -454,4 +439,26 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
         gp_text_add(out, "\nMore: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof "
                          "report --details FILE\n");
     }
+}
+
+void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, const char *profile,
+               struct gp_text *out)
+{
+    struct shown s = {0};
+    struct gp_text behind = {0};
+    size_t begin = out->length;
+    add_behind(rows->summary, profile, &behind);
+    gp_screen_headline(rows->summary, out);
+    size_t shown = rows->count < MOST_KERNELS ? rows->count : MOST_KERNELS;
+    size_t before = COLUMNS_BEFORE_NAME + (size_t)launches_width(rows, shown);
+    if (name_rows(&s, rows, before < GP_COLUMNS ? GP_COLUMNS - before : 0)) {
+        add_kernels(&s, findings, out);
+        add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);
+    } else {
+        out->failed = 1;
+    }
+    forget_names(&s);
+    gp_text_add(out, gp_text_string(&behind));
+    out->failed |= behind.failed;
+    gp_text_free(&behind);
 }

@@ -1,6 +1,7 @@
 #include "report/summary.h"
 
 #include "base/hash.h"
+#include "metrics/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct gp_summary {
     struct gp_settings settings;
     char *sample; /* the settings' string */
     struct gp_device *devices[GP_MAX_DEVICES];
+    struct gp_program *programs[GP_MAX_DEVICES];
     struct gp_wanted wanted[GP_MAX_DEVICES]; /* where launches are counted in part */
     struct hashed_group *groups;             /* hash and, in order of insertion, list */
     struct hashed_group **group_list;
@@ -99,6 +101,7 @@ void gp_summary_free(struct gp_summary *s)
     for (size_t i = 0; i < GP_MAX_DEVICES; i++) {
         free(s->devices[i]);
         gp_wanted_free(&s->wanted[i]);
+        gp_program_free(s->programs[i]);
     }
     free(s->sample);
     free(s->group_list);
@@ -163,7 +166,7 @@ static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
     if (!device)
         return NULL;
     struct gp_wanted *wanted = &s->wanted[ordinal];
-    if (!wanted->names && gp_wanted_find(wanted, s->metrics, device) != 0)
+    if (!wanted->names && !gp_wanted_find(wanted, s->metrics, device))
         gp_wanted_free(wanted);
     return wanted->count > 0 ? wanted : NULL;
 }
@@ -250,7 +253,7 @@ static void count_skip(struct gp_summary *s, const struct gp_record *launch)
 }
 
 /* Any launch can have a time, so it does not show the kind. */
-static int is_time(const char *counter)
+static bool is_time(const char *counter)
 {
     static const char time[] = "gpu__time_duration";
     return strncmp(counter, time, sizeof(time) - 1) == 0;
@@ -259,12 +262,14 @@ static int is_time(const char *counter)
 static void count_kinds(struct gp_group *group, const struct gp_record *launch)
 {
     int hardware = 0, instrumented = 0, timed = 0;
-    for (size_t i = 0; i < launch->counter_count; i++) {
-        if (launch->counters[i].absent)
+    /* From behind: a profile's launch has those of instrumented code first. */
+    for (size_t i = launch->counter_count; i > 0 && !(hardware && instrumented); i--) {
+        const struct gp_counter *c = &launch->counters[i - 1];
+        if (c->absent)
             continue;
-        if (strstr(launch->counters[i].name, GP_INSTRUMENTED))
+        if (strstr(c->name, GP_INSTRUMENTED))
             instrumented = 1;
-        else if (is_time(launch->counters[i].name))
+        else if (is_time(c->name))
             timed = 1;
         else
             hardware = 1;
@@ -318,7 +323,7 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
         stat->count = 0;
         stat->combined = 0;
         if (gp_means_evaluate(group->means, wanted, gp_metrics_selected(s->metrics, i), device,
-                              &group->launch, &value, why, sizeof(why)) == 0) {
+                              &group->launch, &value, why, sizeof(why))) {
             stat->combined = 1;
             stat->count = group->measured;
             stat->min = stat->max = value;
@@ -355,6 +360,18 @@ static void take_value(void *user, size_t i, double value, const char *why)
         add_absence(a->summary, stat, why);
 }
 
+static void evaluate(struct gp_summary *s, const struct gp_device *device,
+                     const struct gp_record *launch, struct adding *adding)
+{
+    struct gp_program **program = &s->programs[launch->device];
+    if (!*program)
+        *program = gp_program_new(s->metrics, device);
+    if (*program)
+        gp_program_run(*program, launch, take_value, adding);
+    for (size_t i = 0; !*program && i < s->metric_count; i++)
+        add_absence(s, &adding->group->stats[i], "out of memory");
+}
+
 static void add_metrics(struct gp_summary *s, struct gp_group *group,
                         const struct gp_record *launch)
 {
@@ -363,7 +380,7 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
     struct adding adding = {.summary = s, .group = group};
     if (device)
-        gp_metrics_evaluate(s->metrics, device, launch, take_value, &adding);
+        evaluate(s, device, launch, &adding);
     for (size_t i = 0; !device && i < s->metric_count; i++)
         add_absence(s, &group->stats[i], "the facts of the device are not known");
     if (group->means)

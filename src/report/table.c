@@ -4,6 +4,7 @@
 #include "report/advice.h"
 #include "report/layout.h"
 #include "report/plain_numbers.h"
+#include "report/row_names.h"
 #include "report/rows.h"
 #include "report/screen.h"
 #include "report/units.h"
@@ -43,7 +44,7 @@ static void add_unit(const struct gp_rows *r, const struct gp_row *row, const ch
 {
     double value;
     char text[32] = "-";
-    if (gp_rows_mean(r, row, metric, &value) == 0)
+    if (gp_rows_mean(r, row, metric, &value))
         gp_unit_format(value, unit, text, sizeof(text));
     gp_text_addf(out, "%*s", width, text);
 }
@@ -53,7 +54,7 @@ static void add_scaled(const struct gp_rows *r, const struct gp_row *row, const 
 {
     double value;
     char text[32] = "-";
-    if (gp_rows_mean(r, row, metric, &value) == 0)
+    if (gp_rows_mean(r, row, metric, &value))
         snprintf(text, sizeof(text), format, value * factor);
     gp_text_addf(out, "%*s", width, text);
 }
@@ -62,7 +63,7 @@ static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, str
 {
     double achieved;
     char a[16] = "-", t[16] = "-", both[40];
-    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved) == 0)
+    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved))
         snprintf(a, sizeof(a), "%.2f", achieved);
     if (row->occupancy_known)
         snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);
@@ -92,6 +93,8 @@ static int launches_width(const struct gp_rows *r, size_t count)
     return 2 + (int)widest;
 }
 
+#define COLUMNS_BEFORE_NAME 75 /* and those of the launches */
+
 /* ORDER OVERVIEW: the heading and add_overview_line have the same columns. */
 static void add_overview_heading(int width, struct gp_text *out)
 {
@@ -101,10 +104,9 @@ static void add_overview_heading(int width, struct gp_text *out)
                  width, "launches");
 }
 
-static void add_overview_line(const struct gp_rows *r, const struct gp_row *row, int width,
-                              struct gp_text *out)
+static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
+                              const struct gp_row_names *names, int width, struct gp_text *out)
 {
-    size_t begin = out->length;
     char launches[48];
     add_share(r, row, out);
     format_launches(row, launches, sizeof(launches));
@@ -119,19 +121,13 @@ static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
     add_scaled(r, row, "flops", 1e-9, "%.1f", 10, out);
     add_scaled(r, row, "dram_utilization", 100, "%.1f%%", 7, out);
 
-    char block[48], tail[80], name[GP_COLUMNS + 1];
-    gp_extent(row->launch->block, block, sizeof(block));
-    if (r->devices > 1)
-        snprintf(tail, sizeof(tail), " [%s] GPU %d", block, row->launch->device);
-    else
-        snprintf(tail, sizeof(tail), " [%s]", block);
-    size_t used = out->length - begin + 2 + strlen(tail);
-    gp_shorten(row->brief_name, name, used < GP_COLUMNS ? GP_COLUMNS - used : 0);
-    gp_text_addf(out, "  %s%s\n", name, tail);
+    char name[GP_COLUMNS + 1];
+    gp_row_names_format(names, row, name);
+    gp_text_addf(out, "  %s\n", name);
 }
 
 /* Whether DETAILS tell of everything that the overview has a column for. */
-static int has_all_columns(const struct gp_rows *r)
+static bool has_all_columns(const struct gp_rows *r)
 {
     static const char *const metrics[] = {
         "duration",          "achieved_occupancy",        "gld_efficiency", "gst_efficiency",
@@ -139,8 +135,8 @@ static int has_all_columns(const struct gp_rows *r)
     };
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
         if (!gp_rows_stat(r, &r->rows[0], metrics[i]))
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 static void add_overview(const struct gp_rows *r, const struct gp_table_options *options,
@@ -156,11 +152,16 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
     size_t count = shown(r, options);
     int estimated = 0, width = launches_width(r, count);
     add_overview_heading(width, out);
-    for (size_t i = 0; i < count; i++) {
+    struct gp_row_names names;
+    size_t before = COLUMNS_BEFORE_NAME + (size_t)width;
+    if (!gp_row_names_make(&names, r, count, before < GP_COLUMNS ? GP_COLUMNS - before : 0))
+        out->failed = 1;
+    for (size_t i = 0; i < count && !out->failed; i++) {
         const struct gp_stat *duration = gp_rows_stat(r, &r->rows[i], "duration");
         estimated |= duration && duration->count > 0 && duration->count < r->rows[i].launches;
-        add_overview_line(r, &r->rows[i], width, out);
+        add_overview_line(r, &r->rows[i], &names, width, out);
     }
+    gp_row_names_free(&names);
     double rest = 0;
     for (size_t i = count; i < r->count; i++)
         rest += r->rows[i].seconds;
@@ -412,18 +413,18 @@ static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
     return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-/* Screen, and details where they are asked for; -1 when memory runs out. */
-static int add_report(const struct gp_rows *r, const struct gp_table_options *options,
-                      struct gp_text *out)
+/* Screen, and details where they are asked for; false when memory runs out. */
+static bool add_report(const struct gp_rows *r, const struct gp_table_options *options,
+                       struct gp_text *out)
 {
     struct gp_text problems = {0};
     struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
     struct gp_findings findings = {0};
-    int answer =
-        rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : -1;
-    if (answer == 0)
+    bool answer =
+        rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : false;
+    if (answer)
         gp_screen(r, &findings, options->details ? NULL : options->profile, out);
-    if (answer == 0 && options->details) {
+    if (answer && options->details) {
         add_overview(r, options, out);
         add_details(r, options, out);
         add_not_measured(r, out);
@@ -450,11 +451,11 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     struct gp_plain_numbers plain;
     gp_plain_numbers_begin(&plain);
     struct gp_rows rows;
-    if (gp_rows_make(&rows, s) != 0)
+    if (!gp_rows_make(&rows, s))
         out->failed = 1;
     else if (rows.count == 0)
         gp_screen_headline(s, out);
-    else if (add_report(&rows, options, out) != 0)
+    else if (!add_report(&rows, options, out))
         out->failed = 1;
     gp_rows_free(&rows);
     gp_plain_numbers_end(&plain);

@@ -43,6 +43,11 @@ rules() {
     run "$gpuprof" check --thresholds rules.ini nothing.jsonl good.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"nothing.jsonl: No such file or directory"* ]]
+    rules '[typo*]' 'gld_efficiency >= 90 %'
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"rules.ini: no section matches a kernel that was launched"* ]]
+    rules '[vector*]' 'gld_efficiency >= 90 %'
     # A violation is one, whatever else could not be read.
     run "$gpuprof" check --thresholds rules.ini nothing.jsonl bad.jsonl
     [ "$status" -eq 1 ]
@@ -87,14 +92,13 @@ rules() {
                 -f gitlab=v.gitlab --format github=v.github --format markdown=v.md --format text
             [ "$status" -eq 1 ]
             [[ $output == *"no kernel matches [a, b: c], and one is required"* ]]
-            for format in junit sarif gitlab github; do "$formats" $format v.$format; done
-            "$formats" markdown v.md
+            "$formats" junit v.junit sarif v.sarif gitlab v.gitlab github v.github markdown v.md
         done
     done
     "$gpuprof" baseline good.jsonl -o base.json
     run "$gpuprof" check --baseline base.json bad.jsonl --format junit=v.junit,sarif=v.sarif,gitlab=v.gitlab,github=v.github
     [ "$status" -eq 1 ]
-    for format in junit sarif gitlab github; do "$formats" $format v.$format; done
+    "$formats" junit v.junit sarif v.sarif gitlab v.gitlab github v.github
     # The checker itself finds fault.
     sed -i 's/tests="[0-9]*"/tests="99"/' v.junit
     run "$formats" junit v.junit
@@ -117,9 +121,7 @@ rules() {
         "check --baseline base.json none.jsonl" "history check --db h.db" "history check --db h.db odd.jsonl"; do
         run "$gpuprof" $verdict --format $all
         [ "$status" -le 2 ]
-        "$formats" --published junit v.junit
-        "$formats" --published sarif v.sarif
-        for format in markdown gitlab github; do "$formats" $format v.$format; done
+        "$formats" --published junit v.junit sarif v.sarif markdown v.markdown gitlab v.gitlab github v.github
     done
     # The schemas find what the checker's own rules do not.
     run "$gpuprof" check -t rules.ini bad.jsonl --format $all
@@ -201,6 +203,27 @@ rules() {
     [[ $output == *"grid 262144, block 64, was grid 524288, block 32"* ]]
 }
 
+@test "a tolerance names a metric, and is for kernels as thresholds are" {
+    "$gpuprof" baseline good.jsonl -o base.json
+    printf '[*]\nduration = 5 %%\nduratoin = 5 %%\n' >t.ini
+    run "$gpuprof" check --baseline base.json --tolerance t.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: t.ini:3:1: there is no metric 'duratoin'; did you mean duration?" ]
+    profile 65000 100 5 _Z4gemmIfLi16EEvPKT_S2_PS0_i >template.jsonl
+    profile 85000 100 5 _Z4gemmIfLi16EEvPKT_S2_PS0_i >slower.jsonl
+    "$gpuprof" baseline template.jsonl -o base.json
+    for pattern in 'gemm*' 'gemm<float, 16>' 'regex:^gemm' 'regex:^void gemm'; do
+        printf '[*]\n*throughput = ignore\n[%s]\nduration = ignore\n' "$pattern" >t.ini
+        run "$gpuprof" check --baseline base.json --tolerance t.ini slower.jsonl
+        [ "$status" -eq 0 ]
+    done
+    run "$gpuprof" check --baseline base.json slower.jsonl
+    [ "$status" -eq 1 ]
+    run "$gpuprof" check --baseline base.json slower.jsonl --format junit=same,text=same
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --format: two formats cannot be written to one file, same" ]
+}
+
 @test "of another GPU's baseline only counts are compared" {
     "$gpuprof" baseline good.jsonl -o base.json
     sed -i 's/NVIDIA H200/NVIDIA A100/; s/"cc_major": 9/"cc_major": 8/' base.json
@@ -245,6 +268,17 @@ rules() {
     run "$gpuprof" history check --db drift.db --last 8
     [ "$status" -eq 1 ]
     [[ $output == *"duration drifts: 65.5 us at first, 69 us at last, +5.2 % over 8 runs"* ]]
+    # A profile that is not in the history is the last of its runs.
+    for i in 1 2 3 4; do
+        profile $((65000 + i * 800)) 100 20 >p.jsonl
+        "$gpuprof" history add p.jsonl --db short.db
+    done
+    run "$gpuprof" history check --db short.db
+    [ "$status" -eq 0 ]
+    profile 69000 100 20 >p.jsonl
+    run "$gpuprof" history check --db short.db p.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"duration drifts: 65.8 us at first, 69 us at last"*"over 5 runs"* ]]
     run "$gpuprof" history show --db h.db
     [ "${#lines[@]}" -eq 9 ]
     run "$gpuprof" history show --db h.db --kernel 'vector*' --last 2
@@ -252,6 +286,24 @@ rules() {
     command -v sqlite3 >/dev/null || return 0
     [ "$(sqlite3 h.db "SELECT count(*) FROM history WHERE metric = 'duration' AND branch = 'main'")" -eq 8 ]
     [ "$(sqlite3 h.db "PRAGMA journal_mode")" = wal ]
+}
+
+@test "what a file says reaches no terminal as control characters" {
+    local odd
+    odd=$(printf 'odd\033[31m.jsonl')
+    { cat header; printf '{"type":"launch" \033[31m}\n'; tail -n 1 good.jsonl; } >"$odd"
+    rules '[*]' 'launches >= 1'
+    "$gpuprof" history add good.jsonl --db h.db --branch "$(printf 'b\033[31m')"
+    for arguments in "check -t rules.ini" "check --baseline base.json" "compare good.jsonl" baseline; do
+        "$gpuprof" baseline good.jsonl -o base.json
+        # shellcheck disable=SC2086
+        run "$gpuprof" $arguments "$odd"
+        [[ $output == *'\x1b'* ]]
+        [[ $output != *$'\033'* ]]
+    done
+    run "$gpuprof" history show --db h.db
+    [[ $output == *'b\x1b[31m'* ]]
+    [[ $output != *$'\033'* ]]
 }
 
 @test "a history that is damaged, foreign or locked is reported and left as it is" {
@@ -285,7 +337,7 @@ rules() {
 }
 
 @test "processes add to a history at the same time, and none is lost" {
-    for round in 1 2 3 4 5; do # to begin the file together is where they meet
+    for round in 1 2; do # to begin the file together is where they meet
         rm -f h.db*
         for i in 1 2 3 4 5 6 7 8; do
             "$gpuprof" history add good.jsonl --db h.db --commit c$i &

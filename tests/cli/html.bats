@@ -36,6 +36,7 @@ END
     [ "$(holds page.html 'p["kernels"][0]["stats"][[m["name"] for m in p["metrics"]].index("achieved_occupancy")]["why"]')" = "counter sm__warps_active.avg.pct_of_peak_sustained_active: the counters are in use by another process" ]
     [ "$(holds page.html 'p["kernels"][0]["occupancy"]["warps"], p["kernels"][0]["occupancy"]["limits"]["blocks"]')" = "(32, 32)" ]
     [ "$(holds page.html '[r["name"] for r in p["devices"][0]["roofs"] if r["nominal"]]')" = "['tensor FP16', 'FP16', 'FP32', 'FP64', 'L1', 'DRAM']" ]
+    [ "$(holds page.html '[r["name"] for r in p["devices"][0]["roofs"] if r["measured"]]')" = "['tensor FP16', 'FP16', 'FP32', 'FP64', 'L1', 'L2', 'DRAM']" ]
 }
 
 @test "--metrics chooses, and - is standard output" {
@@ -81,10 +82,10 @@ END
 
 @test "a file that cannot be written or read is one line" {
     run "$gpuprof" report --html nowhere/page.html good.jsonl
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: --html: nowhere/page.html: No such file or directory" ]
     run "$gpuprof" report --html page.html missing.jsonl
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: missing.jsonl: No such file or directory" ]
     [ ! -e page.html ]
     run "$gpuprof" report --html /dev/full good.jsonl

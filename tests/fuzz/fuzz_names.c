@@ -1,6 +1,7 @@
 /* Kernel names: demangled, shortened to a column, broken into lines. */
 #include "base/demangle.h"
 #include "report/layout.h"
+#include "report/names.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,6 +31,22 @@ static void lay_out(const char *name)
     gp_text_free(&text);
 }
 
+/* The name in three forms side by side, as rows of a table. */
+static void fit(const char *name, const char *full, const char *brief)
+{
+    static const size_t widths[] = {0, 3, 4, 12, 30, GP_COLUMNS};
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        char *names[] = {strdup(name), strdup(full), strdup(brief)};
+        if (!names[0] || !names[1] || !names[2] || !gp_names_fit(names, 3, widths[i]))
+            abort();
+        for (size_t k = 0; k < 3; k++) {
+            if (strlen(names[k]) > widths[i])
+                abort();
+            free(names[k]);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -44,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     lay_out(name);
     lay_out(full);
     lay_out(brief);
+    fit(name, full, brief);
     free(full);
     free(brief);
     free(name);

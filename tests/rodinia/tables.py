@@ -5,6 +5,7 @@ terminal and rodinia.md for docs/, with the paper's findings beside what was mea
   tables.py --self-test"""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -26,6 +27,8 @@ class Kernel:
         raw = profile["kernels"][number]
         self.program, self.name = program, raw["brief"]
         self.block, self.launches, self.seconds = raw["block"], raw["launches"], raw["seconds"]
+        self.measured = raw["measured"]
+        self.source = raw.get("source") or []
         self.bound = raw["bound"]
         self.advice = [c for c in profile["changes"] if c["kernel"] == number]
         self.stats = dict(zip((m["name"] for m in profile["metrics"]), raw["stats"]))
@@ -152,42 +155,70 @@ def fan2_efficiency(kernels):
     return text, values[2] < values[0] and values[3] < values[1], small
 
 
-FINDINGS = [  # what the paper found, its figure, what to ask of ours
+def counted_at_lines(kernel, name):
+    return sum(line["counts"].get(name, 0) for line in kernel.source)
+
+
+def lava_conflicts(kernels):
+    """Whether what lanes load of structs of 32 bytes still meets in one bank, or is kept in registers."""
+    k = of(kernels, "lavaMD", "kernel_gpu_cuda")
+    steps = counted_at_lines(k, "wavefronts") if k else 0
+    if not steps:
+        return None
+    share = counted_at_lines(k, "bank conflicts") / steps
+    holds = share > 0.1
+    return f"{100 * share:.1f} % of the steps of shared memory", holds, k, "bank_conflicts" if holds else "not bank_conflicts"
+
+
+FINDINGS = [  # what the paper found, its figure, what to ask of ours, the rule that says it ("not": that must not)
     ("kernels that reach less than 0.04 of the peak FLOP/s", "36 of 37; best 0.177 (lavaMD)", few_flops),
     ("kernels that use less than half of the DRAM bandwidth", "28 of 37; best 0.727 (cfd cuda_time_step)", little_dram),
     ("kernels with more than one FLOP for each byte", "9 of 37; most 86.25 (kmeansPoint)", intense),
     ("kernels with an occupancy of 0.7 or more", "22 of 37; least 0.2", occupied),
     ("gaussian Fan2, blocks of 4 x 4: occupancy", "0.2, of 0.25",
-     one("gaussian", "Fan2", "achieved_occupancy", lambda v: v < 0.3, 1)),
+     one("gaussian", "Fan2", "achieved_occupancy", lambda v: v < 0.3, 1), "small_blocks"),
     ("gaussian Fan2, blocks of 4 x 4 and 16 x 16: occupancy, time", "0.2 and 0.86, 56 % less time", fan2_blocks),
     ("gaussian Fan2, the same: global efficiencies fall", "lower", fan2_efficiency),
     ("lavaMD: shared efficiency, structs of 32 bytes", "0.4211, the lowest",
      one("lavaMD", "kernel_gpu_cuda", "shared_efficiency", lambda v: v < 0.6)),
+    ("lavaMD: bank conflicts, which the paper has as the reason", "lanes n and n + 4 share banks", lava_conflicts),
     ("mummergpuKernel: efficiency of loads by a random index", "0.032, the lowest",
-     one("mummergpu", "mummergpuKernel", "gld_efficiency", lambda v: v < 0.3)),
+     one("mummergpu", "mummergpuKernel", "gld_efficiency", lambda v: v < 0.3), "uncoalesced"),
     ("mummergpu printKernel: efficiency of stores to struct members", "0.0938, the lowest",
-     one("mummergpu", "printKernel", "gst_efficiency", lambda v: v < 0.3)),
+     one("mummergpu", "printKernel", "gst_efficiency", lambda v: v < 0.3), "uncoalesced"),
     ("particlefilter find_index_kernel: all lanes load one address (in nvprof's sense, by threads)", "7.3438, the highest",
      one("particlefilter-float", "find_index", "gld_efficiency_nvprof", lambda v: v > 1)),
     ("myocyte: lanes of a warp that are active", "0.0344",
-     one("myocyte", "kernel", "warp_execution_efficiency", lambda v: v < 0.1)),
+     one("myocyte", "kernel", "warp_execution_efficiency", lambda v: v < 0.1), "single_lanes"),
     ("myocyte: lanes with their predicate on", "0.0328",
-     one("myocyte", "kernel", "warp_nonpred_execution_efficiency", lambda v: v < 0.1)),
+     one("myocyte", "kernel", "warp_nonpred_execution_efficiency", lambda v: v < 0.1), "single_lanes"),
     ("lud_internal: lanes of a warp that are active", "1.0, no divergence",
-     one("lud", "lud_internal", "warp_execution_efficiency", lambda v: v > 0.99)),
-    ("lud_diagonal: occupancy", "0.2, of 0.25", one("lud", "lud_diagonal", "achieved_occupancy", lambda v: v < 0.3, 1)),
+     one("lud", "lud_internal", "warp_execution_efficiency", lambda v: v > 0.99), "not divergence"),
+    ("lud_diagonal: occupancy", "0.2, of 0.25",
+     one("lud", "lud_diagonal", "achieved_occupancy", lambda v: v < 0.3, 1), "small_grid"),
 ]
 
 
+def advised(kernel, expected):
+    """Whether the advice says by itself what the paper found: "yes: RULE", or what it says instead."""
+    rules = list(dict.fromkeys(c["rule"] for c in kernel.advice))
+    if not expected:
+        return ", ".join(rules)
+    if expected.startswith("not "):
+        return "no: " + expected[4:] if expected[4:] in rules else "yes: nothing of " + expected[4:]
+    return "yes: " + expected if expected in rules else "no" + (": " + ", ".join(rules) if rules else "")
+
+
 def findings(kernels):
-    """(finding, the paper's, ours, whether it holds, rules that speak of it) for each."""
-    for finding, paper, ask in FINDINGS:
+    """(finding, the paper's, ours, whether it holds, whether the advice says it) for each."""
+    for finding, paper, ask, *expected in FINDINGS:
         answer = ask(kernels)
         if answer is None:
             yield finding, paper, "not measured", "-", ""
             continue
-        rules = ", ".join(dict.fromkeys(c["rule"] for c in answer[2].advice)) if len(answer) > 2 else ""
-        yield finding, paper, answer[0], "yes" if answer[1] else "no", rules
+        rule = answer[3] if len(answer) > 3 else expected[0] if expected else None
+        said = advised(answer[2], rule) if len(answer) > 2 else ""
+        yield finding, paper, answer[0], "yes" if answer[1] else "no", said
 
 
 # ---- writing ----------------------------------------------------------------------------------
@@ -232,21 +263,28 @@ def names_of(programs):
             if "|" in line and not line.startswith("#")]
 
 
-def write_markdown(out, device, kernels, programs, missing):
+def commit():
+    """Of the checkout that the runs were made with."""
+    found = subprocess.run(["git", "-C", pathlib.Path(__file__).parent, "rev-parse", "--short", "HEAD"],
+                           capture_output=True, text=True, check=False).stdout.strip()
+    return os.environ.get("GPUPROF_COMMIT") or found or "unknown"
+
+
+def write_markdown(out, device, made_with, kernels, programs, missing):
     ran = len({k.program for k in kernels})
     lines = [
         "# Rodinia, as the paper did it", "",
         "Zheng, Zhai, Li and Chen measured Rodinia's programs with their tool in 2016, on a K20c with CUDA 6.0. "
         f"These are the same tables from gpuprof, on one {device}. `tests/rodinia/run CHECKOUT` builds and runs the programs and "
         "writes this page; its results are not edited. Of a kernel's launches the first five are measured, then one in a hundred.",
-        "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## What the compiler was given", "",
+        "", f"The runs were made with {', '.join(made_with)}.", "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## What the compiler was given", "",
         "No source was changed. All programs get `-O3 -lineinfo`, the GPU's `-arch`, and with `-include` a header of "
         "[ours](../tests/rodinia/before_cuda_12.h) with names that CUDA had and has no more (texture references, "
         "`cudaThreadSynchronize`, some properties of devices). Beyond that:", ""]
     lines += [f"- `{name}`: {why}" for name, why in needed(programs)]
     if missing:
         lines += ["", "Without results:", ""] + [f"- `{name}`: {why}" for name, why in missing]
-    lines += ["", "## The paper's findings", "", "| finding | paper, K20c | here | holds | rules of the advice |", "| --- | --- | --- | --- | --- |"]
+    lines += ["", "## The paper's findings", "", "| finding | paper, K20c | here | holds | the advice says it |", "| --- | --- | --- | --- | --- |"]
     lines += ["| " + " | ".join(row) + " |" for row in findings(kernels)]
     lines += ["", "## Kernels", "", LEGEND.replace("\n", " "), "",
               "| program | kernel [block] | launches | " + " | ".join(h for h, _, _, _ in COLUMNS) + " | bound by |",
@@ -261,35 +299,42 @@ def write_markdown(out, device, kernels, programs, missing):
     (out / "rodinia.md").write_text("\n".join(lines) + "\n")
 
 
-def why_missing(out, name):
+def why_missing(out, name, page):
     built = out / "logs" / f"{name}.build"
     if not (out / "bin" / name).exists():
         errors = re.findall(r".*(?:error|undefined|No such).*", built.read_text()) if built.exists() else []
         return "does not build: " + (errors[0].strip() if errors else "no reason given")
-    return "ran without a launch that was measured"
+    skips = page["skips"] if page else []
+    if skips:
+        return f"none of its {sum(k['launches'] for k in page['kernels'])} launches was measured: {skips[0]['reason']}"
+    last = [line for line in (out / "logs" / f"{name}.out").read_text(errors="replace").splitlines() if line.strip()]
+    return "ran without a launch; it says last: " + (last[-1].strip() if last else "nothing")
 
 
 def main(gpuprof, programs, out):
-    kernels, devices, missing = [], [], []
+    kernels, devices, missing, drivers = [], [], [], set()
     for name in names_of(programs):
         profile = out / "profiles" / f"{name}.jsonl"
         page = read(gpuprof, profile) if profile.exists() else None
-        if not page or not page["kernels"]:
-            missing.append((name, why_missing(out, name)))
+        measured = [i for i, k in enumerate(page["kernels"]) if k["measured"] > 0] if page else []
+        if not measured:
+            missing.append((name, why_missing(out, name, page)))
             continue
         devices += [d["name"] for d in page["devices"]]
-        kernels += [Kernel(name, page, i) for i in range(len(page["kernels"]))]
+        drivers |= {f"a driver for CUDA {d['driver'] // 1000}.{d['driver'] % 1000 // 10}" for d in page["devices"]}
+        kernels += [Kernel(name, page, i) for i in measured]
     if not kernels:
         sys.exit("tables.py: no profile holds a kernel")
     device = ", ".join(dict.fromkeys(devices))
     write_text(out, device, kernels)
-    write_markdown(out, device, kernels, programs, missing)
+    made_with = [f"commit {commit()}", *sorted(drivers)]
+    write_markdown(out, device, made_with, kernels, programs, missing)
 
 
 def self_test():
     def made(program, name, seconds, **stats):
         profile = {"metrics": [{"name": n} for n in stats], "changes": [],
-                   "kernels": [{"brief": name, "block": [4, 4, 1], "launches": 2, "seconds": seconds,
+                   "kernels": [{"brief": name, "block": [4, 4, 1], "launches": 2, "measured": 2, "seconds": seconds,
                                 "bound": {"by": "latency"}, "stats": list(stats.values())}]}
         return Kernel(program, profile, 0)
     small = made("gaussian", "Fan2", 1.0, achieved_occupancy=0.2, gld_efficiency=[50, 40, 60], gst_efficiency=50)
@@ -301,6 +346,12 @@ def self_test():
     answers = {row[0]: row for row in findings([small, large, none])}
     assert answers["lud_internal: lanes of a warp that are active"][2:4] == ("not measured", "-")
     assert answers["gaussian Fan2, blocks of 4 x 4: occupancy"][2:4] == ("0.2000", "yes")
+    lava = made("lavaMD", "kernel_gpu_cuda", 1.0, shared_efficiency=9)
+    lava.source = [{"counts": {"wavefronts": 100, "bank conflicts": 3}}, {"counts": {"sectors": 5}}]
+    assert lava_conflicts([lava])[:2] == ("3.0 % of the steps of shared memory", False) and lava_conflicts([small]) is None
+    small.advice = [{"rule": "small_blocks"}]
+    assert {row[0]: row for row in findings([small, large])}["gaussian Fan2, blocks of 4 x 4: occupancy"][4] == "yes: small_blocks"
+    assert advised(small, "bank_conflicts") == "no: small_blocks" and advised(small, "not divergence").startswith("yes")
     assert written(small, "gld_efficiency", "share") == "0.5000" and written(none, "flops", "giga") == "-"
     assert text_table([small])[1].startswith("gaussian        Fan2 [4x4]")
     print("ok")

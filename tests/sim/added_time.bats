@@ -38,7 +38,7 @@ added_is_right() {
 }
 
 @test "the program's own kernels do not count" {
-    GPUSIM_FAULTS=slow,slowcounters added_is_right 5 "$programs/snippets_linked" --launches 20 in_place
+    GPUSIM_FAULTS=slow,slowcounters added_is_right 6 "$programs/snippets_linked" --launches 10 in_place
     export GPUPROF_REPLAY=off
     GPUSIM_FAULTS=slow,slowcounters added_is_right 8 "$programs/snippets_linked" --launches 24 in_place
 }
@@ -49,7 +49,7 @@ added_is_right() {
 }
 
 @test "threads that wait for one another count once" {
-    GPUSIM_FAULTS=slowcounters added_is_right 15 "$programs/threads_linked" own 4
+    GPUSIM_FAULTS=slowcounters added_is_right 15 "$programs/threads_linked" own 2
 }
 
 @test "a report of some launches says what these added" {

@@ -82,7 +82,8 @@ for gain in changes:
     change = next((c for c in left if c["saves"] == gain), None)
     if not change:
         fail(f"no change of the page saves '{gain}'")
-    if " ".join(f"{change['evidence']}: {change['text']}".split()) not in flat:
+    said = " ".join(f"{change['evidence']}: ".split())
+    if f"{said} {' '.join(change['text'].split())}" not in flat and f"{said} as under " not in flat:
         fail(f"the screen has not the evidence of the page: {change['evidence']}")
 if len(changes) < min(3, len(page["changes"])):
     fail(f"{len(changes)} changes in the screen of {len(page['changes'])}")

@@ -162,6 +162,10 @@ static void mistakes_name_file_line_and_column(void **state)
     is_refused(m, "[*]\nnonsense\n", "t.ini:2:1: 'nonsense' is no rule; write a rule like");
     is_refused(m, "[*]\n>= 3\n", "t.ini:2:1: expected a metric before the comparison");
     is_refused(m, "[*]\nlaunches <= many\n", "t.ini:2:13: expected a whole number");
+    is_refused(m, "[*]\nduration => 1 s\n",
+               "t.ini:2:10: '=>' is no comparison, write <=, >=, ==, < or >");
+    is_refused(m, "[*]\nduration != 1 s\n", "t.ini:2:10: '!=' is no comparison");
+    is_refused(m, "[*]\nduration = 1 s\n", "t.ini:2:10: '=' is no comparison");
     is_refused(m, "; nothing\n", "t.ini: there is no rule in it");
     is_refused(m, "", "t.ini: there is no rule in it");
     gp_metrics_close(m);
@@ -650,6 +654,33 @@ static void a_baseline_that_makes_no_sense_is_refused(void **state)
     gp_side_free(&side);
 }
 
+/* A baseline has the full name only; sections match the brief one as well. */
+static void the_brief_name_follows_from_the_full_one(void **state)
+{
+    (void)state;
+    static const char *const mangled[] = {
+        "_Z9vectorAddPKfS0_Pfi",
+        "_Z4gemmIfLi16EEvPKT_S2_PS0_i",
+        "_ZN12_GLOBAL__N_16kernelIiEEmPT_",
+        "_Z1kILi4EEvRAT__i",
+        "_ZN1A1BIN1C1DEE3runEPFvifE",
+        "_ZZ4mainENKUliE_clEi",
+        "_ZNK1A3getEv",
+        "plain_name",
+    };
+    for (size_t i = 0; i < sizeof(mangled) / sizeof(mangled[0]); i++) {
+        struct gp_kernel_names names;
+        assert_true(gp_kernel_names_find(mangled[i], &names));
+        char *brief = gp_kernel_name_brief(names.full);
+        assert_string_equal(brief, names.brief);
+        free(brief);
+        gp_kernel_names_free(&names);
+    }
+    char *empty = gp_kernel_name_brief("");
+    assert_string_equal(empty, "");
+    free(empty);
+}
+
 /* Compares and returns how many outcomes of a rule have a status. */
 static size_t judged(const struct gp_metrics *m, const struct gp_side *a, const struct gp_side *b,
                      const char *rules, enum gp_status status, const char *rule)
@@ -882,6 +913,7 @@ int main(void)
         cmocka_unit_test(a_fold_has_a_median_for_each_run),
         cmocka_unit_test(a_baseline_is_read_as_it_was_written),
         cmocka_unit_test(a_baseline_that_makes_no_sense_is_refused),
+        cmocka_unit_test(the_brief_name_follows_from_the_full_one),
         cmocka_unit_test(a_slower_kernel_is_found_and_an_unchanged_one_is_not),
         cmocka_unit_test(what_changed_is_named),
         cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),

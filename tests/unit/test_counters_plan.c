@@ -17,6 +17,7 @@
 #define STANDS "b"       /* it stands in that pass */
 #define FINGERPRINTS "f" /* the SASS metrics can take one */
 #define COUNTS "c"       /* they count, without a session */
+#define HELD "h"         /* it makes its passes sweep by sweep; | is the end of one */
 /* What is said of the launch: */
 #define EXPECTED_NEW "n" /* it will be like none before */
 #define PAYS "p"         /* a fingerprint does */
@@ -55,8 +56,8 @@ static const struct row rows[] = {
      "0SR", GP_SOURCE_LEARNABLE},
     {"like none, and that pass fails", SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "2", "0SR",
      GP_SOURCE_NEW},
-    {"its fingerprint fails: nothing more", SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "1", "0S",
-     GP_SOURCE_NONE},
+    {"its fingerprint fails: measured at once", SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "1",
+     "0SR", GP_SOURCE_MEASURED},
     {"the session stands there, and it is expected to be new",
      SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS, 1, "", "R0S", GP_SOURCE_LEARNABLE},
     {"and its fingerprint does not pay", SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW, 1,
@@ -74,6 +75,28 @@ static const struct row rows[] = {
      GP_SOURCE_COUNTED},
     {"nobody wants that", COUNTS, 0, "", "", GP_SOURCE_NONE},
     {"fingerprints do not count", INSTRUMENTED FINGERPRINTS, 0, "", "", GP_SOURCE_NONE},
+    {"held: hardware alone", HELD SESSION, 1, "", "0", GP_SOURCE_NONE},
+    {"held: a pass of the hardware in each sweep", HELD SESSION, 3, "", "0|1|2", GP_SOURCE_NONE},
+    {"held: one breaks off", HELD SESSION INSTRUMENTED, 3, "1", "0|1|||R", GP_SOURCE_MEASURED},
+    {"held: no pass of the hardware", HELD SESSION INSTRUMENTED, 0, "", "||R", GP_SOURCE_MEASURED},
+    {"held: no fingerprints", HELD SESSION INSTRUMENTED, 1, "", "0||R", GP_SOURCE_MEASURED},
+    {"held: they do not pay", HELD SESSION INSTRUMENTED FINGERPRINTS, 2, "", "0|1||R",
+     GP_SOURCE_MEASURED},
+    {"held: the hardware has confirmed that it is like others",
+     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS PRESUMED, 1, "", "0", GP_SOURCE_RECALLED},
+    {"held: like one that was learned", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "",
+     "0|S", GP_SOURCE_RECALLED},
+    {"held: like one that is to be measured", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED,
+     1, "", "0|S", GP_SOURCE_UNLEARNED},
+    {"held: like none", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "", "0|S|R",
+     GP_SOURCE_LEARNABLE},
+    {"held: like none, and that pass fails", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "2",
+     "0|S|R", GP_SOURCE_NEW},
+    {"held: its fingerprint fails", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "1", "0|S|R",
+     GP_SOURCE_MEASURED},
+    {"held: where the session stands does not matter",
+     HELD SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS, 1, "", "0|S|R",
+     GP_SOURCE_LEARNABLE},
 };
 
 static bool has(const struct row *row, const char *letter)
@@ -124,24 +147,31 @@ static void ends(struct gp_plan *plan, const struct row *row, unsigned pass)
 /* The passes of a row as letters, in the room for 16; what was asked in *a. */
 static void follow(const struct row *row, struct gp_plan *plan, struct asking *a, char *passes)
 {
-    const struct gp_means_to_count means = {.hardware_passes = row->hardware,
-                                            .session = has(row, SESSION),
-                                            .stands_in_instrumented = has(row, STANDS),
-                                            .sass_counts = has(row, COUNTS),
-                                            .fingerprints = has(row, FINGERPRINTS),
-                                            .instrumented = has(row, INSTRUMENTED)};
+    struct gp_means_to_count means = {.hardware_passes = row->hardware,
+                                      .held = has(row, HELD),
+                                      .session = has(row, SESSION),
+                                      .stands_in_instrumented = has(row, STANDS),
+                                      .sass_counts = has(row, COUNTS),
+                                      .fingerprints = has(row, FINGERPRINTS),
+                                      .instrumented = has(row, INSTRUMENTED)};
     const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, a};
-    unsigned pass, count = 0;
-    for (bool made = false; gp_plan_next(plan, &means, &questions, made, &pass);) {
-        assert_true(count < 15);
-        char number[] = {(char)('0' + count), '\0'};
-        passes[count++] = pass != GP_PLAN_INSTRUMENTED ? (char)('0' + pass)
-                          : gp_plan_way(plan, &means, &questions) == GP_WAY_RANGE ? 'R'
-                                                                                  : 'S';
-        made = !strstr(row->fails, number);
-        if (made)
-            ends(plan, row, pass);
+    unsigned pass, count = 0, asked = 0, end = 0;
+    const unsigned sweeps = means.held ? gp_plan_sweep_of_fingerprints(row->hardware) + 3 : 1;
+    for (; means.sweep < sweeps; means.sweep++) {
+        for (bool made = false; gp_plan_next(plan, &means, &questions, made, &pass);) {
+            assert_true(count < 15);
+            char number[] = {(char)('0' + asked++), '\0'};
+            passes[count++] = pass != GP_PLAN_INSTRUMENTED ? (char)('0' + pass)
+                              : gp_plan_way(plan, &means, &questions) == GP_WAY_RANGE ? 'R'
+                                                                                      : 'S';
+            end = count;
+            made = !strstr(row->fails, number);
+            if (made)
+                ends(plan, row, pass);
+        }
+        passes[count++] = '|';
     }
+    count = end; /* nothing follows */
     passes[count] = '\0';
 }
 

@@ -1,6 +1,7 @@
 /* The definitions in metrics/: all make sense, and every name of nvprof's is among them. Whether
  * chips have the counters: test_metrics_chips.c. */
 #include "metrics/metrics.h"
+#include "metrics/program.h"
 
 #include "shipped.h"
 
@@ -65,7 +66,7 @@ static void has_value(const struct gp_metrics *m, const struct gp_device *device
 {
     double value = NAN;
     char why[GP_WHY_SIZE] = "";
-    if (gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, why, sizeof(why)))
+    if (!gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, why, sizeof(why)))
         fail_msg("%s: %s", name, why);
     if (fabs(value - expected) > 1e-12 * fabs(expected))
         fail_msg("%s is %.17g, not %.17g", name, value, expected);
@@ -206,7 +207,7 @@ static void no_metric_takes_a_share_of_the_range(void **state)
         const char **names;
         size_t count;
         bool takes_share = false, is_of_kernel = false;
-        assert_int_equal(gp_metric_counters(m, metric, &device, &names, &count), 0);
+        assert_true(gp_metric_counters(m, metric, &device, &names, &count));
         for (size_t k = 0; k < count; k++) {
             takes_share = takes_share || strstr(names[k], "_elapsed.sum") ||
                           strstr(names[k], "sustained_elapsed") ||
@@ -216,6 +217,85 @@ static void no_metric_takes_a_share_of_the_range(void **state)
         free(names);
         if (takes_share && !is_of_kernel)
             fail_msg("%s is a share of the range's time", metric->name);
+    }
+    gp_metrics_close(m);
+}
+
+struct seen {
+    const struct gp_metrics *metrics;
+    const struct gp_device *device;
+    const struct gp_record *launch;
+    size_t values, reasons;
+};
+
+static void is_as_alone(void *user, size_t i, double value, const char *why)
+{
+    struct seen *seen = user;
+    const struct gp_metric *metric = gp_metrics_selected(seen->metrics, i);
+    double alone = 0;
+    char why_alone[GP_WHY_SIZE] = "";
+    bool has_value = gp_metric_evaluate(metric, seen->device, seen->launch, &alone, why_alone,
+                                        sizeof(why_alone));
+    if (has_value != !why)
+        fail_msg("%s: %s, alone %s", metric->name, why ? why : "a value", why_alone);
+    if (has_value && fabs(value - alone) > 1e-12 * fabs(alone))
+        fail_msg("%s is %.17g, alone %.17g", metric->name, value, alone);
+    if (why && strcmp(why, why_alone) != 0)
+        fail_msg("%s: '%s', alone '%s'", metric->name, why, why_alone);
+    seen->values += has_value;
+    seen->reasons += !has_value;
+}
+
+/* Counters with values, of which some are 0, some absent for one of two reasons, some not there. */
+static size_t some_counters(struct gp_counter *counters, const char *const *names, size_t count)
+{
+    static const char *const reasons[] = {"busy", "not on this chip"};
+    size_t made = 0;
+    for (size_t i = 0; i < count; i++) {
+        int kind = rand() % 16;
+        struct gp_counter c = {.name = names[i], .value = rand() % 1000 / (double)(1 + rand() % 9)};
+        c.absent = kind < 2 ? reasons[kind] : NULL;
+        c.value = kind == 2 ? 0 : c.value;
+        if (kind != 3)
+            counters[made++] = c;
+    }
+    return made;
+}
+
+/* Launch after launch, as what was found for one is remembered for the next. */
+static void all_metrics_at_once_are_as_one_by_one(void **state)
+{
+    (void)state;
+    static const struct gp_device devices[] = {
+        {.cc_major = 3, .cc_minor = 5, .event_counters = 1, .warp_size = 32, .sm_count = 13},
+        {.cc_major = 7, .cc_minor = 5, .sm_count = 40, .clock_khz = 1500000},
+        {.cc_major = 9, .sm_count = 132, .clock_khz = 1980000, .sp_dp_ratio = 2, .warp_size = 32},
+        {.cc_major = 12},
+    };
+    struct gp_metrics *m = shipped();
+    struct gp_text problems = {0};
+    assert_true(gp_metrics_select(m, "all", &problems));
+    srand(7);
+    for (size_t d = 0; d < sizeof(devices) / sizeof(devices[0]); d++) {
+        const char **names;
+        size_t count;
+        assert_true(gp_metrics_counters(m, &devices[d], &names, &count));
+        struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
+        struct gp_program *p = gp_program_new(m, &devices[d]);
+        assert_true(counters && p);
+        struct seen seen = {.metrics = m, .device = &devices[d]};
+        for (unsigned n = 0; n < 200; n++) {
+            struct gp_record launch = {.grid = {n % 7, 1, 1}, .block = {n % 3 * 32, 1, 1}};
+            launch.counters = counters;
+            launch.counter_count = some_counters(counters, names, count);
+            launch.skipped = n % 5 ? NULL : "left out";
+            seen.launch = &launch;
+            gp_program_run(p, &launch, is_as_alone, &seen);
+        }
+        assert_true(seen.values > 1000 && seen.reasons > 1000);
+        gp_program_free(p);
+        free(counters);
+        free(names);
     }
     gp_metrics_close(m);
 }
@@ -237,9 +317,8 @@ static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
     struct gp_metrics *m = shipped();
     double value;
     char why[GP_WHY_SIZE];
-    assert_int_equal(gp_metric_evaluate(gp_metrics_find(m, "branch_efficiency"), &hopper, &launch,
-                                        &value, why, sizeof(why)),
-                     -1);
+    assert_false(gp_metric_evaluate(gp_metrics_find(m, "branch_efficiency"), &hopper, &launch,
+                                    &value, why, sizeof(why)));
     assert_non_null(strstr(why, "does not apply: "));
     counters[2].value = 7;
     has_value(m, &hopper, &launch, "branch_efficiency", 0);
@@ -272,11 +351,11 @@ static void no_ratio_has_a_value_where_nothing_was_counted(void **state)
     };
     struct gp_metrics *m = shipped();
     struct gp_text problems = {0};
-    assert_int_equal(gp_metrics_select(m, "all", &problems), 0);
+    assert_true(gp_metrics_select(m, "all", &problems));
     for (size_t d = 0; d < sizeof(devices) / sizeof(devices[0]); d++) {
         const char **names;
         size_t count;
-        assert_int_equal(gp_metrics_counters(m, &devices[d], &names, &count), 0);
+        assert_true(gp_metrics_counters(m, &devices[d], &names, &count));
         struct gp_counter *counters = calloc(count, sizeof(*counters));
         assert_non_null(counters);
         for (size_t i = 0; i < count; i++)
@@ -288,7 +367,7 @@ static void no_ratio_has_a_value_where_nothing_was_counted(void **state)
             char why[GP_WHY_SIZE];
             bool is_ratio = strcmp(metric->unit, "%") == 0 || strcmp(metric->unit, "ratio") == 0;
             if (is_ratio && !is_share_of_time(metric->name) &&
-                gp_metric_evaluate(metric, &devices[d], &launch, &value, why, sizeof(why)) == 0)
+                gp_metric_evaluate(metric, &devices[d], &launch, &value, why, sizeof(why)))
                 fail_msg("%s is %g on compute capability %d.%d", metric->name, value,
                          devices[d].cc_major, devices[d].cc_minor);
         }
@@ -336,6 +415,7 @@ int main(void)
         cmocka_unit_test(formulas_give_what_the_definitions_say),
         cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
         cmocka_unit_test(no_metric_takes_a_share_of_the_range),
+        cmocka_unit_test(all_metrics_at_once_are_as_one_by_one),
         cmocka_unit_test(a_kernel_without_branches_has_no_branch_efficiency),
         cmocka_unit_test(no_ratio_has_a_value_where_nothing_was_counted),
         cmocka_unit_test(every_name_of_nvprof_is_computed_or_explained),

@@ -41,7 +41,7 @@ static struct gp_metrics *selected(const char *list)
 {
     struct gp_text problems = {0};
     struct gp_metrics *m = shipped();
-    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    assert_true(gp_metrics_select(m, list, &problems));
     return m;
 }
 
@@ -58,7 +58,7 @@ static void make_sample_of(struct sample *s, const char *kernel, const char *lis
                                     .shared_carveout = -1,
                                     .passes = 2,
                                     .counters = s->counters}};
-    assert_int_equal(gp_metrics_counters(metrics, &h200, &names, &count), 0);
+    assert_true(gp_metrics_counters(metrics, &h200, &names, &count));
     assert_true(count <= sizeof(s->counters) / sizeof(s->counters[0]));
     for (size_t i = 0; i < count; i++)
         s->counters[i] = (struct gp_counter){.name = names[i]};
@@ -101,11 +101,11 @@ static void find(struct found *f, const struct sample *s, struct gp_sources *sou
     f->summary = gp_summary_new(f->metrics);
     gp_summary_device(f->summary, &h200);
     gp_summary_launch(f->summary, &s->launch);
-    assert_int_equal(gp_rows_make(&f->rows, f->summary), 0);
+    assert_true(gp_rows_make(&f->rows, f->summary));
     f->rules = gp_rules_open(f->metrics, &problems);
     assert_string_equal(gp_text_string(&problems), "");
-    assert_int_equal(
-        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources), 0);
+    assert_true(
+        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources));
 }
 
 static void forget(struct found *f)
@@ -316,6 +316,26 @@ static void scattered_accesses_are_found_with_their_line(void **state)
 }
 
 /* All lanes read one address: of 32 bytes four are asked for, and nothing is wasted. */
+/* Structs that are read as a whole, member by member: half of the sectors of each access, but
+ * nothing of what DRAM moves, and DRAM is what bounds. */
+static void what_the_busy_dram_does_not_move_is_no_waste(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "_Z8membersv");
+    set(&s, "smsp__inst_executed.sum", 0.05 * 4 * SMS * CYCLES);
+    set(&s, "dram__bytes_read.sum", 3.7e9);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 3.9e9 / 32);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 3.7e9);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 2 * 3.7e9 / 32);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 2 * 3.7e9 / 128);
+    const struct gp_instruction_counts counts[] = {
+        {0, 0x10, {[GP_COUNT_SECTORS] = 231250000, [GP_COUNT_SECTORS_IDEAL] = 231250000 / 2}}};
+    struct gp_sources *sources = count_instructions("_Z8membersv", counts, 1);
+    first_advice_is(&s, sources, "dram", NULL);
+    gp_sources_free(sources);
+}
+
 static void a_broadcast_is_no_waste(void **state)
 {
     (void)state;
@@ -594,6 +614,31 @@ static void reasons_to_wait_are_said_where_they_were_counted(void **state)
     first_advice_is(&s, NULL, "latency", "waiting");
 }
 
+static void kernels_of_libraries_are_known_by_their_names(void **state)
+{
+    (void)state;
+    static const char *const theirs[] = {
+        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_ffma_kernel__5x_cublas",
+        "nvjet_sm90_tst_320x128_64x3_1x2_h_bz_coopB_NNT",
+        "ampere_sgemm_128x64_tn",
+        "void gemv2T_kernel_val<int, int, float>",
+        "void gemmSN_NN_kernel<float, 128, 2, 4>",
+        "void internal::gemvx::kernel<int, int, float>",
+        "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm>",
+        "void cudnn::winograd_nonfused::winogradForwardData4x4<float, float>",
+        "void implicit_convolve_sgemm<float, float, 128>",
+    };
+    static const char *const ours[] = {"gemm_kernel", "reduce",
+                                       "void at::native::elementwise_kernel<128, 4>", "convolution",
+                                       "gemv"};
+    for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
+        if (!gp_is_library_kernel(theirs[i]))
+            fail_msg("%s is a library's", theirs[i]);
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (gp_is_library_kernel(ours[i]))
+            fail_msg("%s is no library's", ours[i]);
+}
+
 static void many_short_launches_are_the_programs_matter(void **state)
 {
     (void)state;
@@ -608,15 +653,52 @@ static void many_short_launches_are_the_programs_matter(void **state)
     gp_summary_device(summary, &h200);
     for (int i = 0; i < 200; i++)
         gp_summary_launch(summary, &s.launch);
-    assert_int_equal(gp_rows_make(&rows, summary), 0);
+    assert_true(gp_rows_make(&rows, summary));
     struct gp_rules *rules = gp_rules_open(m, &problems);
-    assert_int_equal(gp_findings_make(&f, rules, &rows, NULL, NULL), 0);
+    assert_true(gp_findings_make(&f, rules, &rows, NULL, NULL));
     assert_true(f.advice.count > 0);
     assert_string_equal(f.advice.list[0].rule->name, "launch_overhead");
     assert_null(f.advice.list[0].row);
     assert_non_null(strstr(f.advice.list[0].evidence, "200 of 200 launches last 2.000 us"));
     /* Its units are busy all the time: the work of 2 us of 6 is left. */
     assert_true(fabs(f.advice.list[0].gain - (1 - 2.0 / 6)) < 1e-6);
+    gp_findings_free(&f);
+    gp_rules_close(rules);
+    gp_rows_free(&rows);
+    gp_summary_free(summary);
+    gp_metrics_close(m);
+}
+
+/* Beside a long kernel they are a small part. */
+static void short_launches_beside_long_ones_are_a_part(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *summary = gp_summary_new(m);
+    struct gp_rows rows;
+    struct gp_text problems = {0};
+    struct gp_findings f;
+    struct sample s;
+    make_sample(&s, "short");
+    set(&s, "gpu__time_duration.sum", 2e3);
+    gp_summary_device(summary, &h200);
+    for (int i = 0; i < 200; i++)
+        gp_summary_launch(summary, &s.launch);
+    make_sample(&s, "long");
+    set(&s, "gpu__time_duration.sum", 98.8e6);
+    gp_summary_launch(summary, &s.launch);
+    assert_int_equal(gp_rows_make(&rows, summary), 0);
+    struct gp_rules *rules = gp_rules_open(m, &problems);
+    assert_int_equal(gp_findings_make(&f, rules, &rows, NULL, NULL), 0);
+    bool found = false;
+    for (size_t i = 0; i < f.advice.count; i++) {
+        if (strcmp(f.advice.list[i].rule->name, "launch_overhead") != 0)
+            continue;
+        found = true;
+        /* 200 times 4 of 6 us, of 100 ms. */
+        assert_true(fabs(f.advice.list[i].gain - 0.008) < 1e-6);
+    }
+    assert_true(found);
     gp_findings_free(&f);
     gp_rules_close(rules);
     gp_rows_free(&rows);
@@ -755,7 +837,7 @@ static void a_user_switches_a_rule_off_and_adds_one(void **state)
     unsetenv("GPUPROF_METRICS_PATH");
     find(&found, &s, NULL);
     struct gp_findings own;
-    assert_int_equal(gp_findings_make(&own, rules, &found.rows, NULL, NULL), 0);
+    assert_true(gp_findings_make(&own, rules, &found.rows, NULL, NULL));
     assert_int_equal(own.advice.count, 1);
     assert_string_equal(own.advice.list[0].rule->name, "mine");
     assert_string_equal(own.advice.list[0].evidence, "10.00 waves");
@@ -794,11 +876,51 @@ static void names_keep_what_differs(void **state)
         "operator",
     };
     char *out[6];
-    assert_int_equal(gp_names_distinct(names, 6, out), 0);
+    assert_true(gp_names_distinct(names, 6, out));
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(out[i], expected[i]);
         free(out[i]);
     }
+}
+
+/* Names that only differ deep inside stay different in a narrow column. */
+static void names_that_fit_stay_different(void **state)
+{
+    (void)state;
+    static const char *const long_names[] = {
+        "vectorized_elementwise_kernel<0, ..>",
+        "vectorized_elementwise_kernel<12, ..>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<1>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<2>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_A, Tile<2>, Epilogue_of_another_long_name>",
+        "kernel<Policy_of_a_very_long_name_B, Tile<2>, Epilogue_of_another_long_name>",
+        "short",
+        "a_name_without_arguments_that_is_much_too_long_1_for_it",
+        "a_name_without_arguments_that_is_much_too_long_2_for_it",
+    };
+    enum { COUNT = sizeof(long_names) / sizeof(long_names[0]) };
+    for (size_t width = 60; width >= 12; width -= 4) {
+        char *names[COUNT];
+        for (size_t i = 0; i < COUNT; i++)
+            names[i] = strdup(long_names[i]);
+        assert_true(gp_names_fit(names, COUNT, width));
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_true(strlen(names[i]) <= width);
+            for (size_t k = 0; k < i; k++)
+                if ((strcmp(names[i], names[k]) == 0) !=
+                    (strcmp(long_names[i], long_names[k]) == 0))
+                    fail_msg("%zu columns: %s", width, names[i]);
+        }
+        assert_string_equal(names[6], "short");
+        for (size_t i = 0; i < COUNT; i++)
+            free(names[i]);
+    }
+    char *pair[] = {strdup(long_names[0]), strdup(long_names[1])};
+    assert_true(gp_names_fit(pair, 2, 28));
+    assert_non_null(strstr(pair[0], "<0, ..>"));
+    assert_non_null(strstr(pair[1], "<12, ..>"));
+    free(pair[0]);
+    free(pair[1]);
 }
 
 int main(void)
@@ -811,6 +933,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured_bounds_nothing),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
+        cmocka_unit_test(what_the_busy_dram_does_not_move_is_no_waste),
         cmocka_unit_test(a_broadcast_is_no_waste),
         cmocka_unit_test(idle_lanes_are_no_bank_conflicts),
         cmocka_unit_test(what_limits_occupancy_is_named_where_warps_wait),
@@ -823,12 +946,15 @@ int main(void)
         cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
         cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
+        cmocka_unit_test(kernels_of_libraries_are_known_by_their_names),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
+        cmocka_unit_test(short_launches_beside_long_ones_are_a_part),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
         cmocka_unit_test(names_keep_what_differs),
+        cmocka_unit_test(names_that_fit_stay_different),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

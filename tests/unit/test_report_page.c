@@ -198,7 +198,7 @@ static void curves_pass_through_the_kernel(void **state)
                                 .max_threads_per_block = 256};
     struct gp_occupancy now;
     char why[GP_WHY_SIZE];
-    assert_int_equal(gp_occupancy_of(&h200, &l, &now, why, sizeof(why)), 0);
+    assert_true(gp_occupancy_of(&h200, &l, &now, why, sizeof(why)));
     struct gp_text out = {0};
     gp_occupancy_curves_json(&h200, &l, &out);
     json_t *j = json_loads(gp_text_string(&out), 0, NULL);
@@ -280,6 +280,28 @@ static void roofs_are_measured_or_nominal(void **state)
     assert_true(l2.nominal == 0 && l2.measured == 0);
 }
 
+/* What metrics/roofs ships is no more than what the device can do, and not far below. */
+static void take_shipped(void *user, const struct gp_roof *roof)
+{
+    size_t *count = user;
+    ++*count;
+    if (isnan(roof->measured))
+        fail_msg("no measured roof of %s", roof->name);
+    if (!isnan(roof->nominal) &&
+        (roof->measured > 1.02 * roof->nominal || roof->measured < 0.75 * roof->nominal))
+        fail_msg("%s: %g measured, %g nominal", roof->name, roof->measured, roof->nominal);
+}
+
+static void measured_roofs_are_not_above_the_nominal_ones(void **state)
+{
+    (void)state;
+    struct gp_device device = h200;
+    size_t count = 0;
+    device.simulated = 0;
+    gp_roofs_of(&device, take_shipped, &count);
+    assert_int_equal(count, 7);
+}
+
 static void a_simulated_gpu_has_no_measured_roof(void **state)
 {
     (void)state;
@@ -302,6 +324,7 @@ int main(void)
         cmocka_unit_test(curves_pass_through_the_kernel),
         cmocka_unit_test(lines_have_no_count_that_was_not_made),
         cmocka_unit_test(roofs_are_measured_or_nominal),
+        cmocka_unit_test(measured_roofs_are_not_above_the_nominal_ones),
         cmocka_unit_test(a_simulated_gpu_has_no_measured_roof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

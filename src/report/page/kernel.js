@@ -227,7 +227,7 @@ function sourceRow(line, names, most) {
             cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
             return cell;
         }), h('td', {class: 'code'}, line.text, line.chains.map((chain, i) => h('div', {class: 'muted'},
-            `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and at more places' : ''}`))));
+            `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and through more calls' : ''}`))));
 }
 
 function sourceSection(kernel) {
@@ -239,7 +239,7 @@ function sourceSection(kernel) {
             most[name] = Math.max(most[name] || 0, count);
     const names = Object.keys(most);
     return h('section', {}, h('h2', {}, 'Source'), h('p', {class: 'muted'},
-        'Lines that counted at least 1 % of something, in one launch. ',
+        `Lines that counted at least ${percent(kernel.source_share)} of something, in one launch. `,
         h('code', {}, 'gpuprof source'), ' prints all of it.'), h('div', {class: 'scroll tall', tabindex: 0},
         h('table', {class: 'source'}, h('thead', {}, h('tr', {},
             ['line', ...names, 'source'].map(text => h('th', {scope: 'col'}, text)))),

@@ -619,15 +619,25 @@ static void structs(bool before)
 }
 
 // ---- 19 lane: one lane of each warp works ------------------------------------------------------------------
+__device__ void lane_work(float *out, int first, int count, int rounds)
+{
+    for (int k = first; k < first + count; k++)
+        out[k] = step(k % 32, rounds);
+}
 __global__ void lane_before(float *out, int rounds)
 {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (threadIdx.x % 32 == 0) // defect: lane
-        for (int k = 0; k < 32; k++)
-            out[blockIdx.x * blockDim.x + threadIdx.x + k] = step(k, rounds);
+        lane_work(out, i, 32, rounds);
+    __syncwarp();
+    out[i] += 1;
 }
 __global__ void lane_after(float *out, int rounds)
 {
-    out[blockIdx.x * blockDim.x + threadIdx.x] = step(threadIdx.x % 32, rounds);
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    lane_work(out, i, 1, rounds);
+    __syncwarp();
+    out[i] += 1;
 }
 static void lane(bool before)
 {
@@ -691,7 +701,7 @@ template <int CHAINS> __device__ int chase(int rounds)
     for (int r = 0; r < rounds; r++)
 #pragma unroll
         for (int c = 0; c < CHAINS; c++)
-            at[c] = next[at[c]]; // defect: chase
+            at[c] = next[at[c]];
 #pragma unroll
     for (int c = 0; c < CHAINS; c++)
         sum += at[c];
@@ -863,7 +873,7 @@ static const struct {
     {"barrier", "barriers", true, barrier, ",stalls"},
     {"chain_waits", "dependency", true, chain, ",stalls"},
     {"loads_wait", "memory_latency", true, loads, ",stalls"},
-    {"chase", "shared_latency", true, chase_case, ",stalls"},
+    {"chase", "dependency", true, chase_case, ",stalls"},
     {"fences", "fences", true, fences, ",stalls"},
     {"copy", "*", false, copy},
     {"broadcast", "*", false, broadcast},

@@ -1,5 +1,8 @@
 /* Every kind of matrix multiplication of compute capability 9.0, in loops whose length differs from block to block.
- * Prints "KERNEL METRIC VALUE": what gpuprof has to count. Compiled for sm_90a only, for warp groups (wgmma). */
+ * Prints "KERNEL METRIC VALUE": what gpuprof has to count. Compiled for sm_90a only, for warp groups (wgmma).
+ *
+ * Loops are not unrolled: what is left over would be instructions with a predicate in front of the exit, and how often
+ * these ran does not follow from branches. */
 #include "check.h"
 
 #define BLOCKS 40
@@ -12,7 +15,7 @@ __device__ int rounds_of(int rounds)
 }
 
 #define LOOP(...)                                     \
-    for (int r = rounds_of(rounds); r > 0; r--) {     \
+    _Pragma("unroll 1") for (int r = rounds_of(rounds); r > 0; r--) {     \
         asm volatile(__VA_ARGS__);                    \
     }                                                 \
     if (out)                                          \

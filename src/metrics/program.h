@@ -1,0 +1,20 @@
+/* The selected metrics of a device as one list of steps, so that a launch's values are computed
+ * quickly: what several metrics are made of is one step, and what only depends on the device is
+ * computed once. Owns the steps. One thread at a time. */
+#ifndef GPUPROF_METRICS_PROGRAM_H
+#define GPUPROF_METRICS_PROGRAM_H
+
+#include "metrics/metrics.h"
+
+struct gp_program;
+
+/* For what is selected now, on that device; both have to outlive it. NULL when memory runs out. */
+struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_device *device);
+void gp_program_free(struct gp_program *p);
+
+/* Computes all selected metrics of one launch. `take` is called for each, in the selection's order;
+ * why is NULL where there is a value. The same values and reasons as gp_metric_evaluate. */
+void gp_program_run(struct gp_program *p, const struct gp_record *launch,
+                    void (*take)(void *user, size_t i, double value, const char *why), void *user);
+
+#endif

@@ -1,0 +1,61 @@
+#include "report/row_names.h"
+
+#include "report/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAIL_SIZE 80
+
+/* " [128]", " [16x16] GPU 1" */
+static void format_tail(const struct gp_rows *rows, const struct gp_row *row, char tail[TAIL_SIZE])
+{
+    char block[48];
+    gp_extent(row->launch->block, block, sizeof(block));
+    if (rows->devices > 1)
+        snprintf(tail, TAIL_SIZE, " [%s] GPU %d", block, row->launch->device);
+    else
+        snprintf(tail, TAIL_SIZE, " [%s]", block);
+}
+
+bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
+                       size_t width)
+{
+    size_t tail_width = 0;
+    *n = (struct gp_row_names){
+        .rows = rows, .count = rows->count < most ? rows->count : most, .width = width};
+    const char **full = calloc(n->count + 1, sizeof(*full));
+    n->names = calloc(n->count + 1, sizeof(*n->names));
+    for (size_t i = 0; full && i < n->count; i++) {
+        char tail[TAIL_SIZE];
+        full[i] = rows->rows[i].brief_name;
+        format_tail(rows, &rows->rows[i], tail);
+        tail_width = strlen(tail) > tail_width ? strlen(tail) : tail_width;
+    }
+    bool named = full && n->names && gp_names_distinct(full, n->count, n->names) &&
+                 gp_names_fit(n->names, n->count, width > tail_width ? width - tail_width : 0);
+    free(full);
+    return named;
+}
+
+void gp_row_names_free(struct gp_row_names *n)
+{
+    for (size_t i = 0; n->names && i < n->count; i++)
+        free(n->names[i]);
+    free(n->names);
+    *n = (struct gp_row_names){0};
+}
+
+void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
+                         char out[GP_COLUMNS + 1])
+{
+    char tail[TAIL_SIZE];
+    size_t index = (size_t)(row - n->rows->rows);
+    format_tail(n->rows, row, tail);
+    if (index < n->count)
+        snprintf(out, GP_COLUMNS + 1, "%s", n->names[index]);
+    else
+        gp_shorten(row->brief_name, out, n->width > strlen(tail) ? n->width - strlen(tail) : 0);
+    strncat(out, tail, GP_COLUMNS - strlen(out));
+}

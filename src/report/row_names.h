@@ -1,0 +1,26 @@
+/* The names of a table's rows, different from one another and of one width. Owns them. */
+#ifndef GPUPROF_REPORT_ROW_NAMES_H
+#define GPUPROF_REPORT_ROW_NAMES_H
+
+#include "report/layout.h"
+#include "report/rows.h"
+
+#include <stdbool.h>
+
+struct gp_row_names {
+    const struct gp_rows *rows;
+    char **names;
+    size_t count, width;
+};
+
+/* Names for the first rows, at most `most` of them, `width` columns wide with block and GPU.
+ * Returns true, or false when memory runs out; free in both cases. */
+bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
+                       size_t width);
+void gp_row_names_free(struct gp_row_names *n);
+
+/* "kernel<.., half> [128]". */
+void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
+                         char out[GP_COLUMNS + 1]);
+
+#endif
