@@ -36,10 +36,12 @@ typedef void *gp_find_cubin(void *data, size_t most, size_t *size);
 struct gp_run {
     const char *kernel;     /* mangled */
     uint64_t shape;         /* tells its grid, blocks and clusters from others */
+    uint64_t warps;         /* that it starts, 0 where not known */
     const void *parameters; /* their bytes, NULL where they are not known */
     size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
+    bool was_held;             /* it was: what it is like has to be known now, not assumed */
     bool held;                 /* it can be replayed later, in sweeps over all that are held */
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */

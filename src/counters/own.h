@@ -7,7 +7,8 @@
  *
  * How often an instruction with matrices ran is counted for those of four warps, and follows for
  * the others from branches: all instructions of a stretch that no branch enters or leaves run as
- * often, and the branch at its end was counted. What is in the machine code and is not known
+ * often, and the branch at its end was counted; those at the begin of a kernel run once for each
+ * warp. What is in the machine code and is not known
  * makes the counter absent.
  *
  * Owns what it found in the code of kernels, which is bounded. One thread at a time. */

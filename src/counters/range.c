@@ -643,7 +643,7 @@ static bool assume(void *data)
     bool can_be_confirmed = c->sass && c->tells && c->list.check_count == GP_ALL_CHECKS &&
                             !c->no_session && t->in_session &&
                             t->hardware_passes == gp_range_session_hardware_passes(c->session);
-    if (!can_be_confirmed || a->run->always || !a->run->parameters)
+    if (!can_be_confirmed || a->run->always || a->run->was_held || !a->run->parameters)
         return false;
     note_kind(t, a->run);
     const double *row = gp_recall_assume(c->recall, &t->kind, &t->fingerprint);

@@ -17,6 +17,7 @@ struct gp_range_session {
     uint8_t *empty; /* the image as it is before anything was counted; NULL: not made yet */
     uint8_t *data; /* CUPTI's counter data image: one for many starts and stops, as all are added */
     size_t data_size;
+    bool was_emptied;
     bool used_up; /* it is to be emptied before it takes more */
     bool started;
     unsigned pass; /* that is started, or that the next start makes */
@@ -135,9 +136,12 @@ static bool initialize_image(struct gp_range_session *s, const char **why)
     image.pCounterData = s->data;
     if (GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataImageInitialize, &image, why))
         return false;
-    s->empty = malloc(s->data_size);
+    /* The first time is the start of the program: many need no second one. */
+    if (s->was_emptied)
+        s->empty = malloc(s->data_size);
     if (s->empty)
         memcpy(s->empty, s->data, s->data_size);
+    s->was_emptied = true;
     return true;
 }
 

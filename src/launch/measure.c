@@ -195,6 +195,12 @@ static void say_without_hardware(struct gp_context *c)
                        passes.no_hardware);
 }
 
+static uint64_t warps_of(const struct gp_launch *call)
+{
+    uint64_t threads = (uint64_t)call->block[0] * call->block[1] * call->block[2];
+    return (uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
+}
+
 /* What of our own work goes on when the program does. A kernel that was abandoned has the event. */
 static void mark_tail(struct gp_context *c)
 {
@@ -212,6 +218,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
         .context = c,
         .run = {.kernel = gp_kernel_name(kernel),
                 .shape = gp_configuration_hash(&call->configuration, 0),
+                .warps = warps_of(call),
                 /* Who waits for others goes round his loop as often as they need. */
                 .always = call->cooperative || gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
