@@ -1,9 +1,7 @@
 /* How much longer the program takes because of us. Owns the account.
  *
- * It is wall time: the time in which we hold up at least one thread of the program. Calls may lie
- * in one another, and several threads may be held up at once; no moment counts twice. A program
- * with other threads at work in that time is held up by less. Safe in signal handlers; takes no
- * lock. */
+ * It is wall time: the time in which we hold up at least one thread of the program. A program with
+ * other threads at work in that time is held up by less. Safe in signal handlers; takes no lock. */
 #ifndef GPUPROF_BASE_ADDED_TIME_H
 #define GPUPROF_BASE_ADDED_TIME_H
 

@@ -35,7 +35,7 @@ static const char *add_variable(const char *p, struct gp_text *out, char *why, s
     return value ? end + 1 : NULL;
 }
 
-int gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_t why_size)
+bool gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_t why_size)
 {
     for (const char *p = pattern; *p;) {
         size_t plain = strcspn(p, "%");
@@ -59,17 +59,17 @@ int gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_
         case 'q':
             p = add_variable(p + 2, out, why, why_size);
             if (!p)
-                return -1;
+                return false;
             break;
         default:
             snprintf(why, why_size, "'%.2s' is none of %%p (process), %%h (host), %%q{NAME}, %%%%",
                      p);
-            return -1;
+            return false;
         }
     }
     if (out->failed) {
         snprintf(why, why_size, "out of memory");
-        return -1;
+        return false;
     }
-    return 0;
+    return true;
 }

@@ -9,7 +9,9 @@
 
 #include "base/text.h"
 
-/* Appends the expanded pattern to `out`. Returns 0, or -1 with the reason in `why`. */
-int gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_t why_size);
+#include <stdbool.h>
+
+/* Appends the expanded pattern to `out`. Returns true, or false with the reason in `why`. */
+bool gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_t why_size);
 
 #endif

@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,32 +10,32 @@
 #define SMALLEST 64
 
 /* Makes room for `more` bytes and the NUL behind them. */
-static int reserve(struct gp_text *t, size_t more)
+static bool reserve(struct gp_text *t, size_t more)
 {
     if (t->failed)
-        return -1;
+        return false;
     if (more < t->capacity - t->length)
-        return 0;
+        return true;
     size_t needed, capacity = t->capacity ? t->capacity : SMALLEST;
     if (__builtin_add_overflow(t->length, more, &needed) || needed > SIZE_MAX / 2) {
         t->failed = 1;
-        return -1;
+        return false;
     }
     while (capacity <= needed)
         capacity *= 2;
     char *data = realloc(t->data, capacity);
     if (!data) {
         t->failed = 1;
-        return -1;
+        return false;
     }
     t->data = data;
     t->capacity = capacity;
-    return 0;
+    return true;
 }
 
 void gp_text_add_bytes(struct gp_text *t, const char *bytes, size_t length)
 {
-    if (reserve(t, length) != 0)
+    if (!reserve(t, length))
         return;
     if (length > 0)
         memcpy(t->data + t->length, bytes, length);
@@ -58,7 +59,7 @@ void gp_text_addf(struct gp_text *t, const char *fmt, ...)
         t->failed = 1;
     else if ((size_t)n < sizeof(small))
         gp_text_add_bytes(t, small, (size_t)n);
-    else if (reserve(t, (size_t)n) == 0)
+    else if (reserve(t, (size_t)n))
         t->length += (size_t)vsnprintf(t->data + t->length, (size_t)n + 1, fmt, again);
     va_end(again);
     va_end(args);

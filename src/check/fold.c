@@ -148,7 +148,7 @@ static void add_values(struct gp_fold *f, struct group *g, const struct gp_recor
         char why[GP_WHY_SIZE] = "the facts of the device are not known";
         double value;
         if (device && gp_metric_evaluate(gp_metrics_selected(f->metrics, i), device, launch, &value,
-                                         why, sizeof(why)) == 0)
+                                         why, sizeof(why)))
             gp_values_add(&g->values[i], value);
         else
             note_absence(&s->series[i], why);

@@ -231,8 +231,7 @@ static void try_launch(struct gp_judge *j, struct trial *t, const struct gp_reco
         launch->device >= 0 && launch->device < GP_MAX_DEVICES ? j->devices[launch->device] : NULL;
     char why[GP_WHY_SIZE] = "the facts of the device are not known";
     double value;
-    if (device &&
-        gp_metric_evaluate(t->rule->metric, device, launch, &value, why, sizeof(why)) == 0)
+    if (device && gp_metric_evaluate(t->rule->metric, device, launch, &value, why, sizeof(why)))
         note_value(t, launch, value);
     else
         note_absence(t, launch, why);

@@ -74,7 +74,7 @@ static bool add_glob(const char *pattern, struct gp_text *out)
         gp_text_clear(&part);
         gp_text_clear(&filled);
         gp_text_add_bytes(&part, pattern, strnlen(pattern, length));
-        understood = gp_pattern_expand(gp_text_string(&part), &filled, why, sizeof(why)) == 0;
+        understood = gp_pattern_expand(gp_text_string(&part), &filled, why, sizeof(why));
         add_escaped(gp_text_string(&filled), "*?[\\", '\\', out);
         pattern += strnlen(pattern, length);
         if (strncmp(pattern, "%p", 2) == 0) {

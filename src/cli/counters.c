@@ -12,10 +12,10 @@ static const char *chip_at(const void *user, size_t i)
     return gp_chip_name_at(i)->name;
 }
 
-int cli_check_chip(const char *chip)
+bool cli_check_chip(const char *chip)
 {
     if (gp_chip_name_find(chip))
-        return 0;
+        return true;
     const char *nearest = gp_nearest(chip, gp_chip_name_count(), chip_at, NULL);
     struct gp_text names = {0};
     for (size_t i = 0; i < gp_chip_name_count(); i++)
@@ -25,10 +25,10 @@ int cli_check_chip(const char *chip)
     else
         gp_say("--chip: there is no chip '%s'; there are %s", chip, gp_text_string(&names));
     gp_text_free(&names);
-    return -1;
+    return false;
 }
 
-static int is_counter(const char *word)
+static bool is_counter(const char *word)
 {
     return strstr(word, "__") && strncmp(word, "event__", 7) != 0;
 }
@@ -58,15 +58,15 @@ static int resolve_counter(const char *name, const char *chip, struct gp_text *p
     return -1;
 }
 
-int cli_resolve_metrics(const char *list, const char *chip, struct gp_text *resolved,
-                        struct gp_text *problems)
+bool cli_resolve_metrics(const char *list, const char *chip, struct gp_text *resolved,
+                         struct gp_text *problems)
 {
     char here[32];
     const char *no_chip = NULL;
     int answer = 0;
     if (!strstr(list, "__")) {
         gp_text_add(resolved, list);
-        return resolved->failed ? -1 : 0;
+        return resolved->failed == 0;
     }
     if (!chip && gp_chip_here(here, sizeof(here), &no_chip))
         chip = here;
@@ -92,5 +92,5 @@ int cli_resolve_metrics(const char *list, const char *chip, struct gp_text *reso
         gp_text_add(problems, "out of memory\n");
         answer = -1;
     }
-    return answer ? -1 : 0;
+    return answer == 0;
 }

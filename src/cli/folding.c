@@ -105,7 +105,7 @@ bool cli_is_baseline(const char *path)
 bool cli_select(struct gp_metrics *m, const char *list)
 {
     struct gp_text problems = {0};
-    bool selected = gp_metrics_select(m, list ? list : "paper", &problems) == 0;
+    bool selected = gp_metrics_select(m, list ? list : "paper", &problems);
     if (!selected)
         gp_say_lines("--metrics: ", gp_text_string(&problems));
     gp_text_free(&problems);

@@ -35,19 +35,19 @@ struct subject {
 
 /* ---- which device ---- */
 
-static int find_subject(struct subject *s, const char *const *values)
+static bool find_subject(struct subject *s, const char *const *values)
 {
     const char *why;
     s->device = (struct gp_device){.cc_major = 9};
     const struct gp_chip_name *chip = NULL;
     if (values[CHIP]) {
-        if (cli_check_chip(values[CHIP]) != 0)
-            return -1;
+        if (!cli_check_chip(values[CHIP]))
+            return false;
         chip = gp_chip_name_find(values[CHIP]);
     } else if (values[CC]) {
-        if (gp_cc_parse(values[CC], &s->device.cc_major, &s->device.cc_minor) != 0) {
+        if (!gp_cc_parse(values[CC], &s->device.cc_major, &s->device.cc_minor)) {
             gp_say("--cc: '%s' is no compute capability; write it like 9.0", values[CC]);
-            return -1;
+            return false;
         }
         chip = gp_chip_name_of(s->device.cc_major, s->device.cc_minor);
     } else if (gp_chip_here(s->here, sizeof(s->here), &why)) {
@@ -62,7 +62,7 @@ static int find_subject(struct subject *s, const char *const *values)
     }
     s->device.event_counters =
         s->device.cc_major < 7; /* later ones have ranges, with a CUPTI that does */
-    return 0;
+    return true;
 }
 
 /* ---- one metric ---- */
@@ -107,7 +107,7 @@ static void add_cost(const struct gp_metrics *m, const struct gp_metric *metric,
     size_t count;
     struct gp_chip_passes passes;
     struct gp_text text = {0};
-    if (gp_metric_counters(m, metric, &s->device, &names, &count) != 0)
+    if (!gp_metric_counters(m, metric, &s->device, &names, &count))
         return;
     if (count) {
         add_counters(names, count, s, out);
@@ -130,7 +130,7 @@ static void add_metric(const struct gp_metrics *m, const struct gp_metric *metri
                  metric->unit[0] ? ")" : "", metric->in_default_set ? ", default" : "",
                  metric->user_defined ? ", user-defined" : "");
     add_part(out, "", metric->description);
-    if (gp_metric_formula(metric, &s->device, &formula, why, sizeof(why)) == 0) {
+    if (gp_metric_formula(metric, &s->device, &formula, why, sizeof(why))) {
         add_part(out, "= ", gp_text_string(&formula));
         add_part(out, "source: ", gp_metric_source(metric, &s->device));
         add_part(out, "nvprof: ", metric->nvprof);
@@ -158,12 +158,12 @@ static void add_line(const struct gp_metric *metric, struct gp_text *out)
     }
 }
 
-static int is_first_of_class(const struct gp_metrics *m, size_t i)
+static bool is_first_of_class(const struct gp_metrics *m, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (strcmp(gp_metrics_at(m, k)->metric_class, gp_metrics_at(m, i)->metric_class) == 0)
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 /* Every metric in a line, by class. */
@@ -199,8 +199,8 @@ static int explain(struct gp_metrics *m, const struct subject *s, int count, cha
         const struct gp_metric *metric = gp_metrics_find(m, names[i]);
         if (metric) {
             add_metric(m, metric, s, out);
-        } else if (cli_resolve_metrics(names[i], s->chip, &resolved, &problems) == 0 &&
-                   gp_metrics_select(m, gp_text_string(&resolved), &problems) == 0) {
+        } else if (cli_resolve_metrics(names[i], s->chip, &resolved, &problems) &&
+                   gp_metrics_select(m, gp_text_string(&resolved), &problems)) {
             for (size_t k = 0; k < gp_metrics_selected_count(m); k++)
                 add_metric(m, gp_metrics_selected(m, k), s, out);
         } else {
@@ -230,15 +230,15 @@ static int add_passes_of(struct gp_metrics *m, const struct subject *s, const ch
     struct gp_chip_passes passes = {0};
     const char **names = NULL, *why = "out of memory";
     size_t count = 0;
-    int answer = cli_resolve_metrics(list, s->chip, &resolved, &problems);
-    if (answer == 0)
+    bool answer = cli_resolve_metrics(list, s->chip, &resolved, &problems);
+    if (answer)
         answer = gp_metrics_select(m, gp_text_string(&resolved), &problems);
     gp_say_lines("", gp_text_string(&problems));
     gp_text_free(&problems);
     gp_text_free(&resolved);
-    if (answer != 0)
+    if (!answer)
         return CLI_USAGE;
-    if (gp_metrics_counters(m, &s->device, &names, &count) != 0 ||
+    if (!gp_metrics_counters(m, &s->device, &names, &count) ||
         !gp_chip_count_passes(s->chip, names, count, &passes, &why)) {
         gp_say("%s", why);
         free(names);
@@ -301,7 +301,7 @@ static int answer_with(struct gp_metrics *m, const char *const *values, int coun
         add_overview(m, out);
         return CLI_OK;
     }
-    if (find_subject(&s, values) != 0)
+    if (!find_subject(&s, values))
         return CLI_USAGE;
     return values[PASSES] ? list_passes(m, &s, count, names, out)
                           : explain(m, &s, count, names, out);

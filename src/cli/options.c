@@ -45,15 +45,15 @@ static int complain_unknown(const struct cli_command *command, const char *word)
 }
 
 /* Whether `name` is one of the words in `names`. */
-static int is_among(const char *names, const char *name, size_t length)
+static bool is_among(const char *names, const char *name, size_t length)
 {
     while (names && *names) {
         size_t word = strcspn(names, " ");
         if (word == length && strncmp(names, name, length) == 0)
-            return 1;
+            return true;
         names += word + strspn(names + word, " ");
     }
-    return 0;
+    return false;
 }
 
 /* `word` is "--name" or "--name=value"; *value then points at the value. */

@@ -15,7 +15,7 @@ int cli_check_file(const char *option, const char *pattern)
 {
     char why[256] = "a file name is missing";
     struct gp_text path = {0};
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 || path.length == 0) {
+    if (!gp_pattern_expand(pattern, &path, why, sizeof(why)) || path.length == 0) {
         gp_say("%s: %s", option, why);
         gp_text_free(&path);
         return -1;
@@ -37,38 +37,38 @@ int cli_check_file(const char *option, const char *pattern)
     return answer;
 }
 
-int cli_check_apart(const char *log_name, const char *log, const char *output_name,
-                    const char *output)
+bool cli_check_apart(const char *log_name, const char *log, const char *output_name,
+                     const char *output)
 {
     char why[256];
     struct gp_text log_path = {0}, output_path = {0};
     /* The library itself reports a wrong pattern. */
-    int same = gp_pattern_expand(log, &log_path, why, sizeof(why)) == 0 &&
-               gp_pattern_expand(output, &output_path, why, sizeof(why)) == 0 &&
-               gp_is_same_file(gp_text_string(&log_path), gp_text_string(&output_path));
+    bool same = gp_pattern_expand(log, &log_path, why, sizeof(why)) &&
+                gp_pattern_expand(output, &output_path, why, sizeof(why)) &&
+                gp_is_same_file(gp_text_string(&log_path), gp_text_string(&output_path));
     if (same)
         gp_say("%s: %s: %s names the same file", log_name, log_path.data, output_name);
     gp_text_free(&log_path);
     gp_text_free(&output_path);
-    return same ? -1 : 0;
+    return !same;
 }
 
 /* ---- relative names ---- */
 
 /* What a pattern begins with may come from a variable. */
-static int is_relative(const char *pattern)
+static bool is_relative(const char *pattern)
 {
     char why[256];
     struct gp_text path = {0};
-    int relative = gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 && path.length > 0 &&
-                   path.data[0] != '/';
+    bool relative = gp_pattern_expand(pattern, &path, why, sizeof(why)) && path.length > 0 &&
+                    path.data[0] != '/';
     gp_text_free(&path);
     return relative;
 }
 
 static void add_file_pattern(const char *pattern, const char *here, struct gp_text *out)
 {
-    int relative = is_relative(pattern);
+    bool relative = is_relative(pattern);
     for (const char *p = here; relative && *p; p++)
         gp_text_addf(out, *p == '%' ? "%%%%" : "%c", *p);
     gp_text_addf(out, "%s%s", relative ? "/" : "", pattern);
@@ -111,10 +111,10 @@ static const struct {
     {"GPUPROF_CHECK", add_file},
 };
 
-int cli_fix_paths(void)
+bool cli_fix_paths(void)
 {
     char *here = getcwd(NULL, 0);
-    int answer = 0;
+    bool answer = true;
     for (size_t i = 0; here && i < sizeof(paths) / sizeof(paths[0]); i++) {
         const char *value = secure_getenv(paths[i].variable);
         struct gp_text text = {0};
@@ -122,7 +122,7 @@ int cli_fix_paths(void)
             continue;
         paths[i].add(value, here, &text);
         if (text.failed || setenv(paths[i].variable, gp_text_string(&text), 1) != 0)
-            answer = -1;
+            answer = false;
         gp_text_free(&text);
     }
     free(here);

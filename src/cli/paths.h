@@ -2,18 +2,20 @@
 #ifndef GPUPROF_CLI_PATHS_H
 #define GPUPROF_CLI_PATHS_H
 
+#include <stdbool.h>
+
 /* Whether the file can be written, without touching it; else -1, having said for which option and
  * why. The process id stays as it is now: the program replaces this process. */
 int cli_check_file(const char *option, const char *pattern);
 
-/* -1, having said so, where the log would be written into the profile; the names are those of the
- * options or variables. */
-int cli_check_apart(const char *log_name, const char *log, const char *output_name,
-                    const char *output);
+/* False, having said so, where the log would be written into the profile; the names are those of
+ * the options or variables. */
+bool cli_check_apart(const char *log_name, const char *log, const char *output_name,
+                     const char *output);
 
 /* The library opens files when the program first uses CUDA, and by then the program may have
  * changed its folder: has relative names in GPUPROF_OUTPUT, _LOG, _CUPTI and _METRICS_PATH begin
- * here. -1 when memory runs out. */
-int cli_fix_paths(void);
+ * here. false when memory runs out. */
+bool cli_fix_paths(void);
 
 #endif

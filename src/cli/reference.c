@@ -32,7 +32,7 @@ static void formula_on(const struct gp_metric *metric, const struct gp_device *d
 {
     char why[GP_WHY_SIZE];
     gp_text_clear(formula);
-    if (gp_metric_formula(metric, device, formula, why, sizeof(why)) != 0)
+    if (!gp_metric_formula(metric, device, formula, why, sizeof(why)))
         gp_text_addf(formula, "absent: %s", why);
 }
 
@@ -79,12 +79,12 @@ static void add_metric(const struct gp_metric *metric, struct gp_text *out)
         gp_text_addf(out, "- nvprof: %s\n", metric->nvprof);
 }
 
-static int is_first_of_class(const struct gp_metrics *m, size_t i)
+static bool is_first_of_class(const struct gp_metrics *m, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (strcmp(gp_metrics_at(m, k)->metric_class, gp_metrics_at(m, i)->metric_class) == 0)
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 void cli_add_reference(const struct gp_metrics *m, struct gp_text *out)

@@ -147,14 +147,14 @@ static void forget(struct contents *c)
 }
 
 /* Whether all counters of the selection were recorded. */
-static int is_recorded(const struct contents *c, const struct gp_metrics *m,
-                       const struct gp_device *device)
+static bool is_recorded(const struct contents *c, const struct gp_metrics *m,
+                        const struct gp_device *device)
 {
     const char **names;
     size_t count;
-    if (gp_metrics_counters(m, device, &names, &count) != 0)
-        return 0;
-    int recorded = 1;
+    if (!gp_metrics_counters(m, device, &names, &count))
+        return false;
+    bool recorded = true;
     for (size_t i = 0; i < count && recorded; i++) {
         struct recorded_name *known = NULL;
         HASH_FIND(hh, c->counters, names[i], strlen(names[i]), known);
@@ -164,22 +164,22 @@ static int is_recorded(const struct contents *c, const struct gp_metrics *m,
     return recorded;
 }
 
-static int can_be_given(const struct contents *c, struct gp_metrics *m,
-                        const struct gp_metric *metric)
+static bool can_be_given(const struct contents *c, struct gp_metrics *m,
+                         const struct gp_metric *metric)
 {
     struct gp_text ignored = {0};
     char why[GP_WHY_SIZE];
-    int answer = 0;
-    if (gp_metrics_select(m, metric->name, &ignored) == 0)
+    bool answer = false;
+    if (gp_metrics_select(m, metric->name, &ignored))
         for (size_t i = 0; i < c->device_count && !answer; i++)
-            answer = gp_metric_formula(metric, &c->devices[i], &ignored, why, sizeof(why)) == 0 &&
+            answer = gp_metric_formula(metric, &c->devices[i], &ignored, why, sizeof(why)) &&
                      is_recorded(c, m, &c->devices[i]);
     gp_text_free(&ignored);
     return answer;
 }
 
 /* What comes through a pipe is gone once it was read. */
-static int can_be_read_twice(const char *path)
+static bool can_be_read_twice(const char *path)
 {
     struct stat about;
     return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
@@ -187,7 +187,7 @@ static int can_be_read_twice(const char *path)
 
 /* Selects every metric that the profile has the counters for. A profile that cannot be read twice,
  * or holds none, gets the default set. */
-static int select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
+static bool select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
 {
     struct gp_text list = {0};
     if (can_be_read_twice(path)) {
@@ -202,7 +202,8 @@ static int select_recorded(struct gp_metrics *m, const char *path, struct gp_tex
                     gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
         forget(&c);
     }
-    int answer = gp_metrics_select(m, list.length > 0 && !list.failed ? list.data : NULL, problems);
+    bool answer =
+        gp_metrics_select(m, list.length > 0 && !list.failed ? list.data : NULL, problems);
     gp_text_free(&list);
     return answer;
 }
@@ -219,20 +220,47 @@ struct reporting {
     struct gp_text *out;
     const char *path;
     int seen; /* something of the profile could be read */
+    size_t processes;
 };
+
+/* More processes are counted, longer commands cut: the report behind them is one screen. */
+#define MOST_PROCESSES 3
+#define LONGEST_COMMAND 240
+
+/* At most so many bytes, whole letters. */
+static size_t letters(const struct gp_text *text, size_t most)
+{
+    while (most > 0 && ((unsigned char)text->data[most] & 0xC0) == 0x80)
+        most--;
+    return most;
+}
+
+static void add_process(struct reporting *r, const struct gp_profile_header *header)
+{
+    struct gp_text line = {0}, command = {0};
+    for (size_t i = 0; i < header->argument_count && command.length <= LONGEST_COMMAND; i++)
+        gp_text_addf(&command, " %s", header->command[i]);
+    gp_text_add_escaped(&line, r->path, strlen(r->path));
+    gp_text_add(&line, ":");
+    if (command.length > LONGEST_COMMAND) {
+        gp_text_add_bytes(&line, gp_text_string(&command), letters(&command, LONGEST_COMMAND));
+        gp_text_add(&line, "...");
+    } else {
+        gp_text_add(&line, gp_text_string(&command));
+    }
+    gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
+                 header->time, header->version);
+    gp_wrap(r->out, 3, gp_text_string(&line));
+    r->out->failed |= line.failed || command.failed;
+    gp_text_free(&line);
+    gp_text_free(&command);
+}
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
     struct reporting *r = user;
-    struct gp_text line = {0};
-    gp_text_add_escaped(&line, r->path, strlen(r->path));
-    gp_text_add(&line, ":");
-    for (size_t i = 0; i < header->argument_count; i++)
-        gp_text_addf(&line, " %s", header->command[i]);
-    gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
-                 header->time, header->version);
-    gp_wrap(r->out, 3, gp_text_string(&line));
-    gp_text_free(&line);
+    if (++r->processes <= MOST_PROCESSES)
+        add_process(r, header);
     gp_summary_settings(r->summary, &header->settings);
     r->seen = 1;
     gp_merge_begin(&r->merge);
@@ -323,6 +351,8 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
     }
     if (r.seen) {
         struct gp_table_options own = *table;
+        if (r.processes > MOST_PROCESSES)
+            gp_text_addf(out, "and %zu more processes\n", r.processes - MOST_PROCESSES);
         own.profile = count == 1 ? paths[0] : NULL;
         own.sources = r.sources;
         gp_table_report(r.summary, &own, out);
@@ -336,28 +366,29 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
     return worst;
 }
 
-static int read_top(const char *text, struct gp_table_options *table)
+static bool read_top(const char *text, struct gp_table_options *table)
 {
     char *end;
     errno = 0;
     unsigned long top = strtoul(text, &end, 10);
     if (errno != 0 || *end || !isdigit((unsigned char)text[0])) {
         gp_say("--top: '%s' is no number of kernels", text);
-        return -1;
+        return false;
     }
     table->top = top;
-    return 0;
+    return true;
 }
 
 /* --metrics, or all that the profile has the counters for. */
 static int select_metrics(struct gp_metrics *m, const char *path, const char *list)
 {
     struct gp_text problems = {0};
-    int answer = list ? gp_metrics_select(m, list, &problems) : select_recorded(m, path, &problems);
-    if (answer != 0)
+    bool answer =
+        list ? gp_metrics_select(m, list, &problems) : select_recorded(m, path, &problems);
+    if (!answer)
         gp_say_lines("--metrics: ", gp_text_string(&problems));
     gp_text_free(&problems);
-    return answer == 0 ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
+    return answer ? CLI_OK : list ? CLI_USAGE : CLI_FAILED;
 }
 
 /* As cli_print, with colour where standard output is a terminal that shows it. */
@@ -427,6 +458,39 @@ static bool read_views(const char *const *values, struct cli_views *views)
     return true;
 }
 
+/* Whether the page can be made, so that nothing is read in vain; false after saying why not. */
+static bool may_write(const char *page)
+{
+    struct gp_text folder = {0};
+    const char *slash = strrchr(page, '/');
+    gp_text_add_bytes(&folder, slash ? page : ".", slash ? (size_t)(slash - page) + 1 : 1);
+    bool may = access(page, F_OK) == 0 ? access(page, W_OK) == 0
+                                       : access(gp_text_string(&folder), W_OK | X_OK) == 0;
+    if (!may)
+        gp_say("--html: %s: %s", page, strerror(errno));
+    gp_text_free(&folder);
+    return may;
+}
+
+/* False after saying which file is none, cannot be read or, for the page, cannot be made. */
+static bool check_files(const char *page, char **paths, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct stat about;
+        bool is_file = strcmp(paths[i], "-") == 0 ||
+                       (access(paths[i], R_OK) == 0 && stat(paths[i], &about) == 0);
+        if (is_file && strcmp(paths[i], "-") != 0 && S_ISDIR(about.st_mode)) {
+            errno = EISDIR;
+            is_file = false;
+        }
+        if (!is_file) {
+            gp_say("%s: %s", paths[i], strerror(errno));
+            return false;
+        }
+    }
+    return !page || strcmp(page, "-") == 0 || may_write(page);
+}
+
 /* `page`: the file for a browser; NULL: print. */
 static int print_report(const struct cli_views *views, const struct gp_table_options *table,
                         const char *page, char **paths, int count)
@@ -434,7 +498,10 @@ static int print_report(const struct cli_views *views, const struct gp_table_opt
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    int answer = !cli_views_check(views, m)         ? CLI_USAGE
+    bool sensible = cli_views_check(views, m) &&
+                    (!views->metrics || select_metrics(m, NULL, views->metrics) == CLI_OK) &&
+                    check_files(page, paths, count);
+    int answer = !sensible                          ? CLI_USAGE
                  : page                             ? cli_report_html(page, views, m, paths, count)
                  : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)
                                                     : cli_views_print(views, m, paths, count);
@@ -451,7 +518,7 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     struct gp_table_options table = {.top = 20};
     table.details = values[DETAILS] || values[METRICS];
     struct cli_views views;
-    if ((values[TOP] && read_top(values[TOP], &table) != 0) || !read_views(values, &views))
+    if ((values[TOP] && !read_top(values[TOP], &table)) || !read_views(values, &views))
         return CLI_USAGE;
     views.top = values[TOP] ? table.top : 0;
     if (values[HTML] && views.which != CLI_VIEW_SUMMARY) {

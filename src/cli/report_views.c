@@ -168,8 +168,7 @@ static double key_of(const struct reading *r, const struct gp_record *launch)
     if (strcmp(r->views->sort, "start") == 0)
         return -launch->start_ms;
     if (!metric || launch->device < 0 || launch->device >= GP_MAX_DEVICES ||
-        gp_metric_evaluate(metric, &r->devices[launch->device], launch, &value, why, sizeof(why)) !=
-            0)
+        !gp_metric_evaluate(metric, &r->devices[launch->device], launch, &value, why, sizeof(why)))
         return -1e308;
     return value;
 }

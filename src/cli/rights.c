@@ -1,6 +1,7 @@
 #include "cli/rights.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@
 
 /* "#!/usr/bin/python3 -u" at the beginning of a file names an interpreter, whose path goes to
  * `path`, which has LONGEST_LINE bytes. */
-static int find_interpreter(const char *file, char *path)
+static bool find_interpreter(const char *file, char *path)
 {
     char line[LONGEST_LINE] = "";
     int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -22,7 +23,7 @@ static int find_interpreter(const char *file, char *path)
     if (fd >= 0)
         close(fd);
     if (length < 2 || strncmp(line, "#!", 2) != 0)
-        return 0;
+        return false;
     const char *begin = line + 2 + strspn(line + 2, " \t");
     size_t size = strcspn(begin, " \t\n");
     memcpy(path, begin, size);
@@ -31,7 +32,7 @@ static int find_interpreter(const char *file, char *path)
 }
 
 /* Nobody gets any: the file system, or the caller for all its descendants, has said so. */
-static int are_ignored(const char *path)
+static bool are_ignored(const char *path)
 {
     struct statvfs about;
     return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||

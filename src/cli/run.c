@@ -24,13 +24,13 @@
 #define GP_LIBRARY_FOLDER "../lib"
 #endif
 
-static int find_library(struct gp_text *path)
+static bool find_library(struct gp_text *path)
 {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (length <= 0) {
         gp_say("/proc/self/exe: %s", strerror(errno));
-        return -1;
+        return false;
     }
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
@@ -44,25 +44,25 @@ static int find_library(struct gp_text *path)
             gp_say(
                 "%s: the dynamic linker takes no library whose path has a blank or a colon in it",
                 path->data);
-            return -1;
+            return false;
         }
-        return 0;
+        return true;
     }
     gp_say("libgpuprof.so is neither in %s nor in %s/" GP_LIBRARY_FOLDER, self, self);
-    return -1;
+    return false;
 }
 
 /* Puts the library in front of what is preloaded anyway. */
-static int preload(void)
+static bool preload(void)
 {
     struct gp_text value = {0};
-    int answer = find_library(&value);
+    bool answer = find_library(&value);
     const char *before = secure_getenv("LD_PRELOAD");
-    if (answer == 0 && before && *before)
+    if (answer && before && *before)
         gp_text_addf(&value, ":%s", before);
-    if (answer == 0 && (value.failed || setenv("LD_PRELOAD", value.data, 1) != 0)) {
+    if (answer && (value.failed || setenv("LD_PRELOAD", value.data, 1) != 0)) {
         gp_say("out of memory");
-        answer = -1;
+        answer = false;
     }
     gp_text_free(&value);
     return answer;
@@ -90,10 +90,10 @@ static int find_program(const char *name, struct gp_text *path)
 }
 
 /* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
-static int is_static(const char *path)
+static bool is_static(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int answer = 0;
+    bool answer = false;
     Elf64_Ehdr header;
     if (fd >= 0 && read(fd, &header, sizeof(header)) == sizeof(header) &&
         memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64) {
@@ -159,7 +159,7 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
         gp_say("out of memory");
         return CLI_FAILED;
     }
-    if (preload() != 0)
+    if (!preload())
         return CLI_FAILED;
     /* From here on in the process that becomes the program. */
     if (values[RUN_CHECK] && cli_check_run(values[RUN_CHECK], values[RUN_FORMAT],

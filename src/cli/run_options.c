@@ -56,8 +56,8 @@ static bool check_list(const char *option, const char *list, struct gp_text *res
     char before[32];
     struct gp_metrics *m = gp_metrics_open(&about_definitions);
     gp_text_clear(resolved);
-    bool good = !m || (cli_resolve_metrics(list, chip, resolved, &problems) == 0 &&
-                       gp_metrics_select(m, gp_text_string(resolved), &problems) == 0);
+    bool good = !m || (cli_resolve_metrics(list, chip, resolved, &problems) &&
+                       gp_metrics_select(m, gp_text_string(resolved), &problems));
     names_a_set |= m && good && has_set(m, list);
     if (!good) {
         snprintf(before, sizeof(before), "%s: ", option);
@@ -337,7 +337,7 @@ static bool check_log_apart(const char *const *values)
     if (!log || !output || (!values[RUN_LOG] && !values[RUN_OUTPUT]))
         return true;
     return cli_check_apart(values[RUN_LOG] ? "--log" : "GPUPROF_LOG", log,
-                           values[RUN_OUTPUT] ? "--output" : "GPUPROF_OUTPUT", output) == 0;
+                           values[RUN_OUTPUT] ? "--output" : "GPUPROF_OUTPUT", output);
 }
 
 static bool check_verdict(const char *const *values)
@@ -352,7 +352,7 @@ static bool check_verdict(const char *const *values)
 bool run_check(const char *const *values)
 {
     chip = values[RUN_CHIP];
-    if (chip && cli_check_chip(chip) != 0)
+    if (chip && !cli_check_chip(chip))
         return false;
     for (int i = 0; i < RUN_OPTION_COUNT; i++)
         if (values[i] && checks[i] && !checks[i](values[i]))
@@ -379,12 +379,13 @@ static bool pass_view(const char *const *values)
 {
     struct gp_text words = {0};
     bool chosen = values[RUN_METRICS] || values[RUN_EVENTS], csv = values[RUN_CSV] != NULL;
+    const char *const results = values[RUN_METRICS] ? ",metrics" : ",events";
     if (values[RUN_TRACE])
-        gp_text_add(&words, chosen ? ",trace,metrics" : ",trace");
+        gp_text_addf(&words, ",trace%s", chosen ? results : "");
     else if (chosen && csv && values[RUN_SUMMARY])
-        gp_text_add(&words, ",times,metrics");
+        gp_text_addf(&words, ",times%s", results);
     else if (chosen && !values[RUN_SUMMARY] && (!names_a_set || csv))
-        gp_text_add(&words, ",metrics");
+        gp_text_add(&words, results);
     else if (csv)
         gp_text_add(&words, ",times");
     if (csv)
@@ -460,6 +461,5 @@ bool run_pass(const char *const *values)
            set("GPUPROF_LINES", values[RUN_LINES]) && set("GPUPROF_VERIFY", values[RUN_VERIFY]) &&
            set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
            set("GPUPROF_TIMEOUT", values[RUN_KERNEL_TIMEOUT]) &&
-           set("GPUPROF_OUTPUT", values[RUN_OUTPUT]) && set("GPUPROF_LOG", log) &&
-           cli_fix_paths() == 0;
+           set("GPUPROF_OUTPUT", values[RUN_OUTPUT]) && set("GPUPROF_LOG", log) && cli_fix_paths();
 }

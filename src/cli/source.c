@@ -361,7 +361,7 @@ static int print_kernel(const struct gp_lines *lines, const char *folder, bool s
     gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "; sm_%d\n",
                  lines->source.launches, lines->source.cc);
     choose_columns(&p);
-    if (gp_by_line_make(&p.by_line, lines) != 0)
+    if (!gp_by_line_make(&p.by_line, lines))
         out.failed = 1;
     if (sass) {
         add_sass(&p, lines->source.kernel);

@@ -8,7 +8,7 @@ bool gp_plan_is_measured(const struct gp_plan *plan)
 bool gp_plan_is_recalled(const struct gp_plan *plan)
 {
     return plan->source == GP_SOURCE_RECALLED || plan->source == GP_SOURCE_UNLEARNED ||
-           plan->source == GP_SOURCE_PRESUMED;
+           plan->source == GP_SOURCE_ASSUMED;
 }
 
 /* ---- which pass ------------------------------------------------------------------------------ */
@@ -43,15 +43,73 @@ static bool ends_instrumented(struct gp_plan *plan, const struct gp_means_to_cou
         return false; /* it was refused */
     if (!m->instrumented || (!m->session && !m->sass_counts))
         return false;
-    if (!q->presume(q->data))
+    if (!q->assume(q->data))
         return true;
-    plan->source = GP_SOURCE_PRESUMED;
+    /* Of a held launch it is asked when the hardware has confirmed it. */
+    plan->source = m->held ? GP_SOURCE_RECALLED : GP_SOURCE_ASSUMED;
     return false;
 }
+
+/* ---- held launches --------------------------------------------------------------------------- */
+
+unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes)
+{
+    return hardware_passes ? hardware_passes : 1;
+}
+
+static bool next_of_held(struct gp_plan *plan, const struct gp_means_to_count *m,
+                         const struct gp_plan_questions *q, bool made, unsigned *pass)
+{
+    unsigned fingerprints = gp_plan_sweep_of_fingerprints(m->hardware_passes);
+    plan->broken = plan->broken || (plan->given && !made);
+    plan->given = false;
+    if (plan->stage <= GP_STAGE_HARDWARE) {
+        plan->stage = GP_STAGE_HARDWARE;
+        plan->given =
+            !plan->broken && plan->hardware < m->hardware_passes && plan->hardware <= m->sweep;
+        *pass = plan->hardware;
+        plan->hardware += plan->given;
+        if (plan->given || m->sweep < fingerprints)
+            return plan->given;
+        plan->stage = GP_STAGE_BACK;
+    }
+    *pass = GP_PLAN_INSTRUMENTED;
+    if (plan->stage == GP_STAGE_BACK) {
+        plan->stage = GP_STAGE_AGAIN;
+        if (!ends_instrumented(plan, m, q))
+            plan->stage = GP_STAGE_DONE;
+        else if (prefer(plan, m, q) == GP_WAY_SASS)
+            return true;
+    }
+    if (plan->stage == GP_STAGE_AGAIN && gp_plan_is_recalled(plan))
+        plan->stage = GP_STAGE_DONE;
+    if (plan->stage == GP_STAGE_DONE || m->sweep <= fingerprints)
+        return false;
+    plan->stage = GP_STAGE_DONE;
+    return m->session;
+}
+
+bool gp_plan_is_open(const struct gp_plan *plan, const struct gp_means_to_count *m)
+{
+    if (plan->stage == GP_STAGE_DONE)
+        return false;
+    return plan->stage > GP_STAGE_HARDWARE || m->instrumented ||
+           (plan->hardware < m->hardware_passes && !plan->broken);
+}
+
+void gp_plan_reopen(struct gp_plan *plan)
+{
+    plan->source = GP_SOURCE_NEW;
+    plan->stage = GP_STAGE_AGAIN;
+}
+
+/* ---- others ---------------------------------------------------------------------------------- */
 
 bool gp_plan_next(struct gp_plan *plan, const struct gp_means_to_count *m,
                   const struct gp_plan_questions *q, bool made, unsigned *pass)
 {
+    if (m->held)
+        return next_of_held(plan, m, q, made, pass);
     *pass = GP_PLAN_INSTRUMENTED;
     switch (plan->stage) {
     case GP_STAGE_FRONT:
@@ -76,7 +134,8 @@ bool gp_plan_next(struct gp_plan *plan, const struct gp_means_to_count *m,
         return false;
     case GP_STAGE_AGAIN:
         plan->stage = GP_STAGE_DONE;
-        return plan->source == GP_SOURCE_NEW && m->session;
+        plan->no_fingerprint = !made && plan->source == GP_SOURCE_NONE;
+        return (plan->source == GP_SOURCE_NEW || plan->no_fingerprint) && m->session;
     case GP_STAGE_DONE:
         break;
     }
@@ -86,7 +145,11 @@ bool gp_plan_next(struct gp_plan *plan, const struct gp_means_to_count *m,
 enum gp_way gp_plan_way(struct gp_plan *plan, const struct gp_means_to_count *m,
                         const struct gp_plan_questions *q)
 {
-    bool to_measure = plan->front || plan->source == GP_SOURCE_NEW ||
+    if (m->held) {
+        plan->way = plan->stage == GP_STAGE_DONE ? GP_WAY_RANGE : GP_WAY_SASS;
+        return plan->way;
+    }
+    bool to_measure = plan->front || plan->no_fingerprint || plan->source == GP_SOURCE_NEW ||
                       plan->source == GP_SOURCE_LEARNABLE || prefer(plan, m, q) == GP_WAY_RANGE;
     plan->way = m->session && to_measure && !gp_plan_is_measured(plan) ? GP_WAY_RANGE : GP_WAY_SASS;
     return plan->way;

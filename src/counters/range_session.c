@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* An image has some hundred thousand bytes for each range with the default counters. It is emptied
  * at some GB/s, and the pass of instrumented code costs more the more ranges there may be. */
@@ -13,8 +14,10 @@ struct gp_range_session {
     CUpti_RangeProfiler_Object *profiler;
     struct gp_range_config config;
     unsigned ranges;
+    uint8_t *empty; /* the image as it is before anything was counted; NULL: not made yet */
     uint8_t *data; /* CUPTI's counter data image: one for many starts and stops, as all are added */
     size_t data_size;
+    bool was_emptied;
     bool used_up; /* it is to be emptied before it takes more */
     bool started;
     unsigned pass; /* that is started, or that the next start makes */
@@ -101,6 +104,7 @@ void gp_range_session_close(struct gp_range_session *s, bool context_alive)
     }
     gp_range_config_free(&s->config);
     free(s->data);
+    free(s->empty);
     free(s->pushed);
     free(s->values);
     free(s->has_values);
@@ -119,13 +123,31 @@ unsigned gp_range_session_hardware_passes(const struct gp_range_session *s)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static bool empty_image(struct gp_range_session *s, const char **why)
+/* To have CUPTI make an empty image takes 0.2 ms for each range; to copy one takes much less. */
+static bool initialize_image(struct gp_range_session *s, const char **why)
 {
+    if (s->empty) {
+        memcpy(s->data, s->empty, s->data_size);
+        return true;
+    }
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, image);
     image.pRangeProfilerObject = s->profiler;
     image.counterDataSize = s->data_size;
     image.pCounterData = s->data;
     if (GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataImageInitialize, &image, why))
+        return false;
+    /* The first time is the start of the program: many need no second one. */
+    if (s->was_emptied)
+        s->empty = malloc(s->data_size);
+    if (s->empty)
+        memcpy(s->empty, s->data, s->data_size);
+    s->was_emptied = true;
+    return true;
+}
+
+static bool empty_image(struct gp_range_session *s, const char **why)
+{
+    if (!initialize_image(s, why))
         return false;
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, p);
     p.pRangeProfilerObject = s->profiler;
@@ -156,13 +178,13 @@ static bool start(struct gp_range_session *s, const char **why)
     return s->started;
 }
 
-/* The number of the range that stands at a place of the image. */
-static bool range_at(const struct gp_range_session *s, size_t place, unsigned *range)
+/* The number of the range that stands at a index of the image. */
+static bool range_at(const struct gp_range_session *s, size_t index, unsigned *range)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, p);
     p.pCounterDataImage = s->data;
     p.counterDataImageSize = s->data_size;
-    p.rangeIndex = place;
+    p.rangeIndex = index;
     p.rangeDelimiter = "/";
     const char *why;
     return !GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataGetRangeInfo, &p, &why) && p.rangeName &&
@@ -181,15 +203,15 @@ static bool decode(struct gp_range_session *s, const char **why)
     info.counterDataImageSize = s->data_size;
     if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataInfo, &info, why))
         return false;
-    for (size_t place = 0; place < info.numTotalRanges; place++) {
+    for (size_t index = 0; index < info.numTotalRanges; index++) {
         unsigned range;
-        if (!range_at(s, place, &range))
+        if (!range_at(s, index, &range))
             continue;
         struct pushed pushed = s->pushed[range];
         s->pushed[range] = (struct pushed){0};
         if (pushed.hardware || pushed.instrumented)
             s->has_values[range] = gp_range_config_evaluate(
-                &s->config, s->data, s->data_size, place, pushed.hardware, pushed.instrumented,
+                &s->config, s->data, s->data_size, index, pushed.hardware, pushed.instrumented,
                 &s->values[range * s->config.count], why);
     }
     s->counting = false;
@@ -258,6 +280,17 @@ bool gp_range_session_pop(struct gp_range_session *s, const char **why)
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, p);
     p.pRangeProfilerObject = s->profiler;
     return !GP_CUPTI_FAILED(cuptiRangeProfilerPopRange, &p, why);
+}
+
+bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **why)
+{
+    const unsigned instrumented = s->config.hardware_passes;
+    if (s->started && s->pass >= instrumented)
+        return gp_range_session_settle(s, why);
+    while (s->started)
+        if (!stop(s, why) || (s->pass && s->pass < instrumented && !start(s, why)))
+            return false;
+    return s->pass != instrumented || !s->counting || decode(s, why);
 }
 
 bool gp_range_session_settle(struct gp_range_session *s, const char **why)

@@ -43,6 +43,10 @@ bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, const c
 bool gp_range_session_push(struct gp_range_session *s, unsigned range, const char **why);
 bool gp_range_session_pop(struct gp_range_session *s, const char **why);
 
+/* Stops the session behind its last pass of the hardware, so that what these counted can be read;
+ * the next start makes the pass of instrumented code, as a part of the same round. */
+bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **why);
+
 /* Stops the session, so that all that was counted can be read. The next push starts it again. */
 bool gp_range_session_settle(struct gp_range_session *s, const char **why);
 

@@ -10,7 +10,9 @@
 
 #include "base/added_time.h"
 #include "cuda/driver.h"
+#include "launch/drain.h"
 #include "launch/gate.h"
+#include "launch/launch.h"
 #include "launch/session.h"
 
 #define GP_EXPORT __attribute__((visibility("default")))
@@ -26,7 +28,7 @@
     do {                                     \
         if (!GP_REAL(symbol))                \
             return CUDA_ERROR_NOT_FOUND;     \
-        if (!gp_session_looks())             \
+        if (!gp_session_observes())          \
             return gp_cuda.symbol arguments; \
     } while (0)
 #define GP_FORWARD_UNLESS_OURS(symbol, ...) GP_FORWARD(symbol, (__VA_ARGS__))
@@ -50,6 +52,18 @@
         GP_COUNTED(after);                             \
         gp_gate_unshare();                             \
         return result;                                 \
+    }
+/* The same for calls after which launches that are held could not be replayed any more. */
+#define GP_GATED_CHANGE(symbol, parameters, arguments, after) \
+    GP_EXPORT CUresult symbol parameters                      \
+    {                                                         \
+        GP_FORWARD(symbol, arguments);                        \
+        gp_launch_before_change();                            \
+        gp_gate_share();                                      \
+        CUresult result = gp_cuda.symbol arguments;           \
+        after;                                                \
+        gp_gate_unshare();                                    \
+        return result;                                        \
     }
 #define GP_IF_DONE(action)          \
     do {                            \

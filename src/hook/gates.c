@@ -31,5 +31,5 @@
     }
 
 #define BARS(base, version, suffix, symbol, parameters, arguments, why) \
-    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(gp_memory_bar_replay(why)))
+    GP_GATED_CHANGE(symbol, parameters, arguments, GP_IF_DONE(gp_memory_bar_replay(why)))
 #include "cuda/functions.def"

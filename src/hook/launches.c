@@ -96,6 +96,8 @@ static CUresult run_extended(const struct gp_call *call)
 
 static void note_attributes(struct gp_call *call, const CUlaunchConfig *config)
 {
+    call->attributes = config->attrs;
+    call->attribute_count = config->attrs ? config->numAttrs : 0;
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
         const CUlaunchAttribute *a = &config->attrs[i];
         if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
@@ -203,6 +205,7 @@ ENDS_CAPTURE(cuStreamEndCapture_ptsz, true)
     {                                                              \
         GP_FORWARD_UNLESS_OURS(symbol, hStream);                   \
         const struct gp_capture *capture = gp_capture_of(hStream); \
+        gp_launch_before_stream_goes(hStream);                     \
         CUresult result = gp_cuda.symbol(hStream);                 \
         if (result == CUDA_SUCCESS)                                \
             gp_capture_drop(capture);                              \

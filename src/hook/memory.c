@@ -2,14 +2,15 @@
  * one, so that an address is never in the list while it can belong to something else. */
 #include "hook/entry.h"
 #include "launch/captures.h"
+#include "launch/launch.h"
 #include "memory/buffers.h"
 #include "memory/sharing.h"
 #include "memory/snapshot.h"
 
 /* A program must not run out of memory because of us: we free ours, then the call is made again. */
-#define WITH_RETRY(result, call)                                                             \
-    CUresult result = (call);                                                                \
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory(gp_captures() > 0)) \
+#define WITH_RETRY(result, call)                                          \
+    CUresult result = (call);                                             \
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory()) \
         result = (call);
 
 GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
@@ -135,11 +136,18 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
 
+static void before_free(CUdeviceptr address)
+{
+    if (gp_any_held())
+        gp_launch_before_memory_goes(address, gp_buffer_bytes(address));
+}
+
 /* A free that fails leaves the buffer where it was. */
 #define RELEASE(symbol, key, parameters, arguments)     \
     GP_EXPORT CUresult symbol parameters                \
     {                                                   \
         GP_FORWARD(symbol, arguments);                  \
+        before_free(key);                               \
         gp_gate_share();                                \
         struct gp_buffer *buffer = gp_buffer_take(key); \
         CUresult result = gp_cuda.symbol arguments;     \
@@ -191,6 +199,7 @@ GP_EXPORT CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
                                   size_t count)
 {
     GP_FORWARD_UNLESS_OURS(cuMemSetAccess, ptr, size, desc, count);
+    gp_launch_before_memory_goes(ptr, size);
     gp_gate_share();
     CUresult result = gp_cuda.cuMemSetAccess(ptr, size, desc, count);
     if (result == CUDA_SUCCESS)
@@ -203,6 +212,7 @@ GP_EXPORT CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 GP_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     GP_FORWARD_UNLESS_OURS(cuMemUnmap, ptr, size);
+    gp_launch_before_memory_goes(ptr, size);
     gp_gate_share();
     gp_mapping_remove(ptr, size);
     CUresult result = gp_cuda.cuMemUnmap(ptr, size);

@@ -63,7 +63,7 @@ GP_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *han
 
 /* Entered before the other process can know of it. */
 #define EXPORTS(symbol, parameters, arguments, note) \
-    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(note))
+    GP_GATED_CHANGE(symbol, parameters, arguments, GP_IF_DONE(note))
 EXPORTS(cuIpcGetMemHandle, (CUipcMemHandle * pHandle, CUdeviceptr dptr), (pHandle, dptr),
         gp_buffer_shared(dptr))
 EXPORTS(cuMemPoolExportPointer, (CUmemPoolPtrExportData * shareData_out, CUdeviceptr ptr),
@@ -82,6 +82,7 @@ GP_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Fla
 {
     GP_FORWARD_UNLESS_OURS(cuCtxEnablePeerAccess, peerContext, Flags);
     CUcontext current = NULL;
+    gp_launch_before_change();
     gp_gate_share();
     CUresult result = gp_cuda.cuCtxEnablePeerAccess(peerContext, Flags);
     bool known = gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS;

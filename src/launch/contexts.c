@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cuda/cupti.h"
 #include "launch/captures.h"
+#include "launch/drain.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
 #include "launch/waits.h"
@@ -56,7 +57,7 @@ static void describe_device(CUdevice device, struct gp_device *d)
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
-    return gp_metrics_counters(gp_session_metrics(), device, list, count) == 0;
+    return gp_metrics_counters(gp_session_metrics(), device, list, count);
 }
 
 static struct gp_context *find(CUcontext handle, bool green)
@@ -82,7 +83,7 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
-/* A kernel was let go in it, or is known not to end by itself, and has not ended. */
+/* A kernel was abandoned in it, or is known not to end by itself, and has not ended. */
 static bool is_held_up(const struct gp_context *c)
 {
     if (gp_unending_runs(c->handle))
@@ -98,14 +99,14 @@ static CUresult wait_for_rest(struct gp_context *c)
     return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL);
 }
 
-/* Ends the pass of a kernel that was let go in it and has ended now. What it counted, of a kernel
- * that waited for the host, is dropped. */
+/* Ends the pass of a kernel that was abandoned in it and has ended now. What it counted, of a
+ * kernel that waited for the host, is dropped. */
 static void end_pass(struct gp_context *c)
 {
     const char *why;
     const struct gp_run run = {.refused = true};
     if (c->in_pass)
-        c->collector->end(c->collection, c->pass_ticket, c->pass, &run, &why);
+        c->collector->end(c->collection, c->pass_slot, c->pass, &run, &why);
     c->in_pass = false;
 }
 
@@ -118,7 +119,7 @@ static void close_collection(struct gp_context *c, bool alive)
         end_pass(c);
     c->in_pass = false;
     if (c->pending)
-        gp_pending_settle(&c->pending, c->collector, c->collection, alive);
+        gp_drain(c, alive);
     c->collector->close(c->collection, alive);
     c->collection = NULL;
 }
@@ -151,6 +152,25 @@ static CUresult close_collections(int device, bool at_end)
             result = rest;
     }
     return result;
+}
+
+void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        if (!gp_is_concerned(c, change))
+            continue;
+        bool pushed = push(c), captured = gp_captures_are_in(c->handle);
+        bool at_rest = may_replay && pushed && !captured && wait_for_rest(c) == CUDA_SUCCESS;
+        /* What is new makes the session go to instrumented code: then for all that are held. */
+        if (at_rest && !in_launch && gp_is_new_concerned(c, change))
+            gp_drain(c, true);
+        else
+            gp_drain_before_change(c, change, at_rest);
+        if (pushed)
+            pop();
+    }
 }
 
 void gp_contexts_close_collections(void)
@@ -220,14 +240,14 @@ void gp_contexts_read_others(const struct gp_context *context)
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        /* CUPTI waits for the context: where something runs, or a kernel was let go, not now. Older
-         * drivers can only be waited for without a limit. */
+        /* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now.
+         * Older drivers can only be waited for without a limit. */
         if (c == context || !c->pending || is_held_up(c) || !gp_cuda.cuCtxRecordEvent ||
             !gp_pending_is_due(c->pending, c->collector, c->collection) || !push(c))
             continue;
         double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
         if (gp_wait_for_rest(c->handle, c->event, most, NULL) == CUDA_SUCCESS)
-            gp_pending_settle(&c->pending, c->collector, c->collection, true);
+            gp_drain(c, true);
         pop();
     }
 }

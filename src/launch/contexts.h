@@ -1,6 +1,5 @@
 /* The contexts launches are measured in: the device each is on, its collection of counters, its
- * snapshot. Owns those. Calls memory/, counters/, cuda/, launch/session. Used with the gate closed.
- */
+ * snapshot. Owns those. Used with the gate closed. */
 #ifndef GPUPROF_LAUNCH_CONTEXTS_H
 #define GPUPROF_LAUNCH_CONTEXTS_H
 
@@ -20,6 +19,7 @@ struct gp_context {
     struct gp_snapshot *snapshot;     /* NULL until a launch is to be replayed */
     const char *no_snapshot;          /* why there can be none, NULL while there may be */
     struct gp_pending *pending;       /* launches whose counters were not read yet */
+    struct gp_held *held;             /* those of them that have passes to come */
     CUevent event;                    /* after a launch: for waiting, and its end */
     CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
     float empty_ms;                   /* least time seen between two of these; 0: none yet */
@@ -27,8 +27,8 @@ struct gp_context {
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
     double wary; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
-    bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
-    unsigned pass, pass_ticket;
+    bool in_pass; /* whose kernel was abandoned: the pass is ended once the context is idle */
+    unsigned pass, pass_slot;
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
 };
@@ -49,6 +49,19 @@ struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char *
 /* Why what lies in the context may change while a launch is replayed there: NULL where nobody else
  * can write it, or nobody who can has anything to do. */
 const char *gp_context_disturbed(const struct gp_context *context);
+
+/* What is about to change: memory, where bytes are given; one function, or stream; else all. */
+struct gp_change {
+    CUdeviceptr address;
+    uint64_t bytes;
+    CUfunction function;
+    CUstream stream;
+};
+
+/* Before it: what is still to be counted of held launches that it concerns is counted now, in every
+ * context; unless they may be replayed, the gate is open, it is lost. in_launch: one is being
+ * measured, so that nothing can be read. */
+void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch);
 
 /* Reads what has waited for long enough in all other contexts that are at rest: their own next
  * launch may be far. */

@@ -1,5 +1,5 @@
 /* What is known of each function that is launched: its name, whether the user wants it. Owns the
- * table. Calls launch/session and cuda/. From any thread. */
+ * table. From any thread. */
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
@@ -7,7 +7,7 @@
 #include "counters/collector.h"
 #include "cuda/driver.h"
 #include "launch/parameters.h"
-#include "launch/trust.h"
+#include "launch/verify_schedule.h"
 #include "profile/record.h"
 
 struct gp_kernel;
@@ -25,6 +25,8 @@ bool gp_kernel_is_left_out(CUfunction function);
 /* The function behind a handle that is being launched; NULL when memory ran out. Valid while the
  * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);
+/* True where the handle, of a function or of a kernel, is one of its. */
+bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle);
 const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
 
 /* Adds the mangled name of the function behind a handle that is being launched. */
@@ -62,14 +64,14 @@ const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
 bool gp_kernel_may_launch_graphs(CUfunction function);
 
 /* The module or library that the kernel is of; NULL where the driver does not tell. */
-const void *gp_kernel_home(const struct gp_kernel *kernel);
+const void *gp_kernel_module(const struct gp_kernel *kernel);
 
 /* Writes the parameters of a launch of it, see launch/parameters.h. */
 bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, void *bytes,
                           size_t *size);
 
 /* How far what it is seen to reach can be relied upon. */
-struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel);
+struct gp_verify_schedule *gp_kernel_verify_schedule(struct gp_kernel *kernel);
 
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
  * be replayed. A kernel of which that is the rule runs once from then on. */
@@ -80,6 +82,9 @@ struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
 const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
+/* True when it may read memory through textures or surfaces, as far as its code tells, on a device
+ * of compute capability cc / 10. */
+bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* What its source lines are looked up in: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
@@ -89,18 +94,18 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch
 /* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
 void gp_kernel_collected(struct gp_kernel *kernel);
 
-/* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to let go of it. */
+/* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to free it. */
 void gp_kernels_hold(void);
 /* True where that holds for a kernel of the module or library. */
-bool gp_kernels_held(const void *home, bool is_library);
+bool gp_kernels_held(const void *module, bool is_library);
 
 /* True when gp_kernels_forget would be; while nothing is measured. */
-bool gp_kernels_collected(const void *home, bool is_library);
+bool gp_kernels_collected(const void *module, bool is_library);
 
 /* Drops the functions of a module or library, and those that may be of it, whose handles are about
  * to be given to others; all of them with NULL. How often they were launched stays known, by their
  * names. True when one of them ran in a pass, or one that was forgotten with all and may be of the
  * module. */
-bool gp_kernels_forget(const void *home, bool is_library);
+bool gp_kernels_forget(const void *module, bool is_library);
 
 #endif

@@ -6,10 +6,11 @@
 #include "launch/captures.h"
 #include "launch/contexts.h"
 #include "launch/copies.h"
+#include "launch/drain.h"
 #include "launch/gate.h"
+#include "launch/graph_streams.h"
 #include "launch/graphs.h"
 #include "launch/kernels.h"
-#include "launch/lanes.h"
 #include "launch/measure.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -40,25 +41,38 @@
 #define ROOM_FACTOR 2
 #define LEAST_PART (1.0 / 32)
 
-/* What we hold the program can have. The launch is the program's: a full stream holds it up. */
-static CUresult run_or_make_room(const struct gp_call *call)
+/* The launch is the program's: a full stream holds it up. */
+static CUresult run_programs(const struct gp_call *call)
 {
     gp_added_pauses();
     CUresult result = call->run(call);
     gp_added_resumes();
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_snapshot_release_memory(gp_captures() > 0)) {
-        gp_added_pauses();
-        result = call->run(call);
-        gp_added_resumes();
-    }
+    return result;
+}
+
+/* What we hold the program can have. The gate is closed. */
+static CUresult run_or_make_room(const struct gp_call *call)
+{
+    CUresult result = run_programs(call);
+    if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        return result;
+    gp_contexts_before_change(&(struct gp_change){0}, true, true);
+    return gp_snapshot_release_memory(gp_captures() > 0) ? run_programs(call) : result;
+}
+
+static CUresult run_beside_replays(const struct gp_call *call)
+{
+    gp_gate_share();
+    CUresult result = run_programs(call);
+    gp_gate_unshare();
     return result;
 }
 
 CUresult gp_launch_plainly(const struct gp_call *call)
 {
-    gp_gate_share();
-    CUresult result = run_or_make_room(call);
-    gp_gate_unshare();
+    CUresult result = run_beside_replays(call);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())
+        result = run_beside_replays(call);
     return result;
 }
 
@@ -90,6 +104,46 @@ static bool shut_gate(void)
     return closed;
 }
 
+static void before_change(void *change)
+{
+    gp_gate_line_up();
+    bool closed = gp_any_held() && shut_gate();
+    gp_contexts_before_change(change, closed, false);
+    gp_gate_leave(closed);
+}
+
+static void drain_before(struct gp_change change)
+{
+    if (gp_any_held() && gp_session_is_here() && !gp_at_own_work())
+        gp_at_work(before_change, &change);
+}
+
+void gp_launch_before_change(void)
+{
+    drain_before((struct gp_change){0});
+}
+
+void gp_launch_before_memory_goes(CUdeviceptr address, uint64_t bytes)
+{
+    drain_before((struct gp_change){.address = address, .bytes = bytes ? bytes : 1});
+}
+
+void gp_launch_before_function_changes(CUfunction function)
+{
+    drain_before((struct gp_change){.function = function});
+}
+
+void gp_launch_before_stream_goes(CUstream stream)
+{
+    drain_before((struct gp_change){.stream = stream});
+}
+
+bool gp_launch_release_memory(void)
+{
+    gp_launch_before_change();
+    return gp_snapshot_release_memory(gp_captures() > 0);
+}
+
 /* Lines up. Where CUPTI has something of the module that is to go the gate is shut, at a time when
  * nothing is being captured, if that comes soon: not where it takes this thread to end the capture.
  * Else there is nothing that others could disturb. */
@@ -119,10 +173,11 @@ static void forget_module(void *unloading)
 {
     static struct gp_once once;
     struct unloading *u = unloading;
+    gp_launch_before_change();
     bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
-     * that comes to the same handle: it must let go while the module is still there. A module none
-     * of whose functions ran in a pass costs nothing. */
+     * that comes to the same handle: it must abandoned while the module is still there. A module
+     * none of whose functions ran in a pass costs nothing. */
     if (gp_kernels_collected(u->module, u->is_library))
         gp_contexts_close_collections();
     u->allowed = !gp_kernels_held(u->module, u->is_library);
@@ -151,7 +206,7 @@ static void leave_context(void *context)
     if (context) {
         gp_copies_leave(context);
         gp_graphs_forget_context(context);
-        gp_lanes_leave(context);
+        gp_graph_streams_leave(context);
         gp_context_leave(context);
     }
     gp_kernels_forget(NULL, false);

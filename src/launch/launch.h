@@ -17,7 +17,9 @@ struct gp_call {
     bool cooperative;       /* its blocks wait for each other */
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_dynamic;
-    void **parameters, **extra; /* as cuLaunchKernel takes them; either may be NULL */
+    void **parameters, **extra;          /* as cuLaunchKernel takes them; either may be NULL */
+    const CUlaunchAttribute *attributes; /* as cuLaunchKernelEx takes them */
+    unsigned attribute_count;
     CUresult (*run)(const struct gp_call *call);
 };
 
@@ -36,6 +38,19 @@ void gp_launch_series_ends(void);
 /* Makes a call that submits work which is not measured, beside replays but never in the middle of
  * one. */
 CUresult gp_launch_plainly(const struct gp_call *call);
+
+/* Something is about to happen after which launches that are held (launch/drain.h) could not be
+ * replayed any more: what is still to be counted of them is counted now. With no lock held, and
+ * the gate neither passed nor closed. Costs next to nothing while none is held. */
+void gp_launch_before_change(void);
+/* The same for launches that reach some of these bytes: they are freed, say. */
+void gp_launch_before_memory_goes(CUdeviceptr address, uint64_t bytes);
+/* The same for launches of a function, by any of its handles, and for those into a stream. */
+void gp_launch_before_function_changes(CUfunction function);
+void gp_launch_before_stream_goes(CUstream stream);
+
+/* As gp_snapshot_release_memory, also what is kept for launches that are held. */
+bool gp_launch_release_memory(void);
 
 /* Launches that are let through as they are; said once each. */
 enum gp_unmeasured { GP_MULTI_DEVICE_LAUNCH, GP_OLD_LAUNCH, GP_UNMEASURED_KINDS };

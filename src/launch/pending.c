@@ -11,10 +11,10 @@
 #define MOST_SECONDS 1.0
 
 struct gp_pending {
-    unsigned ticket;
+    unsigned slot;
     struct gp_record launch;
     char *kernel; /* its name: the kernel may be unloaded by the time it is read */
-    const char *not_run;
+    const char *not_run, *not_run_at_first;
     double duration_ns;
     double since; /* seconds */
     bool noted;   /* early */
@@ -28,24 +28,38 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void gp_pending_add(struct gp_pending **list, unsigned ticket, const struct gp_record *launch,
-                    const char *not_run, double duration_ns)
+struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
+                                  const struct gp_record *launch, const char *not_run,
+                                  double duration_ns)
 {
     struct gp_pending *p = calloc(1, sizeof(*p));
     char *kernel = strdup(launch->kernel);
     if (!p || !kernel) {
         free(p);
         free(kernel);
-        return; /* without memory there is no record */
+        return NULL; /* without memory there is no record */
     }
-    p->ticket = ticket;
+    p->slot = slot;
     p->launch = *launch;
     p->kernel = kernel;
     p->launch.kernel = kernel;
-    p->not_run = not_run;
+    p->not_run = p->not_run_at_first = not_run;
     p->duration_ns = duration_ns;
     p->since = now();
     DL_APPEND(*list, p);
+    return p;
+}
+
+void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint64_t restored_bytes,
+                      const char *broken_off)
+{
+    if (!p)
+        return;
+    p->launch.passes = runs;
+    p->launch.overhead_ms += added_ms;
+    p->launch.restored_bytes = restored_bytes;
+    p->launch.skipped = broken_off;
+    p->not_run = broken_off ? broken_off : p->not_run_at_first;
 }
 
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
@@ -73,9 +87,9 @@ static void read_and(void (*take)(const struct gp_record *), struct gp_pending *
     struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
     if (!counters)
         return;
-    memcpy(counters, collector->read(collection, p->ticket, p->not_run), count * sizeof(*counters));
+    memcpy(counters, collector->read(collection, p->slot, p->not_run), count * sizeof(*counters));
     put_duration(counters, count, p->duration_ns);
-    p->launch.recalled = collector->state(collection, p->ticket).recalled;
+    p->launch.recalled = collector->state(collection, p->slot).recalled;
     p->launch.counters = counters;
     p->launch.counter_count = count;
     take(&p->launch);
@@ -97,7 +111,7 @@ void gp_pending_note(struct gp_pending **list, const struct gp_collector *collec
     struct gp_pending *p, *next;
     DL_FOREACH_SAFE(*list, p, next)
     {
-        if (collector->state(collection, p->ticket).read) {
+        if (collector->state(collection, p->slot).read) {
             record(list, p, collector, collection);
         } else if (!p->noted) {
             read_and(gp_session_note_launch, p, collector, collection);

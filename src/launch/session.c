@@ -56,6 +56,7 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool flush_caches, verify_always;
+    bool at_once;                   /* no launch is held */
     bool details;                   /* the report at the end has them */
     double timeout;                 /* seconds */
     struct gp_settings settings;    /* what readers of the profile must know */
@@ -120,7 +121,7 @@ static int wait_for_start(void)
     return state;
 }
 
-bool gp_session_looks(void)
+bool gp_session_observes(void)
 {
     if (own_work)
         return false;
@@ -200,6 +201,11 @@ bool gp_session_replays(void)
     return !session.settings.replay_off;
 }
 
+bool gp_session_holds_launches(void)
+{
+    return !session.at_once;
+}
+
 bool gp_session_verifies_always(void)
 {
     return session.verify_always;
@@ -275,7 +281,7 @@ static bool is_profile(const char *log)
     const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     struct gp_text path = {0};
     char why[256];
-    bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0 &&
+    bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) &&
                 gp_is_same_file(log, gp_text_string(&path));
     gp_text_free(&path);
     return same;
@@ -301,7 +307,7 @@ static void open_log(void)
         return;
     struct gp_text path = {0};
     char why[512];
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) != 0 ||
+    if (!gp_pattern_expand(pattern, &path, why, sizeof(why)) ||
         !open_log_file(gp_text_string(&path), why, sizeof(why)))
         gp_say("GPUPROF_LOG=%s: %s; messages go to standard error", pattern, why);
     gp_text_free(&path);
@@ -314,7 +320,7 @@ static void open_output(void)
         return;
     struct gp_text path = {0};
     char why[512];
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)) == 0)
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)))
         session.writer =
             gp_writer_open(gp_text_string(&path), NULL, &session.settings, why, sizeof(why));
     if (!session.writer)
@@ -421,8 +427,10 @@ static void read_replay(void)
         return;
     if (strcmp(mode, "off") == 0)
         session.settings.replay_off = 1;
+    else if (strcmp(mode, "now") == 0)
+        session.at_once = true;
     else
-        gp_say("GPUPROF_REPLAY=%s: unknown; say on (the default) or off", mode);
+        gp_say("GPUPROF_REPLAY=%s: unknown; say on (the default), off or now", mode);
 }
 
 static void read_kernel_filter(void)
@@ -444,7 +452,7 @@ static bool open_metrics(void)
     struct gp_text problems = {0};
     session.metrics = gp_metrics_open(&problems);
     if (session.metrics &&
-        gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
+        !gp_metrics_select(session.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (session.metrics) {
         gp_checks_open(session.metrics);

@@ -8,6 +8,13 @@
 
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)
+/* Where copies of many launches are to lie in it, it is made for so many like the one that asks, or
+ * for more of them up to so many bytes. Where that was too little it becomes twice as large. */
+#define FIRST_LAUNCHES 16
+#define MOST_LAUNCHES 64
+#define FIRST_BYTES ((uint64_t)1 << 30)
+
+const char gp_arena_held[] = "no room beside the copies of launches that are to be replayed";
 
 uint64_t gp_arena_need(uint64_t bytes)
 {
@@ -16,7 +23,21 @@ uint64_t gp_arena_need(uint64_t bytes)
 
 void gp_arena_clear(struct gp_arena *arena)
 {
-    arena->device_used = arena->host_used = 0;
+    arena->device_used = arena->device_held;
+    arena->host_used = 0;
+}
+
+bool gp_arena_hold(struct gp_arena *arena)
+{
+    if (arena->host_used)
+        return false;
+    arena->device_held = arena->device_used;
+    return true;
+}
+
+void gp_arena_release(struct gp_arena *arena)
+{
+    arena->device_held = 0;
 }
 
 void gp_arena_free(struct gp_arena *arena)
@@ -25,7 +46,7 @@ void gp_arena_free(struct gp_arena *arena)
         gp_cuda.cuMemFree_v2(arena->device);
     if (arena->host_memory)
         gp_cuda.cuMemFreeHost(arena->host_memory);
-    memset(arena, 0, sizeof(*arena));
+    *arena = (struct gp_arena){.for_many = arena->for_many};
 }
 
 static uint64_t free_on_device(void)
@@ -81,9 +102,22 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     *moved = false;
     /* Where the device's part ends and the host's begins one copy may be cut in two. */
     uint64_t cut = arena->host_size ? 2 * GP_COPY_ALIGNMENT : 0;
-    if (bytes + cut <= arena->device_size + arena->host_size)
+    bool fits = bytes + cut <= arena->device_size - arena->device_held + arena->host_size;
+    if (fits && (arena->device_held || !arena->too_small))
         return true;
+    if (arena->device_held) {
+        arena->too_small = arena->device_size;
+        *why = gp_arena_held;
+        return false;
+    }
     struct gp_room room = room_for(arena, beside);
+    /* What is not needed now is left to the arena beside it. */
+    uint64_t spare = room.device / 2;
+    bool can_grow = arena->too_small && 2 * arena->too_small <= spare;
+    if (fits && !can_grow) {
+        arena->too_small = 0;
+        return true;
+    }
     if (bytes > room.device + room.host) {
         uint64_t others = beside->device_size + beside->host_size;
         *why = gp_budget_exceeded(bytes + others, room.device + room.host + others);
@@ -91,11 +125,14 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     }
     /* Half as much again, so that what grows is not made anew at each launch. */
     uint64_t wanted = bytes + bytes / 2;
+    if (arena->for_many) {
+        wanted = least(bytes * MOST_LAUNCHES, FIRST_BYTES);
+        wanted = wanted > bytes * FIRST_LAUNCHES ? wanted : bytes * FIRST_LAUNCHES;
+        wanted = wanted > 2 * arena->too_small ? wanted : 2 * arena->too_small;
+    }
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;
     gp_arena_free(arena);
-    /* What is not needed now is left to the arena beside it. */
-    uint64_t spare = room.device / 2;
     get_device_memory(arena, least(least(wanted, room.device), spare > bytes ? spare : bytes));
     if (!arena->device && bytes <= room.device)
         get_device_memory(arena, bytes);
@@ -117,7 +154,7 @@ static uint64_t offset_for(uint64_t base, uint64_t used, uint64_t live)
     return used + (live - base - used) % GP_COPY_ALIGNMENT;
 }
 
-uint64_t gp_arena_place(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
+uint64_t gp_arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
 {
     uint64_t offset = offset_for(arena->device, arena->device_used, live);
     if (offset < arena->device_size) {

@@ -70,6 +70,9 @@ void gp_mappings_shared(CUmemGenericAllocationHandle handle);
 /* Gives another device the right to write what was had from the pool, or takes it. */
 void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable);
 
+/* Bytes of the buffer that starts at the address; 0 where there is none. */
+uint64_t gp_buffer_bytes(CUdeviceptr address);
+
 /* Takes the buffer that starts at the address off the list; NULL where there is none. Then either
  * its memory is gone (discard) or the free failed (put back). Both take NULL. */
 struct gp_buffer *gp_buffer_take(CUdeviceptr address);

@@ -31,6 +31,23 @@ void gp_segments_clear(struct gp_segments *s)
     s->units = s->units_done = 0;
 }
 
+bool gp_segments_copy(struct gp_segments *s, const struct gp_segments *other)
+{
+    gp_segments_clear(s);
+    if (other->count > s->capacity) {
+        struct gp_segment *list = realloc(s->list, other->count * sizeof(*list));
+        if (!list)
+            return false;
+        s->list = list;
+        s->capacity = other->count;
+    }
+    if (other->count)
+        memcpy(s->list, other->list, other->count * sizeof(*s->list));
+    s->count = other->count;
+    s->units = s->units_done = other->units;
+    return true;
+}
+
 CUresult gp_segments_upload(struct gp_segments *s, CUstream stream)
 {
     if (s->count > s->device_capacity) {

@@ -1,5 +1,5 @@
-/* A list of pieces of memory for our kernels to work on, on the host and on the device. Owns both;
- * calls cuda/, work.h. */
+/* A list of pieces of memory for our kernels to work on, on the host and on the device. Owns both.
+ */
 #ifndef GPUPROF_MEMORY_SEGMENTS_H
 #define GPUPROF_MEMORY_SEGMENTS_H
 
@@ -20,6 +20,9 @@ struct gp_segments {
 bool gp_segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
                      uint64_t start);
 void gp_segments_clear(struct gp_segments *segments);
+
+/* Makes the list what another one is, on the host. False where memory ran out. */
+bool gp_segments_copy(struct gp_segments *segments, const struct gp_segments *other);
 
 /* Puts what was added since the last time on the device, in the order of the stream. */
 CUresult gp_segments_upload(struct gp_segments *segments, CUstream stream);

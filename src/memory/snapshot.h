@@ -23,7 +23,7 @@ struct gp_reach {
     const void *parameters; /* as the device sees them; may be NULL when there are none */
     size_t parameters_size; /* bytes */
     bool parameters_known;  /* else every buffer is reached */
-    const void *home;       /* the module or library of the kernel; NULL: any may be */
+    const void *module;     /* the module or library of the kernel; NULL: any may be */
     bool everything;        /* what is not reached is copied as well */
     bool verify;            /* gp_snapshot_verify will be asked for */
 };
@@ -58,12 +58,29 @@ bool gp_snapshot_finish(struct gp_snapshot *s, const char **why);
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s);
 
 /* True when the last rewind found that page-locked host memory has changed. Whether the kernel
- * wrote there or the host did meanwhile cannot be told, so it is never written back, and the kernel
+ * wrote there or the host did meanwhile is not known, so it is never written back, and the kernel
  * must not run again. The same holds for managed memory that is copied without being reached. */
 bool gp_snapshot_host_changed(const struct gp_snapshot *s);
 
 /* The launch is over: the copy is of no more use, its memory may be given back. */
 void gp_snapshot_done(struct gp_snapshot *s);
+
+/* The copy of a launch that is to be replayed later, when memory holds something else. */
+struct gp_held_copy;
+
+/* Why the copy just taken cannot be held: the launch reaches memory that the host may write at any
+ * time, or arrays. NULL where it can. */
+const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
+/* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or memory ran out. While any is
+ * held our memory is not given back. */
+struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s);
+/* Makes it the copy that rewind and finish work on, as if it had just been taken: what they keep
+ * and put back is what memory holds now. False, with the reason in *why, where something failed. */
+bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why);
+/* True where the launch reaches some of these bytes. */
+bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes);
+/* Of no more use. When all of a snapshot's are, so is their memory. */
+void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy);
 
 /* Empties the L2 cache of all that the program and we have put there. False where there is no
  * memory for it. */

@@ -73,7 +73,7 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
     if (d->keys[GP_KEY_WHEN].line) {
         const char *when = gp_text_string(&d->keys[GP_KEY_WHEN].text);
         v->when_text = strdup(when);
-        if (!v->when_text || gp_condition_parse(when, &v->when, why, sizeof(why)) != 0) {
+        if (!v->when_text || !gp_condition_parse(when, &v->when, why, sizeof(why))) {
             complain(l, d, d->keys[GP_KEY_WHEN].line, why);
             gp_variant_free(v);
             return NULL;
@@ -111,8 +111,8 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
 
 /* Sets the metric's strings. What a user's definition leaves out is as it is in the one it
  * replaces. */
-static int describe(struct gp_entry *e, const struct gp_definition *d,
-                    const struct gp_metric *before)
+static bool describe(struct gp_entry *e, const struct gp_definition *d,
+                     const struct gp_metric *before)
 {
     const char *texts[TEXTS] = {d->name};
     const char *const inherited[TEXTS] = {
@@ -133,7 +133,7 @@ static int describe(struct gp_entry *e, const struct gp_definition *d,
     }
     char *p = e->strings = malloc(size);
     if (!p)
-        return -1;
+        return false;
     const char **const fields[TEXTS] = {&e->metric.name,         &e->metric.unit,
                                         &e->metric.metric_class, &e->metric.description,
                                         &e->metric.source,       &e->metric.nvprof};
@@ -141,7 +141,7 @@ static int describe(struct gp_entry *e, const struct gp_definition *d,
         *fields[i] = p;
         p = stpcpy(p, texts[i]) + 1;
     }
-    return 0;
+    return true;
 }
 
 static struct gp_entry *new_entry(const struct gp_loading *l, const struct gp_definition *d,
@@ -151,7 +151,7 @@ static struct gp_entry *new_entry(const struct gp_loading *l, const struct gp_de
     if (!e)
         return NULL;
     e->file = strdup(d->file);
-    if (!e->file || describe(e, d, before) != 0) {
+    if (!e->file || !describe(e, d, before)) {
         gp_entry_free(e);
         return NULL;
     }
@@ -162,8 +162,8 @@ static struct gp_entry *new_entry(const struct gp_loading *l, const struct gp_de
 }
 
 /* A second section of the same name in the same file: the same metric on other devices. */
-static int add_variant(const struct gp_loading *l, struct gp_entry *e,
-                       const struct gp_definition *d, struct gp_variant *v)
+static bool add_variant(const struct gp_loading *l, struct gp_entry *e,
+                        const struct gp_definition *d, struct gp_variant *v)
 {
     char what[GP_WHY_SIZE];
     struct gp_variant **end = &e->variants;
@@ -173,29 +173,29 @@ static int add_variant(const struct gp_loading *l, struct gp_entry *e,
                      "line %d defines it already; a second formula needs 'when = cc ...'",
                      (*end)->line);
             complain(l, d, d->line, what);
-            return -1;
+            return false;
         }
     }
     const int unit_line = d->keys[GP_KEY_UNIT].line;
     if (unit_line && strcmp(gp_text_string(&d->keys[GP_KEY_UNIT].text), e->metric.unit) != 0) {
         snprintf(what, sizeof(what), "its unit is '%s' since line %d", e->metric.unit, e->line);
         complain(l, d, unit_line, what);
-        return -1;
+        return false;
     }
     *end = v;
-    return 0;
+    return true;
 }
 
-static int read_default(const struct gp_loading *l, const struct gp_definition *d, int *answer)
+static bool read_default(const struct gp_loading *l, const struct gp_definition *d, int *answer)
 {
     const char *text = gp_text_string(&d->keys[GP_KEY_DEFAULT].text);
     if (!d->keys[GP_KEY_DEFAULT].line)
-        return 0;
+        return true;
     *answer = strcmp(text, "yes") == 0;
     if (*answer || strcmp(text, "no") == 0)
-        return 0;
+        return true;
     complain(l, d, d->keys[GP_KEY_DEFAULT].line, "'default' is yes or no");
-    return -1;
+    return false;
 }
 
 /* Adds a set; one of the same name stands in for an earlier one. */
@@ -261,19 +261,19 @@ void gp_definition_compile(void *user, const struct gp_definition *d)
         return;
     }
     int in_default_set = slot ? (*slot)->metric.in_default_set : 0;
-    if (read_default(l, d, &in_default_set) != 0) {
+    if (!read_default(l, d, &in_default_set)) {
         gp_variant_free(v);
         return;
     }
     if (slot && strcmp((*slot)->file, d->file) == 0) {
-        if (add_variant(l, *slot, d, v) != 0)
+        if (!add_variant(l, *slot, d, v))
             gp_variant_free(v);
         else
             (*slot)->metric.in_default_set = in_default_set;
         return;
     }
     struct gp_entry *e = new_entry(l, d, slot ? &(*slot)->metric : NULL);
-    if (!e || (!slot && gp_metrics_append(l->m, e) != 0)) {
+    if (!e || (!slot && !gp_metrics_append(l->m, e))) {
         complain(l, d, d->line, "out of memory");
         gp_variant_free(v);
         gp_entry_free(e);

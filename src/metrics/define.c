@@ -72,7 +72,7 @@ static struct gp_entry *new_entry(struct gp_metrics *m, struct gp_node *formula,
         v->formula = formula;
         e->variants = v;
         e->height = height;
-        if (gp_metrics_append(m, e) == 0)
+        if (gp_metrics_append(m, e))
             return e;
         gp_entry_free(e);
         return NULL;

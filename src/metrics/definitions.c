@@ -67,22 +67,22 @@ static void finish_section(struct reading *r)
     r->in_section = 0;
 }
 
-static int is_metric_name(const char *name)
+static bool is_metric_name(const char *name)
 {
     if (!isalpha((unsigned char)name[0]) || strstr(name, "__"))
-        return 0;
+        return false;
     for (const char *p = name; *p; p++)
         if (!isalnum((unsigned char)*p) && *p != '_')
-            return 0;
+            return false;
     static const char *const taken[] = {"min", "max", "all", "default"};
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
         if (strcmp(name, taken[i]) == 0)
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 /* `begin` stands behind '['. Returns whether the header is worth showing to inih. */
-static int begin_section(struct reading *r, const char *begin, const char *end)
+static bool begin_section(struct reading *r, const char *begin, const char *end)
 {
     finish_section(r);
     r->in_section = 1;
@@ -92,7 +92,7 @@ static int begin_section(struct reading *r, const char *begin, const char *end)
     if (!close) {
         gp_text_addf(r->problems, "%s:%d: expected ']' after the metric's name\n", r->file,
                      r->line);
-        return 0;
+        return false;
     }
     static const char set[] = "set ";
     r->definition.is_set = close - begin > 4 && memcmp(begin, set, 4) == 0;
@@ -103,7 +103,7 @@ static int begin_section(struct reading *r, const char *begin, const char *end)
     if (length >= sizeof(r->definition.name)) {
         gp_text_addf(r->problems, "%s:%d: a metric's name has at most %zu letters\n", r->file,
                      r->line, sizeof(r->definition.name) - 1);
-        return 0;
+        return false;
     }
     memcpy(r->definition.name, begin, length);
     r->definition.name[length] = '\0';
@@ -112,14 +112,14 @@ static int begin_section(struct reading *r, const char *begin, const char *end)
                      "%s:%d: '%s' is no name for a metric: use letters, digits and single '_', and "
                      "none of min, max, all, default\n",
                      r->file, r->line, r->definition.name);
-        return 0;
+        return false;
     }
     r->refused = 0;
-    return 1;
+    return true;
 }
 
 /* Whether [p, end) is "key = ..." with one of our keys. */
-static int gives_a_key(const char *p, const char *end)
+static bool gives_a_key(const char *p, const char *end)
 {
     for (int k = 0; k < GP_KEY_COUNT; k++) {
         size_t length = strlen(key_names[k]);
@@ -129,9 +129,9 @@ static int gives_a_key(const char *p, const char *end)
         while (q < end && isspace((unsigned char)*q))
             q++;
         if (q < end && *q == '=')
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* Decides what inih gets to see of the line [begin, end), NULL for nothing: inih reports only its
@@ -173,8 +173,8 @@ static const char *end_of_value(const char *begin, const char *end)
     return end;
 }
 
-/* Moves on to the next line worth showing. Returns 0 at the end. */
-static int next_line(struct reading *r)
+/* Moves on to the next line worth showing. Returns true at the end. */
+static bool next_line(struct reading *r)
 {
     while (r->at < r->end) {
         const char *begin = r->at;
@@ -190,10 +190,10 @@ static int next_line(struct reading *r)
         if (begin) {
             r->rest = begin;
             r->rest_end = end_of_value(begin, end);
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* The fgets of inih. */
@@ -324,13 +324,14 @@ static const char *read_cc(const char *p, int *cc_major, int *cc_minor)
     return p && *p == '.' ? read_small_number(p + 1, cc_minor) : p;
 }
 
-int gp_cc_parse(const char *text, int *cc_major, int *cc_minor)
+bool gp_cc_parse(const char *text, int *cc_major, int *cc_minor)
 {
     const char *end = read_cc(text, cc_major, cc_minor);
-    return end && !*end && *cc_major > 0 ? 0 : -1;
+    return end && !*end && *cc_major > 0;
 }
 
-int gp_condition_parse(const char *text, struct gp_condition *condition, char *why, size_t why_size)
+bool gp_condition_parse(const char *text, struct gp_condition *condition, char *why,
+                        size_t why_size)
 {
     static const struct {
         const char *sign;
@@ -345,7 +346,7 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
         p = skip_blanks(p);
         if (condition->count == GP_MOST_CONDITIONS) {
             snprintf(why, why_size, "a condition has at most %d parts", GP_MOST_CONDITIONS);
-            return -1;
+            return false;
         }
         if (strncmp(p, "events", 6) == 0) {
             if (p[6] && !isspace((unsigned char)p[6]))
@@ -372,7 +373,7 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
         }
         condition->terms[condition->count - 1].begins_or = begins_or;
         if (!*p)
-            return 0;
+            return true;
         begins_or = strncmp(p, "or", 2) == 0;
         size_t word = begins_or ? 2 : 3;
         if ((!begins_or && strncmp(p, "and", 3) != 0) || !isspace((unsigned char)p[word]))
@@ -383,7 +384,7 @@ int gp_condition_parse(const char *text, struct gp_condition *condition, char *w
              "'%s' is no condition; write it like 'cc >= 9.0 and cc < 10.0', with < <= > >= ==, "
              "'and', 'or', or 'events'",
              text);
-    return -1;
+    return false;
 }
 
 int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device)

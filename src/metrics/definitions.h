@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 #define GP_MOST_CONDITIONS 8
 
 enum gp_comparison {
@@ -28,13 +30,13 @@ struct gp_condition {
     } terms[GP_MOST_CONDITIONS];
 };
 
-/* Returns 0, or -1 with what would be right in `why`. */
-int gp_condition_parse(const char *text, struct gp_condition *condition, char *why,
-                       size_t why_size);
+/* Returns true, or false with what would be right in `why`. */
+bool gp_condition_parse(const char *text, struct gp_condition *condition, char *why,
+                        size_t why_size);
 int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device);
 
-/* "9.0" into its parts. 0, or -1 when it is no compute capability. */
-int gp_cc_parse(const char *text, int *cc_major, int *cc_minor);
+/* "9.0" into its parts. False when it is no compute capability. */
+bool gp_cc_parse(const char *text, int *cc_major, int *cc_minor);
 
 enum gp_key {
     GP_KEY_UNIT,

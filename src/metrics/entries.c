@@ -36,21 +36,21 @@ const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct g
     return general;
 }
 
-int gp_entry_counts_in_ranges(const struct gp_entry *e)
+bool gp_entry_counts_in_ranges(const struct gp_entry *e)
 {
     for (const struct gp_variant *v = e->variants; v; v = v->next)
         if (v->when.count == 0 && v->counts_in_ranges)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 /* Whether the counters are those of event groups, which present devices no longer have. */
-static int is_for_events(const struct gp_variant *v)
+static bool is_for_events(const struct gp_variant *v)
 {
     for (size_t i = 0; i < v->when.count; i++)
         if (v->when.terms[i].comparison == GP_EVENTS)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 const char *gp_entry_absent(const struct gp_entry *e)
@@ -159,18 +159,18 @@ struct gp_entry *gp_metrics_counter_entry(struct gp_metrics *m, const char *name
     return e;
 }
 
-int gp_metrics_append(struct gp_metrics *m, struct gp_entry *e)
+bool gp_metrics_append(struct gp_metrics *m, struct gp_entry *e)
 {
     if (m->count == m->capacity) {
         size_t capacity = m->capacity ? 2 * m->capacity : 64;
         struct gp_entry **grown = realloc(m->entries, capacity * sizeof(struct gp_entry *));
         if (!grown)
-            return -1;
+            return false;
         m->entries = grown;
         m->capacity = capacity;
     }
     m->entries[m->count++] = e;
-    return 0;
+    return true;
 }
 
 void gp_metrics_drop(struct gp_metrics *m, struct gp_entry **slot)

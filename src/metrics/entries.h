@@ -8,6 +8,8 @@
 #include "metrics/formula.h"
 #include "metrics/metrics.h"
 
+#include <stdbool.h>
+
 /* One section: a formula and the devices it is for. */
 struct gp_variant {
     struct gp_condition when;
@@ -64,7 +66,7 @@ int gp_variant_walk(const struct gp_variant *v, int (*visit)(void *, struct gp_n
 const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct gp_device *device);
 
 /* True where a formula for all devices has counters that event groups do not have. */
-int gp_entry_counts_in_ranges(const struct gp_entry *e);
+bool gp_entry_counts_in_ranges(const struct gp_entry *e);
 
 /* The reason why no present device has a formula, NULL where one has. */
 const char *gp_entry_absent(const struct gp_entry *e);
@@ -82,8 +84,8 @@ void gp_set_entry_free(struct gp_set_entry *s);
 /* A metric that is the counter of that name, kept until the end. NULL when memory runs out. */
 struct gp_entry *gp_metrics_counter_entry(struct gp_metrics *m, const char *name);
 
-/* 0, or -1 when memory runs out. */
-int gp_metrics_append(struct gp_metrics *m, struct gp_entry *e);
+/* true, or false when memory runs out. */
+bool gp_metrics_append(struct gp_metrics *m, struct gp_entry *e);
 
 /* Drops a definition; the one it replaced comes back. */
 void gp_metrics_drop(struct gp_metrics *m, struct gp_entry **slot);

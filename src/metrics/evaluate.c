@@ -46,8 +46,8 @@ struct evaluation {
     unsigned steps;
 };
 
-static int counter_value(const struct evaluation *e, const char *name, double *value, char *why,
-                         size_t why_size)
+static bool counter_value(const struct evaluation *e, const char *name, double *value, char *why,
+                          size_t why_size)
 {
     const struct gp_counter *counters = e->launch->counters, *found = NULL;
     size_t count = e->launch->counter_count;
@@ -61,26 +61,26 @@ static int counter_value(const struct evaluation *e, const char *name, double *v
     const char *reason = "not measured";
     if (found && !found->absent) {
         *value = found->value;
-        return 0;
+        return true;
     }
     if (found)
         reason = found->absent;
     else if (e->launch->skipped)
         reason = e->launch->skipped;
     snprintf(why, why_size, "counter %s: %s", name, reason);
-    return -1;
+    return false;
 }
 
-static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
-                          size_t why_size);
+static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value,
+                           char *why, size_t why_size);
 
-static int operand_value(void *user, const struct gp_node *operand, double *value, char *why,
-                         size_t why_size)
+static bool operand_value(void *user, const struct gp_node *operand, double *value, char *why,
+                          size_t why_size)
 {
     struct evaluation *e = user;
     if (++e->steps > MOST_STEPS) {
         snprintf(why, why_size, "the formula takes more than %d steps", MOST_STEPS);
-        return -1;
+        return false;
     }
     switch (operand->kind) {
     case GP_NODE_COUNTER:
@@ -92,23 +92,23 @@ static int operand_value(void *user, const struct gp_node *operand, double *valu
     }
 }
 
-static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value, char *why,
-                          size_t why_size)
+static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value,
+                           char *why, size_t why_size)
 {
     const struct gp_variant *v = gp_variant_for(e, ev->device);
     if (!v || !v->formula) {
         say_not_defined(e, ev->device, why, why_size);
-        return -1;
+        return false;
     }
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
     double needed = 1;
-    int answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
+    bool answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
     /* Also where there is no value: what is needed may be what is divided by. */
     char why_not[GP_WHY_SIZE];
-    if (v->needs && gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
-        if (answer == 0)
+    if (v->needs && !gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
+        if (answer)
             snprintf(why, why_size, "%s", why_not);
-        return -1;
+        return false;
     }
     if (needed != 0)
         return answer;
@@ -116,30 +116,30 @@ static int evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doubl
     gp_formula_print(v->needs, &text);
     snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
     gp_text_free(&text);
-    return -1;
+    return false;
 }
 
-int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_record *launch, double *value, char *why, size_t why_size)
+bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
+                        const struct gp_record *launch, double *value, char *why, size_t why_size)
 {
     struct evaluation ev = {.device = device, .launch = launch};
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
 }
 
-int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
-                      struct gp_text *out, char *why, size_t why_size)
+bool gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
+                       struct gp_text *out, char *why, size_t why_size)
 {
     const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
     if (!v || !v->formula) {
         say_not_defined(entry_of(metric), device, why, why_size);
-        return -1;
+        return false;
     }
     gp_formula_print(v->formula, out);
     if (v->needs) {
         gp_text_add(out, ", where not 0: ");
         gp_formula_print(v->needs, out);
     }
-    return 0;
+    return true;
 }
 
 const char *gp_metric_source(const struct gp_metric *metric, const struct gp_device *device)

@@ -11,99 +11,99 @@
         double *value, char *why, size_t why_size
 #define UNUSED (void)fact, (void)device, (void)launch, (void)why, (void)why_size
 
-static int known(const struct gp_fact *fact, double found, double *value, char *why,
-                 size_t why_size)
+static bool known(const struct gp_fact *fact, double found, double *value, char *why,
+                  size_t why_size)
 {
     if (found > 0 || (found == 0 && fact->zero_is_known)) {
         *value = found;
-        return 0;
+        return true;
     }
     snprintf(why, why_size, "%s is not known", fact->name);
-    return -1;
+    return false;
 }
 
-static int device_int(PARAMETERS)
+static bool device_int(PARAMETERS)
 {
     (void)launch;
     return known(fact, *(const int *)((const char *)device + fact->offset), value, why, why_size);
 }
 
-static int device_size(PARAMETERS)
+static bool device_size(PARAMETERS)
 {
     (void)launch;
     return known(fact, (double)*(const size_t *)((const char *)device + fact->offset), value, why,
                  why_size);
 }
 
-static int launch_unsigned(PARAMETERS)
+static bool launch_unsigned(PARAMETERS)
 {
     (void)device;
     return known(fact, *(const unsigned *)((const char *)launch + fact->offset), value, why,
                  why_size);
 }
 
-static int compute_capability(PARAMETERS)
+static bool compute_capability(PARAMETERS)
 {
     (void)launch;
     return known(fact, device->cc_major + device->cc_minor / 10.0, value, why, why_size);
 }
 
-static int max_warps_per_sm(PARAMETERS)
+static bool max_warps_per_sm(PARAMETERS)
 {
     (void)launch;
     return known(fact, device->warp_size > 0 ? device->max_threads_per_sm / device->warp_size : 0,
                  value, why, why_size);
 }
 
-static int peak_flops_sp(PARAMETERS)
+static bool peak_flops_sp(PARAMETERS)
 {
     UNUSED;
     return gp_peak_flops(device, GP_SINGLE, value, why, why_size);
 }
 
-static int peak_flops_dp(PARAMETERS)
+static bool peak_flops_dp(PARAMETERS)
 {
     UNUSED;
     return gp_peak_flops(device, GP_DOUBLE, value, why, why_size);
 }
 
-static int peak_flops_hp(PARAMETERS)
+static bool peak_flops_hp(PARAMETERS)
 {
     UNUSED;
     return gp_peak_flops(device, GP_HALF, value, why, why_size);
 }
 
-static int peak_tensor_fp16(PARAMETERS)
+static bool peak_tensor_fp16(PARAMETERS)
 {
     UNUSED;
     return gp_peak_tensor(device, GP_TENSOR_FP16, value, why, why_size);
 }
 
-static int peak_tensor_tf32(PARAMETERS)
+static bool peak_tensor_tf32(PARAMETERS)
 {
     UNUSED;
     return gp_peak_tensor(device, GP_TENSOR_TF32, value, why, why_size);
 }
 
-static int peak_tensor_fp64(PARAMETERS)
+static bool peak_tensor_fp64(PARAMETERS)
 {
     UNUSED;
     return gp_peak_tensor(device, GP_TENSOR_FP64, value, why, why_size);
 }
 
-static int peak_tensor_fp8(PARAMETERS)
+static bool peak_tensor_fp8(PARAMETERS)
 {
     UNUSED;
     return gp_peak_tensor(device, GP_TENSOR_FP8, value, why, why_size);
 }
 
-static int peak_tensor_fp4(PARAMETERS)
+static bool peak_tensor_fp4(PARAMETERS)
 {
     UNUSED;
     return gp_peak_tensor(device, GP_TENSOR_FP4, value, why, why_size);
 }
 
-static int peak_dram(PARAMETERS)
+static bool peak_dram(PARAMETERS)
 {
     UNUSED;
     return gp_peak_dram(device, value, why, why_size);
@@ -122,60 +122,60 @@ static double warps_per_block_of(const struct gp_device *device, const struct gp
     return (double)((threads + (uint64_t)device->warp_size - 1) / (uint64_t)device->warp_size);
 }
 
-static int blocks(PARAMETERS)
+static bool blocks(PARAMETERS)
 {
     (void)device;
     return known(fact, volume(launch->grid), value, why, why_size);
 }
 
-static int threads_per_block(PARAMETERS)
+static bool threads_per_block(PARAMETERS)
 {
     (void)device;
     return known(fact, volume(launch->block), value, why, why_size);
 }
 
-static int threads(PARAMETERS)
+static bool threads(PARAMETERS)
 {
     (void)device;
     return known(fact, volume(launch->grid) * volume(launch->block), value, why, why_size);
 }
 
-static int warps_per_block(PARAMETERS)
+static bool warps_per_block(PARAMETERS)
 {
     return known(fact, warps_per_block_of(device, launch), value, why, why_size);
 }
 
-static int warps(PARAMETERS)
+static bool warps(PARAMETERS)
 {
     return known(fact, warps_per_block_of(device, launch) * volume(launch->grid), value, why,
                  why_size);
 }
 
-static int shared_bytes(PARAMETERS)
+static bool shared_bytes(PARAMETERS)
 {
     (void)device;
     return known(fact, (double)launch->shared_static + launch->shared_dynamic, value, why,
                  why_size);
 }
 
-static int theoretical_occupancy(PARAMETERS)
+static bool theoretical_occupancy(PARAMETERS)
 {
     UNUSED;
     struct gp_occupancy o;
-    if (gp_occupancy_of(device, launch, &o, why, why_size) != 0)
-        return -1;
+    if (!gp_occupancy_of(device, launch, &o, why, why_size))
+        return false;
     *value = o.ratio;
-    return 0;
+    return true;
 }
 
-static int blocks_per_sm(PARAMETERS)
+static bool blocks_per_sm(PARAMETERS)
 {
     UNUSED;
     struct gp_occupancy o;
-    if (gp_occupancy_of(device, launch, &o, why, why_size) != 0)
-        return -1;
+    if (!gp_occupancy_of(device, launch, &o, why, why_size))
+        return false;
     *value = o.blocks_per_sm;
-    return 0;
+    return true;
 }
 
 #define DEVICE_INT(field, help)                                                  \

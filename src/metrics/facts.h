@@ -4,12 +4,14 @@
 
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 struct gp_fact {
     const char *name; /* "device.sm_count" */
     const char *help;
     /* Returns 0, or -1 with the reason in `why`. */
-    int (*get)(const struct gp_fact *fact, const struct gp_device *device,
-               const struct gp_record *launch, double *value, char *why, size_t why_size);
+    bool (*get)(const struct gp_fact *fact, const struct gp_device *device,
+                const struct gp_record *launch, double *value, char *why, size_t why_size);
     size_t offset; /* of a plain field */
     int zero_is_known;
 };

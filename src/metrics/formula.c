@@ -47,24 +47,24 @@ static void skip_blanks(struct parser *p)
         p->at++;
 }
 
-static int accept(struct parser *p, char c)
+static bool accept(struct parser *p, char c)
 {
     skip_blanks(p);
     if (*p->at != c)
-        return 0;
+        return false;
     p->at++;
-    return 1;
+    return true;
 }
 
-static int expect(struct parser *p, char c, const char *where)
+static bool expect(struct parser *p, char c, const char *where)
 {
     if (accept(p, c))
-        return 1;
+        return true;
     if (*p->at)
         fail(p, "expected '%c' %s, found '%.12s'", c, where, p->at);
     else
         fail(p, "expected '%c' %s, the formula ends here", c, where);
-    return 0;
+    return false;
 }
 
 static struct gp_node *new_node(struct parser *p, enum gp_node_kind kind)
@@ -99,12 +99,12 @@ static struct gp_node *join(struct parser *p, enum gp_node_kind kind, struct gp_
     return node;
 }
 
-static int is_name_start(char c)
+static bool is_name_start(char c)
 {
     return isalpha((unsigned char)c) || c == '_';
 }
 
-static int is_name_part(char c)
+static bool is_name_part(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
@@ -393,14 +393,14 @@ static void say_division_by_zero(const struct gp_node *denominator, char *why, s
     gp_text_free(&text);
 }
 
-int gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *operands,
-                        double *value, char *why, size_t why_size)
+bool gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *operands,
+                         double *value, char *why, size_t why_size)
 {
     double left = 0, right = 0;
-    if (node->left && gp_formula_evaluate(node->left, operands, &left, why, why_size) != 0)
-        return -1;
-    if (node->right && gp_formula_evaluate(node->right, operands, &right, why, why_size) != 0)
-        return -1;
+    if (node->left && !gp_formula_evaluate(node->left, operands, &left, why, why_size))
+        return false;
+    if (node->right && !gp_formula_evaluate(node->right, operands, &right, why, why_size))
+        return false;
 
     switch (node->kind) {
     case GP_NODE_NUMBER:
@@ -409,8 +409,8 @@ int gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *op
     case GP_NODE_COUNTER:
     case GP_NODE_FACT:
     case GP_NODE_METRIC:
-        if (operands->value_of(operands->user, node, value, why, why_size) != 0)
-            return -1;
+        if (!operands->value_of(operands->user, node, value, why, why_size))
+            return false;
         break;
     case GP_NODE_NEGATE:
         *value = -left;
@@ -427,7 +427,7 @@ int gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *op
     case GP_NODE_DIVIDE:
         if (right == 0) {
             say_division_by_zero(node->right, why, why_size);
-            return -1;
+            return false;
         }
         *value = left / right;
         break;
@@ -439,9 +439,9 @@ int gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *op
         break;
     }
     if (isfinite(*value))
-        return 0;
+        return true;
     snprintf(why, why_size, "the result is no finite number");
-    return -1;
+    return false;
 }
 
 int gp_formula_walk(struct gp_node *node, int (*visit)(void *, struct gp_node *), void *user)

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "metrics/facts.h"
 
+#include <stdbool.h>
+
 enum gp_node_kind {
     GP_NODE_NUMBER,
     GP_NODE_COUNTER,
@@ -45,14 +47,14 @@ void gp_formula_print(const struct gp_node *node, struct gp_text *out);
  * reason in `why`. */
 struct gp_operands {
     void *user;
-    int (*value_of)(void *user, const struct gp_node *operand, double *value, char *why,
-                    size_t why_size);
+    bool (*value_of)(void *user, const struct gp_node *operand, double *value, char *why,
+                     size_t why_size);
 };
 
-/* Returns 0, or -1 with the reason in `why`: an operand is missing, a division by zero, a result
- * that is no finite number. */
-int gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *operands,
-                        double *value, char *why, size_t why_size);
+/* Returns true, or false with the reason in `why`: an operand is missing, a division by zero, a
+ * result that is no finite number. */
+bool gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *operands,
+                         double *value, char *why, size_t why_size);
 
 /* Calls visit for every operand; anything but 0 ends the walk and is returned. */
 int gp_formula_walk(struct gp_node *node, int (*visit)(void *user, struct gp_node *operand),

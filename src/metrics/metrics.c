@@ -10,7 +10,7 @@
 static struct gp_metrics *finish(struct gp_metrics *m, struct gp_text *problems)
 {
     gp_metrics_resolve(m, problems);
-    if (gp_metrics_select(m, NULL, problems) == 0)
+    if (gp_metrics_select(m, NULL, problems))
         return m;
     gp_metrics_close(m);
     return NULL;

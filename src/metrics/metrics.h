@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 #define GP_WHY_SIZE 256 /* room for a reason; longer ones are cut */
 
 struct gp_metrics; /* all definitions and which of them are selected */
@@ -65,33 +67,33 @@ const char *gp_metric_absent(const struct gp_metric *metric);
 /* Selects "a,b,c" in that order: metrics, sets, counters by their own names (they have "__" in
  * them); "default" (also NULL and "") is the default set, "all" every metric but nvprof's events. A
  * name that is unknown, or of which no device has an equivalent, adds one line to `problems`,
- * leaves the selection as it was and makes the answer -1. Whether a device has a counter is not
+ * leaves the selection as it was and makes the answer false. Whether a device has a counter is not
  * checked. */
-int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems);
+bool gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems);
 size_t gp_metrics_selected_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i);
 
 /* The counters that the selection needs on this device, each once. *names is one allocation, to be
  * freed by the caller; the strings belong to `m`. Recording these very pointers in struct
- * gp_counter makes evaluation quicker. Returns 0, or -1 when memory runs out. */
-int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
-                        const char ***names, size_t *count);
+ * gp_counter makes evaluation quicker. Returns true, or false when memory runs out. */
+bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
+                         const char ***names, size_t *count);
 
 /* The definitions' own copy of a counter's name, NULL where no formula has it. */
 const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name);
 
-/* Computes a metric of one launch. Returns 0 with *value, or -1 with the reason in `why`. */
-int gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_record *launch, double *value, char *why, size_t why_size);
+/* Computes a metric of one launch. Returns true with *value, or -1 with the reason in `why`. */
+bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
+                        const struct gp_record *launch, double *value, char *why, size_t why_size);
 
 /* Appends the formula used on this device, printed back from what is computed, and what it needs.
- * Returns -1 with the reason in `why` where the metric has none for that compute capability. */
-int gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
-                      struct gp_text *out, char *why, size_t why_size);
+ * Returns false with the reason in `why` where the metric has none for that compute capability. */
+bool gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
+                       struct gp_text *out, char *why, size_t why_size);
 
 /* The counters of one metric on this device, in the same form as gp_metrics_counters. */
-int gp_metric_counters(const struct gp_metrics *m, const struct gp_metric *metric,
-                       const struct gp_device *device, const char ***names, size_t *count);
+bool gp_metric_counters(const struct gp_metrics *m, const struct gp_metric *metric,
+                        const struct gp_device *device, const char ***names, size_t *count);
 
 /* Where the formula used on this device comes from. */
 const char *gp_metric_source(const struct gp_metric *metric, const struct gp_device *device);

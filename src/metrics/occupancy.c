@@ -64,24 +64,24 @@ static const char *missing_fact(const struct gp_device *d, const struct gp_recor
 #define MOST_SHARED ((size_t)1 << 24)
 
 /* A profile may say anything. */
-static int is_some_gpu(const struct gp_device *d, const struct gp_record *l)
+static bool is_some_gpu(const struct gp_device *d, const struct gp_record *l)
 {
     for (int i = 0; i < 3; i++)
         if (l->block[i] > MOST_THREADS)
-            return 0;
+            return false;
     return (uint64_t)l->block[0] * l->block[1] * l->block[2] <= MOST_THREADS &&
            l->registers <= MOST_REGISTERS && d->warp_size <= MOST_WARP_SIZE &&
            d->reserved_shared_per_block <= MOST_SHARED && l->shared_static <= MOST_SHARED &&
            l->shared_dynamic <= MOST_SHARED;
 }
 
-int gp_occupancy_of(const struct gp_device *d, const struct gp_record *l, struct gp_occupancy *o,
-                    char *why, size_t why_size)
+bool gp_occupancy_of(const struct gp_device *d, const struct gp_record *l, struct gp_occupancy *o,
+                     char *why, size_t why_size)
 {
     const char *missing = missing_fact(d, l);
     if (missing) {
         snprintf(why, why_size, "%s is not known", missing);
-        return -1;
+        return false;
     }
     const cudaOccDeviceProp properties = {
         .computeMajor = d->cc_major,
@@ -124,12 +124,12 @@ int gp_occupancy_of(const struct gp_device *d, const struct gp_record *l, struct
     if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE) {
         snprintf(why, why_size, "cuda_occupancy.h does not know compute capability %d.%d",
                  d->cc_major, d->cc_minor);
-        return -1;
+        return false;
     }
     int blocks = result.activeBlocksPerMultiprocessor;
     if (error != CUDA_OCC_SUCCESS || blocks <= 0) {
         snprintf(why, why_size, "cuda_occupancy.h finds no room for this block on the device");
-        return -1;
+        return false;
     }
     unsigned factors = result.limitingFactors;
     if (d->max_blocks_per_sm > 0 && blocks > d->max_blocks_per_sm) {
@@ -148,5 +148,5 @@ int gp_occupancy_of(const struct gp_device *d, const struct gp_record *l, struct
                        ? d->max_blocks_per_sm
                        : result.blockLimitBlocks;
     name_limiters(factors, o->limiter, sizeof(o->limiter));
-    return 0;
+    return true;
 }

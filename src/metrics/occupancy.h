@@ -5,6 +5,8 @@
 
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 struct gp_occupancy {
     int blocks_per_sm;
     int warps_per_sm, max_warps_per_sm;
@@ -14,9 +16,9 @@ struct gp_occupancy {
     int by_warps, by_registers, by_shared, by_blocks;
 };
 
-/* Returns 0, or -1 with the reason in `why` (a fact is not known, or cuda_occupancy.h does not know
- * the device's compute capability). */
-int gp_occupancy_of(const struct gp_device *device, const struct gp_record *launch,
-                    struct gp_occupancy *occupancy, char *why, size_t why_size);
+/* Returns true, or false with the reason in `why` (a fact is not known, or cuda_occupancy.h does
+ * not know the device's compute capability). */
+bool gp_occupancy_of(const struct gp_device *device, const struct gp_record *launch,
+                     struct gp_occupancy *occupancy, char *why, size_t why_size);
 
 #endif

@@ -38,23 +38,23 @@ static double results_of_an_sm(const struct gp_device *d, enum gp_precision prec
     return 0;
 }
 
-int gp_peak_flops(const struct gp_device *d, enum gp_precision precision, double *value, char *why,
-                  size_t why_size)
+bool gp_peak_flops(const struct gp_device *d, enum gp_precision precision, double *value, char *why,
+                   size_t why_size)
 {
     static const char *const names[] = {"half", "single", "double"};
     double results = results_of_an_sm(d, precision);
     if (results <= 0) {
         snprintf(why, why_size, "the %s precision peak of compute capability %d.%d is not known",
                  names[precision], d->cc_major, d->cc_minor);
-        return -1;
+        return false;
     }
     if (d->sm_count <= 0 || d->clock_khz <= 0) {
         snprintf(why, why_size, "device.%s is not known",
                  d->sm_count <= 0 ? "sm_count" : "clock_khz");
-        return -1;
+        return false;
     }
     *value = d->sm_count * results * 2 * (d->clock_khz * 1e3);
-    return 0;
+    return true;
 }
 
 /* Operations per clock cycle and SM of the tensor cores, an FMA being two: what NVIDIA's
@@ -75,8 +75,8 @@ static const struct {
     {12, 0, {1024, 512, 4, 2048, 4096}},
 };
 
-int gp_peak_tensor(const struct gp_device *d, enum gp_tensor_numbers numbers, double *value,
-                   char *why, size_t why_size)
+bool gp_peak_tensor(const struct gp_device *d, enum gp_tensor_numbers numbers, double *value,
+                    char *why, size_t why_size)
 {
     static const char *const names[] = {"FP16", "TF32", "FP64", "FP8", "FP4"};
     int ops = 0;
@@ -87,25 +87,25 @@ int gp_peak_tensor(const struct gp_device *d, enum gp_tensor_numbers numbers, do
         snprintf(why, why_size,
                  "the %s peak of the tensor cores of compute capability %d.%d is not known",
                  names[numbers], d->cc_major, d->cc_minor);
-        return -1;
+        return false;
     }
     if (d->sm_count <= 0 || d->clock_khz <= 0) {
         snprintf(why, why_size, "device.%s is not known",
                  d->sm_count <= 0 ? "sm_count" : "clock_khz");
-        return -1;
+        return false;
     }
     *value = (double)d->sm_count * ops * (d->clock_khz * 1e3);
-    return 0;
+    return true;
 }
 
-int gp_peak_dram(const struct gp_device *d, double *value, char *why, size_t why_size)
+bool gp_peak_dram(const struct gp_device *d, double *value, char *why, size_t why_size)
 {
     if (d->memory_bus_bits <= 0 || d->memory_clock_khz <= 0) {
         snprintf(why, why_size, "device.%s is not known",
                  d->memory_bus_bits <= 0 ? "memory_bus_bits" : "memory_clock_khz");
-        return -1;
+        return false;
     }
     /* Two transfers a clock cycle, eight bits a byte. */
     *value = 2.0 * d->memory_bus_bits * (d->memory_clock_khz * 1e3) / 8;
-    return 0;
+    return true;
 }

@@ -4,12 +4,15 @@
 
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 enum gp_precision { GP_HALF, GP_SINGLE, GP_DOUBLE };
 
 /* Floating-point operations per second outside the tensor cores, an FMA being two, at the clock the
- * driver calls the device's own (its boost clock). Returns 0, or -1 with the reason in `why`. */
-int gp_peak_flops(const struct gp_device *device, enum gp_precision precision, double *value,
-                  char *why, size_t why_size);
+ * driver calls the device's own (its boost clock). Returns true, or false with the reason in `why`.
+ */
+bool gp_peak_flops(const struct gp_device *device, enum gp_precision precision, double *value,
+                   char *why, size_t why_size);
 
 /* The same of the tensor cores, for dense matrices; BF16 is as FP16. */
 enum gp_tensor_numbers {
@@ -19,10 +22,10 @@ enum gp_tensor_numbers {
     GP_TENSOR_FP8,
     GP_TENSOR_FP4
 };
-int gp_peak_tensor(const struct gp_device *device, enum gp_tensor_numbers numbers, double *value,
-                   char *why, size_t why_size);
+bool gp_peak_tensor(const struct gp_device *device, enum gp_tensor_numbers numbers, double *value,
+                    char *why, size_t why_size);
 
 /* Bytes per second between the device and its memory, both directions together. */
-int gp_peak_dram(const struct gp_device *device, double *value, char *why, size_t why_size);
+bool gp_peak_dram(const struct gp_device *device, double *value, char *why, size_t why_size);
 
 #endif

@@ -109,7 +109,7 @@ static unsigned add_fact(struct gp_program *p, const struct gp_fact *fact)
     double value = NAN;
     if (strncmp(fact->name, "device.", 7) != 0)
         return add_leaf(p, FACT, fact, NAN);
-    if (fact->get(fact, p->device, &no_launch, &value, why, sizeof(why)) != 0)
+    if (!fact->get(fact, p->device, &no_launch, &value, why, sizeof(why)))
         value = NAN;
     return add_leaf(p, NUMBER, fact, value);
 }
@@ -274,7 +274,7 @@ static double value_of_fact(const struct gp_fact *fact, const struct gp_device *
 {
     double value;
     char why[GP_WHY_SIZE];
-    return fact->get(fact, device, launch, &value, why, sizeof(why)) == 0 ? value : NAN;
+    return fact->get(fact, device, launch, &value, why, sizeof(why)) ? value : NAN;
 }
 
 /* The step has no value: because another one has none, or by itself. */

@@ -1,7 +1,6 @@
 /* The selected metrics of a device as one list of steps, so that a launch's values are computed
  * quickly: what several metrics are made of is one step, and what only depends on the device is
- * computed once. Owns the steps; calls its neighbours entries, formula and facts. One thread at a
- * time. */
+ * computed once. Owns the steps. One thread at a time. */
 #ifndef GPUPROF_METRICS_PROGRAM_H
 #define GPUPROF_METRICS_PROGRAM_H
 

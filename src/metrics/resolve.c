@@ -27,7 +27,7 @@ static int find_unbound(void *user, struct gp_node *operand)
 }
 
 /* Drops a definition when it names a metric which is not there. Returns whether it did. */
-static int drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *problems)
+static bool drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *problems)
 {
     for (struct gp_variant *v = m->entries[i]->variants; v; v = v->next) {
         if (gp_variant_walk(v, bind_metric, m) == 0)
@@ -40,22 +40,22 @@ static int drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *prob
             gp_metrics_add_nearest(m, unbound->name, problems);
         gp_text_add(problems, " (a counter's name has '__' in it)\n");
         gp_metrics_drop(m, &m->entries[i]);
-        return 1;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 /* Drops definitions that name a metric which is not there, in both directions: one that is dropped
  * leaves others without theirs, most often its neighbours. Returns whether any was. */
-static int drop_dangling(struct gp_metrics *m, struct gp_text *problems)
+static bool drop_dangling(struct gp_metrics *m, struct gp_text *problems)
 {
-    int dropped = 0;
+    bool dropped = false;
     for (size_t i = 0; i < m->count; i++)
         while (i < m->count && drop_if_dangling(m, i, problems))
-            dropped = 1;
+            dropped = true;
     for (size_t i = m->count; i-- > 0;)
         while (i < m->count && drop_if_dangling(m, i, problems))
-            dropped = 1;
+            dropped = true;
     return dropped;
 }
 
@@ -109,7 +109,7 @@ static int search_cycle(struct cycle_search *s, struct gp_entry *e)
 
 /* Drops one definition that leads back to itself. Returns whether it did. The user's own is dropped
  * before a shipped one. */
-static int drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
+static bool drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
 {
     for (size_t i = 0; i < m->count; i++)
         m->entries[i]->height = 0;
@@ -132,20 +132,20 @@ static int drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
             gp_text_addf(problems, "%s\n", s.path[s.begin]->metric.name);
         }
         gp_metrics_drop(m, gp_metrics_slot(m, culprit->metric.name));
-        return 1;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 /* True when all that a set names is there; a counter is taken at its word. */
-static int set_is_whole(const struct gp_metrics *m, const struct gp_set_entry *s,
-                        struct gp_text *problems)
+static bool set_is_whole(const struct gp_metrics *m, const struct gp_set_entry *s,
+                         struct gp_text *problems)
 {
     for (const char *p = s->set.metrics;;) {
         p += strspn(p, ", \t\n");
         size_t length = strcspn(p, ", \t\n");
         if (length == 0)
-            return 1;
+            return true;
         char name[128];
         snprintf(name, sizeof(name), "%.*s", (int)length, p);
         p += length;
@@ -157,7 +157,7 @@ static int set_is_whole(const struct gp_metrics *m, const struct gp_set_entry *s
                      s->set.name, name);
         gp_metrics_add_nearest(m, name, problems);
         gp_text_add(problems, "\n");
-        return 0;
+        return false;
     }
 }
 

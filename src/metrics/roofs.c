@@ -17,7 +17,7 @@ static double flops(const struct gp_device *d, enum gp_precision precision)
 {
     char why[WHY_SIZE];
     double value;
-    return gp_peak_flops(d, precision, &value, why, sizeof(why)) == 0 ? value : NAN;
+    return gp_peak_flops(d, precision, &value, why, sizeof(why)) ? value : NAN;
 }
 
 static double fp64(const struct gp_device *d)
@@ -39,14 +39,14 @@ static double tensor(const struct gp_device *d)
 {
     char why[WHY_SIZE];
     double value;
-    return gp_peak_tensor(d, GP_TENSOR_FP16, &value, why, sizeof(why)) == 0 ? value : NAN;
+    return gp_peak_tensor(d, GP_TENSOR_FP16, &value, why, sizeof(why)) ? value : NAN;
 }
 
 static double dram(const struct gp_device *d)
 {
     char why[WHY_SIZE];
     double value;
-    return gp_peak_dram(d, &value, why, sizeof(why)) == 0 ? value : NAN;
+    return gp_peak_dram(d, &value, why, sizeof(why)) ? value : NAN;
 }
 
 /* Bytes that L1 gives an SM per clock cycle: NVIDIA's white papers on GV100, TU102, GA100, GA102

@@ -133,13 +133,13 @@ static size_t room_for(const struct gp_metrics *m, const char *list)
     return m->count + words + 1;
 }
 
-int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems)
+bool gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems)
 {
     const char *text = list && *list ? list : "default";
     struct selection s = {.entries = calloc(room_for(m, text), sizeof(struct gp_entry *))};
     if (!s.entries) {
         gp_text_add(problems, "out of memory while selecting metrics\n");
-        return -1;
+        return false;
     }
     int answer = select_list(m, &s, text, 0, problems);
     if (answer == 0 && list && *list && s.count == 0) {
@@ -148,12 +148,12 @@ int gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *pr
     }
     if (answer != 0) {
         free(s.entries);
-        return -1;
+        return false;
     }
     free(m->selected);
     m->selected = s.entries;
     m->selected_count = s.count;
-    return 0;
+    return true;
 }
 
 struct gathering {
@@ -185,35 +185,35 @@ static int gather_entry(struct gathering *g, const struct gp_entry *e)
     return v ? gp_variant_walk(v, gather_operand, g) : 0;
 }
 
-static int begin_gathering(struct gathering *g, const struct gp_metrics *m,
-                           const struct gp_device *device)
+static bool begin_gathering(struct gathering *g, const struct gp_metrics *m,
+                            const struct gp_device *device)
 {
     *g = (struct gathering){.device = device, .capacity = HASH_COUNT(m->counters)};
     g->names = calloc(g->capacity + 1, sizeof(const char *));
-    return g->names ? 0 : -1;
+    return g->names != NULL;
 }
 
-int gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
-                        const char ***names, size_t *count)
+bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
+                         const char ***names, size_t *count)
 {
     struct gathering g;
-    if (begin_gathering(&g, m, device) != 0)
-        return -1;
+    if (!begin_gathering(&g, m, device))
+        return false;
     for (size_t i = 0; i < m->selected_count; i++)
         gather_entry(&g, m->selected[i]);
     *names = g.names;
     *count = g.count;
-    return 0;
+    return true;
 }
 
-int gp_metric_counters(const struct gp_metrics *m, const struct gp_metric *metric,
-                       const struct gp_device *device, const char ***names, size_t *count)
+bool gp_metric_counters(const struct gp_metrics *m, const struct gp_metric *metric,
+                        const struct gp_device *device, const char ***names, size_t *count)
 {
     struct gathering g;
-    if (begin_gathering(&g, m, device) != 0)
-        return -1;
+    if (!begin_gathering(&g, m, device))
+        return false;
     gather_entry(&g, (const struct gp_entry *)metric);
     *names = g.names;
     *count = g.count;
-    return 0;
+    return true;
 }

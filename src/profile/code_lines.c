@@ -64,7 +64,7 @@ static json_t *row_of(const struct gp_code_counts *counts, const struct gp_instr
     return row;
 }
 
-int gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *counts)
+bool gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *counts)
 {
     json_t *line = json_object(), *rows = json_array();
     bool ok = line && rows;
@@ -82,7 +82,7 @@ int gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *coun
     return gp_writer_line(w, INSTRUCTIONS, NULL);
 }
 
-int gp_write_cubin(struct gp_writer *w, const struct gp_cubin_image *cubin)
+bool gp_write_cubin(struct gp_writer *w, const struct gp_cubin_image *cubin)
 {
     size_t bound = ZSTD_compressBound(cubin->size);
     void *packed = malloc(bound);

@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Write one line. 0, or -1 when writing has stopped. */
-int gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *counts);
-int gp_write_cubin(struct gp_writer *w, const struct gp_cubin_image *cubin);
+/* Write one line. False when writing has stopped. */
+bool gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *counts);
+bool gp_write_cubin(struct gp_writer *w, const struct gp_cubin_image *cubin);
 
 /* What is made of such a line; it lives until the call returns. */
 struct gp_code_visitor {

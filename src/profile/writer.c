@@ -30,27 +30,27 @@ struct gp_writer {
     struct gp_text lines, body; /* scratch: what is to be written; what is said once */
 };
 
-static int stop(struct gp_writer *w, int error)
+static bool stop(struct gp_writer *w, int error)
 {
     w->stopped = 1;
     const char *why = error == EBADF    ? "the program has closed its descriptor"
                       : error == EAGAIN ? "who reads it does not read on"
                                         : strerror(error);
     gp_say("%s: %s; nothing more is recorded in this profile", w->path, why);
-    return -1;
+    return false;
 }
 
 /* Writes the lines that were made. */
-static int write_lines(struct gp_writer *w, bool complete)
+static bool write_lines(struct gp_writer *w, bool complete)
 {
     bool failed = !complete || w->lines.failed;
     int error = failed ? ENOMEM : gp_sink_write(&w->sink, w->lines.data, w->lines.length);
     gp_text_clear(&w->lines);
-    return error ? stop(w, error) : 0;
+    return error ? stop(w, error) : true;
 }
 
 /* Writes the line and frees it. */
-static int write_object(struct gp_writer *w, struct gp_object *line)
+static bool write_object(struct gp_writer *w, struct gp_object *line)
 {
     bool complete = gp_object_finish(line, &w->lines);
     gp_text_add(&w->lines, "\n");
@@ -97,8 +97,8 @@ static void put_columns(struct gp_object *line)
     gp_object_put(line, line->object, "columns", columns);
 }
 
-static int write_header(struct gp_writer *w, const char *const *command,
-                        const struct gp_settings *settings)
+static bool write_header(struct gp_writer *w, const char *const *command,
+                         const struct gp_settings *settings)
 {
     char host[256] = "", when[64] = "";
     if (gethostname(host, sizeof(host) - 1) != 0)
@@ -165,7 +165,7 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
         gp_writer_close(w);
         return NULL;
     }
-    if (write_header(w, command, settings) != 0) {
+    if (!write_header(w, command, settings)) {
         snprintf(why, why_size, "%s: cannot be written", path);
         gp_writer_close(w);
         return NULL;
@@ -178,15 +178,15 @@ const char *gp_writer_path(const struct gp_writer *w)
     return w->stopped ? NULL : w->path;
 }
 
-int gp_writer_device(struct gp_writer *w, const struct gp_device *device)
+bool gp_writer_device(struct gp_writer *w, const struct gp_device *device)
 {
     if (w->stopped)
-        return -1;
+        return false;
     uint64_t bit = device->ordinal >= 0 && device->ordinal < GP_MAX_DEVICES
                        ? (uint64_t)1 << device->ordinal
                        : 0;
     if (w->devices_written & bit)
-        return 0;
+        return true;
     w->devices_written |= bit;
     struct gp_object line = gp_object_new("device");
     gp_object_put_fields(&line, gp_device_fields, gp_device_field_count, GP_FIELDS_ALL, device);
@@ -329,10 +329,10 @@ static void forget_when_full(struct gp_writer *w)
     gp_text_add(&w->lines, "{\"type\":\"forget\"}\n");
 }
 
-static int write_launch(struct gp_writer *w, const char *type, const struct gp_record *launch)
+static bool write_launch(struct gp_writer *w, const char *type, const struct gp_record *launch)
 {
     if (w->stopped)
-        return -1;
+        return false;
     bool shares = false;
     for (size_t i = 0; i < launch->counter_count; i++)
         shares |= is_shared(&launch->counters[i]);
@@ -352,35 +352,35 @@ static int write_launch(struct gp_writer *w, const char *type, const struct gp_r
     return write_lines(w, complete);
 }
 
-int gp_writer_launch(struct gp_writer *w, const struct gp_record *launch)
+bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch)
 {
     return write_launch(w, "launch", launch);
 }
 
-int gp_writer_early(struct gp_writer *w, const struct gp_record *launch)
+bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch)
 {
     return write_launch(w, "early", launch);
 }
 
-int gp_writer_count(struct gp_writer *w, const struct gp_count *count)
+bool gp_writer_count(struct gp_writer *w, const struct gp_count *count)
 {
     if (w->stopped)
-        return -1;
+        return false;
     struct gp_object line = gp_object_new("count");
     gp_object_put_fields(&line, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
     return write_object(w, &line);
 }
 
-int gp_writer_end(struct gp_writer *w, const struct gp_end *end)
+bool gp_writer_end(struct gp_writer *w, const struct gp_end *end)
 {
     if (w->stopped)
-        return -1;
+        return false;
     struct gp_object line = gp_object_new("end");
     gp_object_put_fields(&line, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
     return write_object(w, &line);
 }
 
-int gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields)
+bool gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields)
 {
     struct gp_object line = gp_object_new(type);
     if (!fields || json_object_update(line.object, fields) != 0)
@@ -389,7 +389,7 @@ int gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields)
     if (!w->stopped)
         return write_object(w, &line);
     json_decref(line.object);
-    return -1;
+    return false;
 }
 
 void gp_writer_finish(struct gp_writer *w)

@@ -7,6 +7,8 @@
 
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 #define GP_PROFILE_FORMAT 2
 
 struct gp_writer;
@@ -23,31 +25,33 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
 /* The profile's name; NULL when writing has stopped. */
 const char *gp_writer_path(const struct gp_writer *w);
 
-/* Writes a device's facts; a device already written is skipped. 0, or -1 when writing has stopped.
+/* Writes a device's facts; a device already written is skipped. False when writing has stopped.
  */
-int gp_writer_device(struct gp_writer *w, const struct gp_device *device);
+bool gp_writer_device(struct gp_writer *w, const struct gp_device *device);
 
 /* Writes one launch. A value that is no finite number is written as absent. When the file can take
  * no more (disk full, limit on file size, a reader who does not read for a second) or is ours no
- * more (the program closed it) one message says so and nothing is written from then on. 0 or -1. */
-int gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
+ * more (the program closed it) one message says so and nothing is written from then on. False as
+ * above. */
+bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes what is known of a launch of which not all counters could be read yet, in case the process
  * ends before it is written in full: gp_writer_launch of the same index, once, not much later. At
- * most GP_MAX_EARLY may be waiting for that. 0 or -1. */
+ * most GP_MAX_EARLY may be waiting for that. False as above. */
 #define GP_MAX_EARLY 1024
-int gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
+bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 
-/* Writes how often a kernel was launched. 0, or -1 when writing has stopped. */
-int gp_writer_count(struct gp_writer *w, const struct gp_count *count);
+/* Writes how often a kernel was launched. False when writing has stopped. */
+bool gp_writer_count(struct gp_writer *w, const struct gp_count *count);
 
-/* Writes what is known at the end of the process. 0, or -1 when writing has stopped. */
-int gp_writer_end(struct gp_writer *w, const struct gp_end *end);
+/* Writes what is known at the end of the process. False when writing has stopped. */
+bool gp_writer_end(struct gp_writer *w, const struct gp_end *end);
 
 /* Writes a line of another type, for rooms that record something of their own; readers that do not
- * know the type pass over it. Takes the object over; NULL is one that memory ran out for. 0 or -1.
+ * know the type pass over it. Takes the object over; NULL is one that memory ran out for. False as
+ * above.
  */
-int gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields);
+bool gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields);
 
 /* Completes a compressed file, at the end of the process; later lines may follow. */
 void gp_writer_finish(struct gp_writer *w);

@@ -11,8 +11,27 @@
 
 bool gp_is_library_kernel(const char *name)
 {
-    static const char *const libraries[] = {"cublas",   "cudnn", "cutlass",
-                                            "cusparse", "cufft", "nvjet"};
+    /* The last ones are kernels of cuBLAS and cuDNN whose names do not say so. */
+    static const char *const libraries[] = {
+        "cublas",
+        "cudnn",
+        "cutlass",
+        "cusparse",
+        "cufft",
+        "cusolver",
+        "curand",
+        "nvjet",
+        "xmma_",
+        "cask_",
+        "gemv2T_",
+        "gemv2N_",
+        "gemvNSP",
+        "gemmSN_",
+        "gemmk1_kern",
+        "gemvx",
+        "implicit_convolve",
+        "winogradF",
+    };
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
         if (strstr(name, libraries[i]))
             return true;
@@ -53,7 +72,7 @@ static char *fill_in(const struct gp_subject *s, const struct gp_piece *piece)
         gp_text_add(&out, piece->text);
         if (!piece->value)
             continue;
-        complete = gp_subject_evaluate(s, piece->value, &value, why, sizeof(why)) == 0;
+        complete = gp_subject_evaluate(s, piece->value, &value, why, sizeof(why));
         if (complete)
             add_value(value, piece->unit, &out);
     }
@@ -68,8 +87,8 @@ static bool passes(const struct gp_subject *s, const struct gp_test *test)
 {
     char why[GP_WHY_SIZE];
     double left, right;
-    if (gp_subject_evaluate(s, test->left, &left, why, sizeof(why)) != 0 ||
-        gp_subject_evaluate(s, test->right, &right, why, sizeof(why)) != 0)
+    if (!gp_subject_evaluate(s, test->left, &left, why, sizeof(why)) ||
+        !gp_subject_evaluate(s, test->right, &right, why, sizeof(why)))
         return false;
     switch (test->comparison) {
     case GP_TEST_LESS:
@@ -102,18 +121,18 @@ static bool concerns(const struct gp_rule *rule, const struct gp_subject *s)
            (rule->of_libraries || !gp_is_library_kernel(s->row->brief_name));
 }
 
-static int append(struct gp_advice_list *list, const struct gp_advice *advice)
+static bool append(struct gp_advice_list *list, const struct gp_advice *advice)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 16;
         struct gp_advice *more = realloc(list->list, capacity * sizeof(*more));
         if (!more)
-            return -1;
+            return false;
         list->list = more;
         list->capacity = capacity;
     }
     list->list[list->count++] = *advice;
-    return 0;
+    return true;
 }
 
 static void free_advice(struct gp_advice *a)
@@ -124,17 +143,17 @@ static void free_advice(struct gp_advice *a)
 }
 
 /* Adds what the rule says of the subject, where it says something. */
-static int ask(struct gp_advice_list *list, const struct gp_rule *rule, const struct gp_subject *s)
+static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const struct gp_subject *s)
 {
     char why[GP_WHY_SIZE];
     double gain;
     if (!concerns(rule, s) || !holds(s, rule) ||
-        gp_subject_evaluate(s, rule->estimate, &gain, why, sizeof(why)) != 0)
-        return 0;
+        !gp_subject_evaluate(s, rule->estimate, &gain, why, sizeof(why)))
+        return true;
     gain = fmin(fmax(gain, 0), 1);
     double share = s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : 1;
     if (gain * share < GP_ADVISED_GAIN)
-        return 0;
+        return true;
     struct gp_advice a = {.row = s->row,
                           .rule = rule,
                           .kernel_gain = gain,
@@ -147,19 +166,19 @@ static int ask(struct gp_advice_list *list, const struct gp_rule *rule, const st
         gp_lines_heaviest(s->lines, rule->lines, &where))
         a.where = strdup(gp_text_string(&where));
     gp_text_free(&where);
-    if (a.evidence && a.text && append(list, &a) == 0)
-        return 0;
+    if (a.evidence && a.text && append(list, &a))
+        return true;
     bool lacks_value = !a.evidence || !a.text;
     free_advice(&a);
-    return lacks_value ? 0 : -1;
+    return lacks_value;
 }
 
-static int ask_all(struct gp_advice_list *list, const struct gp_subject *s)
+static bool ask_all(struct gp_advice_list *list, const struct gp_subject *s)
 {
     size_t before = list->count;
-    int answer = 0;
-    for (int last = 0; last <= 1 && answer == 0 && list->count == before; last++)
-        for (size_t r = 0; r < s->rules->count && answer == 0; r++)
+    bool answer = true;
+    for (int last = 0; last <= 1 && answer && list->count == before; last++)
+        for (size_t r = 0; r < s->rules->count && answer; r++)
             if (s->rules->rules[r]->last == last)
                 answer = ask(list, s->rules->rules[r], s);
     return answer;
@@ -182,19 +201,19 @@ static bool is_advised(const struct gp_rows *rows, const struct gp_row *row,
            bound->kind != GP_BOUND_UNKNOWN;
 }
 
-int gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
-                     const struct gp_rows *rows,
-                     const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
-                     void *user)
+bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
+                      const struct gp_rows *rows,
+                      const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                      void *user)
 {
-    int answer = 0;
+    bool answer = true;
     *f =
         (struct gp_findings){.rules = rules, .bounds = calloc(rows->count + 1, sizeof(*f->bounds))};
     if (!f->bounds)
-        return -1;
+        return false;
     for (size_t i = 0; i < rows->count; i++)
         gp_bound_find(&f->bounds[i], rules, rows, &rows->rows[i]);
-    for (size_t i = 0; i <= rows->count && answer == 0; i++) {
+    for (size_t i = 0; i <= rows->count && answer; i++) {
         const struct gp_row *row = i < rows->count ? &rows->rows[i] : NULL;
         if (row && !is_advised(rows, row, &f->bounds[i]))
             continue;

@@ -5,6 +5,8 @@
 
 #include "report/bounds.h"
 
+#include <stdbool.h>
+
 struct gp_lines;
 
 /* Below these shares of the whole GPU time neither a kernel nor a gain is worth a word. */
@@ -35,11 +37,11 @@ struct gp_findings {
 };
 
 /* `lines` gives what the instructions of a row counted, NULL where nothing is known; may be NULL
- * itself. Returns 0, or -1 when memory runs out; free in both cases. */
-int gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
-                     const struct gp_rows *rows,
-                     const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
-                     void *user);
+ * itself. Returns true, or false when memory runs out; free in both cases. */
+bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
+                      const struct gp_rows *rows,
+                      const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                      void *user);
 void gp_findings_free(struct gp_findings *f);
 
 /* "up to 41 %", "4.6 %". A bound is rounded up, or it would not hold. */

@@ -19,7 +19,7 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
         char why[GP_WHY_SIZE];
         double value;
         b->units[i] = (double)NAN;
-        if (gp_subject_evaluate(s, unit->utilization, &value, why, sizeof(why)) != 0) {
+        if (!gp_subject_evaluate(s, unit->utilization, &value, why, sizeof(why))) {
             if (!b->why[0])
                 snprintf(b->why, sizeof(b->why), "%s", why);
             continue;
@@ -77,7 +77,7 @@ void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const s
     double seconds;
     *bound = (struct gp_bound){.closeness = (double)NAN, .utilization = (double)NAN};
     size_t known = measure(bound, &subject);
-    bool timed = gp_rows_mean(rows, row, "duration", &seconds) == 0;
+    bool timed = gp_rows_mean(rows, row, "duration", &seconds);
     bool busy = known > 0 && bound->closeness >= GP_BOUND_BY;
     if (timed && seconds < GP_SHORT_LAUNCH) {
         name_bound(bound, GP_BOUND_LAUNCH, "launch", "launch overhead");

@@ -149,7 +149,7 @@ static int compare(const void *x, const void *y)
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
-int gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines)
+bool gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines)
 {
     struct gathering g = {.lines = lines};
     struct entry *e, *next;
@@ -169,7 +169,7 @@ int gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines)
     }
     if (b->count > 0)
         qsort(b->list, b->count, sizeof(*b->list), compare);
-    return b->list && !g.failed ? 0 : -1;
+    return b->list && !g.failed;
 }
 
 void gp_by_line_free(struct gp_by_line *b)

@@ -8,6 +8,8 @@
 
 #include "report/lines.h"
 
+#include <stdbool.h>
+
 #define GP_MOST_CHAINS 3
 
 struct gp_line_counts {
@@ -26,8 +28,8 @@ struct gp_by_line {
     size_t count;
 };
 
-/* 0, or -1 when memory runs out; free in both cases. */
-int gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines);
+/* true, or false when memory runs out; free in both cases. */
+bool gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines);
 void gp_by_line_free(struct gp_by_line *b);
 
 /* Adds the frames from the second on: "a.cu:12 in f, a.cu:30", the innermost call first. */

@@ -146,7 +146,7 @@ static void metric_text(const struct gp_columns *c, const struct gp_metric *metr
     char why[GP_WHY_SIZE], shown[64];
     double value;
     if (i < 0 || i >= GP_MAX_DEVICES || !c->known[i] ||
-        gp_metric_evaluate(metric, &c->devices[i], launch, &value, why, sizeof(why)) != 0)
+        !gp_metric_evaluate(metric, &c->devices[i], launch, &value, why, sizeof(why)))
         return;
     if (c->view->csv) {
         gp_number_add(text, c->view->unit && strcmp(metric->unit, "s") == 0

@@ -115,7 +115,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_sources *source
     struct gp_text problems = {0};
     struct gp_findings findings = {0};
     struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
-    if (rules && gp_findings_make(&findings, rules, r, lines_of, (void *)sources) == 0) {
+    if (rules && gp_findings_make(&findings, rules, r, lines_of, (void *)sources)) {
         gp_html_kernels(r, rules, &findings, sources, page);
         gp_html_changes(r, &findings.advice, page);
     } else {
@@ -133,7 +133,7 @@ void gp_html_profile(struct gp_text *page, const char *path, const struct gp_tex
                      const struct gp_sources *sources, const char *notes)
 {
     struct gp_rows r;
-    if (gp_rows_make(&r, summary) != 0) {
+    if (!gp_rows_make(&r, summary)) {
         page->failed = 1;
         gp_rows_free(&r);
         return;

@@ -79,7 +79,7 @@ static void add_formula(const struct gp_metric *metric, const struct gp_device *
 {
     struct gp_text formula = {0};
     char why[GP_WHY_SIZE];
-    if (device && gp_metric_formula(metric, device, &formula, why, sizeof(why)) == 0) {
+    if (device && gp_metric_formula(metric, device, &formula, why, sizeof(why))) {
         gp_json_key(out, "formula");
         gp_json_string(out, gp_text_string(&formula));
     }
@@ -323,7 +323,7 @@ void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
     char **names = calloc(r->count + 1, sizeof(*names));
     for (size_t i = 0; brief && i < r->count; i++)
         brief[i] = r->rows[i].brief_name;
-    if (brief && names && gp_names_distinct(brief, r->count, names) == 0)
+    if (brief && names && gp_names_distinct(brief, r->count, names))
         add_kernels(r, rules, findings, sources, names, out);
     else
         out->failed = 1;

@@ -153,7 +153,7 @@ void gp_html_lines(const struct gp_lines *lines, struct gp_text *out)
         gp_text_add(out, "null");
         return;
     }
-    if (gp_by_line_make(&by_line, lines) != 0)
+    if (!gp_by_line_make(&by_line, lines))
         out->failed = 1;
     for (size_t c = 0; c < COLUMNS; c++)
         totals[c] = gp_lines_total(lines, columns[c].weight);

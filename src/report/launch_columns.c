@@ -190,9 +190,8 @@ bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *
     for (size_t i = 0; i < USUAL; i++) {
         double value;
         char why[GP_WHY_SIZE];
-        bool known =
-            c->metrics[i] && device &&
-            gp_metric_evaluate(c->metrics[i], device, launch, &value, why, sizeof(why)) == 0;
+        bool known = c->metrics[i] && device &&
+                     gp_metric_evaluate(c->metrics[i], device, launch, &value, why, sizeof(why));
         e->values[i] = known ? (float)value : NAN;
     }
     return true;

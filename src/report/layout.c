@@ -1,12 +1,13 @@
 #include "report/layout.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A byte inside a letter of several bytes: no line may break before it. */
-static int is_inside_letter(char c)
+static bool is_inside_letter(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;
 }

@@ -5,14 +5,14 @@
 
 static const char too_few[] = "no launch was left to count it in (each counts a part)";
 
-int gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
-                   const struct gp_device *device)
+bool gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
+                    const struct gp_device *device)
 {
     memset(wanted, 0, sizeof(*wanted));
-    if (gp_metrics_counters(m, device, &wanted->names, &wanted->count) != 0)
-        return -1;
+    if (!gp_metrics_counters(m, device, &wanted->names, &wanted->count))
+        return false;
     wanted->means = calloc(wanted->count + 1, sizeof(*wanted->means));
-    return wanted->means ? 0 : -1;
+    return wanted->means != NULL;
 }
 
 void gp_wanted_free(struct gp_wanted *wanted)
@@ -64,9 +64,9 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
     }
 }
 
-int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
-                      const struct gp_metric *metric, const struct gp_device *device,
-                      const struct gp_record *launch, double *value, char *why, size_t why_size)
+bool gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
+                       const struct gp_metric *metric, const struct gp_device *device,
+                       const struct gp_record *launch, double *value, char *why, size_t why_size)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const char *absent = means[i].absent ? means[i].absent : too_few;

@@ -25,9 +25,9 @@ struct gp_mean {
     const char *absent; /* why none has it, NULL while nothing but the turns stands against it */
 };
 
-/* Returns 0, or -1 when memory runs out; free in both cases. */
-int gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
-                   const struct gp_device *device);
+/* Returns true, or false when memory runs out; free in both cases. */
+bool gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
+                    const struct gp_device *device);
 void gp_wanted_free(struct gp_wanted *wanted);
 
 /* Takes a launch in. There is one mean for each wanted counter. `keep` gives a copy of a reason
@@ -36,10 +36,10 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
                   const struct gp_record *launch, const char *(*keep)(void *user, const char *why),
                   void *user);
 
-/* Computes a metric from the means, as if one launch like `launch` had all of them. Returns 0 with
- * *value, or -1 with the reason in `why`. */
-int gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
-                      const struct gp_metric *metric, const struct gp_device *device,
-                      const struct gp_record *launch, double *value, char *why, size_t why_size);
+/* Computes a metric from the means, as if one launch like `launch` had all of them. Returns true
+ * with *value, or -1 with the reason in `why`. */
+bool gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
+                       const struct gp_metric *metric, const struct gp_device *device,
+                       const struct gp_record *launch, double *value, char *why, size_t why_size);
 
 #endif

@@ -184,24 +184,24 @@ static void show(const char *mine, const char *mine_end, const struct group *oth
     }
 }
 
-int gp_names_distinct(const char *const *names, size_t count, char **out)
+bool gp_names_distinct(const char *const *names, size_t count, char **out)
 {
     struct group all = {.begins = calloc(count + 1, sizeof(char *)),
                         .ends = calloc(count + 1, sizeof(char *)),
                         .count = count};
-    int answer = all.begins && all.ends ? 0 : -1;
+    bool answer = all.begins && all.ends;
     for (size_t i = 0; i < count; i++)
         out[i] = NULL;
-    for (size_t i = 0; i < count && answer == 0; i++) {
+    for (size_t i = 0; i < count && answer; i++) {
         all.begins[i] = names[i];
         all.ends[i] = names[i] + strlen(names[i]);
     }
     struct gp_text text = {0};
-    for (size_t i = 0; i < count && answer == 0; i++) {
+    for (size_t i = 0; i < count && answer; i++) {
         gp_text_clear(&text);
         show(all.begins[i], all.ends[i], &all, 0, &text);
         out[i] = text.failed ? NULL : strdup(gp_text_string(&text));
-        answer = out[i] ? 0 : -1;
+        answer = out[i] != NULL;
     }
     gp_text_free(&text);
     free(all.begins);
@@ -295,7 +295,7 @@ static bool part_from(char *const *names, char *const *shown, size_t count, size
     return prefix != SIZE_MAX;
 }
 
-int gp_names_fit(char **names, size_t count, size_t width)
+bool gp_names_fit(char **names, size_t count, size_t width)
 {
     char **shown = calloc(count + 1, sizeof(*shown));
     bool failed = !shown, again = true;
@@ -317,5 +317,5 @@ int gp_names_fit(char **names, size_t count, size_t width)
         free(freed);
     }
     free(shown);
-    return failed ? -1 : 0;
+    return !(failed);
 }

@@ -116,7 +116,9 @@ static void device_name(const struct tables *t, int ordinal, char *name, size_t 
 
 static bool is_shown(const struct tables *t, size_t metric, bool events)
 {
-    return gp_nvprof_is_event(gp_metrics_selected(t->metrics, metric)) == events;
+    /* inst_executed is a metric and an event of nvprof's. */
+    bool is_event = t->view->events || gp_nvprof_is_event(gp_metrics_selected(t->metrics, metric));
+    return is_event == events;
 }
 
 static bool any_shown(const struct tables *t, bool events)

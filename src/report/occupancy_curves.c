@@ -13,7 +13,7 @@ static int warps(const struct gp_device *device, const struct gp_record *launch)
 {
     struct gp_occupancy o;
     char why[GP_WHY_SIZE];
-    return gp_occupancy_of(device, launch, &o, why, sizeof(why)) == 0 ? o.warps_per_sm : 0;
+    return gp_occupancy_of(device, launch, &o, why, sizeof(why)) ? o.warps_per_sm : 0;
 }
 
 static void with_block(struct gp_record *l, size_t threads)

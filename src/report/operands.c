@@ -17,6 +17,7 @@ enum operand {
     SHORT_LAUNCHES,
     SHORT_SECONDS,
     SHORT_BUSY_SECONDS,
+    GPU_SECONDS,
     IS_LIBRARY,
     FIXED,
 };
@@ -30,6 +31,7 @@ static const char *const fixed_names[FIXED] = {
     [SHORT_LAUNCHES] = "short_launches",
     [SHORT_SECONDS] = "short_seconds",
     [SHORT_BUSY_SECONDS] = "short_busy_seconds",
+    [GPU_SECONDS] = "gpu_seconds",
     [IS_LIBRARY] = "is_library",
 };
 
@@ -62,23 +64,23 @@ const char *gp_operand_name(size_t i)
     return i < GP_WEIGHT_COUNT ? line_names[i] : NULL;
 }
 
-static int unknown(const char *what, char *why, size_t why_size)
+static bool unknown(const char *what, char *why, size_t why_size)
 {
     snprintf(why, why_size, "%s is not known", what);
-    return -1;
+    return false;
 }
 
-static int known(double found, const char *name, double *value, char *why, size_t why_size)
+static bool known(double found, const char *name, double *value, char *why, size_t why_size)
 {
     *value = found;
-    return isfinite(found) ? 0 : unknown(name, why, why_size);
+    return isfinite(found) ? true : unknown(name, why, why_size);
 }
 
 /* Seconds of one launch of the row, NAN where none was timed. */
 static double mean_duration(const struct gp_rows *rows, const struct gp_row *row)
 {
     double seconds;
-    return gp_rows_mean(rows, row, "duration", &seconds) == 0 ? seconds : (double)NAN;
+    return gp_rows_mean(rows, row, "duration", &seconds) ? seconds : (double)NAN;
 }
 
 /* Over all rows of short launches: how many, and their mean time. */
@@ -140,6 +142,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return short_ones(s->rows, true);
     case SHORT_BUSY_SECONDS:
         return short_busy(s);
+    case GPU_SECONDS:
+        return s->rows->timed ? s->rows->seconds : (double)NAN;
     case IS_LIBRARY:
         return s->row && gp_is_library_kernel(s->row->brief_name);
     case FIXED:
@@ -170,25 +174,25 @@ static double unit_value(const struct gp_subject *s, const char *unit)
     return most;
 }
 
-static int metric_value(const struct gp_subject *s, const char *name, double *value, char *why,
-                        size_t why_size)
+static bool metric_value(const struct gp_subject *s, const char *name, double *value, char *why,
+                         size_t why_size)
 {
     if (!s->row) {
         snprintf(why, why_size, "%s is a kernel's", name);
-        return -1;
+        return false;
     }
-    if (gp_rows_mean(s->rows, s->row, name, value) == 0)
-        return 0;
+    if (gp_rows_mean(s->rows, s->row, name, value))
+        return true;
     const struct gp_stat *stat = gp_rows_stat(s->rows, s->row, name);
     snprintf(why, why_size, "%s: %s", name,
              !stat          ? "not asked for"
              : stat->absent ? stat->absent
                             : "not measured");
-    return -1;
+    return false;
 }
 
-static int value_of(void *user, const struct gp_node *operand, double *value, char *why,
-                    size_t why_size)
+static bool value_of(void *user, const struct gp_node *operand, double *value, char *why,
+                     size_t why_size)
 {
     const struct gp_subject *s = user;
     if (operand->kind == GP_NODE_FACT) {
@@ -211,8 +215,8 @@ static int value_of(void *user, const struct gp_node *operand, double *value, ch
     return metric_value(s, operand->name, value, why, why_size);
 }
 
-int gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
-                        double *value, char *why, size_t why_size)
+bool gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
+                         double *value, char *why, size_t why_size)
 {
     const struct gp_operands operands = {.user = (void *)subject, .value_of = value_of};
     return gp_formula_evaluate(formula, &operands, value, why, why_size);

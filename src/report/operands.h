@@ -5,6 +5,7 @@
 
 #include "metrics/formula.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct gp_rows;
@@ -26,8 +27,8 @@ struct gp_subject {
  * them. */
 const char *gp_operand_name(size_t i);
 
-/* Computes a formula for the subject. 0 with *value, or -1 with the reason in `why`. */
-int gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
-                        double *value, char *why, size_t why_size);
+/* Computes a formula for the subject. True with *value, or false with the reason in `why`. */
+bool gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
+                         double *value, char *why, size_t why_size);
 
 #endif

@@ -19,7 +19,8 @@ static void format_tail(const struct gp_rows *rows, const struct gp_row *row, ch
         snprintf(tail, TAIL_SIZE, " [%s]", block);
 }
 
-int gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most, size_t width)
+bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
+                       size_t width)
 {
     size_t tail_width = 0;
     *n = (struct gp_row_names){
@@ -32,10 +33,10 @@ int gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t
         format_tail(rows, &rows->rows[i], tail);
         tail_width = strlen(tail) > tail_width ? strlen(tail) : tail_width;
     }
-    bool named = full && n->names && gp_names_distinct(full, n->count, n->names) == 0 &&
-                 gp_names_fit(n->names, n->count, width > tail_width ? width - tail_width : 0) == 0;
+    bool named = full && n->names && gp_names_distinct(full, n->count, n->names) &&
+                 gp_names_fit(n->names, n->count, width > tail_width ? width - tail_width : 0);
     free(full);
-    return named ? 0 : -1;
+    return named;
 }
 
 void gp_row_names_free(struct gp_row_names *n)

@@ -5,6 +5,8 @@
 #include "report/layout.h"
 #include "report/rows.h"
 
+#include <stdbool.h>
+
 struct gp_row_names {
     const struct gp_rows *rows;
     char **names;
@@ -12,9 +14,9 @@ struct gp_row_names {
 };
 
 /* Names for the first rows, at most `most` of them, `width` columns wide with block and GPU.
- * Returns 0, or -1 when memory runs out; free in both cases. */
-int gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
-                      size_t width);
+ * Returns true, or false when memory runs out; free in both cases. */
+bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
+                       size_t width);
 void gp_row_names_free(struct gp_row_names *n);
 
 /* "kernel<.., half> [128]". */

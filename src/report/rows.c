@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int same_row(const struct gp_record *a, const struct gp_record *b)
+static bool same_row(const struct gp_record *a, const struct gp_record *b)
 {
     return a->device == b->device && memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
            memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0 &&
@@ -64,23 +64,23 @@ static void merge_stat(struct gp_stat *into, const struct gp_stat *from)
         into->absent = from->absent;
 }
 
-static int metric_index(const struct gp_summary *s, const char *name, size_t *index)
+static bool metric_index(const struct gp_summary *s, const char *name, size_t *index)
 {
     const struct gp_metrics *m = gp_summary_metrics(s);
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
         if (strcmp(gp_metrics_selected(m, i)->name, name) == 0) {
             *index = i;
-            return 0;
+            return true;
         }
     }
-    return -1;
+    return false;
 }
 
 /* What was measured of a grid stands for its launches that were not. */
 static void add_time(struct gp_row *row, const struct gp_group *group, const struct gp_summary *s)
 {
     size_t i;
-    if (metric_index(s, "duration", &i) != 0 || group->stats[i].count == 0)
+    if (!metric_index(s, "duration", &i) || group->stats[i].count == 0)
         return;
     const struct gp_stat *duration = &group->stats[i];
     row->timed_seconds += duration->sum / (double)duration->count * (double)group->launches;
@@ -115,14 +115,14 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
 }
 
 /* Names, occupancy and time, once all groups of the row are in. */
-static int finish_row(struct gp_rows *r, struct gp_row *row)
+static bool finish_row(struct gp_rows *r, struct gp_row *row)
 {
     row->full_name = gp_demangle(row->launch->kernel, GP_NAME_FULL);
     row->brief_name = gp_demangle(row->launch->kernel, GP_NAME_BRIEF);
     const struct gp_device *device = gp_summary_get_device(r->summary, row->launch->device);
     if (device)
         row->occupancy_known = gp_occupancy_of(device, row->launch, &row->occupancy,
-                                               row->occupancy_why, sizeof(row->occupancy_why)) == 0;
+                                               row->occupancy_why, sizeof(row->occupancy_why));
     else
         strcpy(row->occupancy_why, "the facts of the device are not known");
     if (row->timed_launches > 0) {
@@ -135,10 +135,10 @@ static int finish_row(struct gp_rows *r, struct gp_row *row)
             r->timed = 1;
         }
     }
-    return row->full_name && row->brief_name ? 0 : -1;
+    return row->full_name && row->brief_name;
 }
 
-static int make_rows(struct gp_rows *r, const struct gp_group **groups, size_t count)
+static bool make_rows(struct gp_rows *r, const struct gp_group **groups, size_t count)
 {
     size_t metrics = gp_metrics_selected_count(gp_summary_metrics(r->summary));
     uint64_t most_launches = 0;
@@ -149,31 +149,31 @@ static int make_rows(struct gp_rows *r, const struct gp_group **groups, size_t c
             row->first_group = i;
             row->stats = calloc(metrics + 1, sizeof(*row->stats));
             if (!row->stats)
-                return -1;
+                return false;
         }
         merge_group(row, groups[i], r->summary, &most_launches);
     }
     for (size_t i = 0; i < r->count; i++)
-        if (finish_row(r, &r->rows[i]) != 0)
-            return -1;
-    return 0;
+        if (!finish_row(r, &r->rows[i]))
+            return false;
+    return true;
 }
 
-int gp_rows_make(struct gp_rows *r, const struct gp_summary *s)
+bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s)
 {
     memset(r, 0, sizeof(*r));
     r->summary = s;
     size_t count = gp_summary_group_count(s);
     const struct gp_group **groups = calloc(count + 1, sizeof(*groups));
     r->rows = calloc(count + 1, sizeof(*r->rows));
-    int answer = groups && r->rows ? 0 : -1;
-    if (answer == 0) {
+    bool answer = groups && r->rows;
+    if (answer) {
         for (size_t i = 0; i < count; i++)
             groups[i] = gp_summary_group(s, i);
         qsort(groups, count, sizeof(*groups), compare_groups);
         answer = make_rows(r, groups, count);
     }
-    if (answer == 0) {
+    if (answer) {
         qsort(r->rows, r->count, sizeof(*r->rows), compare_rows);
         uint64_t seen = 0;
         for (size_t i = 0; i < r->count; i++) {
@@ -226,15 +226,15 @@ const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row 
                                    const char *metric)
 {
     size_t i;
-    return metric_index(r->summary, metric, &i) == 0 ? &row->stats[i] : NULL;
+    return metric_index(r->summary, metric, &i) ? &row->stats[i] : NULL;
 }
 
-int gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
-                 double *mean)
+bool gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
+                  double *mean)
 {
     const struct gp_stat *stat = gp_rows_stat(r, row, metric);
     if (!stat || stat->count == 0)
-        return -1;
+        return false;
     *mean = stat->sum / (double)stat->count;
-    return 0;
+    return true;
 }

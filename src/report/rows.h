@@ -5,6 +5,8 @@
 
 #include "report/summary.h"
 
+#include <stdbool.h>
+
 struct gp_row {
     const struct gp_record *launch; /* of the recorded group with the most launches */
     size_t grids;                   /* as many as groups */
@@ -32,8 +34,8 @@ struct gp_rows {
     int devices;    /* how many had launches */
 };
 
-/* Returns 0, or -1 when memory runs out; free in both cases. */
-int gp_rows_make(struct gp_rows *r, const struct gp_summary *s);
+/* Returns true, or false when memory runs out; free in both cases. */
+bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s);
 void gp_rows_free(struct gp_rows *r);
 
 /* A row of one group alone, as part of `row`: its names and occupancy are those of the row. It
@@ -44,8 +46,8 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,
                                    const char *metric);
 
-/* The mean over the launches. Returns 0, or -1 when no launch has a value. */
-int gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
-                 double *mean);
+/* The mean over the launches. Returns true, or false when no launch has a value. */
+bool gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
+                  double *mean);
 
 #endif

@@ -102,8 +102,8 @@ struct shown {
 static bool name_rows(struct shown *s, const struct gp_rows *rows, size_t table_width)
 {
     s->rows = rows;
-    return gp_row_names_make(&s->table, rows, 4 * MOST_KERNELS, table_width) == 0 &&
-           gp_row_names_make(&s->wide, rows, 4 * MOST_KERNELS, NAME_WIDTH) == 0;
+    return gp_row_names_make(&s->table, rows, 4 * MOST_KERNELS, table_width) &&
+           gp_row_names_make(&s->wide, rows, 4 * MOST_KERNELS, NAME_WIDTH);
 }
 
 static void forget_names(struct shown *s)
@@ -131,7 +131,7 @@ static void add_time(const struct gp_rows *r, const struct gp_row *row, int widt
     if (duration && duration->count > 0 && r->seconds > 0)
         snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
                  100 * row->seconds / r->seconds);
-    if (gp_rows_mean(r, row, "duration", &seconds) == 0)
+    if (gp_rows_mean(r, row, "duration", &seconds))
         gp_unit_format(seconds, "s", average, sizeof(average));
     format_launches(row, launches, sizeof(launches));
     gp_text_addf(out, "%7s%*s%10s", share, width, launches, average);
@@ -165,7 +165,7 @@ static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, str
 {
     double achieved;
     char a[16] = "-", t[16] = "-", both[40];
-    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved) == 0)
+    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved))
         snprintf(a, sizeof(a), "%.2f", achieved);
     if (row->occupancy_known)
         snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);

@@ -166,7 +166,7 @@ static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
     if (!device)
         return NULL;
     struct gp_wanted *wanted = &s->wanted[ordinal];
-    if (!wanted->names && gp_wanted_find(wanted, s->metrics, device) != 0)
+    if (!wanted->names && !gp_wanted_find(wanted, s->metrics, device))
         gp_wanted_free(wanted);
     return wanted->count > 0 ? wanted : NULL;
 }
@@ -253,7 +253,7 @@ static void count_skip(struct gp_summary *s, const struct gp_record *launch)
 }
 
 /* Any launch can have a time, so it does not show the kind. */
-static int is_time(const char *counter)
+static bool is_time(const char *counter)
 {
     static const char time[] = "gpu__time_duration";
     return strncmp(counter, time, sizeof(time) - 1) == 0;
@@ -323,7 +323,7 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
         stat->count = 0;
         stat->combined = 0;
         if (gp_means_evaluate(group->means, wanted, gp_metrics_selected(s->metrics, i), device,
-                              &group->launch, &value, why, sizeof(why)) == 0) {
+                              &group->launch, &value, why, sizeof(why))) {
             stat->combined = 1;
             stat->count = group->measured;
             stat->min = stat->max = value;

@@ -44,7 +44,7 @@ static void add_unit(const struct gp_rows *r, const struct gp_row *row, const ch
 {
     double value;
     char text[32] = "-";
-    if (gp_rows_mean(r, row, metric, &value) == 0)
+    if (gp_rows_mean(r, row, metric, &value))
         gp_unit_format(value, unit, text, sizeof(text));
     gp_text_addf(out, "%*s", width, text);
 }
@@ -54,7 +54,7 @@ static void add_scaled(const struct gp_rows *r, const struct gp_row *row, const 
 {
     double value;
     char text[32] = "-";
-    if (gp_rows_mean(r, row, metric, &value) == 0)
+    if (gp_rows_mean(r, row, metric, &value))
         snprintf(text, sizeof(text), format, value * factor);
     gp_text_addf(out, "%*s", width, text);
 }
@@ -63,7 +63,7 @@ static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, str
 {
     double achieved;
     char a[16] = "-", t[16] = "-", both[40];
-    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved) == 0)
+    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved))
         snprintf(a, sizeof(a), "%.2f", achieved);
     if (row->occupancy_known)
         snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);
@@ -127,7 +127,7 @@ static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
 }
 
 /* Whether DETAILS tell of everything that the overview has a column for. */
-static int has_all_columns(const struct gp_rows *r)
+static bool has_all_columns(const struct gp_rows *r)
 {
     static const char *const metrics[] = {
         "duration",          "achieved_occupancy",        "gld_efficiency", "gst_efficiency",
@@ -135,8 +135,8 @@ static int has_all_columns(const struct gp_rows *r)
     };
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
         if (!gp_rows_stat(r, &r->rows[0], metrics[i]))
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 static void add_overview(const struct gp_rows *r, const struct gp_table_options *options,
@@ -154,7 +154,7 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
     add_overview_heading(width, out);
     struct gp_row_names names;
     size_t before = COLUMNS_BEFORE_NAME + (size_t)width;
-    if (gp_row_names_make(&names, r, count, before < GP_COLUMNS ? GP_COLUMNS - before : 0) != 0)
+    if (!gp_row_names_make(&names, r, count, before < GP_COLUMNS ? GP_COLUMNS - before : 0))
         out->failed = 1;
     for (size_t i = 0; i < count && !out->failed; i++) {
         const struct gp_stat *duration = gp_rows_stat(r, &r->rows[i], "duration");
@@ -413,18 +413,18 @@ static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
     return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-/* Screen, and details where they are asked for; -1 when memory runs out. */
-static int add_report(const struct gp_rows *r, const struct gp_table_options *options,
-                      struct gp_text *out)
+/* Screen, and details where they are asked for; false when memory runs out. */
+static bool add_report(const struct gp_rows *r, const struct gp_table_options *options,
+                       struct gp_text *out)
 {
     struct gp_text problems = {0};
     struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
     struct gp_findings findings = {0};
-    int answer =
-        rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : -1;
-    if (answer == 0)
+    bool answer =
+        rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : false;
+    if (answer)
         gp_screen(r, &findings, options->details ? NULL : options->profile, out);
-    if (answer == 0 && options->details) {
+    if (answer && options->details) {
         add_overview(r, options, out);
         add_details(r, options, out);
         add_not_measured(r, out);
@@ -451,11 +451,11 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     struct gp_plain_numbers plain;
     gp_plain_numbers_begin(&plain);
     struct gp_rows rows;
-    if (gp_rows_make(&rows, s) != 0)
+    if (!gp_rows_make(&rows, s))
         out->failed = 1;
     else if (rows.count == 0)
         gp_screen_headline(s, out);
-    else if (add_report(&rows, options, out) != 0)
+    else if (!add_report(&rows, options, out))
         out->failed = 1;
     gp_rows_free(&rows);
     gp_plain_numbers_end(&plain);

@@ -204,8 +204,7 @@ static bool value_of(const struct gp_trace *trace, const struct gp_metric *metri
 {
     const struct gp_device *device = device_of(trace, launch->device);
     char why[GP_WHY_SIZE];
-    return metric && device &&
-           gp_metric_evaluate(metric, device, launch, value, why, sizeof(why)) == 0;
+    return metric && device && gp_metric_evaluate(metric, device, launch, value, why, sizeof(why));
 }
 
 static void add_metric_values(const struct gp_trace *trace, const struct gp_record *launch,

@@ -1,6 +1,7 @@
 #include "report/units.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +53,7 @@ static void scaled(double value, const struct step *step, char *out, size_t size
         four_digits(in_steps, step->name, out, size);
 }
 
-static int is_count(const char *unit)
+static bool is_count(const char *unit)
 {
     return !unit[0] || strcmp(unit, "count") == 0 || strcmp(unit, "flop") == 0;
 }

@@ -22,8 +22,9 @@ static bool take_word(const char *text, size_t length, struct gp_view *view)
     const struct {
         const char *word;
         bool *flag;
-    } flags[] = {{"report", &view->report}, {"times", &view->times}, {"metrics", &view->metrics},
-                 {"trace", &view->trace},   {"csv", &view->csv},     {"mangled", &view->mangled}};
+    } flags[] = {{"report", &view->report},  {"times", &view->times}, {"metrics", &view->metrics},
+                 {"events", &view->events},  {"trace", &view->trace}, {"csv", &view->csv},
+                 {"mangled", &view->mangled}};
     static const char unit[] = "unit=";
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         if (is_word(text, length, flags[i].word)) {
@@ -48,6 +49,7 @@ bool gp_view_parse(const char *text, struct gp_view *view, char *why, size_t why
         }
         text += length + (text[length] == ',');
     }
+    view->metrics = view->metrics || view->events;
     if (!view->times && !view->metrics && !view->trace)
         view->report = true;
     return true;

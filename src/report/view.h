@@ -9,7 +9,8 @@
 struct gp_view {
     bool report;      /* overview, details and advice */
     bool times;       /* nvprof's summary: time by kernel */
-    bool metrics;     /* nvprof's metric result */
+    bool metrics;     /* nvprof's metric result, with that of events where there are some */
+    bool events;      /* the same, where all that was asked for are events */
     bool trace;       /* a line for each launch */
     bool csv;         /* of the last three */
     bool mangled;     /* names of kernels as they are in the module */
@@ -17,7 +18,7 @@ struct gp_view {
 };
 
 /* What the words are, for messages. */
-#define GP_VIEW_SYNTAX "report, times, metrics, trace, csv, mangled, unit=s, ms, us or ns"
+#define GP_VIEW_SYNTAX "report, times, metrics, events, trace, csv, mangled, unit=s, ms, us or ns"
 
 /* Reads words with commas between them. Without one that names a view, and where text is NULL or
  * empty, it is the report. False with the word that is wrong in `why`. */

@@ -128,7 +128,7 @@ json_t *gp_report_json(json_t *about, const struct gp_summary *s, size_t top)
     struct gp_object o = {.object = about ? about : json_object()};
     struct gp_rows rows;
     json_t *kernels = json_array();
-    if (gp_rows_make(&rows, s) != 0)
+    if (!gp_rows_make(&rows, s))
         o.failed = true;
     for (size_t i = 0; !o.failed && i < rows.count && (top == 0 || i < top); i++)
         gp_object_append(&o, kernels, row_object(&o, &rows, &rows.rows[i]));

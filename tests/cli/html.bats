@@ -82,10 +82,10 @@ END
 
 @test "a file that cannot be written or read is one line" {
     run "$gpuprof" report --html nowhere/page.html good.jsonl
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: --html: nowhere/page.html: No such file or directory" ]
     run "$gpuprof" report --html page.html missing.jsonl
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: missing.jsonl: No such file or directory" ]
     [ ! -e page.html ]
     run "$gpuprof" report --html /dev/full good.jsonl

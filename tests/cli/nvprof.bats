@@ -24,6 +24,7 @@ becomes() {
 @test "nvprof's options become the library's variables" {
     becomes "" --print-gpu-summary
     becomes "GPUPROF_METRICS=flops,gld_efficiency GPUPROF_PRINT=metrics" -m flops --metrics gld_efficiency
+    becomes "GPUPROF_METRICS=inst_executed GPUPROF_PRINT=events" --events inst_executed
     becomes "GPUPROF_METRICS=gld_efficiency,duration GPUPROF_PRINT=metrics" --metrics gld_efficiency --events duration
     becomes "GPUPROF_METRICS=gld_efficiency" --metrics gld_efficiency --print-gpu-summary
     # nvprof had no sets: of these the report is printed.

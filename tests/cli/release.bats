@@ -58,4 +58,8 @@ setup() {
         ":5: each further line" ":7: a sentence ends"; do
         [[ $output == *"thing.h$problem"* ]] || { echo "$problem: $output"; false; }
     done
+    printf 'bool a = gp_is_same_file(")", f(b));\nbool c = gp_is_same_file(\n    a, b) == 0;\n' >"${header%.h}.c"
+    run tools/check-style "${header%.h}.c"
+    [ "$status" -eq 1 ]
+    [ "$output" = "${header%.h}.c:2: gp_is_same_file answers true or false" ]
 }

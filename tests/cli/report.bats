@@ -174,14 +174,17 @@ flat() {
     [[ $output == *"cut.jsonl:4: the last line is incomplete and left out"* ]]
 }
 
-@test "an unreadable profile answers 1 with file and line, the others are still reported" {
+@test "a profile that makes no sense answers 1 with file and line, one that is not there 2" {
     echo nonsense >bad.jsonl
     run "$gpuprof" report --details bad.jsonl
     [ "$status" -eq 1 ]
     [ "$output" = "gpuprof: bad.jsonl:1: not a gpuprof profile" ] || [[ $output == "gpuprof: bad.jsonl:1: no JSON"* ]]
-    run "$gpuprof" report --details nothing.jsonl
-    [ "$status" -eq 1 ]
+    run "$gpuprof" report --details good.jsonl nothing.jsonl
+    [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: nothing.jsonl: No such file or directory" ]
+    run "$gpuprof" report .
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: .: Is a directory" ]
     { cat header; echo '{"type":"launch","index":0}'; } >half.jsonl
     run "$gpuprof" report --details half.jsonl good.jsonl
     [ "$status" -eq 1 ]
@@ -270,6 +273,18 @@ END
     grep -q '^More: gpuprof report --details busy.jsonl$' screen
     "$gpuprof" report --details busy.jsonl >details
     [ "$(grep -c 'kernel<[0-9]*, ..> \[96\]$' details)" -ge 26 ]
+}
+
+@test "of many processes three are named, and a long command is cut" {
+    for i in 1 2 3 4 5; do sed "s/77/7$i/" header; cat launch; done >ranks.jsonl
+    run "$gpuprof" report ranks.jsonl
+    [ "$(grep -c '^ranks.jsonl: ' <<<"$output")" -eq 3 ]
+    [[ $output == *$'\nand 2 more processes\ngpuprof '* ]]
+    python3 -c 'import sys; sys.stdout.write(sys.stdin.read().replace("-n", "\u00e9" * 20000))' <header >long.jsonl
+    cat launch >>long.jsonl
+    run "$gpuprof" report long.jsonl
+    [[ $(flat) == *".. (process 77 on node1"* ]]
+    [ "$(wc -l <<<"$output")" -le 20 ]
 }
 
 @test "a rule that makes no sense is one line, and the others are asked" {
@@ -410,7 +425,7 @@ END
     wrong() {
         local expected=$1
         shift
-        run "$gpuprof" report "$@" nothing.jsonl
+        run "$gpuprof" report "$@" good.jsonl
         [ "$status" -eq 2 ]
         [ "$output" = "gpuprof: $expected" ] || {
             echo "$*: $output"
@@ -456,7 +471,7 @@ END
     cp wrong.jsonl $'wrong\e[2J\nx.jsonl'
     for file in wrong.jsonl $'wrong\e[2J\nx.jsonl' $'none\e[2J\nx'; do
         run --separate-stderr "$gpuprof" report "$file"
-        [ "$status" -eq 1 ]
+        [ "$status" -ne 0 ]
         [ "${#stderr_lines[@]}" -eq 1 ]
         [ "$(LC_ALL=C tr -d '\n -~' <<<"$output$stderr" | wc -c)" -eq 0 ]
     done

@@ -13,7 +13,7 @@ static void use(struct gp_metrics *m, const struct gp_device *device)
 {
     const char **names = NULL;
     size_t count = 0;
-    if (gp_metrics_counters(m, device, &names, &count) != 0)
+    if (!gp_metrics_counters(m, device, &names, &count))
         return;
     /* Every second counter was measured. */
     struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct gp_text problems = {0};
     struct gp_metrics *m = gp_metrics_parse("fuzz.ini", (const char *)bytes, size, &problems);
-    if (m && gp_metrics_count(m) > 0 && gp_metrics_select(m, "all", &problems) == 0)
+    if (m && gp_metrics_count(m) > 0 && gp_metrics_select(m, "all", &problems))
         for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
             use(m, &devices[i]);
     gp_metrics_close(m);

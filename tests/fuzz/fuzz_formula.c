@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int some_value(void *user, const struct gp_node *operand, double *value, char *why,
-                      size_t why_size)
+static bool some_value(void *user, const struct gp_node *operand, double *value, char *why,
+                       size_t why_size)
 {
     (void)user, (void)why, (void)why_size;
     *value = operand->name ? (double)strlen(operand->name) - 8 : 0.5;
-    return 0;
+    return true;
 }
 
 /* What is printed must read back as the same formula. */
@@ -35,9 +35,9 @@ static void try_formula(const char *text)
         abort();
     const struct gp_operands operands = {.value_of = some_value};
     double value, same;
-    int answer = gp_formula_evaluate(node, &operands, &value, why, sizeof(why));
+    bool answer = gp_formula_evaluate(node, &operands, &value, why, sizeof(why));
     if (answer != gp_formula_evaluate(again, &operands, &same, why, sizeof(why)) ||
-        (answer == 0 && value != same))
+        (answer && value != same))
         abort();
     gp_formula_free(node);
     gp_formula_free(again);
@@ -50,7 +50,7 @@ static void try_condition(const char *text)
     const struct gp_device device = {.cc_major = 9};
     char why[GP_WHY_SIZE] = "";
     struct gp_condition condition;
-    if (gp_condition_parse(text, &condition, why, sizeof(why)) == 0)
+    if (gp_condition_parse(text, &condition, why, sizeof(why)))
         gp_condition_holds(&condition, &device);
     else if (!*why)
         abort();
@@ -69,7 +69,7 @@ static void try_selection(const char *text)
         unsetenv("GPUPROF_METRICS_PATH");
         metrics = gp_metrics_open(&problems);
     }
-    if (metrics && gp_metrics_select(metrics, text, &problems) != 0 && problems.length == 0)
+    if (metrics && !gp_metrics_select(metrics, text, &problems) && problems.length == 0)
         abort();
     gp_text_free(&problems);
 }

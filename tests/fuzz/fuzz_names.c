@@ -37,7 +37,7 @@ static void fit(const char *name, const char *full, const char *brief)
     static const size_t widths[] = {0, 3, 4, 12, 30, GP_COLUMNS};
     for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
         char *names[] = {strdup(name), strdup(full), strdup(brief)};
-        if (!names[0] || !names[1] || !names[2] || gp_names_fit(names, 3, widths[i]) != 0)
+        if (!names[0] || !names[1] || !names[2] || !gp_names_fit(names, 3, widths[i]))
             abort();
         for (size_t k = 0; k < 3; k++) {
             if (strlen(names[k]) > widths[i])

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     setenv("FUZZ", "value", 1);
     struct gp_text out = {0};
     char why[64] = ""; /* short: reasons are cut */
-    if (gp_pattern_expand(pattern, &out, why, sizeof(why)) != 0 && !*why)
+    if (!gp_pattern_expand(pattern, &out, why, sizeof(why)) && !*why)
         abort();
     gp_text_free(&out);
     free(pattern);

@@ -22,7 +22,7 @@ static void prepare(void)
     struct gp_text problems = {0};
     metrics = gp_metrics_open(&problems);
     file = memfd_create("profile", MFD_CLOEXEC);
-    if (!metrics || file < 0 || gp_metrics_select(metrics, "all", &problems) != 0)
+    if (!metrics || file < 0 || !gp_metrics_select(metrics, "all", &problems))
         abort();
     gp_text_free(&problems);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", file);

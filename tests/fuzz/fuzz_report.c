@@ -134,7 +134,7 @@ static void add_launch(struct bytes *b, struct gp_summary *summary,
     for (unsigned repeats = 1 + take(b) % 3; repeats > 0; repeats--) {
         gp_summary_launch(summary, &launch);
         gp_launch_columns_add(columns, gp_summary_get_device(summary, launch.device), &launch);
-        if (gp_writer_launch(writer, &launch) != 0)
+        if (!gp_writer_launch(writer, &launch))
             abort();
         launch.grid[0]++;
     }
@@ -151,10 +151,10 @@ static void prepare(void)
                                          {.cc_major = 3, .cc_minor = 5, .event_counters = 1}};
     struct gp_text problems = {0};
     metrics = gp_metrics_open(&problems);
-    if (!metrics || gp_metrics_select(metrics, "all", &problems) != 0)
+    if (!metrics || !gp_metrics_select(metrics, "all", &problems))
         abort();
     for (int i = 0; i < 2; i++)
-        if (gp_metrics_counters(metrics, &devices[i], &counter_names[i], &counter_counts[i]) != 0)
+        if (!gp_metrics_counters(metrics, &devices[i], &counter_names[i], &counter_counts[i]))
             abort();
     gp_text_free(&problems);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", memfd_create("profile", MFD_CLOEXEC));

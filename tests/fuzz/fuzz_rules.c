@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct gp_rules *rules = gp_rules_parse(m, "fuzz.ini", (const char *)bytes, size, &problems);
     struct gp_rows rows;
     struct gp_findings findings = {0};
-    if (rules && gp_rows_make(&rows, summary) == 0) {
+    if (rules && gp_rows_make(&rows, summary)) {
         gp_findings_make(&findings, rules, &rows, NULL, NULL);
         for (size_t i = 0; i < findings.advice.count; i++)
             if (!(findings.advice.list[i].gain >= 0 && findings.advice.list[i].gain <= 1))

@@ -5,6 +5,7 @@ terminal and rodinia.md for docs/, with the paper's findings beside what was mea
   tables.py --self-test"""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -30,6 +31,7 @@ class Kernel:
         self.source = raw.get("source") or []
         self.bound = raw["bound"]
         self.advice = [c for c in profile["changes"] if c["kernel"] == number]
+        self.of_program = [c for c in profile["changes"] if c["kernel"] < 0]
         self.stats = dict(zip((m["name"] for m in profile["metrics"]), raw["stats"]))
 
     def value(self, metric):
@@ -223,13 +225,12 @@ def findings(kernels):
 # ---- writing ----------------------------------------------------------------------------------
 
 def advice_lines(kernels):
-    changes = sorted(((c, k) for k in kernels for c in k.advice), key=lambda pair: -pair[0]["kernel_gain"])
-    shown = {}
-    for change, k in changes:
-        shown.setdefault(k.program, []).append((change, k))
+    """(program, what it is about, gain, the change): the two with the largest gain in each program."""
     for program in dict.fromkeys(k.program for k in kernels):
-        for change, k in sorted(shown.get(program, []), key=lambda pair: -(pair[0]["gain"] or 0))[:2]:
-            yield program, k, change["saves"], change
+        own = [k for k in kernels if k.program == program]
+        changes = [(c, f"`{k.name}`") for k in own for c in k.advice] + [(c, "the program") for c in own[0].of_program]
+        for change, about in sorted(changes, key=lambda pair: -(pair[0]["gain"] or 0))[:2]:
+            yield program, about, change["saves"], change
 
 
 def write_text(out, device, kernels):
@@ -237,8 +238,8 @@ def write_text(out, device, kernels):
     for finding, paper, ours, holds, rules in findings(kernels):
         lines.append(f"  {finding}\n    paper: {paper}\n    here:  {ours}; holds: {holds}" + (f"; advice: {rules}" if rules else ""))
     lines += ["", "Changes worth most in each program, of its GPU time"]
-    for program, k, gain, change in advice_lines(kernels):
-        lines.append(f"  {program}, {k.name}: {gain}: {change['evidence']}: {change['text']}")
+    for program, about, gain, change in advice_lines(kernels):
+        lines.append(f"  {program}, {about.strip('`')}: {gain}: {change['evidence']}: {change['text']}")
     (out / "tables.txt").write_text("\n".join(lines) + "\n")
 
 
@@ -262,14 +263,21 @@ def names_of(programs):
             if "|" in line and not line.startswith("#")]
 
 
-def write_markdown(out, device, kernels, programs, missing):
+def commit():
+    """Of the checkout that the runs were made with."""
+    found = subprocess.run(["git", "-C", pathlib.Path(__file__).parent, "rev-parse", "--short", "HEAD"],
+                           capture_output=True, text=True, check=False).stdout.strip()
+    return os.environ.get("GPUPROF_COMMIT") or found or "unknown"
+
+
+def write_markdown(out, device, made_with, kernels, programs, missing):
     ran = len({k.program for k in kernels})
     lines = [
         "# Rodinia, as the paper did it", "",
         "Zheng, Zhai, Li and Chen measured Rodinia's programs with their tool in 2016, on a K20c with CUDA 6.0. "
         f"These are the same tables from gpuprof, on one {device}. `tests/rodinia/run CHECKOUT` builds and runs the programs and "
         "writes this page; its results are not edited. Of a kernel's launches the first five are measured, then one in a hundred.",
-        "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## What the compiler was given", "",
+        "", f"The runs were made with {', '.join(made_with)}.", "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## What the compiler was given", "",
         "No source was changed. All programs get `-O3 -lineinfo`, the GPU's `-arch`, and with `-include` a header of "
         "[ours](../tests/rodinia/before_cuda_12.h) with names that CUDA had and has no more (texture references, "
         "`cudaThreadSynchronize`, some properties of devices). Beyond that:", ""]
@@ -286,8 +294,8 @@ def write_markdown(out, device, kernels, programs, missing):
                      " | ".join(written(k, m, f) for _, _, m, f in COLUMNS) + f" | {k.bound['by']} |")
     lines += ["", "## What the advice says", "", "The one or two changes worth most in each program, of its GPU time.", "",
               "| program | kernel | gain | advice |", "| --- | --- | --- | --- |"]
-    for program, k, gain, change in advice_lines(kernels):
-        lines.append(f"| {program} | `{k.name}` | {gain} | {change['evidence']}: {change['text']} |")
+    for program, about, gain, change in advice_lines(kernels):
+        lines.append(f"| {program} | {about} | {gain} | {change['evidence']}: {change['text']} |")
     (out / "rodinia.md").write_text("\n".join(lines) + "\n")
 
 
@@ -304,7 +312,7 @@ def why_missing(out, name, page):
 
 
 def main(gpuprof, programs, out):
-    kernels, devices, missing = [], [], []
+    kernels, devices, missing, drivers = [], [], [], set()
     for name in names_of(programs):
         profile = out / "profiles" / f"{name}.jsonl"
         page = read(gpuprof, profile) if profile.exists() else None
@@ -313,12 +321,14 @@ def main(gpuprof, programs, out):
             missing.append((name, why_missing(out, name, page)))
             continue
         devices += [d["name"] for d in page["devices"]]
+        drivers |= {f"a driver for CUDA {d['driver'] // 1000}.{d['driver'] % 1000 // 10}" for d in page["devices"]}
         kernels += [Kernel(name, page, i) for i in measured]
     if not kernels:
         sys.exit("tables.py: no profile holds a kernel")
     device = ", ".join(dict.fromkeys(devices))
     write_text(out, device, kernels)
-    write_markdown(out, device, kernels, programs, missing)
+    made_with = [f"commit {commit()}", *sorted(drivers)]
+    write_markdown(out, device, made_with, kernels, programs, missing)
 
 
 def self_test():

@@ -5,6 +5,7 @@
 
 #include "code/instruction.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,12 +100,12 @@ static const struct {
     {"8832", 8, 8, 32},   {"88128", 8, 8, 128},   {"884", 8, 8, 4},
 };
 
-static inline int expect_is_tensor(enum gp_op op)
+static inline bool expect_is_tensor(enum gp_op op)
 {
     return op >= GP_OP_HMMA && op <= GP_OP_QGMMA;
 }
 
-static inline int expect_moves_bytes(enum gp_op op)
+static inline bool expect_moves_bytes(enum gp_op op)
 {
     return op >= GP_OP_LD && op <= GP_OP_RED && op != GP_OP_LDGMC;
 }

@@ -72,6 +72,13 @@ printed() {
     [ "$(grep -c '^"NVIDIA H200 (Simulated) (0)",1,0,"scale_in_place",100.000000%$' "$log")" -eq 3 ]
 }
 
+@test "what is asked for as an event is printed as one" {
+    run "$GPUPROF_BUILD/gpuprof" --events inst_executed,shared_load "$programs/snippets_linked" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == *"Event result:"*"inst_executed"*"shared_load"* ]]
+    [[ $output != *"Metric result:"* ]]
+}
+
 @test "a compressed profile is one that can be read, also after a kill" {
     profile=$BATS_TEST_TMPDIR/p.zst
     GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload "$programs/snippets_linked" vector_add in_place

@@ -35,7 +35,7 @@ static bool is_late(size_t k)
     return !strstr(names[k], "__sass_") && strcmp(names[k], "gpu__time_duration.sum") != 0;
 }
 
-static int write_launch(struct gp_writer *w, unsigned long i)
+static bool write_launch(struct gp_writer *w, unsigned long i)
 {
     char kernel[96];
     struct gp_counter counters[MOST_COUNTERS];
@@ -60,8 +60,8 @@ static int write_launch(struct gp_writer *w, unsigned long i)
     fill(counters, i);
     for (size_t k = 0; k < count; k++)
         counters[k].absent = is_late(k) ? "the process ended before it was read" : NULL;
-    if (gp_writer_early(w, &launch) != 0)
-        return -1;
+    if (!gp_writer_early(w, &launch))
+        return false;
     for (size_t k = 0; k < count; k++)
         counters[k].absent = NULL;
     return gp_writer_launch(w, &launch);
@@ -92,18 +92,18 @@ int main(int argc, char **argv)
     const char *const command[] = {"./app", NULL};
     struct gp_text problems = {0};
     struct gp_metrics *m = gp_metrics_open(&problems);
-    if (!m || gp_metrics_counters(m, &device, &names, &count) != 0 || count > MOST_COUNTERS)
+    if (!m || !gp_metrics_counters(m, &device, &names, &count) || count > MOST_COUNTERS)
         return 1;
     struct gp_writer *w = gp_writer_open(argv[1], command, NULL, why, sizeof(why));
     if (!w) {
         fprintf(stderr, "%s\n", why);
         return 1;
     }
-    int failed = gp_writer_device(w, &device);
-    for (unsigned long i = 0; i < strtoul(argv[2], NULL, 10) && !failed; i++)
-        failed = write_launch(w, i);
+    bool written = gp_writer_device(w, &device);
+    for (unsigned long i = 0; i < strtoul(argv[2], NULL, 10) && written; i++)
+        written = write_launch(w, i);
     gp_writer_close(w);
     free(names);
     gp_metrics_close(m);
-    return failed ? 1 : 0;
+    return !written ? 1 : 0;
 }

@@ -17,10 +17,11 @@
 #define STANDS "b"       /* it stands in that pass */
 #define FINGERPRINTS "f" /* the SASS metrics can take one */
 #define COUNTS "c"       /* they count, without a session */
+#define HELD "h"         /* it makes its passes sweep by sweep; | is the end of one */
 /* What is said of the launch: */
 #define EXPECTED_NEW "n" /* it will be like none before */
 #define PAYS "p"         /* a fingerprint does */
-#define PRESUMED "a"     /* it is presumed to be like others */
+#define ASSUMED "a"      /* it is assumed to be like others */
 /* What a fingerprint says: */
 #define LEARNED "l"   /* there was such a launch */
 #define UNLEARNED "u" /* there was, and it was not learned yet */
@@ -45,8 +46,8 @@ static const struct row rows[] = {
      GP_SOURCE_MEASURED},
     {"no fingerprints", SESSION INSTRUMENTED, 1, "", "0R", GP_SOURCE_MEASURED},
     {"they do not pay", SESSION INSTRUMENTED FINGERPRINTS, 1, "", "0R", GP_SOURCE_MEASURED},
-    {"presumed to be like others", SESSION INSTRUMENTED FINGERPRINTS PAYS PRESUMED, 1, "", "0",
-     GP_SOURCE_PRESUMED},
+    {"assumed to be like others", SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED, 1, "", "0",
+     GP_SOURCE_ASSUMED},
     {"like one that was learned", SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "", "0S",
      GP_SOURCE_RECALLED},
     {"like one that was not learned yet", SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED, 1, "",
@@ -55,8 +56,8 @@ static const struct row rows[] = {
      "0SR", GP_SOURCE_LEARNABLE},
     {"like none, and that pass fails", SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "2", "0SR",
      GP_SOURCE_NEW},
-    {"its fingerprint fails: nothing more", SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "1", "0S",
-     GP_SOURCE_NONE},
+    {"its fingerprint fails: measured at once", SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "1",
+     "0SR", GP_SOURCE_MEASURED},
     {"the session stands there, and it is expected to be new",
      SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS, 1, "", "R0S", GP_SOURCE_LEARNABLE},
     {"and its fingerprint does not pay", SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW, 1,
@@ -74,6 +75,28 @@ static const struct row rows[] = {
      GP_SOURCE_COUNTED},
     {"nobody wants that", COUNTS, 0, "", "", GP_SOURCE_NONE},
     {"fingerprints do not count", INSTRUMENTED FINGERPRINTS, 0, "", "", GP_SOURCE_NONE},
+    {"held: hardware alone", HELD SESSION, 1, "", "0", GP_SOURCE_NONE},
+    {"held: a pass of the hardware in each sweep", HELD SESSION, 3, "", "0|1|2", GP_SOURCE_NONE},
+    {"held: one breaks off", HELD SESSION INSTRUMENTED, 3, "1", "0|1|||R", GP_SOURCE_MEASURED},
+    {"held: no pass of the hardware", HELD SESSION INSTRUMENTED, 0, "", "||R", GP_SOURCE_MEASURED},
+    {"held: no fingerprints", HELD SESSION INSTRUMENTED, 1, "", "0||R", GP_SOURCE_MEASURED},
+    {"held: they do not pay", HELD SESSION INSTRUMENTED FINGERPRINTS, 2, "", "0|1||R",
+     GP_SOURCE_MEASURED},
+    {"held: the hardware has confirmed that it is like others",
+     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED, 1, "", "0", GP_SOURCE_RECALLED},
+    {"held: like one that was learned", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "",
+     "0|S", GP_SOURCE_RECALLED},
+    {"held: like one that is to be measured", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED,
+     1, "", "0|S", GP_SOURCE_UNLEARNED},
+    {"held: like none", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "", "0|S|R",
+     GP_SOURCE_LEARNABLE},
+    {"held: like none, and that pass fails", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "2",
+     "0|S|R", GP_SOURCE_NEW},
+    {"held: its fingerprint fails", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "1", "0|S|R",
+     GP_SOURCE_MEASURED},
+    {"held: where the session stands does not matter",
+     HELD SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS, 1, "", "0|S|R",
+     GP_SOURCE_LEARNABLE},
 };
 
 static bool has(const struct row *row, const char *letter)
@@ -83,7 +106,7 @@ static bool has(const struct row *row, const char *letter)
 
 struct asking {
     const struct row *row;
-    unsigned new, pays, presumed; /* times that was asked */
+    unsigned new, pays, assumed; /* times that was asked */
 };
 
 static bool is_expected_new(void *data)
@@ -100,11 +123,11 @@ static bool pays(void *data)
     return has(a->row, PAYS);
 }
 
-static bool is_presumed(void *data)
+static bool is_assumed(void *data)
 {
     struct asking *a = data;
-    a->presumed++;
-    return has(a->row, PRESUMED);
+    a->assumed++;
+    return has(a->row, ASSUMED);
 }
 
 static void ends(struct gp_plan *plan, const struct row *row, unsigned pass)
@@ -124,24 +147,31 @@ static void ends(struct gp_plan *plan, const struct row *row, unsigned pass)
 /* The passes of a row as letters, in the room for 16; what was asked in *a. */
 static void follow(const struct row *row, struct gp_plan *plan, struct asking *a, char *passes)
 {
-    const struct gp_means_to_count means = {.hardware_passes = row->hardware,
-                                            .session = has(row, SESSION),
-                                            .stands_in_instrumented = has(row, STANDS),
-                                            .sass_counts = has(row, COUNTS),
-                                            .fingerprints = has(row, FINGERPRINTS),
-                                            .instrumented = has(row, INSTRUMENTED)};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, a};
-    unsigned pass, count = 0;
-    for (bool made = false; gp_plan_next(plan, &means, &questions, made, &pass);) {
-        assert_true(count < 15);
-        char number[] = {(char)('0' + count), '\0'};
-        passes[count++] = pass != GP_PLAN_INSTRUMENTED ? (char)('0' + pass)
-                          : gp_plan_way(plan, &means, &questions) == GP_WAY_RANGE ? 'R'
-                                                                                  : 'S';
-        made = !strstr(row->fails, number);
-        if (made)
-            ends(plan, row, pass);
+    struct gp_means_to_count means = {.hardware_passes = row->hardware,
+                                      .held = has(row, HELD),
+                                      .session = has(row, SESSION),
+                                      .stands_in_instrumented = has(row, STANDS),
+                                      .sass_counts = has(row, COUNTS),
+                                      .fingerprints = has(row, FINGERPRINTS),
+                                      .instrumented = has(row, INSTRUMENTED)};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, a};
+    unsigned pass, count = 0, asked = 0, end = 0;
+    const unsigned sweeps = means.held ? gp_plan_sweep_of_fingerprints(row->hardware) + 3 : 1;
+    for (; means.sweep < sweeps; means.sweep++) {
+        for (bool made = false; gp_plan_next(plan, &means, &questions, made, &pass);) {
+            assert_true(count < 15);
+            char number[] = {(char)('0' + asked++), '\0'};
+            passes[count++] = pass != GP_PLAN_INSTRUMENTED ? (char)('0' + pass)
+                              : gp_plan_way(plan, &means, &questions) == GP_WAY_RANGE ? 'R'
+                                                                                      : 'S';
+            end = count;
+            made = !strstr(row->fails, number);
+            if (made)
+                ends(plan, row, pass);
+        }
+        passes[count++] = '|';
     }
+    count = end; /* nothing follows */
     passes[count] = '\0';
 }
 
@@ -156,13 +186,13 @@ static void every_launch_makes_the_passes_it_needs(void **state)
         if (strcmp(passes, rows[i].passes) != 0 || plan.source != rows[i].source)
             fail_msg("%s: passes %s, source %d", rows[i].name, passes, (int)plan.source);
         /* To answer changes what is known: once is enough. */
-        assert_true(a.new <= 1 && a.pays <= 1 && a.presumed <= 1);
-        /* Nothing is presumed of what was measured. */
-        assert_true(!a.presumed || strncmp(rows[i].passes, "R0", 2) != 0);
+        assert_true(a.new <= 1 && a.pays <= 1 && a.assumed <= 1);
+        /* Nothing is assumed of what was measured. */
+        assert_true(!a.assumed || strncmp(rows[i].passes, "R0", 2) != 0);
         /* It is over. */
         unsigned pass;
         const struct gp_means_to_count nothing = {0};
-        const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, &a};
+        const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
         assert_false(gp_plan_next(&plan, &nothing, &questions, true, &pass));
     }
 }
@@ -172,14 +202,14 @@ static void a_launch_that_takes_turns_is_measured_at_once(void **state)
     (void)state;
     struct row row = {.given = SESSION INSTRUMENTED};
     struct asking a = {.row = &row};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, &a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
     struct gp_means_to_count means = {.session = true, .instrumented = true};
     struct gp_plan plan = {0};
     assert_int_equal(gp_plan_way(&plan, &means, &questions), GP_WAY_RANGE);
     means = (struct gp_means_to_count){.sass_counts = true, .instrumented = true};
     plan = (struct gp_plan){0};
     assert_int_equal(gp_plan_way(&plan, &means, &questions), GP_WAY_SASS);
-    assert_int_equal(a.new + a.pays + a.presumed, 0);
+    assert_int_equal(a.new + a.pays + a.assumed, 0);
 }
 
 static void the_session_may_be_lost_on_the_way(void **state)
@@ -187,7 +217,7 @@ static void the_session_may_be_lost_on_the_way(void **state)
     (void)state;
     struct row row = {.given = SESSION INSTRUMENTED FINGERPRINTS PAYS};
     struct asking a = {.row = &row};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, &a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
     struct gp_means_to_count means = {
         .hardware_passes = 2, .session = true, .fingerprints = true, .instrumented = true};
     const struct gp_means_to_count lost = {.fingerprints = true, .instrumented = true};
@@ -218,7 +248,7 @@ static void whose_counters_they_are(void **state)
         {GP_SOURCE_NONE, false, false},     {GP_SOURCE_COUNTED, false, false},
         {GP_SOURCE_MEASURED, true, false},  {GP_SOURCE_NEW, false, false},
         {GP_SOURCE_LEARNABLE, true, false}, {GP_SOURCE_RECALLED, false, true},
-        {GP_SOURCE_UNLEARNED, false, true}, {GP_SOURCE_PRESUMED, false, true},
+        {GP_SOURCE_UNLEARNED, false, true}, {GP_SOURCE_ASSUMED, false, true},
     };
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         const struct gp_plan plan = {.source = expected[i].source};

@@ -54,7 +54,7 @@ static void gives(const struct gp_metrics *m, const char *name, const struct gp_
     char why[GP_WHY_SIZE] = "";
     const struct gp_metric *metric = gp_metrics_find(m, name);
     assert_non_null(metric);
-    if (gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)) != 0)
+    if (!gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)))
         fail_msg("%s: %s", name, why);
     assert_true(value == expected);
 }
@@ -66,7 +66,7 @@ static void is_absent(const struct gp_metrics *m, const char *name, const struct
     char why[GP_WHY_SIZE] = "";
     const struct gp_metric *metric = gp_metrics_find(m, name);
     assert_non_null(metric);
-    assert_int_equal(gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)), -1);
+    assert_false(gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)));
     assert_string_equal(why, reason);
 }
 
@@ -234,7 +234,7 @@ static void a_metric_that_needs_something_does_not_apply_without_it(void **state
     const char **names;
     size_t count;
     gp_metrics_select(m, "none", &text);
-    assert_int_equal(gp_metrics_counters(m, &hopper, &names, &count), 0);
+    assert_true(gp_metrics_counters(m, &hopper, &names, &count));
     assert_int_equal(count, 2);
     free(names);
     gp_metrics_close(m);
@@ -252,9 +252,8 @@ static void a_skipped_launch_gives_its_reason(void **state)
     const struct gp_record skipped = {.skipped = "the stream is being captured"};
     double value;
     char why[GP_WHY_SIZE] = "";
-    assert_int_equal(
-        gp_metric_evaluate(gp_metrics_find(m, "m"), &hopper, &skipped, &value, why, sizeof(why)),
-        -1);
+    assert_false(
+        gp_metric_evaluate(gp_metrics_find(m, "m"), &hopper, &skipped, &value, why, sizeof(why)));
     assert_string_equal(why, "counter a__sum: the stream is being captured");
     gp_metrics_close(m);
 }
@@ -339,8 +338,7 @@ static void a_condition_chooses_the_formula(void **state)
 
     struct gp_text formula = {0};
     char why[GP_WHY_SIZE];
-    assert_int_equal(
-        gp_metric_formula(gp_metrics_find(m, "m"), &hopper, &formula, why, sizeof(why)), 0);
+    assert_true(gp_metric_formula(gp_metrics_find(m, "m"), &hopper, &formula, why, sizeof(why)));
     assert_string_equal(gp_text_string(&formula), "2");
     gp_text_free(&formula);
     gp_metrics_close(m);
@@ -355,7 +353,7 @@ static void holds(const char *text, int cc_major, int cc_minor, int expected)
 {
     struct gp_condition c;
     char why[GP_WHY_SIZE] = "";
-    if (gp_condition_parse(text, &c, why, sizeof(why)) != 0)
+    if (!gp_condition_parse(text, &c, why, sizeof(why)))
         fail_msg("%s", why);
     const struct gp_device device = {.cc_major = cc_major, .cc_minor = cc_minor};
     assert_int_equal(gp_condition_holds(&c, &device), expected);
@@ -366,11 +364,11 @@ static void a_condition_may_ask_where_the_counters_come_from(void **state)
     (void)state;
     struct gp_condition c;
     char why[GP_WHY_SIZE] = "";
-    assert_int_equal(gp_condition_parse("events and cc < 5.0", &c, why, sizeof(why)), 0);
+    assert_true(gp_condition_parse("events and cc < 5.0", &c, why, sizeof(why)));
     assert_true(gp_condition_holds(&c, &(struct gp_device){.cc_major = 3, .event_counters = 1}));
     assert_false(gp_condition_holds(&c, &(struct gp_device){.cc_major = 3}));
     assert_false(gp_condition_holds(&c, &(struct gp_device){.cc_major = 6, .event_counters = 1}));
-    assert_int_equal(gp_condition_parse("eventsand cc < 5.0", &c, why, sizeof(why)), -1);
+    assert_false(gp_condition_parse("eventsand cc < 5.0", &c, why, sizeof(why)));
 }
 
 static void conditions(void **state)
@@ -398,7 +396,7 @@ static void conditions(void **state)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct gp_condition c;
         char why[GP_WHY_SIZE];
-        assert_int_equal(gp_condition_parse(wrong[i], &c, why, sizeof(why)), -1);
+        assert_false(gp_condition_parse(wrong[i], &c, why, sizeof(why)));
     }
 }
 
@@ -411,35 +409,35 @@ static void selection(void **state)
                                        "");
     struct gp_text problems = {0};
     assert_int_equal(gp_metrics_selected_count(m), 1);
-    assert_int_equal(gp_metrics_select(m, " three , two,three", &problems), 0);
+    assert_true(gp_metrics_select(m, " three , two,three", &problems));
     assert_int_equal(gp_metrics_selected_count(m), 2);
     assert_string_equal(gp_metrics_selected(m, 0)->name, "three");
     assert_string_equal(gp_metrics_selected(m, 1)->name, "two");
 
     const char **names;
     size_t count;
-    assert_int_equal(gp_metrics_counters(m, &hopper, &names, &count), 0);
+    assert_true(gp_metrics_counters(m, &hopper, &names, &count));
     assert_int_equal(count, 3);
     assert_string_equal(names[0], "a__sum");
     assert_string_equal(names[1], "c__sum");
     assert_string_equal(names[2], "b__sum");
     free(names);
 
-    assert_int_equal(gp_metrics_select(m, "two,thre,nothing_like_it", &problems), -1);
+    assert_false(gp_metrics_select(m, "two,thre,nothing_like_it", &problems));
     assert_string_equal(gp_text_string(&problems),
                         "there is no metric 'thre'; did you mean three?\n"
                         "there is no metric 'nothing_like_it'\n");
     assert_int_equal(gp_metrics_selected_count(m), 2);
     gp_text_clear(&problems);
-    assert_int_equal(gp_metrics_select(m, " , ", &problems), -1);
+    assert_false(gp_metrics_select(m, " , ", &problems));
     assert_string_equal(gp_text_string(&problems), "the list of metrics is empty\n");
     gp_text_clear(&problems);
 
-    assert_int_equal(gp_metrics_select(m, "all", &problems), 0);
+    assert_true(gp_metrics_select(m, "all", &problems));
     assert_int_equal(gp_metrics_selected_count(m), 3);
-    assert_int_equal(gp_metrics_select(m, "default,two", &problems), 0);
+    assert_true(gp_metrics_select(m, "default,two", &problems));
     assert_int_equal(gp_metrics_selected_count(m), 2);
-    assert_int_equal(gp_metrics_select(m, "", &problems), 0);
+    assert_true(gp_metrics_select(m, "", &problems));
     assert_int_equal(gp_metrics_selected_count(m), 1);
     gp_text_free(&problems);
     gp_metrics_close(m);
@@ -457,20 +455,19 @@ static void a_metric_without_an_equivalent_says_why(void **state)
     char why[GP_WHY_SIZE];
     const struct gp_record launch = {0};
     double value;
-    assert_int_equal(gp_metrics_select(m, "gone", &problems), -1);
+    assert_false(gp_metrics_select(m, "gone", &problems));
     assert_string_equal(gp_text_string(&problems), "'gone': it is no more; the nearest is here\n");
-    assert_int_equal(gp_metrics_select(m, "here", &problems), 0);
-    assert_int_equal(
-        gp_metric_formula(gp_metrics_find(m, "here"), &hopper, &formula, why, sizeof(why)), -1);
+    assert_true(gp_metrics_select(m, "here", &problems));
+    assert_false(
+        gp_metric_formula(gp_metrics_find(m, "here"), &hopper, &formula, why, sizeof(why)));
     assert_string_equal(why, "not on these");
-    assert_int_equal(
-        gp_metric_evaluate(gp_metrics_find(m, "uses"), &hopper, &launch, &value, why, sizeof(why)),
-        -1);
+    assert_false(
+        gp_metric_evaluate(gp_metrics_find(m, "uses"), &hopper, &launch, &value, why, sizeof(why)));
     assert_string_equal(why, "not on these");
     assert_string_equal(gp_metric_absent(gp_metrics_find(m, "gone")),
                         "it is no more; the nearest is here");
     assert_null(gp_metric_absent(gp_metrics_find(m, "here")));
-    assert_int_equal(gp_metrics_select(m, "all", &problems), 0);
+    assert_true(gp_metrics_select(m, "all", &problems));
     assert_int_equal(gp_metrics_selected_count(m), 2);
     gp_text_free(&problems);
     gp_metrics_close(m);
@@ -496,7 +493,7 @@ static void sets_have_names(void **state)
     assert_int_equal(gp_metrics_set_count(m), 1);
     assert_string_equal(gp_metrics_set_at(m, 0)->name, "mine");
     assert_string_equal(gp_metrics_set_at(m, 0)->description, "my own");
-    assert_int_equal(gp_metrics_select(m, "mine,one", &problems), 0);
+    assert_true(gp_metrics_select(m, "mine,one", &problems));
     assert_int_equal(gp_metrics_selected_count(m), 3);
     assert_string_equal(gp_metrics_selected(m, 0)->name, "two");
     assert_string_equal(gp_metrics_selected(m, 1)->name, "a__b.sum");
@@ -517,26 +514,25 @@ static void counters_are_selected_by_their_own_names(void **state)
     struct gp_metrics *m = parsed_with("[one]\nformula = a__sum\n", "");
     struct gp_text problems = {0};
     const char *const list = "one,dram__bytes_read.sum,sm__x.avg.pct_of_peak_sustained_elapsed";
-    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
-    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    assert_true(gp_metrics_select(m, list, &problems));
+    assert_true(gp_metrics_select(m, list, &problems));
     assert_int_equal(gp_metrics_selected_count(m), 3);
     assert_string_equal(gp_metrics_selected(m, 2)->unit, "%");
     const char **names;
     size_t count;
-    assert_int_equal(gp_metrics_counters(m, &hopper, &names, &count), 0);
+    assert_true(gp_metrics_counters(m, &hopper, &names, &count));
     assert_int_equal(count, 3);
     assert_string_equal(names[1], "dram__bytes_read.sum");
     const struct gp_counter counter = {names[1], 77, NULL};
     const struct gp_record launch = {.counter_count = 1, .counters = &counter};
     double value;
     char why[GP_WHY_SIZE];
-    assert_int_equal(
-        gp_metric_evaluate(gp_metrics_selected(m, 1), &hopper, &launch, &value, why, sizeof(why)),
-        0);
+    assert_true(
+        gp_metric_evaluate(gp_metrics_selected(m, 1), &hopper, &launch, &value, why, sizeof(why)));
     assert_true(value == 77);
     free(names);
-    assert_int_equal(gp_metrics_select(m, "dram__bytes_*", &problems), -1);
-    assert_int_equal(gp_metrics_select(m, "dram__bytes;x", &problems), -1);
+    assert_false(gp_metrics_select(m, "dram__bytes_*", &problems));
+    assert_false(gp_metrics_select(m, "dram__bytes;x", &problems));
     assert_string_equal(gp_text_string(&problems),
                         "'dram__bytes_*': the command gpuprof finds the counters that this stands "
                         "for, on a machine with a GPU or with --chip\n"

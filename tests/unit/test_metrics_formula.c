@@ -15,8 +15,8 @@
 
 /* Operands of these tests: a__sum is 6, b__sum 4, zero__sum 0, large__sum 1e308, none__sum absent.
  */
-static int value_of(void *user, const struct gp_node *operand, double *value, char *why,
-                    size_t why_size)
+static bool value_of(void *user, const struct gp_node *operand, double *value, char *why,
+                     size_t why_size)
 {
     (void)user;
     static const struct {
@@ -27,10 +27,10 @@ static int value_of(void *user, const struct gp_node *operand, double *value, ch
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
             if (strcmp(values[i].name, operand->name) == 0) {
                 *value = values[i].value;
-                return 0;
+                return true;
             }
     snprintf(why, why_size, "no %s", operand->name ? operand->name : operand->fact->name);
-    return -1;
+    return false;
 }
 
 static const struct gp_operands operands = {.value_of = value_of};
@@ -49,7 +49,7 @@ static void gives(const char *text, double expected)
     char why[256];
     double value = NAN;
     struct gp_node *node = parsed(text);
-    assert_int_equal(gp_formula_evaluate(node, &operands, &value, why, sizeof(why)), 0);
+    assert_true(gp_formula_evaluate(node, &operands, &value, why, sizeof(why)));
     assert_true(value == expected);
     gp_formula_free(node);
 }
@@ -59,7 +59,7 @@ static void is_absent(const char *text, const char *reason)
     char why[256] = "";
     double value;
     struct gp_node *node = parsed(text);
-    assert_int_equal(gp_formula_evaluate(node, &operands, &value, why, sizeof(why)), -1);
+    assert_false(gp_formula_evaluate(node, &operands, &value, why, sizeof(why)));
     assert_string_equal(why, reason);
     gp_formula_free(node);
 }

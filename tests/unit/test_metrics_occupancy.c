@@ -65,7 +65,7 @@ static void has(const struct gp_device *device, struct kernel kernel, int warps,
     };
     struct gp_occupancy o;
     char why[256] = "";
-    if (gp_occupancy_of(device, &launch, &o, why, sizeof(why)) != 0)
+    if (!gp_occupancy_of(device, &launch, &o, why, sizeof(why)))
         fail_msg("%s", why);
     assert_int_equal(o.warps_per_sm, warps);
     assert_string_equal(o.limiter, limiter);
@@ -76,7 +76,7 @@ static void is_absent(struct gp_device device, struct gp_record launch, const ch
 {
     struct gp_occupancy o;
     char why[256] = "";
-    assert_int_equal(gp_occupancy_of(&device, &launch, &o, why, sizeof(why)), -1);
+    assert_false(gp_occupancy_of(&device, &launch, &o, why, sizeof(why)));
     assert_string_equal(why, reason);
 }
 
@@ -150,11 +150,11 @@ static void peaks(const struct gp_device *device, double single, double dbl, dou
 {
     char why[256] = "";
     double value;
-    assert_int_equal(gp_peak_flops(device, GP_SINGLE, &value, why, sizeof(why)), 0);
+    assert_true(gp_peak_flops(device, GP_SINGLE, &value, why, sizeof(why)));
     assert_true(fabs(value - single) < 1e-9 * single);
-    assert_int_equal(gp_peak_flops(device, GP_DOUBLE, &value, why, sizeof(why)), 0);
+    assert_true(gp_peak_flops(device, GP_DOUBLE, &value, why, sizeof(why)));
     assert_true(fabs(value - dbl) < 1e-9 * dbl);
-    assert_int_equal(gp_peak_dram(device, &value, why, sizeof(why)), 0);
+    assert_true(gp_peak_dram(device, &value, why, sizeof(why)));
     assert_true(fabs(value - dram) < 1e-9 * dram);
 }
 
@@ -171,9 +171,9 @@ static void half_precision_peaks(void **state)
     (void)state;
     char why[256] = "";
     double value;
-    assert_int_equal(gp_peak_flops(&h200, GP_HALF, &value, why, sizeof(why)), 0);
+    assert_true(gp_peak_flops(&h200, GP_HALF, &value, why, sizeof(why)));
     assert_true(value == 132.0 * 256 * 2 * 1.98e9);
-    assert_int_equal(gp_peak_flops(&k80, GP_HALF, &value, why, sizeof(why)), -1);
+    assert_false(gp_peak_flops(&k80, GP_HALF, &value, why, sizeof(why)));
     assert_string_equal(why, "the half precision peak of compute capability 3.7 is not known");
 }
 
@@ -184,7 +184,7 @@ static int results_of(int major, int minor, enum gp_precision precision)
     double value = 0;
     const struct gp_device device = {
         .cc_major = major, .cc_minor = minor, .sm_count = 1, .clock_khz = 1};
-    int known = gp_peak_flops(&device, precision, &value, why, sizeof(why)) == 0;
+    int known = gp_peak_flops(&device, precision, &value, why, sizeof(why));
     if (!known)
         assert_non_null(strstr(why, "is not known"));
     return known ? (int)(value / 2e3) : 0;
@@ -210,14 +210,14 @@ static void peaks_that_are_not_known_are_absent(void **state)
     double value;
     struct gp_device device = h200;
     device.cc_major = 77;
-    assert_int_equal(gp_peak_flops(&device, GP_SINGLE, &value, why, sizeof(why)), -1);
+    assert_false(gp_peak_flops(&device, GP_SINGLE, &value, why, sizeof(why)));
     assert_string_equal(why, "the single precision peak of compute capability 77.0 is not known");
     device = h200;
     device.clock_khz = 0;
-    assert_int_equal(gp_peak_flops(&device, GP_DOUBLE, &value, why, sizeof(why)), -1);
+    assert_false(gp_peak_flops(&device, GP_DOUBLE, &value, why, sizeof(why)));
     assert_string_equal(why, "device.clock_khz is not known");
     device.memory_clock_khz = 0;
-    assert_int_equal(gp_peak_dram(&device, &value, why, sizeof(why)), -1);
+    assert_false(gp_peak_dram(&device, &value, why, sizeof(why)));
     assert_string_equal(why, "device.memory_clock_khz is not known");
 }
 

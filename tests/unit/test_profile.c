@@ -209,10 +209,10 @@ static void what_is_written_is_read_back(void **state)
 {
     (void)state;
     struct gp_writer *w = opened();
-    assert_int_equal(gp_writer_device(w, &device), 0);
-    assert_int_equal(gp_writer_device(w, &device), 0);
-    assert_int_equal(gp_writer_launch(w, &launch), 0);
-    assert_int_equal(gp_writer_launch(w, &launch), 0);
+    assert_true(gp_writer_device(w, &device));
+    assert_true(gp_writer_device(w, &device));
+    assert_true(gp_writer_launch(w, &launch));
+    assert_true(gp_writer_launch(w, &launch));
     gp_writer_close(w);
 
     struct seen seen = {0};
@@ -248,7 +248,7 @@ static void values_that_are_no_numbers_are_absent(void **state)
     const struct gp_record l = {
         .kernel = "k", .skipped = "one pass failed", .counter_count = 3, .counters = odd};
     struct gp_writer *w = opened();
-    assert_int_equal(gp_writer_launch(w, &l), 0);
+    assert_true(gp_writer_launch(w, &l));
     gp_writer_close(w);
     const struct gp_profile_visitor visitor = {.launch = check_not_finite};
     char why[512] = "";
@@ -284,8 +284,8 @@ static void counts_are_read_back(void **state)
     int counts = 0;
     char why[512] = "";
     struct gp_writer *w = opened();
-    assert_int_equal(gp_writer_count(w, &count), 0);
-    assert_int_equal(gp_writer_count(w, &count), 0);
+    assert_true(gp_writer_count(w, &count));
+    assert_true(gp_writer_count(w, &count));
     gp_writer_close(w);
     const struct gp_profile_visitor visitor = {.user = &counts, .count = check_count};
     assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
@@ -298,7 +298,7 @@ static void the_end_is_read_back(void **state)
     int ends = 0;
     char why[512] = "";
     struct gp_writer *w = opened();
-    assert_int_equal(gp_writer_end(w, &(struct gp_end){.added_seconds = 12.5}), 0);
+    assert_true(gp_writer_end(w, &(struct gp_end){.added_seconds = 12.5}));
     gp_writer_close(w);
     const struct gp_profile_visitor visitor = {.user = &ends, .end = check_end};
     assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
@@ -476,7 +476,7 @@ static struct gp_record early_launch(uint64_t index)
 static void tell_early(struct gp_writer *w, uint64_t index)
 {
     struct gp_record l = early_launch(index);
-    assert_int_equal(gp_writer_early(w, &l), 0);
+    assert_true(gp_writer_early(w, &l));
 }
 
 static void tell_in_full(struct gp_writer *w, uint64_t index)
@@ -484,7 +484,7 @@ static void tell_in_full(struct gp_writer *w, uint64_t index)
     struct gp_record l = early_launch(index);
     struct gp_counter counter = {"a__x.sum", 10 * (double)index, NULL};
     l.counters = &counter;
-    assert_int_equal(gp_writer_launch(w, &l), 0);
+    assert_true(gp_writer_launch(w, &l));
 }
 
 static void assert_given(const struct given *given, size_t at, uint64_t index, double value)
@@ -666,13 +666,14 @@ static void a_full_disk_stops_the_writing_with_one_message(void **state)
     small = before;
     small.rlim_cur = 600;
     setrlimit(RLIMIT_FSIZE, &small);
-    int first = gp_writer_launch(w, &launch), second = gp_writer_launch(w, &launch);
-    int third = gp_writer_device(w, &device);
+    bool first = gp_writer_launch(w, &launch);
+    bool second = gp_writer_launch(w, &launch);
+    bool third = gp_writer_device(w, &device);
     setrlimit(RLIMIT_FSIZE, &before);
     gp_writer_close(w);
-    assert_int_equal(first, -1);
-    assert_int_equal(second, -1);
-    assert_int_equal(third, -1);
+    assert_false(first);
+    assert_false(second);
+    assert_false(third);
     char text[1024] = "", expected[1024];
     int fd = open(log, O_RDONLY);
     assert_true(read(fd, text, sizeof(text) - 1) > 0);
@@ -698,7 +699,7 @@ static void running_out_of_memory_stops_the_writing(void **state)
         struct gp_writer *w = opened();
         json_set_alloc_funcs(failing_malloc, free);
         allocations_left = n;
-        complete = gp_writer_launch(w, &launch) == 0;
+        complete = gp_writer_launch(w, &launch);
         json_set_alloc_funcs(malloc, free);
         gp_writer_close(w);
         struct seen seen = {0};

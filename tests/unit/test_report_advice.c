@@ -41,14 +41,17 @@ static struct gp_metrics *selected(const char *list)
 {
     struct gp_text problems = {0};
     struct gp_metrics *m = shipped();
-    assert_int_equal(gp_metrics_select(m, list, &problems), 0);
+    assert_true(gp_metrics_select(m, list, &problems));
     return m;
 }
 
 /* Every counter of these metrics is 0 but those that cannot be. */
 static void make_sample_of(struct sample *s, const char *kernel, const char *list)
 {
-    struct gp_metrics *metrics = selected(list); /* keeps the names, for all tests */
+    static struct gp_metrics *metrics[2]; /* keep the names, for all tests */
+    bool is_default = strcmp(list, "default") == 0;
+    if (!metrics[is_default])
+        metrics[is_default] = selected(list);
     const char **names;
     size_t count;
     *s = (struct sample){.launch = {.kernel = kernel,
@@ -58,7 +61,7 @@ static void make_sample_of(struct sample *s, const char *kernel, const char *lis
                                     .shared_carveout = -1,
                                     .passes = 2,
                                     .counters = s->counters}};
-    assert_int_equal(gp_metrics_counters(metrics, &h200, &names, &count), 0);
+    assert_true(gp_metrics_counters(metrics[is_default], &h200, &names, &count));
     assert_true(count <= sizeof(s->counters) / sizeof(s->counters[0]));
     for (size_t i = 0; i < count; i++)
         s->counters[i] = (struct gp_counter){.name = names[i]};
@@ -101,11 +104,11 @@ static void find(struct found *f, const struct sample *s, struct gp_sources *sou
     f->summary = gp_summary_new(f->metrics);
     gp_summary_device(f->summary, &h200);
     gp_summary_launch(f->summary, &s->launch);
-    assert_int_equal(gp_rows_make(&f->rows, f->summary), 0);
+    assert_true(gp_rows_make(&f->rows, f->summary));
     f->rules = gp_rules_open(f->metrics, &problems);
     assert_string_equal(gp_text_string(&problems), "");
-    assert_int_equal(
-        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources), 0);
+    assert_true(
+        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources));
 }
 
 static void forget(struct found *f)
@@ -614,6 +617,31 @@ static void reasons_to_wait_are_said_where_they_were_counted(void **state)
     first_advice_is(&s, NULL, "latency", "waiting");
 }
 
+static void kernels_of_libraries_are_known_by_their_names(void **state)
+{
+    (void)state;
+    static const char *const theirs[] = {
+        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_ffma_kernel__5x_cublas",
+        "nvjet_sm90_tst_320x128_64x3_1x2_h_bz_coopB_NNT",
+        "ampere_sgemm_128x64_tn",
+        "void gemv2T_kernel_val<int, int, float>",
+        "void gemmSN_NN_kernel<float, 128, 2, 4>",
+        "void internal::gemvx::kernel<int, int, float>",
+        "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm>",
+        "void cudnn::winograd_nonfused::winogradForwardData4x4<float, float>",
+        "void implicit_convolve_sgemm<float, float, 128>",
+    };
+    static const char *const ours[] = {"gemm_kernel", "reduce",
+                                       "void at::native::elementwise_kernel<128, 4>", "convolution",
+                                       "gemv"};
+    for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
+        if (!gp_is_library_kernel(theirs[i]))
+            fail_msg("%s is a library's", theirs[i]);
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (gp_is_library_kernel(ours[i]))
+            fail_msg("%s is no library's", ours[i]);
+}
+
 static void many_short_launches_are_the_programs_matter(void **state)
 {
     (void)state;
@@ -628,15 +656,52 @@ static void many_short_launches_are_the_programs_matter(void **state)
     gp_summary_device(summary, &h200);
     for (int i = 0; i < 200; i++)
         gp_summary_launch(summary, &s.launch);
-    assert_int_equal(gp_rows_make(&rows, summary), 0);
+    assert_true(gp_rows_make(&rows, summary));
     struct gp_rules *rules = gp_rules_open(m, &problems);
-    assert_int_equal(gp_findings_make(&f, rules, &rows, NULL, NULL), 0);
+    assert_true(gp_findings_make(&f, rules, &rows, NULL, NULL));
     assert_true(f.advice.count > 0);
     assert_string_equal(f.advice.list[0].rule->name, "launch_overhead");
     assert_null(f.advice.list[0].row);
     assert_non_null(strstr(f.advice.list[0].evidence, "200 of 200 launches last 2.000 us"));
     /* Its units are busy all the time: the work of 2 us of 6 is left. */
     assert_true(fabs(f.advice.list[0].gain - (1 - 2.0 / 6)) < 1e-6);
+    gp_findings_free(&f);
+    gp_rules_close(rules);
+    gp_rows_free(&rows);
+    gp_summary_free(summary);
+    gp_metrics_close(m);
+}
+
+/* Beside a long kernel they are a small part. */
+static void short_launches_beside_long_ones_are_a_part(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_summary *summary = gp_summary_new(m);
+    struct gp_rows rows;
+    struct gp_text problems = {0};
+    struct gp_findings f;
+    struct sample s;
+    make_sample(&s, "short");
+    set(&s, "gpu__time_duration.sum", 2e3);
+    gp_summary_device(summary, &h200);
+    for (int i = 0; i < 200; i++)
+        gp_summary_launch(summary, &s.launch);
+    make_sample(&s, "long");
+    set(&s, "gpu__time_duration.sum", 98.8e6);
+    gp_summary_launch(summary, &s.launch);
+    assert_true(gp_rows_make(&rows, summary));
+    struct gp_rules *rules = gp_rules_open(m, &problems);
+    assert_true(gp_findings_make(&f, rules, &rows, NULL, NULL));
+    bool found = false;
+    for (size_t i = 0; i < f.advice.count; i++) {
+        if (strcmp(f.advice.list[i].rule->name, "launch_overhead") != 0)
+            continue;
+        found = true;
+        /* 200 times 4 of 6 us, of 100 ms. */
+        assert_true(fabs(f.advice.list[i].gain - 0.008) < 1e-6);
+    }
+    assert_true(found);
     gp_findings_free(&f);
     gp_rules_close(rules);
     gp_rows_free(&rows);
@@ -775,7 +840,7 @@ static void a_user_switches_a_rule_off_and_adds_one(void **state)
     unsetenv("GPUPROF_METRICS_PATH");
     find(&found, &s, NULL);
     struct gp_findings own;
-    assert_int_equal(gp_findings_make(&own, rules, &found.rows, NULL, NULL), 0);
+    assert_true(gp_findings_make(&own, rules, &found.rows, NULL, NULL));
     assert_int_equal(own.advice.count, 1);
     assert_string_equal(own.advice.list[0].rule->name, "mine");
     assert_string_equal(own.advice.list[0].evidence, "10.00 waves");
@@ -814,7 +879,7 @@ static void names_keep_what_differs(void **state)
         "operator",
     };
     char *out[6];
-    assert_int_equal(gp_names_distinct(names, 6, out), 0);
+    assert_true(gp_names_distinct(names, 6, out));
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(out[i], expected[i]);
         free(out[i]);
@@ -841,7 +906,7 @@ static void names_that_fit_stay_different(void **state)
         char *names[COUNT];
         for (size_t i = 0; i < COUNT; i++)
             names[i] = strdup(long_names[i]);
-        assert_int_equal(gp_names_fit(names, COUNT, width), 0);
+        assert_true(gp_names_fit(names, COUNT, width));
         for (size_t i = 0; i < COUNT; i++) {
             assert_true(strlen(names[i]) <= width);
             for (size_t k = 0; k < i; k++)
@@ -854,7 +919,7 @@ static void names_that_fit_stay_different(void **state)
             free(names[i]);
     }
     char *pair[] = {strdup(long_names[0]), strdup(long_names[1])};
-    assert_int_equal(gp_names_fit(pair, 2, 28), 0);
+    assert_true(gp_names_fit(pair, 2, 28));
     assert_non_null(strstr(pair[0], "<0, ..>"));
     assert_non_null(strstr(pair[1], "<12, ..>"));
     free(pair[0]);
@@ -884,7 +949,9 @@ int main(void)
         cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
         cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
+        cmocka_unit_test(kernels_of_libraries_are_known_by_their_names),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
+        cmocka_unit_test(short_launches_beside_long_ones_are_a_part),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),

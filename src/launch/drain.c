@@ -1,0 +1,197 @@
+#include "launch/drain.h"
+
+#include "base/clock.h"
+#include "launch/captures.h"
+#include "launch/kept_call.h"
+#include "launch/session.h"
+#include "memory/buffers.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define NOT_ENDED "another replay did not end before it was measured"
+
+struct gp_held {
+    struct gp_measurement measurement;
+    struct gp_call *call;
+    void *parameters;
+    struct gp_held_copy *copy;
+    struct gp_pending *record;
+    struct gp_held *prev, *next;
+};
+
+static atomic_uint held_launches; /* in all contexts */
+
+bool gp_any_held(void)
+{
+    return atomic_load_explicit(&held_launches, memory_order_relaxed) > 0;
+}
+
+bool gp_may_be_held(struct gp_measurement *m)
+{
+    const struct gp_device *device = &m->context->device;
+    return m->snapshot && m->context->collector->sweep && m->run.parameters &&
+           gp_session_holds_launches() && !gp_snapshot_not_to_be_held(m->snapshot) &&
+           !gp_kernel_may_use_textures(m->kernel, 10 * device->cc_major + device->cc_minor);
+}
+
+static void free_held(struct gp_held *h)
+{
+    free(h->call);
+    free(h->parameters);
+    free(h);
+}
+
+bool gp_hold(struct gp_measurement *m, struct gp_pending *record)
+{
+    struct gp_held *h = calloc(1, sizeof(*h));
+    if (!h)
+        return false;
+    h->call = gp_call_keep(m->call, m->run.parameters, m->run.parameters_size);
+    h->parameters = malloc(m->run.parameters_size + 1);
+    if (h->parameters)
+        memcpy(h->parameters, m->run.parameters, m->run.parameters_size);
+    h->copy = h->call && h->parameters ? gp_snapshot_hold(m->snapshot) : NULL;
+    if (!h->copy) {
+        free_held(h);
+        return false;
+    }
+    h->measurement = *m;
+    h->measurement.call = h->call;
+    h->measurement.run.parameters = h->parameters;
+    h->measurement.run.empty_caches_data = &h->measurement;
+    h->record = record;
+    DL_APPEND(m->context->held, h);
+    atomic_fetch_add(&held_launches, 1);
+    return true;
+}
+
+/* The launch needs its copy no more. */
+static void release(struct gp_context *c, struct gp_held *h)
+{
+    DL_DELETE(c->held, h);
+    gp_snapshot_release(h->measurement.snapshot, h->copy);
+    free_held(h);
+    atomic_fetch_sub(&held_launches, 1);
+}
+
+/* Why nothing can be replayed in the context now; NULL where it can. */
+static const char *not_to_be_replayed(const struct gp_context *c, bool alive)
+{
+    if (!alive || c->dead)
+        return "its context was gone before it was measured";
+    if (c->busy)
+        return "other work on the GPU did not end before it was measured";
+    if (gp_captures() > 0)
+        return "a stream was being captured before it was measured";
+    const char *barred = gp_memory_replay_barred();
+    return barred ? barred : gp_context_disturbed(c);
+}
+
+/* The passes of a launch that the collector wants now. */
+static void replay(struct gp_held *h, bool made)
+{
+    struct gp_measurement *m = &h->measurement;
+    double start = gp_clock_seconds();
+    unsigned runs = m->runs;
+    m->broken_off = NULL; /* what could not be made in one way may be in another */
+    const char *why;
+    if (!gp_snapshot_resume(m->snapshot, h->copy, &why)) {
+        m->broken_off = why;
+        m->run.held = false;
+    } else {
+        gp_replay_passes(m, made);
+        gp_put_back_final_state(m);
+    }
+    gp_snapshot_done(m->snapshot);
+    if (m->runs != runs || m->broken_off)
+        gp_pending_amend(h->record, m->runs, 1e3 * (gp_clock_seconds() - start), m->restored_bytes,
+                         m->broken_off);
+}
+
+static bool can_go_on(const struct gp_context *c)
+{
+    return !c->dead && !c->busy;
+}
+
+/* Nothing more is to be had of the launches that are held. */
+static void give_up(struct gp_context *c, const char *why)
+{
+    struct gp_held *h, *next;
+    DL_FOREACH_SAFE(c->held, h, next)
+    {
+        if (why && c->collector->state(c->collection, h->measurement.slot).open)
+            gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes, why);
+        release(c, h);
+    }
+}
+
+void gp_drain(struct gp_context *c, bool alive)
+{
+    struct gp_held *h;
+    const char *why = c->held ? not_to_be_replayed(c, alive) : NULL;
+    for (unsigned sweep = 1;
+         c->held && !why && can_go_on(c) && c->collector->sweep(c->collection, sweep); sweep++) {
+        DL_FOREACH(c->held, h)
+        {
+            if (can_go_on(c) && c->collector->state(c->collection, h->measurement.slot).open)
+                replay(h, false);
+        }
+    }
+    if (!why && !can_go_on(c))
+        why = NOT_ENDED;
+    give_up(c, why);
+    if (!c->busy || !alive)
+        gp_pending_settle(&c->pending, c->collector, c->collection, alive && !c->dead);
+}
+
+static bool concerns(const struct gp_change *change, const struct gp_held *h)
+{
+    if (change->bytes)
+        return gp_held_copy_reaches(h->copy, change->address, change->bytes);
+    if (change->function)
+        return gp_kernel_is(h->measurement.kernel, change->function);
+    return !change->stream || change->stream == h->call->stream;
+}
+
+bool gp_is_new_concerned(const struct gp_context *c, const struct gp_change *change)
+{
+    const struct gp_held *h;
+    DL_FOREACH(c->held, h)
+    {
+        if (concerns(change, h) &&
+            !c->collector->state(c->collection, h->measurement.slot).familiar)
+            return true;
+    }
+    return false;
+}
+
+bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change)
+{
+    const struct gp_held *h = c->held;
+    while (h && !concerns(change, h))
+        h = h->next;
+    return h != NULL;
+}
+
+void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive)
+{
+    struct gp_held *h, *next;
+    const char *why = not_to_be_replayed(c, alive);
+    DL_FOREACH_SAFE(c->held, h, next)
+    {
+        if (!concerns(change, h))
+            continue;
+        if (!why && can_go_on(c)) {
+            h->measurement.run.held = false;
+            h->measurement.run.was_held = true;
+            replay(h, true);
+        } else {
+            gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes,
+                             why ? why : NOT_ENDED);
+        }
+        release(c, h);
+    }
+}

@@ -1,0 +1,106 @@
+#include "launch/kept_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ATTRIBUTES 8
+/* Pairs of a name and a value, and the end. */
+#define EXTRA_WORDS 5
+#define PARAMETER_ALIGNMENT 16
+
+struct kept_call {
+    struct gp_call call;
+    PFN_cuLaunchKernelEx_v11060 real;
+    CUlaunchConfig config;
+    CUlaunchAttribute attributes[MOST_ATTRIBUTES];
+    size_t size;
+    void *extra[EXTRA_WORDS];
+    _Alignas(PARAMETER_ALIGNMENT) unsigned char parameters[];
+};
+
+static CUresult run_kept(const struct gp_call *call)
+{
+    const struct kept_call *k = (const struct kept_call *)call;
+    return k->real(&k->config, call->function, NULL, call->extra);
+}
+
+/* What a launch alone on the GPU needs of its attributes. False for one that may do more than say
+ * how the kernel runs. */
+static bool keep_attribute(struct kept_call *k, const CUlaunchAttribute *a)
+{
+    switch (a->id) {
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        return true;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        if (k->config.numAttrs == MOST_ATTRIBUTES)
+            return false;
+        k->attributes[k->config.numAttrs++] = *a;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool keep_attributes(struct kept_call *k, const struct gp_call *call)
+{
+    const CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                           .value.cooperative = 1};
+    for (unsigned i = 0; i < call->attribute_count; i++)
+        if (!keep_attribute(k, &call->attributes[i]))
+            return false;
+    return !call->cooperative || call->attribute_count || keep_attribute(k, &cooperative);
+}
+
+static void keep_parameters(struct kept_call *k, const void *parameters, size_t size)
+{
+    if (!size)
+        return; /* no parameter */
+    memcpy(k->parameters, parameters, size);
+    k->size = size;
+    k->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+    k->extra[1] = k->parameters;
+    k->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+    k->extra[3] = &k->size;
+    k->extra[4] = CU_LAUNCH_PARAM_END;
+    k->call.extra = k->extra;
+}
+
+struct gp_call *gp_call_keep(const struct gp_call *call, const void *parameters, size_t size)
+{
+    PFN_cuLaunchKernelEx_v11060 real =
+        call->per_thread_stream ? gp_cuda.cuLaunchKernelEx_ptsz : gp_cuda.cuLaunchKernelEx;
+    size_t bytes = (sizeof(struct kept_call) + size + PARAMETER_ALIGNMENT - 1) /
+                   PARAMETER_ALIGNMENT * PARAMETER_ALIGNMENT;
+    struct kept_call *k = real ? aligned_alloc(PARAMETER_ALIGNMENT, bytes) : NULL;
+    if (!k)
+        return NULL;
+    memset(k, 0, sizeof(*k));
+    k->call = *call;
+    k->call.parameters = k->call.extra = NULL;
+    k->call.attributes = k->attributes;
+    k->call.run = run_kept;
+    k->real = real;
+    k->config = (CUlaunchConfig){.gridDimX = call->grid[0],
+                                 .gridDimY = call->grid[1],
+                                 .gridDimZ = call->grid[2],
+                                 .blockDimX = call->block[0],
+                                 .blockDimY = call->block[1],
+                                 .blockDimZ = call->block[2],
+                                 .sharedMemBytes = call->shared_dynamic,
+                                 .hStream = call->stream,
+                                 .attrs = k->attributes};
+    keep_parameters(k, parameters, size);
+    if (keep_attributes(k, call))
+        return &k->call;
+    free(k);
+    return NULL;
+}

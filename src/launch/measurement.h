@@ -1,0 +1,70 @@
+/* One measurement of a launch: what is known of it while it is made, and its parts: the program's
+ * own run (launch/own_run.c), a replay for each pass (launch/replay.c). The gate is closed, the
+ * context current. */
+#ifndef GPUPROF_LAUNCH_MEASUREMENT_H
+#define GPUPROF_LAUNCH_MEASUREMENT_H
+
+#include "launch/contexts.h"
+#include "launch/kernels.h"
+#include "launch/launch.h"
+
+struct gp_measurement {
+    const struct gp_call *call;
+    struct gp_kernel *kernel;
+    struct gp_context *context;
+    unsigned slot;
+    struct gp_run run;
+    struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
+    const char *not_replayed;     /* why */
+    const char *broken_off;       /* why a pass could not be made */
+    unsigned runs;                /* of the kernel */
+    double most_ms;               /* the kernel took no longer in a pass; 0: not known */
+    bool in_turn;                 /* counted in part, the rest in other launches */
+    double launching;             /* seconds that the call of the program's own launch took */
+    double seconds;               /* the program's own run took, as the host saw it; 0: not known */
+    bool ended_alone;             /* a replay has ended, with nothing else under way */
+    uint64_t restored_bytes;
+};
+
+/* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
+ * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
+ * its end. */
+CUresult gp_own_run(struct gp_measurement *m, bool *ended);
+/* The same in a pass. What is refused there, where the code may need more than there is, is
+ * launched plainly. */
+CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass);
+
+/* Marks the start of the kernel's time on the GPU; false where it cannot be taken. And takes it,
+ * when the kernel has ended. */
+bool gp_start_clock(struct gp_measurement *m);
+void gp_read_clock(struct gp_measurement *m);
+
+/* The kernel took so long: the program would have waited for it, and have launched others
+ * meanwhile. */
+void gp_leave_to_program(const struct gp_measurement *m, double seconds);
+
+/* Records an event behind the launch, in its stream. */
+CUresult gp_record_event(const struct gp_call *call, CUevent event);
+/* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
+ * not ended by then. */
+CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited);
+/* The kernel has not ended: nobody waits for it any more, and it is never measured again. */
+void gp_abandon(struct gp_measurement *m, double seconds);
+/* The kernel has failed: nothing works in the context any more. */
+void gp_context_died(struct gp_measurement *m, CUresult error);
+
+/* Makes the passes that the collector wants now, a replay each. `made`: the last one of its passes
+ * so far, if there was any, ended well. */
+void gp_replay_passes(struct gp_measurement *m, bool made);
+/* Runs the kernel once more, plainly, where its time is in doubt. */
+void gp_time_again(struct gp_measurement *m);
+/* Makes memory what the program's own run left, unless a kernel is still writing it. */
+void gp_put_back_final_state(struct gp_measurement *m);
+/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
+ * ended well. */
+bool gp_begin_pass(struct gp_measurement *m, unsigned pass);
+bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result);
+/* Whether the kernel's duration is among the counters, which we take ourselves. */
+bool gp_wants_time(const struct gp_measurement *m);
+
+#endif

@@ -1,0 +1,173 @@
+#include "base/added_time.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "launch/measurement.h"
+#include "launch/session.h"
+#include "launch/waits.h"
+
+/* Kernels that were abandoned and named. */
+#define MOST_ABANDONED 8
+
+/* The kernel has failed on the device: CUDA lets nothing more happen in this context. The program
+ * learns of it where it would have without us, at its next call that waits. */
+void gp_context_died(struct gp_measurement *m, CUresult error)
+{
+    m->context->dead = true;
+    gp_say("a kernel failed with %s; its context is not measured any more", gp_cuda_error(error));
+}
+
+/* The kernel does not end while the program waits for us: let it go. Of a replay the program gets
+ * what that will have done. */
+void gp_abandon(struct gp_measurement *m, double seconds)
+{
+    static struct gp_once once;
+    gp_say_limited(&once, MOST_ABANDONED,
+                   "%s did not end within %.3g s by itself: it waits for the host or for other "
+                   "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
+                   "gives it more time",
+                   gp_kernel_name(m->kernel), seconds);
+    gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
+    m->context->busy = true;
+    m->broken_off = gp_kernel_refused(m->kernel);
+}
+
+CUresult gp_record_event(const struct gp_call *call, CUevent event)
+{
+    return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
+                                   : gp_cuda.cuEventRecord(event, call->stream);
+}
+
+/* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
+ * not ended by then. */
+CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited)
+{
+    CUresult outcome = gp_record_event(m->call, m->context->event);
+    return outcome == CUDA_SUCCESS ? gp_wait_within_limit(m->context->event, seconds, waited)
+                                   : outcome;
+}
+
+/* Two starts are enough once the least time between two is known. A host that is busy may hold up
+ * one of them, but hardly all. */
+static unsigned first_start(const struct gp_context *c)
+{
+    return c->empty_ms == 0 ? 0 : GP_STARTS - 2;
+}
+
+/* Marks the start of the kernel's time on the GPU. Our own kernel runs just before, which empties
+ * the caches, so the launch stands in line by the time it ends and nothing is waited for in
+ * between. */
+bool gp_start_clock(struct gp_measurement *m)
+{
+    struct gp_context *c = m->context;
+    const struct gp_call *call = m->call;
+    const char *why;
+    struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
+    if (!snapshot)
+        return false;
+    bool held_up = (gp_session_flushes_caches() &&
+                    gp_snapshot_flush_caches_on(snapshot, call->stream, call->per_thread_stream)) ||
+                   gp_snapshot_pause_on(snapshot, call->stream, call->per_thread_stream);
+    for (unsigned i = first_start(c); held_up && i < GP_STARTS; i++)
+        held_up = gp_record_event(m->call, c->starts[i]) == CUDA_SUCCESS;
+    return held_up;
+}
+
+/* The kernel's time, less what two events take with nothing between them. Of two runs the quicker
+ * one counts: what else the driver does only adds. */
+void gp_read_clock(struct gp_measurement *m)
+{
+    struct gp_context *c = m->context;
+    float least = c->empty_ms, empty, all;
+    for (unsigned i = first_start(c); i + 1 < GP_STARTS; i++) {
+        if (gp_cuda.cuEventElapsedTime(&empty, c->starts[i], c->starts[i + 1]) != CUDA_SUCCESS)
+            return;
+        if (least == 0 || empty < least)
+            least = empty;
+    }
+    c->empty_ms = least;
+    if (gp_cuda.cuEventElapsedTime(&all, c->starts[GP_STARTS - 1], c->event) != CUDA_SUCCESS)
+        return;
+    double kernel = all > c->empty_ms ? all - c->empty_ms : 0;
+    if (m->run.native_ms == 0 || kernel < m->run.native_ms)
+        m->run.native_ms = kernel;
+}
+
+/* The program's own launch: what the driver does for it, code that it loads say, is its own. */
+static CUresult run_programs(struct gp_measurement *m)
+{
+    double began = gp_clock_seconds();
+    gp_added_pauses();
+    CUresult result = m->call->run(m->call);
+    gp_added_resumes();
+    m->launching = gp_clock_seconds() - began;
+    return result;
+}
+
+void gp_leave_to_program(const struct gp_measurement *m, double seconds)
+{
+    gp_added_less(seconds - m->launching);
+}
+
+static void load_programs(const struct gp_measurement *m)
+{
+    gp_added_pauses();
+    gp_kernel_load(m->kernel, m->context->handle);
+    gp_added_resumes();
+}
+
+/* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
+ * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
+ * its end. */
+CUresult gp_own_run(struct gp_measurement *m, bool *ended)
+{
+    *ended = false;
+    load_programs(m);
+    bool timed = gp_start_clock(m);
+    CUresult result = run_programs(m);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
+        /* Stacks or code of the kernel may need the room that our copy takes. */
+        gp_snapshot_done(m->snapshot);
+        m->snapshot = NULL;
+        m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
+        timed = false; /* from before our memory was freed */
+        gp_contexts_before_change(&(struct gp_change){0}, true, true);
+        if (gp_snapshot_release_memory(false))
+            result = run_programs(m);
+    }
+    if (result != CUDA_SUCCESS)
+        return result;
+    /* Its events may be of no use in the stream, where another context is current. */
+    if (m->context->green && !timed)
+        return result;
+    double seconds = gp_wait_limit();
+    CUresult outcome = gp_wait_for_kernel(m, seconds, &m->seconds);
+    if (outcome == CUDA_ERROR_NOT_READY) {
+        gp_abandon(m, seconds);
+    } else if (outcome != CUDA_SUCCESS) {
+        gp_context_died(m, outcome);
+    } else {
+        *ended = !m->broken_off;
+        m->runs++;
+        gp_kernel_ended(m->kernel, m->seconds);
+        if (timed)
+            gp_read_clock(m);
+        gp_kernel_took(m->kernel, m->run.native_ms);
+        gp_leave_to_program(m, m->run.native_ms > 0 ? m->run.native_ms / 1e3 : m->seconds);
+    }
+    return result;
+}
+
+/* The program's own launch, in a pass. What is refused there, where the code may need more than
+ * there is, is launched plainly. */
+CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass)
+{
+    bool ended;
+    if (!gp_begin_pass(m, pass))
+        return gp_own_run(m, &ended);
+    CUresult result;
+    gp_run_pass(m, pass, &result);
+    if (result == CUDA_SUCCESS)
+        return result;
+    m->broken_off = gp_cuda_error(result);
+    return gp_own_run(m, &ended);
+}

@@ -1,0 +1,238 @@
+#include "base/log.h"
+#include "launch/measurement.h"
+#include "launch/session.h"
+#include "launch/waits.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Times longer than it took that a kernel is waited for when it runs again, and in instrumented
+ * code. */
+#define REPLAY_FACTOR 2
+#define INSTRUMENTED_FACTOR 100
+/* Above this what the driver may add to a run is little, and one more replay much. */
+#define MOST_DOUBTFUL_MS 100
+/* Events tell times in steps of half a microsecond. */
+#define CLOCK_STEP_MS 0.001
+
+/* How long the kernel took when it was the program's own: this launch, or else the longest. */
+static double own_seconds(const struct gp_measurement *m)
+{
+    return m->seconds > 0 ? m->seconds : gp_kernel_longest(m->kernel);
+}
+
+/* How long, in seconds, a replay may take without instrumented code. */
+static double replay_limit(const struct gp_measurement *m)
+{
+    return fmax(gp_wait_limit(), REPLAY_FACTOR * own_seconds(m));
+}
+
+/* And one of instrumented code, where it is known that the kernel ends. */
+static double instrumented_limit(const struct gp_measurement *m)
+{
+    return fmax(gp_wait_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
+}
+
+/* Memory becomes what the program's own run left, unless a kernel is still writing it. */
+void gp_put_back_final_state(struct gp_measurement *m)
+{
+    const char *why;
+    if (!m->snapshot || m->context->dead || m->context->busy ||
+        gp_snapshot_finish(m->snapshot, &why) || !gp_session_measures())
+        return; /* without a session the process is at its end, and the driver gone */
+    gp_say(
+        "memory could not be put back after a replay (%s); what the program computes from here on "
+        "may be wrong",
+        why);
+    gp_session_give_up("a replay could not be undone");
+}
+
+bool gp_begin_pass(struct gp_measurement *m, unsigned pass)
+{
+    struct gp_context *c = m->context;
+    const char *why;
+    bool begun = c->collector->begin(c->collection, m->slot, pass, &m->run, &why);
+    if (!begun)
+        m->broken_off = why;
+    return begun;
+}
+
+/* It has ended by itself before, but this launch, or this run of it, does not: it waits for the
+ * host after all. To end the pass would be to wait for it. */
+static void abandon_in_pass(struct gp_measurement *m, unsigned pass, double seconds)
+{
+    struct gp_context *c = m->context;
+    c->in_pass = true;
+    c->pass = pass;
+    c->pass_slot = m->slot;
+    gp_abandon(m, seconds);
+}
+
+/* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
+static CUresult wait_in_pass(struct gp_measurement *m, unsigned pass)
+{
+    double seconds = pass == GP_INSTRUMENTED_PASS ? instrumented_limit(m) : replay_limit(m);
+    double waited = 0;
+    CUresult outcome = gp_wait_for_kernel(m, seconds, &waited);
+    if (outcome == CUDA_ERROR_NOT_READY)
+        abandon_in_pass(m, pass, seconds);
+    else if (m->run.only_pass)
+        gp_leave_to_program(m, fmin(waited, gp_kernel_shortest(m->kernel)));
+    return outcome;
+}
+
+/* In a pass of the hardware a kernel is as quick as by itself. The host's launch falls between the
+ * two events, so the kernel takes no longer than this. */
+static void bound_time(struct gp_measurement *m)
+{
+    float most;
+    if (gp_cuda.cuEventElapsedTime(&most, m->context->starts[0], m->context->event) ==
+            CUDA_SUCCESS &&
+        (m->most_ms == 0 || most < m->most_ms)) {
+        m->most_ms = most;
+        gp_kernel_took(m->kernel, most);
+    }
+}
+
+/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
+ * ended well. */
+bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
+{
+    struct gp_context *c = m->context;
+    gp_kernel_collected(m->kernel);
+    bool bounded =
+        pass != GP_INSTRUMENTED_PASS && gp_record_event(m->call, c->starts[0]) == CUDA_SUCCESS;
+    *result = m->call->run(m->call);
+    CUresult outcome = *result == CUDA_SUCCESS ? wait_in_pass(m, pass) : CUDA_SUCCESS;
+    if (outcome == CUDA_ERROR_NOT_READY)
+        return false;
+    if (outcome != CUDA_SUCCESS) {
+        gp_context_died(m, outcome);
+        return false;
+    }
+    const char *why;
+    m->run.refused = *result != CUDA_SUCCESS;
+    bool ended = c->collector->end(c->collection, m->slot, pass, &m->run, &why);
+    if (!ended)
+        m->broken_off = why;
+    if (*result != CUDA_SUCCESS)
+        return false;
+    if (bounded)
+        bound_time(m);
+    m->runs++;
+    m->ended_alone = true;
+    return ended;
+}
+
+/* Puts memory back to where the program's own run started from. False where that must not be. */
+static bool rewind_memory(struct gp_measurement *m)
+{
+    const char *why;
+    if (!gp_snapshot_rewind(m->snapshot, &why)) {
+        m->broken_off = why;
+        return false;
+    }
+    bool host_changed = gp_snapshot_host_changed(m->snapshot);
+    gp_kernel_host_changed(m->kernel, host_changed);
+    if (host_changed) {
+        m->broken_off = "page-locked host memory changed while it ran";
+        return false;
+    }
+    m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
+    return true;
+}
+
+/* True where it shows only in a replay whether the kernel ends by itself, and instrumented code may
+ * take so long that it is to be known before. */
+static bool is_to_be_rehearsed(const struct gp_measurement *m, unsigned pass)
+{
+    return pass == GP_INSTRUMENTED_PASS && !m->ended_alone &&
+           instrumented_limit(m) > gp_wait_limit();
+}
+
+/* A replay that counts nothing. False where the kernel does not end, or has failed. */
+static bool rehearse(struct gp_measurement *m)
+{
+    double seconds = replay_limit(m);
+    CUresult result = m->call->run(m->call);
+    if (result != CUDA_SUCCESS) {
+        m->broken_off = gp_cuda_error(result);
+        return false;
+    }
+    CUresult outcome = gp_wait_for_kernel(m, seconds, NULL);
+    if (outcome == CUDA_ERROR_NOT_READY)
+        gp_abandon(m, seconds);
+    else if (outcome != CUDA_SUCCESS)
+        gp_context_died(m, outcome);
+    m->runs += outcome == CUDA_SUCCESS;
+    m->ended_alone = outcome == CUDA_SUCCESS;
+    return m->ended_alone;
+}
+
+/* One pass from the memory the program's own run started from. False where no more passes of that
+ * kind can be made. Our own kernels run before the pass begins: a pass counts every kernel there
+ * is. */
+static bool replay_pass(struct gp_measurement *m, unsigned pass)
+{
+    if (!rewind_memory(m))
+        return false;
+    if (is_to_be_rehearsed(m, pass) && (!rehearse(m) || !rewind_memory(m)))
+        return false;
+    if (!gp_begin_pass(m, pass))
+        return false;
+    CUresult result;
+    bool ended = gp_run_pass(m, pass, &result);
+    if (result != CUDA_SUCCESS)
+        m->broken_off = gp_cuda_error(result);
+    return ended;
+}
+
+/* False where the context is of no more use, or a kernel that was abandoned still runs in it. */
+static bool can_go_on(const struct gp_measurement *m)
+{
+    return !m->context->dead && !m->context->busy;
+}
+
+/* A replay for each pass. */
+void gp_replay_passes(struct gp_measurement *m, bool made)
+{
+    struct gp_context *c = m->context;
+    unsigned pass, refused = GP_INSTRUMENTED_PASS + 1;
+    while (can_go_on(m) && c->collector->next(c->collection, m->slot, &m->run, made, &pass)) {
+        if (pass == refused)
+            m->broken_off = NULL; /* it is made in another way */
+        made = replay_pass(m, pass);
+        refused = made ? GP_INSTRUMENTED_PASS + 1 : pass;
+    }
+}
+
+/* Whether the kernel's duration is among the counters, which we take ourselves. */
+bool gp_wants_time(const struct gp_measurement *m)
+{
+    const struct gp_context *c = m->context;
+    const struct gp_counter *counters = c->collector->read(c->collection, m->slot, NULL);
+    for (size_t i = 0; i < c->collector->count(c->collection); i++)
+        if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
+            return true;
+    return false;
+}
+
+/* A kernel's first run may hold what the driver does for it, code that it loads say. So does a time
+ * that is longer than the kernel took in a pass. */
+static bool is_time_doubtful(const struct gp_measurement *m)
+{
+    if (m->run.native_ms == 0 || m->run.native_ms > MOST_DOUBTFUL_MS)
+        return false;
+    return !gp_kernel_is_timed(m->kernel) ||
+           (m->most_ms > 0 && m->run.native_ms > m->most_ms + CLOCK_STEP_MS);
+}
+
+/* One more replay, plain. */
+void gp_time_again(struct gp_measurement *m)
+{
+    if (!can_go_on(m) || !is_time_doubtful(m) || !gp_wants_time(m) || !rewind_memory(m) ||
+        !gp_start_clock(m) || !rehearse(m))
+        return; /* the time is as good as it was */
+    gp_read_clock(m);
+    gp_kernel_timed(m->kernel);
+}

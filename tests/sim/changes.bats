@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# Launches are held and replayed later, in batches. Whatever the program changes meanwhile, it computes
+# what it would, and each launch has the counters that it has where it is replayed at once.
+
+load common
+
+# counted: the counters of each launch, in the order of launches, but for those that differ from run to run.
+counted() {
+    grep '"type":"launch"' "$profile" | sed 's/.*"index":\([0-9]*\),.*"counters":{\([^}]*\)}.*/\1 \2/' |
+        sort -n | sed 's/"gpu__time_duration[^,]*,//; s/"[a-z_]*__cycles[^,]*,//g; s/"[^"]*pct_of_peak_sustained_elapsed[^,]*,//g'
+}
+
+# changes CASE LAUNCHES: all of them are measured wholly, now and later alike.
+changes() {
+    GPUPROF_REPLAY=now same_with_and_without "$programs/changes_linked" "$1"
+    counted >"$BATS_TEST_TMPDIR/now"
+    same_with_and_without "$programs/changes_linked" "$1"
+    counted >"$BATS_TEST_TMPDIR/later"
+    [ "$(measured)" -eq "$2" ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum":[0-9]\|"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum":[0-9]')" -eq "$2" ]
+    diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/later"
+}
+
+@test "memory is freed right behind the launch" {
+    changes freed 12
+    changes freed_in_stream 6
+}
+
+@test "what a launch has read and written is written by the program" {
+    changes written 6
+}
+
+@test "its module is unloaded, its stream destroyed" {
+    changes unloaded 6
+    changes streams 6
+}
+
+@test "attributes of the function and limits of the context change" {
+    changes attributes 6
+    changes limits 6
+}
+
+@test "the process forks" {
+    changes forks 6
+}
+
+@test "the program takes all the memory there is" {
+    # Pages of the simulated GPU are used once touched.
+    GPUSIM_MEMORY=296M changes memory 12
+}
+
+@test "other threads allocate and free" {
+    changes threads 60
+}
+
+@test "more launches than are held at once, some of them at the end of the process" {
+    changes many 150
+}
+
+@test "these programs notice when a launch is replayed from other memory" {
+    run env GPUSIM_FAULTS=badrestore LD_PRELOAD="$preload" GPUPROF_LOG="$log" \
+        "$programs/changes_linked" written
+    [ "$status" -ne 0 ]
+    [[ $output == *"element"* ]]
+}

@@ -1,0 +1,280 @@
+/*
+ * changes_linked CASE...: something happens right behind launches that are all different (another
+ * number of elements each time), which would keep one of them from being repeated later. Each
+ * launch makes x = 2 * x + 1 of the elements that it reaches, so that one that runs twice, or from
+ * the wrong memory, is seen. Says how many launches there were.
+ */
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 1024, ROUNDS = 6, SMALL = 1 << 20 };
+
+static CUfunction scale;
+static const void *image;
+static unsigned launches;
+
+struct numbers {
+    CUdeviceptr x;
+    float expected[N];
+};
+
+static void fill(struct numbers *numbers)
+{
+    MUST(cuMemsetD32(numbers->x, 0, N));
+    memset(numbers->expected, 0, sizeof(numbers->expected));
+}
+
+static void begin(struct numbers *numbers)
+{
+    MUST(cuMemAlloc(&numbers->x, sizeof(numbers->expected)));
+    fill(numbers);
+}
+
+/* Reaches one element more than the launch before, so it is like none of these. */
+static void launch_in(struct numbers *numbers, CUfunction f, unsigned shared, CUstream stream)
+{
+    unsigned n = 32 + launches % (N - 32);
+    float factor = 2;
+    void *params[] = {&numbers->x, &n, &factor};
+
+    MUST(cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, shared, stream, params, NULL));
+    for (unsigned i = 0; i < n; i++)
+        numbers->expected[i] = 2 * numbers->expected[i] + 1;
+    launches++;
+}
+
+static void check(const char *what, const struct numbers *numbers)
+{
+    static float seen[N];
+
+    MUST(cuMemcpyDtoH(seen, numbers->x, sizeof(seen)));
+    for (unsigned i = 0; i < N; i++)
+        if (seen[i] != numbers->expected[i]) {
+            printf("%s: element %u is %g, not %g\n", what, i, (double)seen[i],
+                   (double)numbers->expected[i]);
+            exit(1);
+        }
+}
+
+/* Memory goes, and something else comes to lie there. */
+static void freed(void)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        struct numbers numbers;
+        begin(&numbers);
+        launch_in(&numbers, scale, 0, NULL);
+        launch_in(&numbers, scale, 0, NULL);
+        check("freed", &numbers);
+        MUST(cuMemFree(numbers.x));
+    }
+}
+
+static void freed_in_stream(void)
+{
+    CUstream stream;
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int round = 0; round < ROUNDS; round++) {
+        struct numbers numbers;
+        MUST(cuMemAllocAsync(&numbers.x, sizeof(numbers.expected), stream));
+        MUST(cuStreamSynchronize(stream));
+        fill(&numbers);
+        MUST(cuCtxSynchronize());
+        launch_in(&numbers, scale, 0, stream);
+        MUST(cuMemFreeAsync(numbers.x, stream));
+    }
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuStreamDestroy(stream));
+}
+
+/* The program writes what a launch has read and written. */
+static void written(void)
+{
+    struct numbers numbers;
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        launch_in(&numbers, scale, 0, NULL);
+        check("written", &numbers);
+        fill(&numbers);
+    }
+    check("written", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+static void unloaded(void)
+{
+    struct numbers numbers;
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUmodule module;
+        CUfunction f;
+        MUST(cuModuleLoadData(&module, image));
+        MUST(cuModuleGetFunction(&f, module, "scale_in_place"));
+        launch_in(&numbers, f, 0, NULL);
+        MUST(cuCtxSynchronize());
+        MUST(cuModuleUnload(module));
+    }
+    check("unloaded", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+static void streams(void)
+{
+    struct numbers numbers;
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUstream stream;
+        MUST(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+        launch_in(&numbers, scale, 0, stream);
+        MUST(cuStreamSynchronize(stream));
+        MUST(cuStreamDestroy(stream));
+    }
+    check("streams", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+/* What one launch needs another one must not have. */
+static void attributes(void)
+{
+    struct numbers numbers;
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned shared = round % 2 ? 0 : 64u << 10;
+        MUST(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                (int)shared));
+        launch_in(&numbers, scale, shared, NULL);
+    }
+    check("attributes", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+static void limits(void)
+{
+    struct numbers numbers;
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        MUST(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024u << round % 2));
+        launch_in(&numbers, scale, 0, NULL);
+    }
+    check("limits", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+/* A child goes on for itself; it has nothing of its parent's launches. */
+static void forks(void)
+{
+    struct numbers numbers;
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        launch_in(&numbers, scale, 0, NULL);
+        pid_t child = fork();
+        if (child == 0)
+            exit(0);
+        int status = -1;
+        if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+            printf("forks: the child ended with %d\n", status);
+    }
+    check("forks", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+/* The program takes all the memory there is, ours too. */
+static void memory(void)
+{
+    struct numbers numbers;
+    CUdeviceptr taken[256];
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned count = 0;
+        launch_in(&numbers, scale, 0, NULL);
+        launch_in(&numbers, scale, 0, NULL);
+        while (count < 256 && cuMemAlloc(&taken[count], SMALL) == CUDA_SUCCESS)
+            count++;
+        if (count < 30)
+            printf("memory: only %u MB are to be had\n", count);
+        while (count)
+            MUST(cuMemFree(taken[--count]));
+    }
+    check("memory", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+/* Another thread changes what it can. */
+static void *allocate_and_free(void *unused)
+{
+    (void)unused;
+    CUcontext context;
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    MUST(cuCtxSetCurrent(context));
+    for (int i = 0; i < 20 * ROUNDS; i++) {
+        CUdeviceptr address;
+        MUST(cuMemAlloc(&address, SMALL));
+        MUST(cuMemsetD32(address, 7, SMALL / 4));
+        MUST(cuMemFree(address));
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    struct numbers numbers;
+    pthread_t thread;
+    begin(&numbers);
+    if (pthread_create(&thread, NULL, allocate_and_free, NULL) != 0)
+        exit(2);
+    for (int round = 0; round < 10 * ROUNDS; round++) {
+        if (round % 20 == 0)
+            fill(&numbers);
+        launch_in(&numbers, scale, 0, NULL);
+    }
+    if (pthread_join(thread, NULL) != 0)
+        exit(2);
+    check("threads", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
+/* More launches than a batch holds, and the process ends with some of them held. */
+static void many(void)
+{
+    struct numbers numbers;
+    begin(&numbers);
+    for (int round = 0; round < 150; round++) {
+        if (round % 20 == 0)
+            fill(&numbers);
+        launch_in(&numbers, scale, 0, NULL);
+    }
+    check("many", &numbers);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"freed", freed},     {"freed_in_stream", freed_in_stream},
+                 {"written", written}, {"unloaded", unloaded},
+                 {"streams", streams}, {"attributes", attributes},
+                 {"limits", limits},   {"forks", forks},
+                 {"memory", memory},   {"threads", threads},
+                 {"many", many}};
+    CUcontext context;
+    CUmodule module;
+    size_t size;
+
+    image = snippets_image(&size);
+    MUST(cuInit(0));
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuModuleLoadData(&module, image));
+    MUST(cuModuleGetFunction(&scale, module, "scale_in_place"));
+    for (int a = 1; a < argc; a++)
+        for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+            if (strcmp(argv[a], cases[c].name) == 0) {
+                cases[c].run();
+                printf("%s: %u launches\n", argv[a], launches);
+            }
+    return 0;
+}
