@@ -85,6 +85,13 @@ static void *open_library(void)
     return handle;
 }
 
+/* The runtime of the address sanitizer ends a process that binds so. */
+#ifdef __SANITIZE_ADDRESS__
+#define DEEPBIND 0
+#else
+#define DEEPBIND RTLD_DEEPBIND
+#endif
+
 /* libcupti opens these by name, and finds them only in a folder that the loader searches: those
  * beside it, of its own version, are loaded first. Missing ones are its own to report. */
 static void open_parts(void *handle)
@@ -98,7 +105,7 @@ static void open_parts(void *handle)
         gp_text_addf(&path, "%.*s/%s", (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name,
                      names[i]);
         if (!path.failed)
-            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | DEEPBIND);
         gp_text_free(&path);
     }
 }
