@@ -85,6 +85,24 @@ static void *open_library(void)
     return handle;
 }
 
+/* libcupti opens these by name, and finds them only in a folder that the loader searches: those
+ * beside it, of its own version, are loaded first. Missing ones are its own to report. */
+static void open_parts(void *handle)
+{
+    static const char *const names[] = {"libnvperf_host.so", "libnvperf_target.so"};
+    struct link_map *map = NULL;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !strchr(map->l_name, '/'))
+        return;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct gp_text path = {0};
+        gp_text_addf(&path, "%.*s/%s", (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name,
+                     names[i]);
+        if (!path.failed)
+            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+        gp_text_free(&path);
+    }
+}
+
 /* ---- what it has ----------------------------------------------------------------------------- */
 
 static bool find_functions(void *handle)
@@ -137,6 +155,8 @@ bool gp_cupti_find(const char **why)
     if (!searched) {
         searched = true;
         void *handle = open_library();
+        if (handle)
+            open_parts(handle);
         if (handle && lacks_driver(handle))
             reason = "libcupti of CUDA 13.2 and later needs the NVIDIA driver; GPUPROF_CUPTI can "
                      "name an earlier one";
