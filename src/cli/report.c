@@ -498,7 +498,9 @@ static int print_report(const struct cli_views *views, const struct gp_table_opt
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    bool sensible = cli_views_check(views, m) && check_files(page, paths, count);
+    bool sensible = cli_views_check(views, m) &&
+                    (!views->metrics || select_metrics(m, NULL, views->metrics) == CLI_OK) &&
+                    check_files(page, paths, count);
     int answer = !sensible                          ? CLI_USAGE
                  : page                             ? cli_report_html(page, views, m, paths, count)
                  : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)

@@ -8,7 +8,7 @@
 
 /* `size` bytes of machine code of one function, for compute capability cc / 10, 7.0 or later. True
  * also where it calls another function or goes to an address that it computes: what that does is
- * not looked at. */
+ * not read. */
 bool gp_code_may_use_textures(const void *code, size_t size, int cc);
 
 #endif

@@ -1,8 +1,7 @@
 /* What a chip can count, asked of CUPTI's host library: it needs no GPU. For the command and for
  * tests; nothing here touches a device, but gp_chip_here, in a process of its own.
  *
- * Owns the list of chips and what is kept of CUPTI's lists. Calls cuda/, base/ and its neighbours.
- * One thread at a time. */
+ * Owns the list of chips and what is kept of CUPTI's lists. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_CHIP_H
 #define GPUPROF_COUNTERS_CHIP_H
 

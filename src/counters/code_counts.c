@@ -11,7 +11,8 @@
 #define MOST_FUNCTIONS 64               /* of one kernel: those it calls */
 #define MOST_BYTES ((size_t)64 << 20)   /* of all counts and cubins */
 #define LARGEST_CUBIN ((size_t)8 << 20) /* of one kernel */
-/* Seconds in all that may be spent on looking for cubins: to find one unpacks a module's image. */
+/* Seconds in all that may be spent on the search for cubins: to find one unpacks a module's image.
+ */
 #define MOST_SECONDS 0.5
 
 struct kernel {
@@ -27,8 +28,9 @@ struct kernel {
     size_t function_count;
     struct gp_instruction_counts *instructions;
     size_t count, capacity;
-    uint32_t *places; /* by a hash of function and offset: index into instructions + 1; 0: free */
-    size_t place_count;
+    uint32_t
+        *positions; /* by a hash of function and offset: index into instructions + 1; 0: free */
+    size_t position_count;
     char name[];
 };
 
@@ -134,38 +136,39 @@ static bool find_function(struct kernel *k, const char *name, uint32_t *function
     return true;
 }
 
-static size_t place_of(const struct kernel *k, uint32_t function, uint32_t offset)
+static size_t position_of(const struct kernel *k, uint32_t function, uint32_t offset)
 {
     uint64_t hash = ((uint64_t)function << 32 | offset) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t place = (size_t)(hash >> 32) & (k->place_count - 1);
-    for (uint32_t i; (i = k->places[place]); place = (place + 1) & (k->place_count - 1))
+    size_t position = (size_t)(hash >> 32) & (k->position_count - 1);
+    for (uint32_t i; (i = k->positions[position]);
+         position = (position + 1) & (k->position_count - 1))
         if (k->instructions[i - 1].offset == offset && k->instructions[i - 1].function == function)
             break;
-    return place;
+    return position;
 }
 
-/* Twice as much room for instructions, and four places for each. */
+/* Twice as much room for instructions, and four positions for each. */
 static bool grow(struct kernel *k)
 {
     size_t capacity = k->capacity ? 2 * k->capacity : 64;
-    size_t size = capacity * (sizeof(*k->instructions) + 4 * sizeof(*k->places));
+    size_t size = capacity * (sizeof(*k->instructions) + 4 * sizeof(*k->positions));
     if (size > MOST_BYTES - all.bytes)
         return false;
     void *instructions = realloc(k->instructions, capacity * sizeof(*k->instructions));
-    uint32_t *places = calloc(4 * capacity, sizeof(*places));
+    uint32_t *positions = calloc(4 * capacity, sizeof(*positions));
     if (instructions)
         k->instructions = instructions;
-    if (!instructions || !places) {
-        free(places);
+    if (!instructions || !positions) {
+        free(positions);
         return false;
     }
     all.bytes += size / 2;
-    free(k->places);
-    k->places = places;
-    k->place_count = 4 * capacity;
+    free(k->positions);
+    k->positions = positions;
+    k->position_count = 4 * capacity;
     k->capacity = capacity;
     for (size_t i = 0; i < k->count; i++)
-        k->places[place_of(k, k->instructions[i].function, k->instructions[i].offset)] =
+        k->positions[position_of(k, k->instructions[i].function, k->instructions[i].offset)] =
             (uint32_t)i + 1;
     return true;
 }
@@ -178,13 +181,13 @@ void gp_code_counts_add(const char *function_name, uint32_t offset, enum gp_coun
     if (!value || !find_function(k, function_name, &function) ||
         (k->count == k->capacity && !grow(k)))
         return;
-    size_t place = place_of(k, function, offset);
-    if (!k->places[place]) {
+    size_t position = position_of(k, function, offset);
+    if (!k->positions[position]) {
         k->instructions[k->count] =
             (struct gp_instruction_counts){.function = function, .offset = offset};
-        k->places[place] = (uint32_t)++k->count;
+        k->positions[position] = (uint32_t)++k->count;
     }
-    k->instructions[k->places[place] - 1].values[kind] += value;
+    k->instructions[k->positions[position] - 1].values[kind] += value;
 }
 
 /* ---- giving them out ------------------------------------------------------------------------- */
@@ -197,15 +200,15 @@ static int compare(const void *x, const void *y)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* In order; from now on places would be wrong, so there are none. */
+/* In order; from now on positions would be wrong, so there are none. */
 static void sort(struct kernel *k)
 {
     if (k->count > 0)
         qsort(k->instructions, k->count, sizeof(*k->instructions), compare);
-    for (size_t i = 0; i < k->place_count; i++)
-        k->places[i] = 0;
+    for (size_t i = 0; i < k->position_count; i++)
+        k->positions[i] = 0;
     for (size_t i = 0; i < k->count; i++)
-        k->places[place_of(k, k->instructions[i].function, k->instructions[i].offset)] =
+        k->positions[position_of(k, k->instructions[i].function, k->instructions[i].offset)] =
             (uint32_t)i + 1;
 }
 

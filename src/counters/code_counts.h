@@ -1,6 +1,6 @@
 /* What the instructions of each kernel have counted so far, over all its launches whose
- * instructions were counted, and the cubin that they stand in. Owns both, which are bounded; calls
- * code/ and base/. Used with the gate closed, one thread at a time. */
+ * instructions were counted, and the cubin that they stand in. Owns both, which are bounded. Used
+ * with the gate closed, one thread at a time. */
 #ifndef GPUPROF_COUNTERS_CODE_COUNTS_H
 #define GPUPROF_COUNTERS_CODE_COUNTS_H
 

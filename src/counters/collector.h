@@ -7,7 +7,7 @@
  * after them, as the collector says, one that runs instrumented code, where counters want that.
  *
  * Reading what the hardware counted costs milliseconds, so it is done for many launches at once: a
- * launch has a ticket, and its counters are read when the collection has been settled.
+ * launch has a slot, and its counters are read when the collection has been settled.
  *
  * Used with the gate closed and the context current; one thread at a time. */
 #ifndef GPUPROF_COUNTERS_COLLECTOR_H
@@ -36,10 +36,12 @@ typedef void *gp_find_cubin(void *data, size_t most, size_t *size);
 struct gp_run {
     const char *kernel;     /* mangled */
     uint64_t shape;         /* tells its grid, blocks and clusters from others */
+    uint64_t warps;         /* that it starts, 0 where not known */
     const void *parameters; /* their bytes, NULL where they are not known */
     size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
+    bool was_held;             /* it was: what it is like has to be known now, not assumed */
     bool held;                 /* it can be replayed later, in sweeps over all that are held */
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */
@@ -62,11 +64,11 @@ struct gp_passes {
     const char *no_hardware; /* why it counts nothing at present although it was asked to */
 };
 
-struct gp_ticket_state {
+struct gp_slot_state {
     bool read;     /* nothing more will become readable: it may be recorded before others are */
     bool familiar; /* held, and its launches of the kind were all alike so far */
     bool open;     /* held, and there are passes to be made in later sweeps */
-    bool recalled; /* its instrumented counters are those of a launch that was, or was presumed to
+    bool recalled; /* its instrumented counters are those of a launch that was, or was assumed to
                     * be, alike */
 };
 
@@ -85,7 +87,7 @@ struct gp_collector {
 
     /* The next pass of a launch that is replayed, false where there is none any more. `made`: the
      * one before was made, and ended well; the first time it says nothing. */
-    bool (*next)(struct gp_collection *collection, unsigned ticket, const struct gp_run *run,
+    bool (*next)(struct gp_collection *collection, unsigned slot, const struct gp_run *run,
                  bool made, unsigned *pass);
 
     /* The next sweep over the launches that are held, from 1, after which `next` has more passes of
@@ -93,18 +95,18 @@ struct gp_collector {
     bool (*sweep)(struct gp_collection *collection, unsigned sweep);
 
     /* What is known of the launch by now. */
-    struct gp_ticket_state (*state)(const struct gp_collection *collection, unsigned ticket);
+    struct gp_slot_state (*state)(const struct gp_collection *collection, unsigned slot);
 
-    /* Before a launch: its ticket. There are few; once `full`, settle and read before the next. */
-    unsigned (*ticket)(struct gp_collection *collection);
+    /* Before a launch: its slot. There are few; once `full`, settle and read before the next. */
+    unsigned (*slot)(struct gp_collection *collection);
     bool (*full)(const struct gp_collection *collection);
 
     /* Around one run of the kernel. The hardware's passes come in order from 0; a launch may leave
      * out any number of the last ones. False with the reason in *why; then the launch's
      * further passes of that kind must not begin. */
-    bool (*begin)(struct gp_collection *collection, unsigned ticket, unsigned pass,
+    bool (*begin)(struct gp_collection *collection, unsigned slot, unsigned pass,
                   const struct gp_run *run, const char **why);
-    bool (*end)(struct gp_collection *collection, unsigned ticket, unsigned pass,
+    bool (*end)(struct gp_collection *collection, unsigned slot, unsigned pass,
                 const struct gp_run *run, const char **why);
 
     /* How many counters there are: as many as were named. */
@@ -116,10 +118,10 @@ struct gp_collector {
 
     /* The counters of a launch: `count` entries in the order of open, belonging to the collection
      * until the next call. Those whose passes did not run are absent with `not_run` as reason. */
-    const struct gp_counter *(*read)(struct gp_collection *collection, unsigned ticket,
+    const struct gp_counter *(*read)(struct gp_collection *collection, unsigned slot,
                                      const char *not_run);
 
-    /* All launches have been read: their tickets are given out again. */
+    /* All launches have been read: their slots are given out again. */
     void (*reset)(struct gp_collection *collection);
 
     /* Ends the session, unless the context is gone already. */

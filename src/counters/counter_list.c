@@ -12,10 +12,10 @@
  * there are: to count those of global loads and of global stores apart was seen to make a start of
  * the session 15 ms longer. Wavefronts are not among them: those that the hardware counts were seen
  * to differ by percents between two runs. */
-static const char *const witness_names[] = {
+static const char *const check_names[] = {
     "smsp__inst_executed.sum", "smsp__thread_inst_executed.sum",
     "smsp__thread_inst_executed_pred_on.sum", "l1tex__t_sectors.sum"};
-_Static_assert(sizeof(witness_names) / sizeof(witness_names[0]) == GP_ALL_WITNESSES, "all of them");
+_Static_assert(sizeof(check_names) / sizeof(check_names[0]) == GP_ALL_CHECKS, "all of them");
 
 static bool wants_instrumented(const struct gp_counter_list *list)
 {
@@ -44,36 +44,36 @@ static bool is_listed(const struct gp_counter_list *list, const char *name)
     return false;
 }
 
-static void add(struct gp_counter_list *list, const char *name, size_t place)
+static void add(struct gp_counter_list *list, const char *name, size_t column)
 {
     list->names[list->used] = name;
-    list->places[list->used++] = place;
+    list->columns[list->used++] = column;
 }
 
-static void list_witnesses(struct gp_counter_list *list, size_t count)
+static void list_checks(struct gp_counter_list *list, size_t count)
 {
     for (size_t w = 0; w < count; w++)
-        if (!is_listed(list, witness_names[w]))
-            add(list, witness_names[w], list->count + w);
+        if (!is_listed(list, check_names[w]))
+            add(list, check_names[w], list->count + w);
 }
 
-/* Has the first `count` witnesses counted as well, where that takes no further pass. */
-static bool add_witnesses(struct gp_counter_list *list, const char *chip, size_t count)
+/* Has the first `count` check counters counted as well, where that takes no further pass. */
+static bool add_checks(struct gp_counter_list *list, const char *chip, size_t count)
 {
     size_t before = list->used;
-    list_witnesses(list, count);
+    list_checks(list, count);
     if (list->used == before || passes_of(list, chip, list->used) == passes_of(list, chip, before))
         return true;
     list->used = before;
     return false;
 }
 
-static void find_witnesses(struct gp_counter_list *list)
+static void find_checks(struct gp_counter_list *list)
 {
-    for (size_t w = 0; w < GP_ALL_WITNESSES; w++)
+    for (size_t w = 0; w < GP_ALL_CHECKS; w++)
         for (size_t i = 0; i < list->hardware_used; i++)
-            if (strcmp(list->names[i], witness_names[w]) == 0 && list->witness_count == w)
-                list->witnesses[list->witness_count++] = list->places[i];
+            if (strcmp(list->names[i], check_names[w]) == 0 && list->check_count == w)
+                list->checks[list->check_count++] = list->columns[i];
 }
 
 bool gp_counters_try(const char *chip, const char *const *names, size_t count,
@@ -100,8 +100,8 @@ static bool allocate(struct gp_counter_list *list)
     list->unavailable = calloc(list->count + 1, sizeof(*list->unavailable));
     list->is_instrumented = calloc(list->count + 1, sizeof(*list->is_instrumented));
     list->names = calloc(list->width, sizeof(*list->names));
-    list->places = calloc(list->width, sizeof(*list->places));
-    return list->unavailable && list->is_instrumented && list->names && list->places;
+    list->columns = calloc(list->width, sizeof(*list->columns));
+    return list->unavailable && list->is_instrumented && list->names && list->columns;
 }
 
 static void add_own(struct gp_counter_list *list, const char *const *names)
@@ -111,7 +111,7 @@ static void add_own(struct gp_counter_list *list, const char *const *names)
         if (own == GP_OWN_COUNT || list->own_count == GP_OWN_COUNT)
             continue;
         list->own[list->own_count] = own;
-        list->own_places[list->own_count++] = i;
+        list->own_columns[list->own_count++] = i;
     }
 }
 
@@ -126,7 +126,7 @@ static void add_asked_for(struct gp_counter_list *list, const char *const *names
 bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const char *const *names,
                           size_t count, const char **why)
 {
-    *list = (struct gp_counter_list){.count = count, .width = count + GP_ALL_WITNESSES + 1};
+    *list = (struct gp_counter_list){.count = count, .width = count + GP_ALL_CHECKS + 1};
     *why = "memory ran out";
     if (!allocate(list) || !gp_counters_try(chip, names, count, list->unavailable, why))
         return false;
@@ -134,18 +134,18 @@ bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const 
         list->is_instrumented[i] = gp_counter_is_instrumented(names[i]);
     add_asked_for(list, names, false);
     add_own(list, names);
-    /* Our own are counted where launches are told apart, and that takes witnesses. */
+    /* Our own are counted where launches are compared, and that takes check counters. */
     if (list->own_count && !list->used)
-        list_witnesses(list, GP_ALL_WITNESSES);
-    if (list->used && wants_instrumented(list) && !add_witnesses(list, chip, GP_ALL_WITNESSES) &&
-        !add_witnesses(list, chip, GP_LEAST_WITNESSES) && list->own_count)
-        list_witnesses(list, GP_LEAST_WITNESSES); /* without them there are none of our own */
+        list_checks(list, GP_ALL_CHECKS);
+    if (list->used && wants_instrumented(list) && !add_checks(list, chip, GP_ALL_CHECKS) &&
+        !add_checks(list, chip, GP_LEAST_CHECKS) && list->own_count)
+        list_checks(list, GP_LEAST_CHECKS); /* without them there are none of our own */
     list->hardware_used = list->used;
     add_asked_for(list, names, true);
     if (list->own_count && list->used == list->hardware_used)
-        add(list, "smsp__sass_inst_executed.sum", count + GP_ALL_WITNESSES);
+        add(list, "smsp__sass_inst_executed.sum", count + GP_ALL_CHECKS);
     list->instrumented = list->used - list->hardware_used;
-    find_witnesses(list);
+    find_checks(list);
     return true;
 }
 
@@ -154,5 +154,5 @@ void gp_counter_list_free(struct gp_counter_list *list)
     free(list->unavailable);
     free(list->is_instrumented);
     free(list->names);
-    free(list->places);
+    free(list->columns);
 }

@@ -1,6 +1,7 @@
 /* Which counters are counted on a chip, and in which order: those that were asked for and exist,
- * the hardware's before those of instrumented code, and among the hardware's some that bear witness
- * that launches are alike. Owns the lists. Calls CUPTI's host library, by counters/range_config.h.
+ * the hardware's before those of instrumented code, and among the hardware's some that bear check
+ * counter that launches are alike. Owns the lists. Calls CUPTI's host library, by
+ * counters/range_config.h.
  */
 #ifndef GPUPROF_COUNTERS_COUNTER_LIST_H
 #define GPUPROF_COUNTERS_COUNTER_LIST_H
@@ -10,10 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many bear witness at the most, and how many are enough where the instructions of a launch
- * were counted one by one. */
-#define GP_ALL_WITNESSES 4
-#define GP_LEAST_WITNESSES 3
+/* How many check counters there are at the most, and how many are enough where the instructions of
+ * a launch were counted one by one. */
+#define GP_ALL_CHECKS 4
+#define GP_LEAST_CHECKS 3
 
 struct gp_counter_list {
     size_t count;             /* that were asked for */
@@ -21,16 +22,17 @@ struct gp_counter_list {
     bool *is_instrumented;    /* by counter */
 
     const char **names; /* those that are counted: `used` of them, the hardware's first */
-    size_t *places;     /* where each stands in a row of `width` values: as among those asked for,
-                           or behind those where it only bears witness */
+    /* Where each stands in a row of `width` values: as among those asked for, or behind those where
+     * it is a check counter only. */
+    size_t *columns;
     size_t used, hardware_used, instrumented, width;
 
-    /* Our own, which CUPTI does not have: made of what tells launches apart. */
+    /* Our own, which CUPTI does not have: made of what compares launches. */
     enum gp_own_counter own[GP_OWN_COUNT];
-    size_t own_places[GP_OWN_COUNT], own_count;
+    size_t own_columns[GP_OWN_COUNT], own_count;
 
-    size_t witnesses[GP_ALL_WITNESSES]; /* their places, of the first so many */
-    size_t witness_count;
+    size_t checks[GP_ALL_CHECKS]; /* their columns, of the first so many */
+    size_t check_count;
 };
 
 /* gp_range_config_try for names among which there may be our own, which every chip has. */

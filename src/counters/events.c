@@ -151,10 +151,10 @@ static struct gp_passes events_passes(struct gp_collection *c)
     };
 }
 
-static bool events_next(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
-                        bool made, unsigned *pass)
+static bool events_next(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
+                        unsigned *pass)
 {
-    (void)ticket, (void)run;
+    (void)slot, (void)run;
     if (c->passes_begun > 0 && !made)
         return false;
     *pass = c->passes_begun++;
@@ -184,7 +184,7 @@ static void events_reset(struct gp_collection *c)
     (void)c;
 }
 
-static unsigned events_ticket(struct gp_collection *c)
+static unsigned events_slot(struct gp_collection *c)
 {
     c->passes_run = c->passes_begun = 0;
     for (size_t i = 0; i < c->count; i++)
@@ -192,10 +192,10 @@ static unsigned events_ticket(struct gp_collection *c)
     return 0;
 }
 
-static bool events_begin(struct gp_collection *c, unsigned ticket, unsigned pass,
+static bool events_begin(struct gp_collection *c, unsigned slot, unsigned pass,
                          const struct gp_run *run, const char **why)
 {
-    (void)ticket;
+    (void)slot;
     run->empty_caches(run->empty_caches_data);
     bool failed = gp_cupti_failed("cuptiEventGroupSetEnable",
                                   gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
@@ -268,10 +268,10 @@ static bool read_group(struct gp_collection *c, CUpti_EventGroup group, const ch
     return instances > 0 && sum_instances(c, group, events, instances, total, why);
 }
 
-static bool events_end(struct gp_collection *c, unsigned ticket, unsigned pass,
+static bool events_end(struct gp_collection *c, unsigned slot, unsigned pass,
                        const struct gp_run *run, const char **why)
 {
-    (void)ticket;
+    (void)slot;
     CUpti_EventGroupSet *set = &c->sets->sets[pass];
     bool ok = true;
     for (uint32_t g = 0; ok && !run->refused && g < set->numEventGroups; g++)
@@ -288,10 +288,10 @@ static bool events_end(struct gp_collection *c, unsigned ticket, unsigned pass,
 }
 
 /* An event that was counted is there, whether or not the passes of others ran. */
-static const struct gp_counter *events_read(struct gp_collection *c, unsigned ticket,
+static const struct gp_counter *events_read(struct gp_collection *c, unsigned slot,
                                             const char *not_run)
 {
-    (void)ticket;
+    (void)slot;
     if (c->passes_run == c->sets->numSets)
         not_run = "CUPTI's count of it overflowed";
     for (size_t i = 0; i < c->count; i++) {
@@ -303,10 +303,10 @@ static const struct gp_counter *events_read(struct gp_collection *c, unsigned ti
     return c->counters;
 }
 
-static struct gp_ticket_state events_state(const struct gp_collection *c, unsigned ticket)
+static struct gp_slot_state events_state(const struct gp_collection *c, unsigned slot)
 {
-    (void)c, (void)ticket;
-    return (struct gp_ticket_state){.read = true};
+    (void)c, (void)slot;
+    return (struct gp_slot_state){.read = true};
 }
 
 const struct gp_collector gp_event_collector = {
@@ -315,7 +315,7 @@ const struct gp_collector gp_event_collector = {
     .passes = events_passes,
     .next = events_next,
     .state = events_state,
-    .ticket = events_ticket,
+    .slot = events_slot,
     .full = events_full,
     .begin = events_begin,
     .end = events_end,

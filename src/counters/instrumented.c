@@ -169,7 +169,7 @@ static bool is_needed(const struct counter *counter, enum sum sum)
            (counter->formula->above == sum || counter->formula->below == sum);
 }
 
-/* The place of the base metric, entered if it is new; the arrays have room for all there can be. */
+/* The index of the base metric, entered if it is new; the arrays have room for all there can be. */
 static size_t use_base(struct gp_instrumented *c, const char *name, enum base table)
 {
     for (size_t i = 0; i < c->base_count; i++)

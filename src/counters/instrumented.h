@@ -1,13 +1,12 @@
 /* Counters of instrumented code, computed from what CUPTI's SASS metrics say of each instruction.
  *
- * CUPTI gives records: a base metric ("smsp__sass_thread_inst_executed_pred_on"), a place in a
- * function, a value. Together with the instruction at that place they make the counters that the
+ * CUPTI gives records: a base metric ("smsp__sass_thread_inst_executed_pred_on"), an offset in a
+ * function, a value. Together with the instruction at that offset they make the counters that the
  * Range Profiler has under names of its own
  * ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), equal to the digit. A counter of a base
  * metric itself ("smsp__sass_inst_executed.sum") is its sum.
  *
- * Owns nothing of CUPTI's: it only adds up. Calls libc. Used with the gate closed, one thread at a
- * time. */
+ * It only adds up. Used with the gate closed, one thread at a time. */
 #ifndef GPUPROF_COUNTERS_INSTRUMENTED_H
 #define GPUPROF_COUNTERS_INSTRUMENTED_H
 
@@ -26,7 +25,7 @@ struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t co
                                              gp_has_base_metric *has, void *data);
 void gp_instrumented_close(struct gp_instrumented *c);
 
-/* Why there will never be a value of that counter (by its place among the names); NULL where there
+/* Why there will never be a value of that counter (by its index among the names); NULL where there
  * may be one. */
 const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter);
 
@@ -37,7 +36,7 @@ bool gp_instrumented_shares_addresses(const struct gp_instrumented *c, size_t co
 /* The base metrics to enable, as few as do; `*count` of them. */
 const char *const *gp_instrumented_bases(const struct gp_instrumented *c, size_t *count);
 
-/* True when the instruction matters for records of that base metric (by its place among the bases);
+/* True when the instruction matters for records of that base metric (by its index among the bases);
  * else it need not be looked up. */
 bool gp_instrumented_needs_instruction(const struct gp_instrumented *c, size_t base);
 

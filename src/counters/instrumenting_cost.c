@@ -6,13 +6,13 @@
 #define RANGE_SLOWDOWN 25.0
 /* So many times what the Range Profiler's pass costs may be spent on telling. */
 #define WORTH_TELLING 2
-/* What is left of a cost that was seen, each time that a launch is not told apart because of it. */
+/* What is left of a cost that was seen, each time that a launch is not compared because of it. */
 #define FADES 0.97
 /* Guesses of what such a pass costs beside the kernel, in milliseconds, and of what it costs to go
  * on to the Range Profiler's and back from there. */
 #define SASS_PASS_MS 0.3
 #define RANGE_PASS_MS 1.0
-#define TURN_MS 20.0
+#define STEP_MS 20.0
 
 static double or_guess(double learned, double guess)
 {
@@ -28,7 +28,7 @@ static double expect_sass(const struct gp_instrumenting_cost *cost, const struct
 
 static double expect_range(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
-    return or_guess(cost->turn_ms, TURN_MS) + or_guess(cost->return_ms, TURN_MS) +
+    return or_guess(cost->step_ms, STEP_MS) + or_guess(cost->return_ms, STEP_MS) +
            or_guess(cost->range_ms, RANGE_PASS_MS) +
            run->native_ms * or_guess(run->cost->range, RANGE_SLOWDOWN);
 }
@@ -62,7 +62,7 @@ void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const stru
     *slowdown = *slowdown > 0 ? (*slowdown + seen) / 2 : seen;
 }
 
-void gp_learn_turn(struct gp_instrumenting_cost *cost, bool there, double took_ms)
+void gp_learn_step(struct gp_instrumenting_cost *cost, bool there, double took_ms)
 {
-    learn_least(there ? &cost->turn_ms : &cost->return_ms, took_ms);
+    learn_least(there ? &cost->step_ms : &cost->return_ms, took_ms);
 }

@@ -31,6 +31,7 @@ const char *const gp_own_records[GP_OWN_RECORDS] = {
 struct stretch {
     uint32_t begin, end;               /* bytes; its last instruction may be a branch */
     uint64_t ops[GP_OWN_INTEGERS + 1]; /* of one warp that runs through it once */
+    bool is_first;                     /* at the begin of the function: each warp runs it once */
     bool is_counted;                   /* it ends in a branch that is counted, or has groups */
     bool has_groups;                   /* instructions that four warps share, counted themselves */
     bool seen;                         /* in this launch */
@@ -46,7 +47,7 @@ struct function {
     struct stretch *stretches;
     size_t count;
     bool calls_out; /* functions with code of their own */
-    bool by_table;  /* it branches to places that its code does not tell */
+    bool by_table;  /* it branches to targets that its code does not name */
     bool unknown;   /* it multiplies matrices whose shape the code does not tell */
     uint64_t used;  /* when it was last asked for */
 };
@@ -160,7 +161,7 @@ static bool find_stretches(struct function *f, const unsigned char *code, int cc
                            const bool *is_target)
 {
     const size_t count = f->size / GP_INSTRUCTION_BYTES;
-    struct stretch s = {0};
+    struct stretch s = {.is_first = count > 0 && !is_target[0]};
     bool has_matrices = false;
     for (size_t i = 0; i < count; i++) {
         const unsigned char *word = code + i * GP_INSTRUCTION_BYTES;
@@ -191,8 +192,8 @@ static bool find_stretches(struct function *f, const unsigned char *code, int cc
     return !has_matrices || add_stretch(f, &s);
 }
 
-static bool look_into(struct function *f, const char *name, const unsigned char *code, size_t size,
-                      int cc)
+static bool read_function(struct function *f, const char *name, const unsigned char *code,
+                          size_t size, int cc)
 {
     *f = (struct function){.name = strdup(name), .size = size, .hash = hash_of(code, size)};
     bool *is_target = calloc(size / GP_INSTRUCTION_BYTES + 1, sizeof(*is_target));
@@ -232,7 +233,7 @@ static struct function *find_function(struct gp_own *own, const struct gp_run *r
     }
     forget(oldest);
     *why = "memory ran out";
-    if (!look_into(oldest, name, code, size, cc))
+    if (!read_function(oldest, name, code, size, cc))
         return NULL;
     oldest->used = ++own->clock;
     return oldest;
@@ -347,10 +348,24 @@ void gp_own_add(struct gp_own *own, enum gp_own_record record, const char *funct
         count_stretch(own->last, offset, value);
 }
 
+/* How often the stretch ran; false where that does not follow. */
+static bool find_runs(const struct gp_own *own, const struct stretch *s, bool is_kernel,
+                      uint64_t *runs)
+{
+    *runs = s->seen ? s->runs : 0;
+    if (s->seen || (s->is_counted && (!s->has_groups || own->has[GP_OWN_GROUPS])))
+        return true;
+    if (!is_kernel || !s->is_first || s->has_groups || !own->run->warps)
+        return false;
+    *runs = own->run->warps;
+    return true;
+}
+
 /* Adds what the function's matrices took. Returns why that is not known, NULL where it is. */
 static const char *add_function(const struct gp_own *own, const struct function *f,
                                 double ops[GP_OWN_COUNT])
 {
+    const bool is_kernel = strcmp(f->name, own->run->kernel) == 0;
     if (f->unknown)
         return UNKNOWN_SHAPE;
     if (f->count && f->by_table)
@@ -359,10 +374,11 @@ static const char *add_function(const struct gp_own *own, const struct function 
         const struct stretch *s = &f->stretches[i];
         if (s->contradicts)
             return "its branches were not counted alike, so how often it multiplied is not known";
-        if (!s->seen && (!s->is_counted || (s->has_groups && !own->has[GP_OWN_GROUPS])))
+        uint64_t runs;
+        if (!find_runs(own, s, is_kernel, &runs))
             return "how often it multiplied matrices does not follow from its branches";
-        for (size_t k = 0; s->seen && k <= GP_OWN_INTEGERS; k++)
-            ops[k] += (double)s->ops[k] * (double)s->runs;
+        for (size_t k = 0; k <= GP_OWN_INTEGERS; k++)
+            ops[k] += (double)s->ops[k] * (double)runs;
     }
     return NULL;
 }

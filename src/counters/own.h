@@ -1,17 +1,17 @@
 /* Counters that CUPTI does not have, made of what its SASS metrics tell of single instructions
- * while they tell launches apart, so they take no pass of their own:
+ * while they compare launches, so they take no pass of their own:
  *
- *   gpuprof__sass_ops_tensor_src_fp16.sum, ...   operations of the tensor cores, by what they
- * multiply gpuprof__sass_thread_bytes_mem_global_op_ld.sum, ..._st.sum   bytes that threads ask
- * for, each its own
+ * gpuprof__sass_ops_tensor_src_fp16.sum, ... operations of the tensor cores, by what they multiply
+ * gpuprof__sass_thread_bytes_mem_global_op_ld.sum, ..._st.sum bytes that threads ask for, each its
+ * own
  *
  * How often an instruction with matrices ran is counted for those of four warps, and follows for
  * the others from branches: all instructions of a stretch that no branch enters or leaves run as
- * often, and the branch at its end was counted. What is in the machine code and cannot be told
+ * often, and the branch at its end was counted; those at the begin of a kernel run once for each
+ * warp. What is in the machine code and is not known
  * makes the counter absent.
  *
- * Owns what it found in the code of kernels, which is bounded. Calls code/instruction. One
- * thread at a time. */
+ * Owns what it found in the code of kernels, which is bounded. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_OWN_H
 #define GPUPROF_COUNTERS_OWN_H
 

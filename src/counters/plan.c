@@ -8,7 +8,7 @@ bool gp_plan_is_measured(const struct gp_plan *plan)
 bool gp_plan_is_recalled(const struct gp_plan *plan)
 {
     return plan->source == GP_SOURCE_RECALLED || plan->source == GP_SOURCE_UNLEARNED ||
-           plan->source == GP_SOURCE_PRESUMED;
+           plan->source == GP_SOURCE_ASSUMED;
 }
 
 /* ---- which pass ------------------------------------------------------------------------------ */
@@ -43,10 +43,10 @@ static bool ends_instrumented(struct gp_plan *plan, const struct gp_means_to_cou
         return false; /* it was refused */
     if (!m->instrumented || (!m->session && !m->sass_counts))
         return false;
-    if (!q->presume(q->data))
+    if (!q->assume(q->data))
         return true;
     /* Of a held launch it is asked when the hardware has confirmed it. */
-    plan->source = m->held ? GP_SOURCE_RECALLED : GP_SOURCE_PRESUMED;
+    plan->source = m->held ? GP_SOURCE_RECALLED : GP_SOURCE_ASSUMED;
     return false;
 }
 

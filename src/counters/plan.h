@@ -1,16 +1,13 @@
-/* The plan of a launch: which passes it makes in which order, and how it comes by its counters of
+/* The plan of a launch: which passes it makes in which order, and the source of its counters of
  * instrumented code. Pure: it knows nothing of CUPTI, and what it has to know is handed in.
  *
- *   the session stands in instrumented    instrumented pass by the Range Profiler, hardware's
- * passes, code, and the launch needs that       then its fingerprint, so that others can be like it
- *   else                                  hardware's passes; presumed to be like others, or
- *                                         its fingerprint; like one before: recalled; like none:
- *                                         instrumented pass by the Range Profiler
- *   no fingerprint can be had, or it      hardware's passes, instrumented pass by the Range
- * Profiler does not pay there is no session                   instrumented pass by the SASS
- * metrics, which count
- *
- * Owns nothing; calls nothing. */
+ * The session stands in instrumented code, and the launch needs that: the instrumented pass by the
+ * Range Profiler, then those of the hardware, then its fingerprint, so that others can be like it.
+ * Else: the hardware's passes. Then the launch is assumed to be like others, or its fingerprint is
+ * taken; like one before: recalled; like none: the instrumented pass by the Range Profiler.
+ * No fingerprint can be had, or it does not pay: the hardware's passes, then the instrumented pass
+ * by the Range Profiler.
+ * There is no session: the instrumented pass by the SASS metrics, which count. */
 #ifndef GPUPROF_COUNTERS_PLAN_H
 #define GPUPROF_COUNTERS_PLAN_H
 
@@ -28,7 +25,7 @@ enum gp_source {
     GP_SOURCE_LEARNABLE, /* measured, and the fingerprint is known: others may be like it */
     GP_SOURCE_RECALLED,  /* another launch's that has the same fingerprint */
     GP_SOURCE_UNLEARNED, /* the same, of one that was not learned yet */
-    GP_SOURCE_PRESUMED   /* another's: no fingerprint was taken */
+    GP_SOURCE_ASSUMED    /* another's: no fingerprint was taken */
 };
 
 /* What a fingerprint says. */
@@ -64,7 +61,7 @@ struct gp_means_to_count {
 };
 
 /* A held launch makes one pass of the hardware in each of the first sweeps, from 0, at the launch.
- * In the next one what these counted is read: its fingerprint is taken where it is not presumed to
+ * In the next one what these counted is read: its fingerprint is taken where it is not assumed to
  * be like others. After that all that are new are measured in a row. */
 unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes);
 
@@ -72,7 +69,7 @@ unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes);
 struct gp_plan_questions {
     bool (*expects_new)(void *data);      /* it will be like none that was measured */
     bool (*fingerprint_pays)(void *data); /* against measuring at once */
-    bool (*presume)(void *data); /* it is presumed to be like others, whose counters it takes */
+    bool (*assume)(void *data); /* it is assumed to be like others, whose counters it takes */
     void *data;
 };
 

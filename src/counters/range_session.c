@@ -17,6 +17,7 @@ struct gp_range_session {
     uint8_t *empty; /* the image as it is before anything was counted; NULL: not made yet */
     uint8_t *data; /* CUPTI's counter data image: one for many starts and stops, as all are added */
     size_t data_size;
+    bool was_emptied;
     bool used_up; /* it is to be emptied before it takes more */
     bool started;
     unsigned pass; /* that is started, or that the next start makes */
@@ -135,9 +136,12 @@ static bool initialize_image(struct gp_range_session *s, const char **why)
     image.pCounterData = s->data;
     if (GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataImageInitialize, &image, why))
         return false;
-    s->empty = malloc(s->data_size);
+    /* The first time is the start of the program: many need no second one. */
+    if (s->was_emptied)
+        s->empty = malloc(s->data_size);
     if (s->empty)
         memcpy(s->empty, s->data, s->data_size);
+    s->was_emptied = true;
     return true;
 }
 
@@ -174,13 +178,13 @@ static bool start(struct gp_range_session *s, const char **why)
     return s->started;
 }
 
-/* The number of the range that stands at a place of the image. */
-static bool range_at(const struct gp_range_session *s, size_t place, unsigned *range)
+/* The number of the range that stands at a index of the image. */
+static bool range_at(const struct gp_range_session *s, size_t index, unsigned *range)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, p);
     p.pCounterDataImage = s->data;
     p.counterDataImageSize = s->data_size;
-    p.rangeIndex = place;
+    p.rangeIndex = index;
     p.rangeDelimiter = "/";
     const char *why;
     return !GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataGetRangeInfo, &p, &why) && p.rangeName &&
@@ -199,15 +203,15 @@ static bool decode(struct gp_range_session *s, const char **why)
     info.counterDataImageSize = s->data_size;
     if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataInfo, &info, why))
         return false;
-    for (size_t place = 0; place < info.numTotalRanges; place++) {
+    for (size_t index = 0; index < info.numTotalRanges; index++) {
         unsigned range;
-        if (!range_at(s, place, &range))
+        if (!range_at(s, index, &range))
             continue;
         struct pushed pushed = s->pushed[range];
         s->pushed[range] = (struct pushed){0};
         if (pushed.hardware || pushed.instrumented)
             s->has_values[range] = gp_range_config_evaluate(
-                &s->config, s->data, s->data_size, place, pushed.hardware, pushed.instrumented,
+                &s->config, s->data, s->data_size, index, pushed.hardware, pushed.instrumented,
                 &s->values[range * s->config.count], why);
     }
     s->counting = false;

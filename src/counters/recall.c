@@ -7,11 +7,11 @@
 
 /* The launch of a kind that is measured again first; the next one ten times later, and so on. */
 #define FIRST_CHECK 300
-/* Launches of a kind that have to be known to be alike before others are presumed to be. */
+/* Launches of a kind that have to be known to be alike before others are assumed to be. */
 #define LEAST_ALIKE 2
-/* One in so many launches that need not be looked at is. */
+/* One in so many launches that need no comparison has one. */
 #define SPOT_CHECK 16
-/* Launches of a kind in a row that were new: then they are not looked at any more. */
+/* Launches of a kind in a row that were new: then they are not compared any more. */
 #define MOST_NEW 4
 /* Launches remembered; when there are more all are forgotten. */
 #define MOST_ENTRIES 16384
@@ -25,7 +25,7 @@ struct entry {
 };
 
 /* A kernel whose launches are not known by their fingerprints. */
-struct distrusted {
+struct barred {
     uint64_t kernel;
     UT_hash_handle hh;
 };
@@ -35,13 +35,13 @@ struct kind {
     struct gp_fingerprint shape;
     struct gp_fingerprint alike; /* what they are known by */
     unsigned confirmed;          /* launches in a row that were that */
-    unsigned presumed;           /* and those of which it is not known yet */
+    unsigned assumed;            /* and those of which it is not known yet */
     unsigned asked;
     unsigned new_in_a_row;              /* launches that were like none before */
-    unsigned not_looked_at;             /* since */
+    unsigned not_compared;              /* since */
     uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
     uint64_t varied;                    /* a bit for each that was not the same for all */
-    bool various;                       /* it was presumed once, and not so */
+    bool various;                       /* it was assumed once, and not so */
     UT_hash_handle hh;
 };
 
@@ -49,8 +49,8 @@ struct gp_recall {
     size_t count;
     struct entry *entries;
     struct kind *kinds;
-    struct distrusted *distrusted;
-    bool distrusts_all; /* there was no room to say which */
+    struct barred *barred;
+    bool bars_all; /* there was no room to say which */
 };
 
 static uint64_t mix(uint64_t x, uint64_t with)
@@ -119,10 +119,10 @@ void gp_recall_free(struct gp_recall *r)
         return;
     forget(r);
     forget_kinds(r);
-    struct distrusted *d, *next;
-    HASH_ITER(hh, r->distrusted, d, next)
+    struct barred *d, *next;
+    HASH_ITER(hh, r->barred, d, next)
     {
-        HASH_DEL(r->distrusted, d);
+        HASH_DEL(r->barred, d);
         free(d);
     }
     free(r);
@@ -155,7 +155,7 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
     if (!e)
         return NULL;
     e->launches++;
-    if (!e->known || gp_recall_distrusts(r, f))
+    if (!e->known || gp_recall_is_barred(r, f))
         return NULL;
     if (e->launches < e->next_check)
         return e->values;
@@ -163,33 +163,33 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
     return NULL;
 }
 
-const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerprint *f)
+const double *gp_recall_find(const struct gp_recall *r, const struct gp_fingerprint *f)
 {
     const struct entry *e;
     HASH_FIND(hh, r->entries, f, sizeof(*f), e);
     return e && e->known ? e->values : NULL;
 }
 
-bool gp_recall_distrusts(const struct gp_recall *r, const struct gp_fingerprint *f)
+bool gp_recall_is_barred(const struct gp_recall *r, const struct gp_fingerprint *f)
 {
-    const struct distrusted *d;
-    HASH_FIND(hh, r->distrusted, &f->kernel, sizeof(f->kernel), d);
-    return d || r->distrusts_all;
+    const struct barred *d;
+    HASH_FIND(hh, r->barred, &f->kernel, sizeof(f->kernel), d);
+    return d || r->bars_all;
 }
 
-void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f)
+void gp_recall_bar(struct gp_recall *r, const struct gp_fingerprint *f)
 {
-    if (gp_recall_distrusts(r, f))
+    if (gp_recall_is_barred(r, f))
         return;
-    struct distrusted *d = HASH_COUNT(r->distrusted) < MOST_ENTRIES ? calloc(1, sizeof(*d)) : NULL;
+    struct barred *d = HASH_COUNT(r->barred) < MOST_ENTRIES ? calloc(1, sizeof(*d)) : NULL;
     if (d) {
         d->kernel = f->kernel;
-        HASH_ADD(hh, r->distrusted, kernel, sizeof(d->kernel), d);
+        HASH_ADD(hh, r->barred, kernel, sizeof(d->kernel), d);
         if (d->hh.tbl)
             return;
     }
     free(d);
-    r->distrusts_all = true;
+    r->bars_all = true;
 }
 
 void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
@@ -198,13 +198,13 @@ void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t
     *kind = (struct gp_launch_kind){.shape = gp_fingerprint_of(kernel, shape)};
     uint32_t *last = &kind->parameters[GP_KIND_WORDS - 1];
     for (size_t at = 0; at < size; at += sizeof(uint32_t)) {
-        size_t place = at / sizeof(uint32_t), left = size - at;
+        size_t index = at / sizeof(uint32_t), left = size - at;
         uint32_t word = 0;
         memcpy(&word, (const char *)parameters + at, left < sizeof(word) ? left : sizeof(word));
-        if (place < GP_KIND_WORDS - 1)
-            kind->parameters[place] = word;
+        if (index < GP_KIND_WORDS - 1)
+            kind->parameters[index] = word;
         else
-            *last = (uint32_t)mix(*last + place, word);
+            *last = (uint32_t)mix(*last + index, word);
     }
 }
 
@@ -244,21 +244,21 @@ static uint64_t differences(const struct kind *k, const struct gp_launch_kind *k
     return bits;
 }
 
-bool gp_recall_looks(struct gp_recall *r, const struct gp_launch_kind *kind)
+bool gp_recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind)
 {
-    if (gp_recall_distrusts(r, &kind->shape))
+    if (gp_recall_is_barred(r, &kind->shape))
         return false;
     struct kind *k = find_kind(r, kind);
-    return !k || k->new_in_a_row < MOST_NEW || ++k->not_looked_at % SPOT_CHECK == 0;
+    return !k || k->new_in_a_row < MOST_NEW || ++k->not_compared % SPOT_CHECK == 0;
 }
 
 bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     const struct kind *k = find_kind(r, kind);
-    return !k || k->new_in_a_row >= MOST_NEW || gp_recall_distrusts(r, &kind->shape);
+    return !k || k->new_in_a_row >= MOST_NEW || gp_recall_is_barred(r, &kind->shape);
 }
 
-void gp_recall_looked(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new)
+void gp_recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new)
 {
     struct kind *k = find_or_make_kind(r, kind);
     if (k)
@@ -282,13 +282,13 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
     k->confirmed += confirmed;
 }
 
-/* The launch that one of that kind may be presumed to be like; NULL where there is none. */
-static struct entry *presume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                             struct gp_fingerprint *f, bool early)
+/* The launch that one of that kind may be assumed to be like; NULL where there is none. */
+static struct entry *assume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                            struct gp_fingerprint *f, bool early)
 {
     struct kind *k = find_kind(r, kind);
-    if (!k || k->various || k->confirmed < LEAST_ALIKE || k->presumed >= k->confirmed ||
-        (differences(k, kind) & ~k->varied) || gp_recall_distrusts(r, &kind->shape))
+    if (!k || k->various || k->confirmed < LEAST_ALIKE || k->assumed >= k->confirmed ||
+        (differences(k, kind) & ~k->varied) || gp_recall_is_barred(r, &kind->shape))
         return NULL;
     struct entry *e;
     HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
@@ -296,7 +296,7 @@ static struct entry *presume(struct gp_recall *r, const struct gp_launch_kind *k
         ++k->asked % SPOT_CHECK == 0)
         return NULL;
     e->launches++;
-    k->presumed++;
+    k->assumed++;
     *f = k->alike;
     return e;
 }
@@ -305,33 +305,33 @@ bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kin
 {
     const struct kind *k = find_kind(r, kind);
     if (!k || k->various || k->confirmed < LEAST_ALIKE || (differences(k, kind) & ~k->varied) ||
-        gp_recall_distrusts(r, &kind->shape))
+        gp_recall_is_barred(r, &kind->shape))
         return false;
-    return gp_recall_look(r, &k->alike) != NULL;
+    return gp_recall_find(r, &k->alike) != NULL;
 }
 
-const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                                struct gp_fingerprint *f)
+const double *gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                               struct gp_fingerprint *f)
 {
-    const struct entry *e = presume(r, kind, f, false);
+    const struct entry *e = assume(r, kind, f, false);
     return e ? e->values : NULL;
 }
 
-bool gp_recall_presume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
-                             struct gp_fingerprint *f, const double **values)
+bool gp_recall_assume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
+                            struct gp_fingerprint *f, const double **values)
 {
-    const struct entry *e = presume(r, kind, f, true);
+    const struct entry *e = assume(r, kind, f, true);
     *values = e && e->known ? e->values : NULL;
     return e != NULL;
 }
 
-void gp_recall_presumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
+void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
 {
     struct kind *k = find_or_make_kind(r, kind);
     if (!k)
         return;
-    if (k->presumed)
-        k->presumed--;
+    if (k->assumed)
+        k->assumed--;
     if (confirmed)
         k->confirmed++;
     else
@@ -345,7 +345,7 @@ void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const 
         return;
     size_t bytes = r->count * sizeof(e->values[0]);
     if (e->known && memcmp(e->values, values, bytes) != 0)
-        gp_recall_distrust(r, f);
+        gp_recall_bar(r, f);
     memcpy(e->values, values, bytes);
     e->known = true;
 }

@@ -1,15 +1,15 @@
 /* Counters of instrumented code, which cost much to measure: they are measured where a launch is
  * new, and recalled where a launch is, instruction for instruction, as one that was measured: as
- * many warps at each, as many sectors and wavefronts at each access to memory. That is looked
+ * many warps at each, as many sectors and wavefronts at each access to memory. That is read
  * after: they are measured again at the 300th, 3000th such launch and so on. Of a kernel for which
  * that was found not to hold they are measured always.
  *
- * To look at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
- * block) have been alike so far, the next ones are presumed to be, where no parameter is changed
+ * To count at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
+ * block) have been alike so far, the next ones are assumed to be, where no parameter is changed
  * that was the same for all, and no more of them than there were. What the hardware counted has to
- * confirm it before there are more, and the instructions of one in 16 are looked at all the same.
+ * confirm it before there are more, and the instructions of one in 16 are counted all the same.
  *
- * Owns what it remembers, which is bounded. Calls libc. One thread at a time. */
+ * Owns what it remembers, which is bounded. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
 #define GPUPROF_COUNTERS_RECALL_H
 
@@ -53,42 +53,42 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
 
 /* The same without counting, also where they are to be measured again; NULL where they never were.
  */
-const double *gp_recall_look(const struct gp_recall *r, const struct gp_fingerprint *f);
+const double *gp_recall_find(const struct gp_recall *r, const struct gp_fingerprint *f);
 
 /* Launches of that kernel with one fingerprint are not all alike. */
-void gp_recall_distrust(struct gp_recall *r, const struct gp_fingerprint *f);
-bool gp_recall_distrusts(const struct gp_recall *r, const struct gp_fingerprint *f);
+void gp_recall_bar(struct gp_recall *r, const struct gp_fingerprint *f);
+bool gp_recall_is_barred(const struct gp_recall *r, const struct gp_fingerprint *f);
 
-/* True where to look at the instructions of a launch of that kind may spare it to be measured: its
- * kernel is not distrusted, and the last ones of the kind were not all new. Asked once for each
- * launch: of those it is false for, one in 16 is looked at all the same. */
-bool gp_recall_looks(struct gp_recall *r, const struct gp_launch_kind *kind);
-/* True when a launch of that kind will be like none that was measured, as far as can be told: there
+/* True where to count the instructions of a launch of that kind may spare it to be measured: its
+ * kernel is not barred, and the last ones of the kind were not all new. Asked once for each
+ * launch: of those it is false for, one in 16 is counted all the same. */
+bool gp_recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind);
+/* True when a launch of that kind will be like none that was measured, as far as is known: there
  * was none of the kind, or the last ones were all new. */
 bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind);
-/* They were looked at; is_new: there was none like it. */
-void gp_recall_looked(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new);
+/* They were compared; is_new: there was none like it. */
+void gp_recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new);
 
 /* The fingerprint of a launch of that kind was found to be f; whether the hardware's counters were
  * those of its like. */
 void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
                      const struct gp_fingerprint *f, bool confirmed);
 
-/* The counters of the next launch of that kind, where it may be presumed to be as all others, whose
+/* The counters of the next launch of that kind, where it may be assumed to be as all others, whose
  * fingerprint is then in *f; NULL where not. Counts the launch. */
-/* True where the next launch of that kind may be presumed to be as all others. */
+/* True where the next launch of that kind may be assumed to be as all others. */
 bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
 /* The same where the one that it is like may still be measured: true with *values NULL. */
-bool gp_recall_presume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
-                             struct gp_fingerprint *f, const double **values);
+bool gp_recall_assume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
+                            struct gp_fingerprint *f, const double **values);
 
-const double *gp_recall_presume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                                struct gp_fingerprint *f);
+const double *gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                               struct gp_fingerprint *f);
 
-/* A launch that was presumed to be like the others was, or cannot be said to have been: then no
- * more of the kind are presumed. */
-void gp_recall_presumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
+/* A launch that was assumed to be like the others was, or cannot be said to have been: then no
+ * more of the kind are assumed. */
+void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
 
 /* They have been measured. */
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);

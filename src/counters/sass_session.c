@@ -11,7 +11,7 @@
 /* CUPTI takes one list of metrics for a device, for as long as the process lasts: to unset it and
  * set another was seen to fail. */
 struct configuration {
-    uint64_t *ids;             /* by the place of the base among those of the session */
+    uint64_t *ids;             /* by the position of the base among those of the session */
     enum gp_count_kind *kinds; /* of each: where it shows which line counted it */
     size_t count;
     CUcontext context; /* that was current: what CUPTI has allocated lies there */
@@ -70,7 +70,7 @@ static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const
     return set;
 }
 
-/* What tells launches apart, and costs little. */
+/* What compares launches, and costs little. */
 static const char *const telling[] = {"smsp__sass_inst_executed_op_branch",
                                       "smsp__sass_sectors_mem_global",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
@@ -337,7 +337,7 @@ static const struct gp_instruction *instruction_at(struct reading *r,
     if (!r->code)
         return NULL;
     if (r->size < GP_INSTRUCTION_BYTES || record->pcOffset > r->size - GP_INSTRUCTION_BYTES) {
-        r->why = "CUPTI counted at a place where the kernel has no code";
+        r->why = "CUPTI counted at a position where the kernel has no code";
         return NULL;
     }
     *instruction = gp_instruction_decode(r->code + record->pcOffset, r->cc);

@@ -2,7 +2,7 @@
  * time, without starting and stopping the counters of the hardware, and beside a session of theirs.
  *
  * To count threads at every instruction makes a kernel a hundred times slower. So there are two
- * kinds of session. One only tells launches apart: by warps at each branch, sectors and wavefronts
+ * kinds of session. One only compares launches: by warps at each branch, sectors and wavefronts
  * at each access to memory. The other has counters computed, from threads at each instruction and
  * from what the instruction is.
  *
@@ -17,12 +17,12 @@
 
 struct gp_sass_session;
 
-/* From now on sessions that tell launches apart count every instruction beside, for the lines of
+/* From now on sessions that compare launches count every instruction beside, for the lines of
  * the source. */
 void gp_sass_sessions_count_instructions(void);
 bool gp_sass_session_counts_instructions(const struct gp_sass_session *s);
 
-/* A session that tells launches apart. NULL with the reason in *why where it cannot be had; the two
+/* A session that compares launches. NULL with the reason in *why where it cannot be had; the two
  * kinds cannot both be had in one process. */
 /* With `own`, which stays the caller's, both kinds count what its counters need as well. */
 struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
@@ -42,7 +42,7 @@ void gp_sass_session_close(struct gp_sass_session *s);
  * process else, and to refuse another time. */
 void gp_sass_sessions_leave(CUcontext context, bool at_rest);
 
-/* The process ends: CUPTI lets go of what sessions had it configure, while the driver is there. No
+/* The process ends: CUPTI frees what sessions had it configure, while the driver is there. No
  * session can be opened afterwards. */
 void gp_sass_sessions_end(void);
 

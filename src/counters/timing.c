@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_TICKETS 64
+#define MOST_SLOTS 64
 
 struct gp_collection {
     struct gp_counter *counters;
     size_t count;
-    unsigned tickets;
+    unsigned slots;
 };
 
 struct gp_collection *gp_timing_open(const struct gp_device *device, gp_counter_names *names,
@@ -39,33 +39,33 @@ static struct gp_passes no_passes(struct gp_collection *c)
     return (struct gp_passes){0};
 }
 
-static bool nothing_next(struct gp_collection *c, unsigned ticket, const struct gp_run *run,
+static bool nothing_next(struct gp_collection *c, unsigned slot, const struct gp_run *run,
                          bool made, unsigned *pass)
 {
-    (void)c, (void)ticket, (void)run, (void)made, (void)pass;
+    (void)c, (void)slot, (void)run, (void)made, (void)pass;
     return false;
 }
 
-static struct gp_ticket_state is_read(const struct gp_collection *c, unsigned ticket)
+static struct gp_slot_state is_read(const struct gp_collection *c, unsigned slot)
 {
-    (void)c, (void)ticket;
-    return (struct gp_ticket_state){.read = true};
+    (void)c, (void)slot;
+    return (struct gp_slot_state){.read = true};
 }
 
-static unsigned give_ticket(struct gp_collection *c)
+static unsigned give_slot(struct gp_collection *c)
 {
-    return c->tickets++;
+    return c->slots++;
 }
 
 static bool is_full(const struct gp_collection *c)
 {
-    return c->tickets >= MOST_TICKETS;
+    return c->slots >= MOST_SLOTS;
 }
 
-static bool no_pass(struct gp_collection *c, unsigned ticket, unsigned pass,
-                    const struct gp_run *run, const char **why)
+static bool no_pass(struct gp_collection *c, unsigned slot, unsigned pass, const struct gp_run *run,
+                    const char **why)
 {
-    (void)c, (void)ticket, (void)pass, (void)run;
+    (void)c, (void)slot, (void)pass, (void)run;
     *why = "nothing is counted";
     return false;
 }
@@ -80,16 +80,16 @@ static void nothing_to_settle(struct gp_collection *c, bool context_alive)
     (void)c, (void)context_alive;
 }
 
-static const struct gp_counter *counters_of(struct gp_collection *c, unsigned ticket,
+static const struct gp_counter *counters_of(struct gp_collection *c, unsigned slot,
                                             const char *not_run)
 {
-    (void)ticket, (void)not_run;
+    (void)slot, (void)not_run;
     return c->counters;
 }
 
 static void reset(struct gp_collection *c)
 {
-    c->tickets = 0;
+    c->slots = 0;
 }
 
 static void close_timing(struct gp_collection *c, bool context_alive)
@@ -103,7 +103,7 @@ const struct gp_collector gp_timing_collector = {
     .passes = no_passes,
     .next = nothing_next,
     .state = is_read,
-    .ticket = give_ticket,
+    .slot = give_slot,
     .full = is_full,
     .begin = no_pass,
     .end = no_pass,

@@ -28,7 +28,7 @@
     do {                                     \
         if (!GP_REAL(symbol))                \
             return CUDA_ERROR_NOT_FOUND;     \
-        if (!gp_session_looks())             \
+        if (!gp_session_observes())          \
             return gp_cuda.symbol arguments; \
     } while (0)
 #define GP_FORWARD_UNLESS_OURS(symbol, ...) GP_FORWARD(symbol, (__VA_ARGS__))

@@ -63,7 +63,7 @@ void gp_checks_count(const struct gp_count *count)
         gp_judge_count(checks.judge, count);
 }
 
-static void note_places(const struct gp_sources *sources)
+static void note_lines(const struct gp_sources *sources)
 {
     for (size_t i = 0; i < gp_sources_count(sources); i++) {
         unsigned line = 0;
@@ -80,7 +80,7 @@ void gp_checks_report(const struct gp_sources *sources, struct gp_text *out)
     if (!checks.judge)
         return;
     if (sources)
-        note_places(sources);
+        note_lines(sources);
     struct gp_verdict verdict = {0};
     const struct gp_occasion occasion = {.title = "checks", .held = "", .host = "", .time = ""};
     gp_judge_finish(checks.judge, &verdict);

@@ -1,5 +1,5 @@
 /* GPUPROF_CHECK: holds the launches of this process to thresholds; the verdict stands behind the
- * report. Owns the thresholds and what was seen; calls check/, metrics/ and report/.
+ * report. Owns the thresholds and what was seen.
  *
  * Not locked: the session lets one thread in at a time. Without GPUPROF_CHECK nothing here does
  * anything. */

@@ -83,7 +83,7 @@ static void pop(void)
     gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
-/* A kernel was let go in it, or is known not to end by itself, and has not ended. */
+/* A kernel was abandoned in it, or is known not to end by itself, and has not ended. */
 static bool is_held_up(const struct gp_context *c)
 {
     if (gp_unending_runs(c->handle))
@@ -99,14 +99,14 @@ static CUresult wait_for_rest(struct gp_context *c)
     return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL);
 }
 
-/* Ends the pass of a kernel that was let go in it and has ended now. What it counted, of a kernel
- * that waited for the host, is dropped. */
+/* Ends the pass of a kernel that was abandoned in it and has ended now. What it counted, of a
+ * kernel that waited for the host, is dropped. */
 static void end_pass(struct gp_context *c)
 {
     const char *why;
     const struct gp_run run = {.refused = true};
     if (c->in_pass)
-        c->collector->end(c->collection, c->pass_ticket, c->pass, &run, &why);
+        c->collector->end(c->collection, c->pass_slot, c->pass, &run, &why);
     c->in_pass = false;
 }
 
@@ -240,8 +240,8 @@ void gp_contexts_read_others(const struct gp_context *context)
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        /* CUPTI waits for the context: where something runs, or a kernel was let go, not now. Older
-         * drivers can only be waited for without a limit. */
+        /* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now.
+         * Older drivers can only be waited for without a limit. */
         if (c == context || !c->pending || is_held_up(c) || !gp_cuda.cuCtxRecordEvent ||
             !gp_pending_is_due(c->pending, c->collector, c->collection) || !push(c))
             continue;

@@ -1,6 +1,5 @@
 /* The contexts launches are measured in: the device each is on, its collection of counters, its
- * snapshot. Owns those. Calls memory/, counters/, cuda/, launch/session. Used with the gate closed.
- */
+ * snapshot. Owns those. Used with the gate closed. */
 #ifndef GPUPROF_LAUNCH_CONTEXTS_H
 #define GPUPROF_LAUNCH_CONTEXTS_H
 
@@ -28,8 +27,8 @@ struct gp_context {
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
     double wary; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
-    bool in_pass; /* whose kernel was let go: the pass is ended once the context is idle */
-    unsigned pass, pass_ticket;
+    bool in_pass; /* whose kernel was abandoned: the pass is ended once the context is idle */
+    unsigned pass, pass_slot;
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
 };

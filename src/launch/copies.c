@@ -23,7 +23,7 @@ struct pair {
 struct gp_copy_pool {
     CUcontext context; /* NULL: nobody's */
     struct pair pairs[MOST_PAIRS];
-    unsigned next; /* where a free one is looked for first */
+    unsigned next; /* where the search for a free one begins */
 };
 
 static struct {
@@ -87,17 +87,17 @@ static void read_pool(struct gp_copy_pool *pool, unsigned most)
 /* The pool of a context, a new one where there is room; NULL where there is none. */
 static struct gp_copy_pool *pool_of(CUcontext context)
 {
-    struct gp_copy_pool **free_place = NULL;
+    struct gp_copy_pool **free_slot = NULL;
     for (size_t i = 0; i < MOST_CONTEXTS; i++) {
         if (copies.pools[i] && copies.pools[i]->context == context)
             return copies.pools[i];
-        if (!free_place && !copies.pools[i])
-            free_place = &copies.pools[i];
+        if (!free_slot && !copies.pools[i])
+            free_slot = &copies.pools[i];
     }
-    if (!free_place || !(*free_place = calloc(1, sizeof(**free_place))))
+    if (!free_slot || !(*free_slot = calloc(1, sizeof(**free_slot))))
         return NULL;
-    (*free_place)->context = context;
-    return *free_place;
+    (*free_slot)->context = context;
+    return *free_slot;
 }
 
 static bool has_events(struct pair *p)

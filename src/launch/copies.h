@@ -1,6 +1,5 @@
 /* How long the program's own copies and fills take (GPUPROF_COPIES=on): two events around each, in
- * its stream, read when they are over. Owns the events; calls cuda/ and launch/captures. From any
- * thread. */
+ * its stream, read when they are over. Owns the events. From any thread. */
 #ifndef GPUPROF_LAUNCH_COPIES_H
 #define GPUPROF_LAUNCH_COPIES_H
 

@@ -122,7 +122,7 @@ static void give_up(struct gp_context *c, const char *why)
     struct gp_held *h, *next;
     DL_FOREACH_SAFE(c->held, h, next)
     {
-        if (why && c->collector->state(c->collection, h->measurement.ticket).open)
+        if (why && c->collector->state(c->collection, h->measurement.slot).open)
             gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes, why);
         release(c, h);
     }
@@ -136,7 +136,7 @@ void gp_drain(struct gp_context *c, bool alive)
          c->held && !why && can_go_on(c) && c->collector->sweep(c->collection, sweep); sweep++) {
         DL_FOREACH(c->held, h)
         {
-            if (can_go_on(c) && c->collector->state(c->collection, h->measurement.ticket).open)
+            if (can_go_on(c) && c->collector->state(c->collection, h->measurement.slot).open)
                 replay(h, false);
         }
     }
@@ -162,7 +162,7 @@ bool gp_is_new_concerned(const struct gp_context *c, const struct gp_change *cha
     DL_FOREACH(c->held, h)
     {
         if (concerns(change, h) &&
-            !c->collector->state(c->collection, h->measurement.ticket).familiar)
+            !c->collector->state(c->collection, h->measurement.slot).familiar)
             return true;
     }
     return false;
@@ -186,6 +186,7 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
             continue;
         if (!why && can_go_on(c)) {
             h->measurement.run.held = false;
+            h->measurement.run.was_held = true;
             replay(h, true);
         } else {
             gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes,

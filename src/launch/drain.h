@@ -25,7 +25,7 @@ void gp_drain(struct gp_context *c, bool alive);
 
 /* Makes what is still to be made of the launches that a change concerns. The same. */
 void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive);
-/* True where one of these is, as far as can be told, like none before it. */
+/* True where one of these is, as far as is known, like none before it. */
 bool gp_is_new_concerned(const struct gp_context *c, const struct gp_change *change);
 /* True where there are any such. */
 bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change);

@@ -44,7 +44,7 @@ static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static atomic_int times_left; /* how often a thread has left while somebody waited for that */
 /* Launches to be measured queue here, however long: only the wait for calls that pass the gate,
  * which may themselves wait for the GPU, is bounded. */
-static atomic_int next_ticket, serving; /* first come, first served: a mutex is not fair */
+static atomic_int next_number, serving; /* first come, first served: a mutex is not fair */
 
 static bool membarrier(int command)
 {
@@ -63,7 +63,7 @@ static void prepare(void)
 /* Nobody is cancelled, or ends, in the queue. */
 static void lock_queue(void)
 {
-    int mine = atomic_fetch_add(&next_ticket, 1);
+    int mine = atomic_fetch_add(&next_number, 1);
     for (int now; (now = atomic_load(&serving)) != mine;)
         gp_futex_wait(&serving, now, NULL);
 }
@@ -112,7 +112,7 @@ static void set_inside(struct gp_thread *t, int inside)
 
 /* The gate is closed, or somebody waits for that. Who opens it lets in those that wait: one that
  * closes it time and again would else be quicker than they are. */
-static void wait_for_turn(struct gp_thread *t)
+static void wait_in_line(struct gp_thread *t)
 {
     gp_added_begins();
     do {
@@ -149,8 +149,8 @@ static void passed_nameless(void)
 }
 
 /* Calls may lie in one another: a signal's handler makes them, or a tool in the driver's callback.
- * A handler may come before the call that it interrupts has looked whether the gate is closed; then
- * it looks for both, and as long as calls are left nobody leaves. */
+ * A handler may come before the call that it interrupts has read whether the gate is closed; then
+ * it reads for both, and as long as calls are left nobody leaves. */
 static bool is_admitted(const struct gp_thread *t)
 {
     return atomic_load_explicit(&t->admitted, memory_order_relaxed) &&
@@ -170,7 +170,7 @@ void gp_gate_pass(void)
         return;
     set_inside(t, 1);
     if (atomic_load(&closing))
-        wait_for_turn(t);
+        wait_in_line(t);
     set_own(&t->admitted, true);
 }
 

@@ -1,5 +1,5 @@
 /* The gate that keeps the program's other threads from touching GPU memory while a launch is saved,
- * replayed and restored: work passes it shared, a replay closes it. Owns the lock; calls base/.
+ * replayed and restored: work passes it shared, a replay closes it. Owns the lock.
  *
  * The lock is held across driver calls only, never across a call into the program. The gate is not
  * closed across one that may wait for the GPU without a limit: what it waits for may need a call

@@ -122,7 +122,8 @@ static enum gp_graph_reason inspect_edges(CUgraph graph)
     return why;
 }
 
-/* Whether the program's graph can be cloned and taken apart; some kinds of nodes forbid to try. */
+/* Whether the program's graph can be cloned and taken to pieces; some kinds of nodes forbid to try.
+ */
 static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
 {
     size_t count;
@@ -143,11 +144,11 @@ static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
  * last ones. */
 struct reading {
     struct gp_graph_node *nodes;
-    struct place {
+    struct end_points {
         unsigned parent; /* the child graph it is in */
         unsigned end; /* what others depend on: itself, or the end of the child graph that it is */
         bool leads, follows; /* some edge of its own graph begins, ends here */
-    } * places;
+    } * ends;
     unsigned count, room;
     struct gp_graph_edge *edges;
     size_t edge_count, edge_room;
@@ -156,7 +157,7 @@ struct reading {
 static void free_reading(struct reading *r)
 {
     free(r->nodes);
-    free(r->places);
+    free(r->ends);
     free(r->edges);
 }
 
@@ -167,15 +168,15 @@ static bool add_node(struct reading *r, CUgraphNode node, CUgraphNodeType type, 
         struct gp_graph_node *nodes = realloc(r->nodes, room * sizeof(*nodes));
         if (nodes)
             r->nodes = nodes;
-        struct place *places = realloc(r->places, room * sizeof(*places));
-        if (places)
-            r->places = places;
-        if (!nodes || !places)
+        struct end_points *ends = realloc(r->ends, room * sizeof(*ends));
+        if (ends)
+            r->ends = ends;
+        if (!nodes || !ends)
             return false;
         r->room = room;
     }
     r->nodes[r->count] = (struct gp_graph_node){.node = node, .type = type};
-    r->places[r->count] = (struct place){.parent = parent, .end = r->count};
+    r->ends[r->count] = (struct end_points){.parent = parent, .end = r->count};
     r->count++;
     return true;
 }
@@ -217,10 +218,10 @@ static bool read_edges(struct reading *r, CUgraph graph, const struct gp_graph_o
     for (size_t i = 0; i < e.count && well; i++) {
         const struct gp_graph_original *from = find_original(own, count, e.from[i]);
         const struct gp_graph_original *to = find_original(own, count, e.to[i]);
-        well = from && to && add_edge(r, r->places[from->index].end, to->index);
+        well = from && to && add_edge(r, r->ends[from->index].end, to->index);
         if (well) {
-            r->places[from->index].leads = true;
-            r->places[to->index].follows = true;
+            r->ends[from->index].leads = true;
+            r->ends[to->index].follows = true;
         }
     }
     free_edges(&e);
@@ -245,12 +246,12 @@ static bool read_node(struct reading *r, CUgraphNode node, unsigned parent)
     unsigned end = r->count;
     if (!add_node(r, NULL, CU_GRAPH_NODE_TYPE_EMPTY, parent))
         return false;
-    r->places[end].leads = r->places[end].follows = true; /* it belongs to its beginning */
-    r->places[index].end = end;
+    r->ends[end].leads = r->ends[end].follows = true; /* it belongs to its beginning */
+    r->ends[index].end = end;
     if (!add_edge(r, index, end))
         return false;
     for (unsigned i = index + 1; i < end; i++) {
-        const struct place *p = &r->places[i];
+        const struct end_points *p = &r->ends[i];
         if (p->parent != index)
             continue;
         if ((!p->follows && !add_edge(r, index, i)) || (!p->leads && !add_edge(r, p->end, end)))
@@ -329,7 +330,7 @@ bool gp_graph_node_read(struct gp_graph_node *node, CUcontext *context)
 
 static enum gp_graph_reason read_kernels(struct gp_graph_clone *c)
 {
-    bool all_told = true;
+    bool all_known = true;
     for (unsigned i = 0; i < c->order.count; i++) {
         CUcontext context;
         if (c->nodes[i].type != CU_GRAPH_NODE_TYPE_KERNEL)
@@ -338,10 +339,10 @@ static enum gp_graph_reason read_kernels(struct gp_graph_clone *c)
             return GP_GRAPH_NOT_COPIED;
         if (context && c->context && context != c->context)
             return GP_GRAPH_SEVERAL_CONTEXTS;
-        all_told = all_told && context;
+        all_known = all_known && context;
         c->context = context ? context : c->context;
     }
-    if (!all_told)
+    if (!all_known)
         c->context = NULL;
     return GP_GRAPH_SPLITS;
 }

@@ -1,5 +1,5 @@
 /* A clone of a graph, read and ordered, so that its nodes can be launched one by one. Owns the
- * clone. Calls memory/, cuda/, launch/graph_order. */
+ * clone. */
 #ifndef GPUPROF_LAUNCH_GRAPH_CLONE_H
 #define GPUPROF_LAUNCH_GRAPH_CLONE_H
 
@@ -59,7 +59,7 @@ struct gp_graph_clone {
     CUcontext context; /* of its kernels; NULL where the driver does not tell */
 };
 
-/* Clones the graph if it is one that can be taken apart; else there is nothing to be freed. */
+/* Clones the graph if it is one that can be taken to pieces; else there is nothing to be freed. */
 enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *clone, CUgraph graph);
 void gp_graph_clone_free(struct gp_graph_clone *clone);
 

@@ -2,8 +2,8 @@
 #include "cuda/green.h"
 #include "launch/captures.h"
 
+#include "launch/graph_streams.h"
 #include "launch/graphs.h"
-#include "launch/lanes.h"
 #include "launch/launch.h"
 #include "launch/session.h"
 #include "launch/waits.h"
@@ -14,32 +14,32 @@
 /* ---- the program's stream -------------------------------------------------------------------- */
 
 /* A stream and which default stream 0 means there. */
-struct place {
+struct target {
     CUstream stream;
     bool per_thread;
 };
 
-static CUresult record_at(const struct place *p, CUevent event)
+static CUresult record_at(const struct target *p, CUevent event)
 {
     return p->per_thread ? gp_cuda.cuEventRecord_ptsz(event, p->stream)
                          : gp_cuda.cuEventRecord(event, p->stream);
 }
 
-static CUresult wait_at(const struct place *p, CUevent event)
+static CUresult wait_at(const struct target *p, CUevent event)
 {
     return p->per_thread ? gp_cuda.cuStreamWaitEvent_ptsz(p->stream, event, 0)
                          : gp_cuda.cuStreamWaitEvent(p->stream, event, 0);
 }
 
 /* A kernel that failed while it ran has broken the context, and every call fails since. */
-static bool is_broken_at(const struct place *p)
+static bool is_broken_at(const struct target *p)
 {
     CUresult result =
         p->per_thread ? gp_cuda.cuStreamQuery_ptsz(p->stream) : gp_cuda.cuStreamQuery(p->stream);
     return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
 }
 
-static bool is_captured_at(const struct place *p)
+static bool is_captured_at(const struct target *p)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = p->per_thread ? gp_cuda.cuStreamIsCapturing_ptsz(p->stream, &status)
@@ -61,11 +61,11 @@ struct whole_launch {
 static CUresult run_whole(const struct gp_call *call)
 {
     const struct whole_launch *w = (const struct whole_launch *)call;
-    const struct place place = {call->stream, call->per_thread_stream};
+    const struct target target = {call->stream, call->per_thread_stream};
     CUevent ended = gp_graph_ended(w->exec, false);
     CUresult result = CUDA_SUCCESS;
-    if (ended && !is_captured_at(&place))
-        result = wait_at(&place, ended);
+    if (ended && !is_captured_at(&target))
+        result = wait_at(&target, ended);
     if (result == CUDA_SUCCESS)
         result = w->real(w->exec, call->stream);
     if (result == CUDA_SUCCESS && w->unending && gp_captures() == 0)
@@ -78,14 +78,14 @@ static CUresult run_whole(const struct gp_call *call)
 struct split {
     const struct gp_graph_order *order;
     const struct gp_graph_node *nodes;
-    struct place place;           /* the program's */
-    const struct gp_lanes *lanes; /* NULL: one branch, which is the program's stream */
-    CUevent all_ended;            /* the whole launch */
-    CUevent fork;                 /* what the stream held before */
-    CUevent *ended;               /* by node; NULL where no other branch waits for it */
-    CUgraphExec *parts;           /* by node: a graph of that node alone, NULL for kernels */
-    bool begun;                   /* something was submitted */
-    bool held_up;                 /* a kernel did not end: nothing is measured beside it */
+    struct target target;                   /* the program's */
+    const struct gp_graph_streams *streams; /* NULL: one branch, which is the program's stream */
+    CUevent all_ended;                      /* the whole launch */
+    CUevent fork;                           /* what the stream held before */
+    CUevent *ended;                         /* by node; NULL where no other branch waits for it */
+    CUgraphExec *parts; /* by node: a graph of that node alone, NULL for kernels */
+    bool begun;         /* something was submitted */
+    bool held_up;       /* a kernel did not end: nothing is measured beside it */
 };
 
 static CUresult add_part(CUgraph graph, const struct gp_graph_node *n, CUcontext context)
@@ -136,8 +136,8 @@ static bool has_part(const struct gp_graph_node *n)
 
 static bool prepare_branches(struct split *s, CUcontext context)
 {
-    s->lanes = gp_lanes_enter(context);
-    if (!s->lanes || !make_event(&s->fork))
+    s->streams = gp_graph_streams_enter(context);
+    if (!s->streams || !make_event(&s->fork))
         return false;
     for (unsigned n = 0; n < s->order->count; n++)
         if (s->order->awaited[n] && !make_event(&s->ended[n]))
@@ -245,7 +245,7 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
     CUresult result = gp_cuda.cuGraphKernelNodeGetParams_v2(n->node, &p);
     if (result != CUDA_SUCCESS)
         return result;
-    bool per_thread = s->place.per_thread && !s->lanes;
+    bool per_thread = s->target.per_thread && !s->streams;
     struct node_launch k = {
         .call = {.function = n->function,
                  .stream = stream,
@@ -281,8 +281,8 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
 
 static CUresult launch_part(struct split *s, CUgraphExec part, CUstream stream)
 {
-    return s->place.per_thread && !s->lanes ? gp_cuda.cuGraphLaunch_ptsz(part, stream)
-                                            : gp_cuda.cuGraphLaunch(part, stream);
+    return s->target.per_thread && !s->streams ? gp_cuda.cuGraphLaunch_ptsz(part, stream)
+                                               : gp_cuda.cuGraphLaunch(part, stream);
 }
 
 static CUresult launch_node(struct split *s, unsigned index, CUstream stream)
@@ -297,12 +297,12 @@ static CUresult launch_node(struct split *s, unsigned index, CUstream stream)
     return result;
 }
 
-static CUresult launch_in_turn(struct split *s)
+static CUresult launch_in_order(struct split *s)
 {
     const struct gp_graph_order *o = s->order;
     for (unsigned i = 0; i < o->count; i++) {
         unsigned n = o->sequence[i];
-        CUstream stream = s->lanes ? s->lanes->streams[o->branch[n]] : s->place.stream;
+        CUstream stream = s->streams ? s->streams->streams[o->branch[n]] : s->target.stream;
         CUresult result = CUDA_SUCCESS;
         for (unsigned d = o->first[n]; d < o->first[n + 1] && result == CUDA_SUCCESS; d++)
             if (o->branch[o->dependencies[d]] != o->branch[n])
@@ -320,11 +320,11 @@ static CUresult launch_in_turn(struct split *s)
 /* Branches begin behind what the program's stream holds. */
 static CUresult fork_branches(struct split *s)
 {
-    if (!s->lanes)
+    if (!s->streams)
         return CUDA_SUCCESS;
-    CUresult result = record_at(&s->place, s->fork);
+    CUresult result = record_at(&s->target, s->fork);
     for (unsigned b = 0; b < s->order->branches && result == CUDA_SUCCESS; b++)
-        result = gp_cuda.cuStreamWaitEvent(s->lanes->streams[b], s->fork, 0);
+        result = gp_cuda.cuStreamWaitEvent(s->streams->streams[b], s->fork, 0);
     return result;
 }
 
@@ -332,26 +332,26 @@ static CUresult fork_branches(struct split *s)
 static CUresult join_branches(struct split *s)
 {
     CUresult result = CUDA_SUCCESS;
-    for (unsigned b = 0; s->lanes && b < s->order->branches && result == CUDA_SUCCESS; b++) {
-        result = gp_cuda.cuEventRecord(s->fork, s->lanes->streams[b]);
+    for (unsigned b = 0; s->streams && b < s->order->branches && result == CUDA_SUCCESS; b++) {
+        result = gp_cuda.cuEventRecord(s->fork, s->streams->streams[b]);
         if (result == CUDA_SUCCESS)
-            result = wait_at(&s->place, s->fork);
+            result = wait_at(&s->target, s->fork);
     }
-    return result == CUDA_SUCCESS ? record_at(&s->place, s->all_ended) : result;
+    return result == CUDA_SUCCESS ? record_at(&s->target, s->all_ended) : result;
 }
 
 static CUresult launch_nodes(struct split *s, CUgraphExec exec)
 {
     CUresult result = fork_branches(s);
     if (result == CUDA_SUCCESS)
-        result = launch_in_turn(s);
+        result = launch_in_order(s);
     CUresult joined = join_branches(s);
     result = result != CUDA_SUCCESS ? result : joined;
     if (s->held_up)
         gp_graph_give_up(exec, GP_GRAPH_WAITS);
     /* A kernel that fails does so after the graph's launch has succeeded; the program learns of it
      * at its next call. */
-    if (result != CUDA_SUCCESS && s->begun && is_broken_at(&s->place))
+    if (result != CUDA_SUCCESS && s->begun && is_broken_at(&s->target))
         return CUDA_SUCCESS;
     if (result != CUDA_SUCCESS && s->begun)
         gp_graph_give_up(exec, GP_GRAPH_BROKE_OFF);
@@ -372,7 +372,7 @@ static bool launch_split(const struct whole_launch *w, CUresult *result)
     }
     struct split s = {.order = &graph->order,
                       .nodes = graph->nodes,
-                      .place = {w->call.stream, w->call.per_thread_stream}};
+                      .target = {w->call.stream, w->call.per_thread_stream}};
     if (prepare(&s, w->exec, context))
         *result = launch_nodes(&s, w->exec);
     clean_up(&s);

@@ -1,11 +1,10 @@
 /* Launching a graph: as it is, or, where its kernels are to be measured, node by node. Owns the
- * streams that the branches of a graph are launched into. Calls launch/graphs, launch/launch,
- * cuda/.
+ * streams that the branches of a graph are launched into.
  *
  * Launched node by node a graph is what it was: every node runs behind those it depends on, and
  * waits for no other kernel; what the stream held before is done before, what comes later waits for
  * all of it. Kernels go through gp_launch, one after the other; one that does not end by itself is
- * let go, and the others follow beside it. */
+ * abandoned, and the others follow beside it. */
 #ifndef GPUPROF_LAUNCH_GRAPH_LAUNCH_H
 #define GPUPROF_LAUNCH_GRAPH_LAUNCH_H
 

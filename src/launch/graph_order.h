@@ -1,5 +1,5 @@
 /* In which order the nodes of a graph can be launched one by one, and which of them need a stream
- * of their own. Owns nothing; calls nothing.
+ * of their own.
  *
  * A kernel may wait for another one that no path of the graph puts before or after it: launched
  * behind it in the same stream, it would never end. So nodes are spread over branches, each a

@@ -60,7 +60,7 @@ void gp_graph_say(enum gp_graph_reason why)
 
 /* ---- one graph ------------------------------------------------------------------------------- */
 
-static void let_go_of_clone(struct gp_graph *g)
+static void release_clone(struct gp_graph *g)
 {
     gp_graph_clone_free(&g->clone);
     pthread_mutex_lock(&lock);
@@ -100,7 +100,7 @@ static void free_graph(struct gp_graph *g)
 {
     if (!g)
         return;
-    let_go_of_clone(g);
+    release_clone(g);
     if (g->ended)
         gp_cuda.cuEventDestroy_v2(g->ended);
     free(g);
@@ -177,7 +177,7 @@ void gp_graph_update_begins(CUgraphExec exec)
         /* Whether nodes stay disabled is the driver's to know. */
         if (g->why == GP_GRAPH_SPLITS && (has_disabled_nodes(g) || !gp_session_measures()))
             g->why = GP_GRAPH_NOT_FOLLOWED;
-        let_go_of_clone(g);
+        release_clone(g);
         enter(g);
     }
     gp_own_work_ends();

@@ -1,10 +1,9 @@
 /* The executable graphs of the program: what each consists of, so that its nodes can be launched
  * one by one. When a graph is instantiated a clone of it is kept, and what the program changes in
- * the executable graph is changed there too. Owns the clones. Calls cuda/, launch/kernels,
- * launch/sampling, launch/graph_clone, launch/session.
+ * the executable graph is changed there too. Owns the clones.
  *
- * A graph that cannot be taken apart safely, or whose changes cannot be followed, is known with the
- * reason and launched as it is. */
+ * A graph that cannot be taken to pieces safely, or whose changes cannot be followed, is known with
+ * the reason and launched as it is. */
 #ifndef GPUPROF_LAUNCH_GRAPHS_H
 #define GPUPROF_LAUNCH_GRAPHS_H
 
@@ -37,7 +36,7 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why);
 
 /* The graph's clone, NULL where it is not split. Valid while the gate is closed. */
 const struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
-/* True when all kernels of the graph run in that context, as far as can be told. */
+/* True when all kernels of the graph run in that context, as far as is known. */
 bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
 /* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
  * beside itself, whatever streams it is launched into. NULL where there is none, and none was to be

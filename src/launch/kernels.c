@@ -14,8 +14,8 @@
 
 /* Kernels named in messages; a communication library has many. */
 #define MOST_REFUSALS 5
-/* Names of kernels that were let go, remembered beyond their modules and contexts. */
-#define MOST_LET_GO 256
+/* Names of kernels that were abandoned, remembered beyond their modules and contexts. */
+#define MOST_ABANDONED 256
 /* Launches in a row that make a rule. */
 #define HOST_CHANGES_RULE 2
 
@@ -25,7 +25,7 @@ struct gp_kernel {
     CUcontext loaded_in; /* the last context in which its code was loaded */
     char *name;
     bool selected;
-    const void *home;      /* its module or library, NULL where the driver does not tell */
+    const void *module;    /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why, NULL when it may run more often */
     bool ended, collected, held, timed;
     unsigned host_changes;       /* launches in a row in which host memory changed */
@@ -36,7 +36,7 @@ struct gp_kernel {
     enum { NOT_ASKED, NEVER, MAYBE } launches_graphs, uses_textures;
     struct gp_pass_cost cost;
     struct gp_parameter_layout layout;
-    struct gp_trust trust;
+    struct gp_verify_schedule schedule;
     UT_hash_handle hh;
 };
 
@@ -58,18 +58,18 @@ static atomic_ulong times_forgotten = 1;
 
 /* Kernels that wait for others will do so when they are loaded another time: each time to find out
  * takes seconds. Locked as the kernels are. */
-struct let_go {
+struct abandoned {
     const char *why;
     UT_hash_handle hh;
     char name[];
 };
-static struct let_go *let_go;
+static struct abandoned *abandoned;
 
 static void remember(const char *name, const char *why)
 {
-    struct let_go *l;
-    HASH_FIND_STR(let_go, name, l);
-    if (l || HASH_COUNT(let_go) >= MOST_LET_GO)
+    struct abandoned *l;
+    HASH_FIND_STR(abandoned, name, l);
+    if (l || HASH_COUNT(abandoned) >= MOST_ABANDONED)
         return;
     size_t length = strlen(name);
     l = malloc(sizeof(*l) + length + 1);
@@ -77,15 +77,15 @@ static void remember(const char *name, const char *why)
         return;
     l->why = why;
     memcpy(l->name, name, length + 1);
-    HASH_ADD_KEYPTR(hh, let_go, l->name, length, l);
+    HASH_ADD_KEYPTR(hh, abandoned, l->name, length, l);
     if (!l->hh.tbl)
         free(l);
 }
 
 static const char *remembered_reason(const char *name)
 {
-    struct let_go *l;
-    HASH_FIND_STR(let_go, name, l);
+    struct abandoned *l;
+    HASH_FIND_STR(abandoned, name, l);
     return l ? l->why : NULL;
 }
 
@@ -107,7 +107,7 @@ static const char *ask_name(CUfunction handle, CUfunction *function)
 }
 
 /* The library or module the function came from; NULL where this driver does not tell. */
-static const void *ask_home(CUfunction handle)
+static const void *ask_module(CUfunction handle)
 {
     CUlibrary library;
     CUmodule module;
@@ -143,8 +143,8 @@ static struct gp_kernel *make(CUfunction handle)
         return NULL;
     }
     k->selected = gp_session_selects(k->name);
-    k->home = ask_home(handle);
-    k->runs_once = gp_module_runs_once(k->home);
+    k->module = ask_module(handle);
+    k->runs_once = gp_module_runs_once(k->module);
     k->refused = remembered_reason(k->name);
     k->unending = k->refused != NULL;
     if (k->selected && communicates(k->name)) {
@@ -207,7 +207,7 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
     return find(handle);
 }
 
-static struct unselected *place_of(CUfunction handle)
+static struct unselected *position_of(CUfunction handle)
 {
     uint64_t hash = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
     return &remembered[hash >> (64 - REMEMBERED_BITS)];
@@ -215,9 +215,9 @@ static struct unselected *place_of(CUfunction handle)
 
 bool gp_kernel_is_left_out(CUfunction handle)
 {
-    const struct unselected *place = place_of(handle);
-    return place->handle == handle &&
-           place->forgotten == atomic_load_explicit(&times_forgotten, memory_order_acquire);
+    const struct unselected *position = position_of(handle);
+    return position->handle == handle &&
+           position->forgotten == atomic_load_explicit(&times_forgotten, memory_order_acquire);
 }
 
 static enum gp_interest interest_in(const struct gp_kernel *selected)
@@ -235,7 +235,7 @@ enum gp_interest gp_kernel_interest(CUfunction handle)
     const struct gp_kernel *k = lock_and_find(handle);
     enum gp_interest interest = k && k->selected ? interest_in(k) : GP_NOT_SELECTED;
     if (k && interest == GP_NOT_SELECTED)
-        *place_of(handle) = (struct unselected){.handle = handle, .forgotten = now};
+        *position_of(handle) = (struct unselected){.handle = handle, .forgotten = now};
     pthread_rwlock_unlock(&lock);
     return interest;
 }
@@ -329,15 +329,15 @@ bool gp_kernel_may_launch_graphs(CUfunction function)
     pthread_rwlock_wrlock(&lock);
     struct gp_kernel *k = find(function);
     if (k && k->launches_graphs == NOT_ASKED)
-        k->launches_graphs = gp_module_may_call(k->home, "cudaGraphLaunch") ? MAYBE : NEVER;
+        k->launches_graphs = gp_module_may_call(k->module, "cudaGraphLaunch") ? MAYBE : NEVER;
     bool may = !k || k->launches_graphs == MAYBE;
     pthread_rwlock_unlock(&lock);
     return may;
 }
 
-const void *gp_kernel_home(const struct gp_kernel *kernel)
+const void *gp_kernel_module(const struct gp_kernel *kernel)
 {
-    return kernel->home;
+    return kernel->module;
 }
 
 bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, void *bytes,
@@ -347,9 +347,9 @@ bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, 
     return gp_parameters_read(call, &kernel->layout, bytes, size);
 }
 
-struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel)
+struct gp_verify_schedule *gp_kernel_verify_schedule(struct gp_kernel *kernel)
 {
-    return &kernel->trust;
+    return &kernel->schedule;
 }
 
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
@@ -367,7 +367,7 @@ struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel)
 const void *gp_kernel_find_code(void *data, const char *function, size_t *size, const char **why)
 {
     const struct gp_kernel *kernel = data;
-    return gp_module_code(kernel->home, function, size, why);
+    return gp_module_code(kernel->module, function, size, why);
 }
 
 bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle)
@@ -390,7 +390,7 @@ bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
 void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)
 {
     const struct gp_kernel *kernel = data;
-    return gp_module_slim(kernel->home, kernel->name, most, size);
+    return gp_module_slim(kernel->module, kernel->name, most, size);
 }
 
 static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
@@ -421,9 +421,10 @@ void gp_kernel_collected(struct gp_kernel *kernel)
 
 /* A function of a library that was looked up in a context is of a module that the driver made
  * there, and which the program did not load: it may be any library's. */
-static bool may_be_of(const struct gp_kernel *k, const void *home, bool is_library)
+static bool may_be_of(const struct gp_kernel *k, const void *module, bool is_library)
 {
-    return !home || !k->home || k->home == home || (is_library && !gp_module_is_loaded(k->home));
+    return !module || !k->module || k->module == module ||
+           (is_library && !gp_module_is_loaded(k->module));
 }
 
 void gp_kernels_hold(void)
@@ -437,14 +438,14 @@ void gp_kernels_hold(void)
     pthread_rwlock_unlock(&lock);
 }
 
-bool gp_kernels_held(const void *home, bool is_library)
+bool gp_kernels_held(const void *module, bool is_library)
 {
     const struct gp_kernel *k, *next;
     bool held = false;
     pthread_rwlock_rdlock(&lock);
     HASH_ITER(hh, kernels, k, next)
     {
-        held = held || (k->held && may_be_of(k, home, is_library));
+        held = held || (k->held && may_be_of(k, module, is_library));
     }
     pthread_rwlock_unlock(&lock);
     return held;
@@ -453,20 +454,20 @@ bool gp_kernels_held(const void *home, bool is_library)
 /* Where all were forgotten, a module that goes later may be that of one that ran in a pass. */
 static bool unknown_collected;
 
-bool gp_kernels_collected(const void *home, bool is_library)
+bool gp_kernels_collected(const void *module, bool is_library)
 {
     const struct gp_kernel *k, *next;
     pthread_rwlock_rdlock(&lock);
     bool collected = unknown_collected;
     HASH_ITER(hh, kernels, k, next)
     {
-        collected = collected || (k->collected && may_be_of(k, home, is_library));
+        collected = collected || (k->collected && may_be_of(k, module, is_library));
     }
     pthread_rwlock_unlock(&lock);
     return collected;
 }
 
-bool gp_kernels_forget(const void *home, bool is_library)
+bool gp_kernels_forget(const void *module, bool is_library)
 {
     bool collected = false;
     struct gp_kernel *k, *next;
@@ -474,14 +475,14 @@ bool gp_kernels_forget(const void *home, bool is_library)
     atomic_fetch_add_explicit(&times_forgotten, 1, memory_order_release);
     HASH_ITER(hh, kernels, k, next)
     {
-        if (may_be_of(k, home, is_library)) {
+        if (may_be_of(k, module, is_library)) {
             collected = collected || k->collected;
             HASH_DEL(kernels, k);
             free_kernel(k);
         }
     }
     collected = collected || unknown_collected;
-    unknown_collected = !home && collected;
+    unknown_collected = !module && collected;
     pthread_rwlock_unlock(&lock);
     gp_sampling_forget();
     return collected;

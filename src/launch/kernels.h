@@ -1,5 +1,5 @@
 /* What is known of each function that is launched: its name, whether the user wants it. Owns the
- * table. Calls launch/session and cuda/. From any thread. */
+ * table. From any thread. */
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
@@ -7,7 +7,7 @@
 #include "counters/collector.h"
 #include "cuda/driver.h"
 #include "launch/parameters.h"
-#include "launch/trust.h"
+#include "launch/verify_schedule.h"
 #include "profile/record.h"
 
 struct gp_kernel;
@@ -64,14 +64,14 @@ const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
 bool gp_kernel_may_launch_graphs(CUfunction function);
 
 /* The module or library that the kernel is of; NULL where the driver does not tell. */
-const void *gp_kernel_home(const struct gp_kernel *kernel);
+const void *gp_kernel_module(const struct gp_kernel *kernel);
 
 /* Writes the parameters of a launch of it, see launch/parameters.h. */
 bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, void *bytes,
                           size_t *size);
 
 /* How far what it is seen to reach can be relied upon. */
-struct gp_trust *gp_kernel_trust(struct gp_kernel *kernel);
+struct gp_verify_schedule *gp_kernel_verify_schedule(struct gp_kernel *kernel);
 
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
  * be replayed. A kernel of which that is the rule runs once from then on. */
@@ -94,18 +94,18 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch
 /* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
 void gp_kernel_collected(struct gp_kernel *kernel);
 
-/* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to let go of it. */
+/* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to free it. */
 void gp_kernels_hold(void);
 /* True where that holds for a kernel of the module or library. */
-bool gp_kernels_held(const void *home, bool is_library);
+bool gp_kernels_held(const void *module, bool is_library);
 
 /* True when gp_kernels_forget would be; while nothing is measured. */
-bool gp_kernels_collected(const void *home, bool is_library);
+bool gp_kernels_collected(const void *module, bool is_library);
 
 /* Drops the functions of a module or library, and those that may be of it, whose handles are about
  * to be given to others; all of them with NULL. How often they were launched stays known, by their
  * names. True when one of them ran in a pass, or one that was forgotten with all and may be of the
  * module. */
-bool gp_kernels_forget(const void *home, bool is_library);
+bool gp_kernels_forget(const void *module, bool is_library);
 
 #endif

@@ -8,9 +8,9 @@
 #include "launch/copies.h"
 #include "launch/drain.h"
 #include "launch/gate.h"
+#include "launch/graph_streams.h"
 #include "launch/graphs.h"
 #include "launch/kernels.h"
-#include "launch/lanes.h"
 #include "launch/measure.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -176,8 +176,8 @@ static void forget_module(void *unloading)
     gp_launch_before_change();
     bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
-     * that comes to the same handle: it must let go while the module is still there. A module none
-     * of whose functions ran in a pass costs nothing. */
+     * that comes to the same handle: it must abandoned while the module is still there. A module
+     * none of whose functions ran in a pass costs nothing. */
     if (gp_kernels_collected(u->module, u->is_library))
         gp_contexts_close_collections();
     u->allowed = !gp_kernels_held(u->module, u->is_library);
@@ -206,7 +206,7 @@ static void leave_context(void *context)
     if (context) {
         gp_copies_leave(context);
         gp_graphs_forget_context(context);
-        gp_lanes_leave(context);
+        gp_graph_streams_leave(context);
         gp_context_leave(context);
     }
     gp_kernels_forget(NULL, false);

@@ -41,13 +41,13 @@ static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
 
 static struct gp_reach reach_of(const struct gp_measurement *m)
 {
-    const struct gp_trust *trust = gp_kernel_trust(m->kernel);
+    const struct gp_verify_schedule *schedule = gp_kernel_verify_schedule(m->kernel);
     struct gp_reach reach = {
         .parameters = parameter_bytes,
-        .home = gp_kernel_home(m->kernel),
-        .everything = gp_trust_is_broken(trust),
+        .module = gp_kernel_module(m->kernel),
+        .everything = gp_verify_has_failed(schedule),
     };
-    reach.verify = gp_trust_verifies(trust, m->call->grid) || gp_session_verifies_always();
+    reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_session_verifies_always();
     reach.parameters_known =
         gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
     return reach;
@@ -79,7 +79,7 @@ static void save(struct gp_measurement *m)
     if (!taken && m->context->held && m->not_replayed == gp_arena_held) {
         gp_snapshot_done(snapshot);
         gp_drain(m->context, true);
-        m->ticket = m->context->collector->ticket(m->context->collection);
+        m->slot = m->context->collector->slot(m->context->collection);
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     }
     if (taken) {
@@ -94,14 +94,14 @@ static void save(struct gp_measurement *m)
  */
 static bool wrote_only_what_was_saved(struct gp_measurement *m)
 {
-    struct gp_trust *trust = gp_kernel_trust(m->kernel);
+    struct gp_verify_schedule *schedule = gp_kernel_verify_schedule(m->kernel);
     bool elsewhere;
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
-    gp_trust_count(trust, m->call->grid);
+    gp_verify_count(schedule, m->call->grid);
     if (!elsewhere)
         return true;
-    gp_trust_break(trust);
+    gp_verify_fail(schedule);
     m->broken_off = "it wrote memory that its parameters do not lead to";
     return false;
 }
@@ -174,14 +174,14 @@ static struct gp_pending *record(const struct gp_measurement *m, uint64_t index,
     if (m->in_turn && duration_ns == 0)
         duration_ns = GP_DURATION_ELSEWHERE;
     launch.overhead_ms = now_ms() - started_ms;
-    return gp_pending_add(&c->pending, m->ticket, &launch, not_run, duration_ns);
+    return gp_pending_add(&c->pending, m->slot, &launch, not_run, duration_ns);
 }
 
 /* Holds the launch where it has passes to come; else these are made now. */
 static void hold(struct gp_measurement *m, struct gp_pending *record)
 {
     const struct gp_context *c = m->context;
-    if (!m->run.held || !c->collector->state(c->collection, m->ticket).open || c->busy ||
+    if (!m->run.held || !c->collector->state(c->collection, m->slot).open || c->busy ||
         gp_hold(m, record))
         return;
     m->run.held = false;
@@ -216,7 +216,13 @@ static uint64_t shape_of(const struct gp_call *call)
     return shape;
 }
 
-/* What of our own work goes on when the program does. A kernel that was let go has the event. */
+static uint64_t warps_of(const struct gp_call *call)
+{
+    uint64_t threads = (uint64_t)call->block[0] * call->block[1] * call->block[2];
+    return (uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
+}
+
+/* What of our own work goes on when the program does. A kernel that was abandoned has the event. */
 static void mark_tail(struct gp_context *c)
 {
     c->tail = !c->busy && !c->dead && gp_cuda.cuCtxRecordEvent &&
@@ -233,6 +239,7 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
         .context = c,
         .run = {.kernel = gp_kernel_name(kernel),
                 .shape = shape_of(call),
+                .warps = warps_of(call),
                 /* Who waits for others goes round his loop as often as they need. */
                 .always = call->cooperative || gp_session_verifies_always(),
                 .cost = gp_kernel_cost(kernel),
@@ -244,10 +251,10 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     m.run.empty_caches_data = &m;
     struct gp_passes passes = c->collector->passes(c->collection);
     bool ended, counts = passes.hardware > 0 || passes.instrumented;
-    /* What was let go before kept the last ones from being read. */
+    /* What was abandoned before kept the last ones from being read. */
     if (c->collector->full(c->collection))
         gp_drain(c, true);
-    m.ticket = c->collector->ticket(c->collection);
+    m.slot = c->collector->slot(c->collection);
     if (c->green)
         m.not_replayed = GP_GREEN_REASON;
     else if (counts && gp_session_replays())
@@ -261,7 +268,7 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
         hold(&m, record(&m, index, started_ms));
     if (c->snapshot)
         gp_snapshot_done(c->snapshot);
-    /* Reading waits for all there is in the context, and so for a kernel that was let go. */
+    /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */
     if (!c->busy && gp_pending_is_due(c->pending, c->collector, c->collection))
         gp_drain(c, !c->dead);
     else if (measured)

@@ -12,7 +12,7 @@ struct gp_measurement {
     const struct gp_call *call;
     struct gp_kernel *kernel;
     struct gp_context *context;
-    unsigned ticket;
+    unsigned slot;
     struct gp_run run;
     struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
     const char *not_replayed;     /* why */

@@ -1,4 +1,4 @@
-/* The parameters of a launch as the device sees them: one block of bytes. Calls cuda/. */
+/* The parameters of a launch as the device sees them: one block of bytes. */
 #ifndef GPUPROF_LAUNCH_PARAMETERS_H
 #define GPUPROF_LAUNCH_PARAMETERS_H
 

@@ -11,7 +11,7 @@
 #define MOST_SECONDS 1.0
 
 struct gp_pending {
-    unsigned ticket;
+    unsigned slot;
     struct gp_record launch;
     char *kernel; /* its name: the kernel may be unloaded by the time it is read */
     const char *not_run, *not_run_at_first;
@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket,
+struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
                                   const struct gp_record *launch, const char *not_run,
                                   double duration_ns)
 {
@@ -39,7 +39,7 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket,
         free(kernel);
         return NULL; /* without memory there is no record */
     }
-    p->ticket = ticket;
+    p->slot = slot;
     p->launch = *launch;
     p->kernel = kernel;
     p->launch.kernel = kernel;
@@ -87,9 +87,9 @@ static void read_and(void (*take)(const struct gp_record *), struct gp_pending *
     struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
     if (!counters)
         return;
-    memcpy(counters, collector->read(collection, p->ticket, p->not_run), count * sizeof(*counters));
+    memcpy(counters, collector->read(collection, p->slot, p->not_run), count * sizeof(*counters));
     put_duration(counters, count, p->duration_ns);
-    p->launch.recalled = collector->state(collection, p->ticket).recalled;
+    p->launch.recalled = collector->state(collection, p->slot).recalled;
     p->launch.counters = counters;
     p->launch.counter_count = count;
     take(&p->launch);
@@ -111,7 +111,7 @@ void gp_pending_note(struct gp_pending **list, const struct gp_collector *collec
     struct gp_pending *p, *next;
     DL_FOREACH_SAFE(*list, p, next)
     {
-        if (collector->state(collection, p->ticket).read) {
+        if (collector->state(collection, p->slot).read) {
             record(list, p, collector, collection);
         } else if (!p->noted) {
             read_and(gp_session_note_launch, p, collector, collection);

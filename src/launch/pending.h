@@ -1,6 +1,6 @@
 /* Launches that have run and whose counters are still to be read. Reading is slow, so it is done
- * for many at once. Owns the list; the collection's tickets are given back by it. Calls counters/,
- * launch/session. Used with the gate closed. */
+ * for many at once. Owns the list; the collection's slots are given back by it. Used with the gate
+ * closed. */
 #ifndef GPUPROF_LAUNCH_PENDING_H
 #define GPUPROF_LAUNCH_PENDING_H
 
@@ -12,7 +12,7 @@ struct gp_pending; /* those of one collection; NULL is an empty list */
  * `skipped` and `not_run` (why a pass was not made), which live for ever. duration_ns: of the
  * kernel alone, 0 where it was not timed, GP_DURATION_ELSEWHERE where other launches of it are. */
 #define GP_DURATION_ELSEWHERE (-1.0)
-struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket,
+struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
                                   const struct gp_record *launch, const char *not_run,
                                   double duration_ns);
 
@@ -21,7 +21,7 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned ticket,
 void gp_pending_amend(struct gp_pending *launch, unsigned runs, double added_ms,
                       uint64_t restored_bytes, const char *broken_off);
 
-/* True when it is time to read: no more tickets, or a launch has waited for a second. */
+/* True when it is time to read: no more slots, or a launch has waited for a second. */
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
                        const struct gp_collection *collection);
 

@@ -1,5 +1,5 @@
-/* A line on the terminal that says how far a long run is. Owns the line; calls base/. Not locked:
- * the caller lets one thread in at a time. */
+/* A line on the terminal that says how far a long run is. Owns the line. Not locked: the caller
+ * lets one thread in at a time. */
 #ifndef GPUPROF_LAUNCH_PROGRESS_H
 #define GPUPROF_LAUNCH_PROGRESS_H
 

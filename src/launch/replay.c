@@ -51,7 +51,7 @@ bool gp_begin_pass(struct gp_measurement *m, unsigned pass)
 {
     struct gp_context *c = m->context;
     const char *why;
-    bool begun = c->collector->begin(c->collection, m->ticket, pass, &m->run, &why);
+    bool begun = c->collector->begin(c->collection, m->slot, pass, &m->run, &why);
     if (!begun)
         m->broken_off = why;
     return begun;
@@ -64,11 +64,11 @@ static void abandon_in_pass(struct gp_measurement *m, unsigned pass, double seco
     struct gp_context *c = m->context;
     c->in_pass = true;
     c->pass = pass;
-    c->pass_ticket = m->ticket;
+    c->pass_slot = m->slot;
     gp_abandon(m, seconds);
 }
 
-/* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was let go. */
+/* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
 static CUresult wait_in_pass(struct gp_measurement *m, unsigned pass)
 {
     double seconds = pass == GP_INSTRUMENTED_PASS ? instrumented_limit(m) : replay_limit(m);
@@ -112,7 +112,7 @@ bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
     }
     const char *why;
     m->run.refused = *result != CUDA_SUCCESS;
-    bool ended = c->collector->end(c->collection, m->ticket, pass, &m->run, &why);
+    bool ended = c->collector->end(c->collection, m->slot, pass, &m->run, &why);
     if (!ended)
         m->broken_off = why;
     if (*result != CUDA_SUCCESS)
@@ -187,7 +187,7 @@ static bool replay_pass(struct gp_measurement *m, unsigned pass)
     return ended;
 }
 
-/* False where the context is of no more use, or a kernel that was let go still runs in it. */
+/* False where the context is of no more use, or a kernel that was abandoned still runs in it. */
 static bool can_go_on(const struct gp_measurement *m)
 {
     return !m->context->dead && !m->context->busy;
@@ -198,7 +198,7 @@ void gp_replay_passes(struct gp_measurement *m, bool made)
 {
     struct gp_context *c = m->context;
     unsigned pass, refused = GP_INSTRUMENTED_PASS + 1;
-    while (can_go_on(m) && c->collector->next(c->collection, m->ticket, &m->run, made, &pass)) {
+    while (can_go_on(m) && c->collector->next(c->collection, m->slot, &m->run, made, &pass)) {
         if (pass == refused)
             m->broken_off = NULL; /* it is made in another way */
         made = replay_pass(m, pass);
@@ -210,7 +210,7 @@ void gp_replay_passes(struct gp_measurement *m, bool made)
 bool gp_wants_time(const struct gp_measurement *m)
 {
     const struct gp_context *c = m->context;
-    const struct gp_counter *counters = c->collector->read(c->collection, m->ticket, NULL);
+    const struct gp_counter *counters = c->collector->read(c->collection, m->slot, NULL);
     for (size_t i = 0; i < c->collector->count(c->collection); i++)
         if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
             return true;

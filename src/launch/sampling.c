@@ -64,7 +64,7 @@ static struct gp_tally *find(const struct stripe *stripe, const struct key *key,
     return k ? k->tally : NULL;
 }
 
-/* Locked. Where memory ran out it is looked for again the next time. */
+/* Locked. Where memory ran out it is searched again the next time. */
 static void keep(struct stripe *stripe, const struct key *key, unsigned hash,
                  struct gp_tally *tally)
 {

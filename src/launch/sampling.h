@@ -1,6 +1,5 @@
 /* Which launches are measured: GPUPROF_SAMPLE, for each kernel and launch configuration. Owns the
- * way from a launch to its counts, which is short: most launches go no further. Calls
- * launch/kernels, launch/tallies and cuda/. From any thread. */
+ * way from a launch to its counts, which is short: most launches go no further. From any thread. */
 #ifndef GPUPROF_LAUNCH_SAMPLING_H
 #define GPUPROF_LAUNCH_SAMPLING_H
 

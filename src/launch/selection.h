@@ -1,5 +1,5 @@
 /* Which launches of the selected kernels the user asks for: by device, context, stream, the number
- * of the launch. Owns the counts for that. Calls launch/kernels and cuda/. From any thread. */
+ * of the launch. Owns the counts for that. From any thread. */
 #ifndef GPUPROF_LAUNCH_SELECTION_H
 #define GPUPROF_LAUNCH_SELECTION_H
 

@@ -121,7 +121,7 @@ static int wait_for_start(void)
     return state;
 }
 
-bool gp_session_looks(void)
+bool gp_session_observes(void)
 {
     if (own_work)
         return false;

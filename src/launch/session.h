@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-/* True when a call that just came in is the program's own and we are to look at it. Starts the
+/* True when a call that just came in is the program's own and concerns us. Starts the
  * session where cuInit did not come by us. */
-bool gp_session_looks(void);
+bool gp_session_observes(void);
 
 /* True in the process that started the session, false in its children. Exit handlers ask: a child
  * that calls exit has inherited them. */
@@ -54,7 +54,7 @@ bool gp_session_replays(void);
 /* False with GPUPROF_REPLAY=now: all passes of a launch are made at the launch. */
 bool gp_session_holds_launches(void);
 
-/* True when every launch is to be verified, not only those that gp_trust_verifies names
+/* True when every launch is to be verified, not only those that gp_verify_is_due names
  * (GPUPROF_VERIFY=always; learn is the default). */
 bool gp_session_verifies_always(void);
 

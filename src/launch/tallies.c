@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What launches of one kernel are told apart by. No padding: it is compared bytewise. */
+/* What launches of one kernel are compared by. No padding: it is compared bytewise. */
 struct configuration {
     int device;
     unsigned grid[3], block[3], cluster[3];
@@ -29,7 +29,7 @@ struct named_kernel {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct named_kernel *kernels;
 static unsigned count;
-static struct gp_tally rest; /* those that find no place */
+static struct gp_tally rest; /* those without a tally of their own */
 /* Nothing is ever taken out, so that the list may be walked while others add to it. */
 static struct gp_tally *_Atomic first;
 static struct gp_tally *last;

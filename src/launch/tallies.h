@@ -1,6 +1,5 @@
 /* How often each kernel was launched in each configuration. Owns the counts, which are by the
- * kernel's name and last as long as the process: functions come and go. Calls base/. From any
- * thread. */
+ * kernel's name and last as long as the process: functions come and go. From any thread. */
 #ifndef GPUPROF_LAUNCH_TALLIES_H
 #define GPUPROF_LAUNCH_TALLIES_H
 

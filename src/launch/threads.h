@@ -1,6 +1,5 @@
-/* What a thread notes for itself and others look at now and then, so that what happens at every
- * call of the program writes no memory that threads share. Owns the list of it; calls launch/gate.
- */
+/* What a thread notes for itself and others read now and then, so that what happens at every call
+ * of the program writes no memory that threads share. Owns the list of it. */
 #ifndef GPUPROF_LAUNCH_THREADS_H
 #define GPUPROF_LAUNCH_THREADS_H
 

@@ -2,8 +2,7 @@
  * driver calls of other threads. Each has a limit, and so have all waits in vain together: the
  * first lasts GPUPROF_TIMEOUT seconds at most, and each leaves half of the rest to the next. A wait
  * that ends well costs nothing of that. Owns the account, and the events of launches that are known
- * not to end by themselves: nobody waits behind these. Calls cuda/, launch/session. From any
- * thread. */
+ * not to end by themselves: nobody waits behind these. From any thread. */
 #ifndef GPUPROF_LAUNCH_WAITS_H
 #define GPUPROF_LAUNCH_WAITS_H
 

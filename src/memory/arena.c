@@ -8,10 +8,11 @@
 
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)
-/* Where copies of many launches are to lie in it, it is made for so many like the one that asks,
- * and with so many bytes at least. Where that was too little it becomes twice as large. */
+/* Where copies of many launches are to lie in it, it is made for so many like the one that asks, or
+ * for more of them up to so many bytes. Where that was too little it becomes twice as large. */
 #define FIRST_LAUNCHES 16
-#define FIRST_BYTES ((uint64_t)64 << 20)
+#define MOST_LAUNCHES 64
+#define FIRST_BYTES ((uint64_t)1 << 30)
 
 const char gp_arena_held[] = "no room beside the copies of launches that are to be replayed";
 
@@ -125,7 +126,8 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     /* Half as much again, so that what grows is not made anew at each launch. */
     uint64_t wanted = bytes + bytes / 2;
     if (arena->for_many) {
-        wanted = bytes * FIRST_LAUNCHES > FIRST_BYTES ? bytes * FIRST_LAUNCHES : FIRST_BYTES;
+        wanted = least(bytes * MOST_LAUNCHES, FIRST_BYTES);
+        wanted = wanted > bytes * FIRST_LAUNCHES ? wanted : bytes * FIRST_LAUNCHES;
         wanted = wanted > 2 * arena->too_small ? wanted : 2 * arena->too_small;
     }
     wanted += STEP_BYTES - wanted % STEP_BYTES;
@@ -152,7 +154,7 @@ static uint64_t offset_for(uint64_t base, uint64_t used, uint64_t live)
     return used + (live - base - used) % GP_COPY_ALIGNMENT;
 }
 
-uint64_t gp_arena_place(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
+uint64_t gp_arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
 {
     uint64_t offset = offset_for(arena->device, arena->device_used, live);
     if (offset < arena->device_size) {

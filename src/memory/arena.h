@@ -1,7 +1,7 @@
 /* The memory that copies lie in: on the device while the budget has room there, the rest in
- * page-locked host memory. Places are given out from the front; all are taken back at once, but for
- * those on the device that are held for launches to be replayed later. Owns that memory; calls
- * cuda/, budget.h. Used with the context current, one thread at a time. */
+ * page-locked host memory. Room is given out from the front; all are taken back at once, but for
+ * those on the device that are held for launches to be replayed later. Owns that memory. Used with
+ * the context current, one thread at a time. */
 #ifndef GPUPROF_MEMORY_ARENA_H
 #define GPUPROF_MEMORY_ARENA_H
 
@@ -28,24 +28,24 @@ extern const char gp_arena_held[];
 uint64_t gp_arena_need(uint64_t bytes);
 
 /* Makes room for copies that need `bytes` together (the sum of gp_arena_need), beside those that
- * are held. *moved becomes true when places given out before are gone. False, with the reason in
+ * are held. *moved becomes true when room given out before is gone. False, with the reason in
  * *why, where the budget or the memory does not allow for it; gp_arena_held where it may without
  * those that are held. The budget is for this arena and `beside` together. */
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
                       bool *moved, const char **why);
 
-/* Takes all places back that are not held. */
+/* Takes all room back that is not held. */
 void gp_arena_clear(struct gp_arena *arena);
 
-/* Holds all places given out, until they are released together. False where some are on the host:
+/* Holds all room given out, until they are released together. False where some are on the host:
  * a copy there costs the launch as long as the bus takes, each time. */
 bool gp_arena_hold(struct gp_arena *arena);
 void gp_arena_release(struct gp_arena *arena);
 
-/* A place for the copy of what lies at `live`, equal to it modulo GP_COPY_ALIGNMENT. *bytes becomes
- * less where only a part fits there: then the rest gets a place of its own. 0 where there is none
+/* Room for the copy of what lies at `live`, equal to it modulo GP_COPY_ALIGNMENT. *bytes becomes
+ * less where only a part fits there: then the rest gets room of its own. 0 where there is none
  * left, which gp_arena_reserve excludes. */
-uint64_t gp_arena_place(struct gp_arena *arena, uint64_t live, uint64_t *bytes);
+uint64_t gp_arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes);
 
 void gp_arena_free(struct gp_arena *arena);
 

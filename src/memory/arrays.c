@@ -83,21 +83,21 @@ bool gp_arrays_list(struct gp_arrays *a, CUcontext context, const char **why)
 }
 
 /* Not in two pieces: where it does not fit on the device it is all on the host. */
-static uint64_t place_whole(struct gp_arena *arena, uint64_t needed)
+static uint64_t take_whole(struct gp_arena *arena, uint64_t needed)
 {
-    uint64_t bytes = needed, place = gp_arena_place(arena, 0, &bytes);
+    uint64_t bytes = needed, address = gp_arena_take(arena, 0, &bytes);
     if (bytes < needed) {
         bytes = needed;
-        place = gp_arena_place(arena, 0, &bytes);
+        address = gp_arena_take(arena, 0, &bytes);
     }
-    return bytes < needed ? 0 : place;
+    return bytes < needed ? 0 : address;
 }
 
-bool gp_arrays_place(struct gp_arrays *a, struct gp_arena *arena)
+bool gp_arrays_take(struct gp_arrays *a, struct gp_arena *arena)
 {
     for (size_t i = 0; i < a->count; i++)
         for (unsigned state = 0; state < GP_ARRAY_STATES; state++)
-            if (!(a->list[i].saved[state] = place_whole(arena, bytes_of(&a->list[i]))))
+            if (!(a->list[i].saved[state] = take_whole(arena, bytes_of(&a->list[i]))))
                 return false;
     return true;
 }

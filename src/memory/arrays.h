@@ -1,6 +1,6 @@
 /* Copies of the arrays that kernels can write through surfaces. What lies where in an array is the
  * driver's secret, so they are copied by the driver, and put back whole. Owns the list of copies,
- * not their memory; calls cuda/, surfaces.h, arena.h. */
+ * not their memory. */
 #ifndef GPUPROF_MEMORY_ARRAYS_H
 #define GPUPROF_MEMORY_ARRAYS_H
 
@@ -22,8 +22,8 @@ struct gp_arrays {
  * copied. */
 bool gp_arrays_list(struct gp_arrays *arrays, CUcontext context, const char **why);
 
-/* Gives each copy a place. False where there is none left. */
-bool gp_arrays_place(struct gp_arrays *arrays, struct gp_arena *arena);
+/* Gives each copy its room. False where there is none left. */
+bool gp_arrays_take(struct gp_arrays *arrays, struct gp_arena *arena);
 
 /* In the order of the stream: takes the copies, writes them back. */
 CUresult gp_arrays_save(const struct gp_arrays *arrays, enum gp_array_state state, CUstream stream);

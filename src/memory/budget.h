@@ -1,5 +1,4 @@
-/* How much memory copies of the program's may take: GPUPROF_MEMORY. Owns that setting; calls libc.
- */
+/* How much memory copies of the program's may take: GPUPROF_MEMORY. Owns that setting. */
 #ifndef GPUPROF_MEMORY_BUDGET_H
 #define GPUPROF_MEMORY_BUDGET_H
 

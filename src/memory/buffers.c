@@ -100,7 +100,7 @@ static bool insert(struct gp_buffer *buffer)
 {
     struct gp_buffer *stale = find(buffer->address);
     if (stale) {
-        /* A free that passed us by, through some library's private door. */
+        /* A free that we did not see, through a call that is not intercepted. */
         detach(stale);
         free(stale);
     }
@@ -290,7 +290,7 @@ void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
 }
 
 /* Locked. Calls visit for each mapping that begins in the range. They lie one after the other
- * without gaps, as the driver demands of those it is told to change together; else all are looked
+ * without gaps, as the driver demands of those it is to change together; else all are searched
  * at. */
 static void each_mapping(CUdeviceptr address, size_t size,
                          void (*visit)(struct gp_buffer *, void *), void *data)
@@ -512,8 +512,8 @@ static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int 
 
 /* As a kernel of the context sees it: what lies in another one is just memory, and not ours. False
  * where it cannot reach it. */
-static bool look(const struct gp_buffer *buffer, CUcontext context, int device,
-                 struct gp_buffer *seen)
+static bool concerns(const struct gp_buffer *buffer, CUcontext context, int device,
+                     struct gp_buffer *seen)
 {
     *seen = *buffer;
     if (is_reachable(buffer, context, device))
@@ -540,7 +540,7 @@ void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
-        if (look(buffer, context, device, &seen))
+        if (concerns(buffer, context, device, &seen))
             visit(&seen, data);
     }
     pthread_mutex_unlock(&lock);
@@ -553,13 +553,13 @@ bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffe
     drop_gone();
     pthread_mutex_lock(&lock);
     unsigned long now = atomic_load(&generation);
-    bool told = now - *since <= CHANGES;
-    for (unsigned long number = *since; told && number != now; number++) {
+    bool known = now - *since <= CHANGES;
+    for (unsigned long number = *since; known && number != now; number++) {
         const struct change *change = &changes[number % CHANGES];
-        if (look(&change->buffer, context, device, &seen))
+        if (concerns(&change->buffer, context, device, &seen))
             visit(&seen, change->added, data);
     }
     *since = now;
     pthread_mutex_unlock(&lock);
-    return told;
+    return known;
 }

@@ -16,7 +16,7 @@
 
 struct function {
     char *name;
-    void *bytes; /* NULL: looked for and not found */
+    void *bytes; /* NULL: searched and not found */
     size_t size;
     int cc;
     const char *why;
@@ -180,8 +180,8 @@ static bool is_there(const struct gp_code *code)
     return !code->object || (dladdr(code->image, &info) && info.dli_fbase == code->object);
 }
 
-/* Looks for the function, and remembers what came of it; without a memory for it, only answers. */
-static struct function *look_for(struct gp_code *code, const char *name, int cc)
+/* Searches the function, and remembers the answer; without a memory for it, only answers. */
+static struct function *find_function_code(struct gp_code *code, const char *name, int cc)
 {
     struct function *f = calloc(1, sizeof(*f));
     char *own_name = strdup(name);
@@ -192,7 +192,7 @@ static struct function *look_for(struct gp_code *code, const char *name, int cc)
     }
     struct search s = {.name = name};
     const char *why = code->why;
-    /* The driver may have been told to pass machine code by and to compile PTX. */
+    /* The driver may have been asked to ignore machine code and to compile PTX. */
     const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
     if (force && *force && strcmp(force, "0") != 0)
         why = "the driver compiles its module's PTX";
@@ -220,7 +220,7 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
             break;
     }
     if (!f)
-        f = look_for(code, function, cc);
+        f = find_function_code(code, function, cc);
     if (!f) {
         *why = "memory ran out";
         return NULL;

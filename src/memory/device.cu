@@ -1,4 +1,4 @@
-/* Our own kernels: copy the program's memory and look for pointers in it, put it back, hash it, and
+/* Our own kernels: copy the program's memory and search it for pointers, put it back, hash it, and
  * read a scratch buffer from end to end to empty the caches. Loaded by the raw driver, never
  * profiled.
  *
@@ -14,7 +14,7 @@
 
 static_assert(UNIT_WORDS == AT_ONCE * GP_UNIT_THREADS, "a whole unit is one load of each kind");
 
-/* Addresses come as numbers, so the compiler is told that they lie in global memory; and that each
+/* Addresses come as numbers, so the compiler learns that they lie in global memory; and that each
  * is touched once. */
 __device__ static uint4 load(uint64_t at)
 {
@@ -115,10 +115,10 @@ __device__ static void found(const gp_table *table, gp_answer *answer, uint32_t 
     uint32_t *mark = (uint32_t *)table->marks + range;
     if (*(volatile uint32_t *)mark == round || atomicExch(mark, round) == round)
         return;
-    uint32_t place = atomicAdd(&answer->found, 1u);
-    ((uint32_t *)table->list)[place] = range;
-    if (place < GP_FOUND_AT_ONCE)
-        answer->at_once[place] = range;
+    uint32_t position = atomicAdd(&answer->found, 1u);
+    ((uint32_t *)table->list)[position] = range;
+    if (position < GP_FOUND_AT_ONCE)
+        answer->at_once[position] = range;
 }
 
 __device__ static void look_up(const gp_table *table, gp_answer *answer, uint64_t address,
@@ -338,23 +338,23 @@ KERNEL gp_rewind(const gp_segment *segments, uint32_t count, uint64_t units, gp_
 /* ---- what the program's own run has changed ---------------------------------------------------- */
 
 /* Where the content of a unit is kept. */
-__device__ static uint64_t place_of(uint32_t place, uint64_t device, uint64_t host,
+__device__ static uint64_t position_of(uint32_t position, uint64_t device, uint64_t host,
                                     uint32_t on_device)
 {
-    return place < on_device ? device + (uint64_t)place * GP_UNIT_BYTES
-                             : host + (uint64_t)(place - on_device) * GP_UNIT_BYTES;
+    return position < on_device ? device + (uint64_t)position * GP_UNIT_BYTES
+                             : host + (uint64_t)(position - on_device) * GP_UNIT_BYTES;
 }
 
 /* The same unit with what was kept of it for its copy. */
-__device__ static unit kept_unit(unit u, uint64_t place)
+__device__ static unit kept_unit(unit u, uint64_t position)
 {
-    u.distance = place - u.base;
+    u.distance = position - u.base;
     return u;
 }
 
-__device__ static void keep(const unit &u, uint64_t place)
+__device__ static void keep(const unit &u, uint64_t position)
 {
-    unit k = kept_unit(u, place);
+    unit k = kept_unit(u, position);
     glance none = {};
     if (u.tail_from - u.words_from == GP_UNIT_BYTES)
         copy_whole<false>(k, none, 0, 0, 0);
@@ -362,14 +362,14 @@ __device__ static void keep(const unit &u, uint64_t place)
         copy_part<false>(k, none, 0, 0, 0);
 }
 
-/* Keeps the units that are not as their copies: where, from 1, is noted in `places`. answer->kept
+/* Keeps the units that are not as their copies: where, from 1, is noted in `positions`. answer->kept
  * says how many there are, also where there is no room for so many. Nothing is put back yet: memory
  * that is mapped twice is two units here, and both have to be kept as they are. */
 KERNEL gp_keep(const gp_segment *segments, uint32_t count, uint64_t units, gp_answer *answer,
-               uint32_t *places, uint64_t device, uint64_t host, uint32_t on_device,
+               uint32_t *positions, uint64_t device, uint64_t host, uint32_t on_device,
                uint32_t capacity)
 {
-    __shared__ uint32_t shared_place;
+    __shared__ uint32_t shared_position;
     uint32_t at = 0;
     if (answer->watched)
         return;
@@ -379,27 +379,27 @@ KERNEL gp_keep(const gp_segment *segments, uint32_t count, uint64_t units, gp_an
         if (!__syncthreads_or(rewind_unit<false>(u) != 0))
             continue;
         if (threadIdx.x == 0)
-            shared_place = atomicAdd(&answer->kept, 1u);
+            shared_position = atomicAdd(&answer->kept, 1u);
         __syncthreads();
-        uint32_t place = shared_place;
-        if (place >= capacity)
+        uint32_t position = shared_position;
+        if (position >= capacity)
             continue;
-        keep(u, place_of(place, device, host, on_device));
+        keep(u, position_of(position, device, host, on_device));
         if (threadIdx.x == 0)
-            places[number] = place + 1;
+            positions[number] = position + 1;
     }
 }
 
 /* Puts back the units that were kept; none where there was no room for all of them. */
 KERNEL gp_rewind_kept(const gp_segment *segments, uint32_t count, uint64_t units, gp_answer *answer,
-                      const uint32_t *places, uint32_t capacity)
+                      const uint32_t *positions, uint32_t capacity)
 {
     uint32_t at = 0;
     uint64_t changed = 0;
     if (answer->watched || answer->kept > capacity)
         return;
     for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
-        if (!places[number])
+        if (!positions[number])
             continue;
         at = segment_of(segments, count, at, number);
         changed += rewind_unit<true>(unit_of(segments[at], number));
@@ -412,14 +412,14 @@ KERNEL gp_rewind_kept(const gp_segment *segments, uint32_t count, uint64_t units
 /* Makes memory what the program's own run left: kept units from where they are kept, all others
  * from the copy. */
 KERNEL gp_put_back(const gp_segment *segments, uint32_t count, uint64_t units,
-                   const uint32_t *places, uint64_t device, uint64_t host, uint32_t on_device)
+                   const uint32_t *positions, uint64_t device, uint64_t host, uint32_t on_device)
 {
     uint32_t at = 0;
     for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
         at = segment_of(segments, count, at, number);
         unit u = unit_of(segments[at], number);
-        if (places[number])
-            u = kept_unit(u, place_of(places[number] - 1, device, host, on_device));
+        if (positions[number])
+            u = kept_unit(u, position_of(positions[number] - 1, device, host, on_device));
         rewind_unit<true>(u);
     }
 }
@@ -427,19 +427,19 @@ KERNEL gp_put_back(const gp_segment *segments, uint32_t count, uint64_t units,
 /* ---- hash ------------------------------------------------------------------------------------ */
 
 /* Sixteen bytes and where they lie, mixed: one-to-one in either half, so that a change of one word
- * always shows; sums of such values depend on every word and its place, and not on the order in
+ * always shows; sums of such values depend on every word and its position, and not on the order in
  * which threads come to them. */
-__device__ static uint64_t mix(uint64_t low, uint64_t high, uint64_t place)
+__device__ static uint64_t mix(uint64_t low, uint64_t high, uint64_t position)
 {
-    uint64_t h = (low ^ place * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+    uint64_t h = (low ^ position * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
     h = ((h ^ h >> 32) + high) * 0x94d049bb133111ebull;
     h = (h ^ h >> 29) * 0xd6e8feb86659fd93ull;
     return h ^ h >> 32;
 }
 
-__device__ static uint64_t mix_word(uint4 v, uint64_t place)
+__device__ static uint64_t mix_word(uint4 v, uint64_t position)
 {
-    return mix((uint64_t)v.y << 32 | v.x, (uint64_t)v.w << 32 | v.z, place);
+    return mix((uint64_t)v.y << 32 | v.x, (uint64_t)v.w << 32 | v.z, position);
 }
 
 __device__ static uint64_t hash_whole(const unit &u)

@@ -7,25 +7,25 @@
 /* Room is made for this many units at least, 1 MB, where a launch reaches as many. */
 #define LEAST_UNITS 64u
 
-static void free_places(struct gp_final *final)
+static void free_positions(struct gp_final *final)
 {
-    if (final->places)
-        gp_cuda.cuMemFree_v2(final->places);
-    final->places = 0;
-    final->places_capacity = 0;
+    if (final->positions)
+        gp_cuda.cuMemFree_v2(final->positions);
+    final->positions = 0;
+    final->positions_capacity = 0;
 }
 
-static bool make_places(struct gp_final *final, uint64_t units)
+static bool make_positions(struct gp_final *final, uint64_t units)
 {
-    if (units <= final->places_capacity)
+    if (units <= final->positions_capacity)
         return true;
-    free_places(final);
+    free_positions(final);
     uint64_t wanted = units + units / 2;
-    if (gp_cuda.cuMemAlloc_v2(&final->places, wanted * sizeof(uint32_t)) != CUDA_SUCCESS) {
-        final->places = 0;
+    if (gp_cuda.cuMemAlloc_v2(&final->positions, wanted * sizeof(uint32_t)) != CUDA_SUCCESS) {
+        final->positions = 0;
         return false;
     }
-    final->places_capacity = wanted;
+    final->positions_capacity = wanted;
     return true;
 }
 
@@ -58,14 +58,14 @@ bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uin
 {
     uint32_t guess = least(units, LEAST_UNITS);
     *why = GP_NO_ROOM;
-    if (!make_places(final, units))
+    if (!make_positions(final, units))
         return false;
     if ((kept >= guess || !make_room(final, beside, guess, why)) &&
         !make_room(final, beside, kept, why))
         return false;
     if (!units)
         return true;
-    CUresult result = gp_cuda.cuMemsetD32Async(final->places, 0, units, stream);
+    CUresult result = gp_cuda.cuMemsetD32Async(final->positions, 0, units, stream);
     if (result != CUDA_SUCCESS)
         *why = gp_cuda_error(result);
     return result == CUDA_SUCCESS;
@@ -81,7 +81,7 @@ void gp_final_free(struct gp_final *final, bool context_alive)
 {
     if (context_alive) {
         gp_final_release(final);
-        free_places(final);
+        free_positions(final);
     }
     memset(final, 0, sizeof(*final));
 }

@@ -2,8 +2,8 @@
  * the first replay, in whole units (memory/work.h) and only those that the run has changed, and put
  * back after the last one. So memory is the program's own even where two runs of a kernel differ.
  *
- * Owns the room for it, which is kept from launch to launch; calls cuda/, arena.h. Used with the
- * context current, one thread at a time. */
+ * Owns the room for it, which is kept from launch to launch. Used with the context current, one
+ * thread at a time. */
 #ifndef GPUPROF_MEMORY_FINAL_H
 #define GPUPROF_MEMORY_FINAL_H
 
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct gp_final {
-    CUdeviceptr places; /* uint32_t by unit: 1 + where its content is kept, 0: it is not */
-    size_t places_capacity;
+    CUdeviceptr positions; /* uint32_t by unit: 1 + where its content is kept, 0: it is not */
+    size_t positions_capacity;
     struct gp_arena arena;        /* the contents */
     uint32_t on_device, capacity; /* units that have room on the device, and in all */
 };

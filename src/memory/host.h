@@ -1,4 +1,4 @@
-/* How much memory is free on the host. Owns and calls nothing. */
+/* How much memory is free on the host. */
 #ifndef GPUPROF_MEMORY_HOST_H
 #define GPUPROF_MEMORY_HOST_H
 

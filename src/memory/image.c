@@ -374,7 +374,7 @@ static bool read_image(struct reader *r, const void *image, size_t size)
     return false;
 }
 
-/* What the image itself says, of a form whose size can be told without reading all of it. */
+/* What the image itself says, of a form with a size that is known without reading all of it. */
 size_t gp_image_size(const void *image)
 {
     uint32_t magic;

@@ -1,7 +1,6 @@
 /* What we must know of a module's image: the names of its variables, and whether its kernels do
- * what cannot be undone;
- * and the code in it; whatever form the program loads it in: cubin (ELF), fatbin (compressed or
- * not, bare or in nvcc's wrapper), PTX text. Owns nothing; calls libc, lz4, zstd.
+ * what cannot be undone; and the code in it; whatever form the program loads it in: cubin (ELF),
+ * fatbin (compressed or not, bare or in nvcc's wrapper), PTX text.
  *
  * The driver is asked for each name later, so a name too many does no harm; a name too few would
  * let a kernel's state escape the snapshot. */

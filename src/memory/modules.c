@@ -19,8 +19,8 @@
 struct module {
     void *handle;
     bool is_library;
-    CUcontext home;      /* of a module: its context */
-    CUcontext *resolved; /* contexts in which the variables are buffers already */
+    CUcontext own_context; /* of a module: its context */
+    CUcontext *resolved;   /* contexts in which the variables are buffers already */
     size_t resolved_count;
     char *names; /* NUL after each name, one more at the end */
     size_t names_length, names_capacity;
@@ -95,7 +95,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     m->handle = handle;
     m->is_library = is_library;
     const char *why = NULL;
-    m->cc = current_cc(&m->home);
+    m->cc = current_cc(&m->own_context);
     m->code = gp_code_keep(image, size, stays || object);
     gp_code_lies_in(m->code, object);
     if (!image)
@@ -207,7 +207,7 @@ static void look_up(const struct module *m, const char *name)
 
 static bool is_resolved(const struct module *m, CUcontext context)
 {
-    if (!m->is_library && m->home != context)
+    if (!m->is_library && m->own_context != context)
         return true; /* not a module of this context */
     for (size_t i = 0; i < m->resolved_count; i++)
         if (m->resolved[i] == context)
@@ -265,7 +265,7 @@ void gp_modules_forget_context(CUcontext context)
     pthread_mutex_lock(&lock);
     DL_FOREACH_SAFE(modules, m, next)
     {
-        if (!m->is_library && m->home == context) {
+        if (!m->is_library && m->own_context == context) {
             DL_DELETE(modules, m);
             free_module(m);
             continue;
@@ -286,7 +286,7 @@ CUcontext gp_module_context(const void *handle)
     DL_FOREACH(modules, m)
     {
         if (m->handle == handle && !m->is_library)
-            context = m->home;
+            context = m->own_context;
     }
     pthread_mutex_unlock(&lock);
     return context;

@@ -1,6 +1,6 @@
-/* The modules and libraries the program has loaded, and the variables in them. A variable is looked
- * up in the driver, and so becomes a buffer, when a kernel is first measured in a context: loading
- * a module stays as cheap (and as lazy) as it was. Owns the list of modules. */
+/* The modules and libraries the program has loaded, and the variables in them. A variable is
+ * found by the driver, and so becomes a buffer, when a kernel is first measured in a context:
+ * loading a module stays as cheap (and as lazy) as it was. Owns the list of modules. */
 #ifndef GPUPROF_MEMORY_MODULES_H
 #define GPUPROF_MEMORY_MODULES_H
 

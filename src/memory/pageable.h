@@ -1,5 +1,4 @@
-/* The host's ordinary memory, which a GPU with access to pageable memory can write as well. Owns
- * nothing. */
+/* The host's ordinary memory, which a GPU with access to pageable memory can write as well. */
 #ifndef GPUPROF_MEMORY_PAGEABLE_H
 #define GPUPROF_MEMORY_PAGEABLE_H
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A variable: where, and of which module. In order of module. */
-struct gp_home {
+struct gp_owner {
     const void *owner;
     uint64_t start;
 };
@@ -57,7 +57,7 @@ static void remove_at(struct gp_ranges *r, size_t index)
 {
     size_t behind = r->count - index - 1;
     r->bytes -= r->ranges[index].end - r->ranges[index].start;
-    r->homes_known = r->homes_known && r->facts[index].kind != GP_BUFFER_GLOBAL;
+    r->owners_known = r->owners_known && r->facts[index].kind != GP_BUFFER_GLOBAL;
     memmove(&r->ranges[index], &r->ranges[index + 1], behind * sizeof(*r->ranges));
     memmove(&r->facts[index], &r->facts[index + 1], behind * sizeof(*r->facts));
     r->count--;
@@ -95,7 +95,7 @@ static void insert_at(struct gp_ranges *r, size_t index, struct gp_range range,
     r->facts[index] = facts;
     r->count++;
     r->bytes += range.end - range.start;
-    r->homes_known = r->homes_known && facts.kind != GP_BUFFER_GLOBAL;
+    r->owners_known = r->owners_known && facts.kind != GP_BUFFER_GLOBAL;
     note_high(r, &range);
     changed_at(r, index);
 }
@@ -249,7 +249,7 @@ static bool read_all(struct gp_ranges *r, CUcontext context, int device)
     r->count = 0;
     r->changed_from = 0;
     r->bytes = 0;
-    r->homes_known = false;
+    r->owners_known = false;
     r->complete = !all.out_of_memory;
     for (size_t i = 0; i < all.count; i++)
         add(r, all.items[i].range, all.items[i].facts);
@@ -267,7 +267,7 @@ void gp_ranges_free(struct gp_ranges *r)
 {
     free(r->ranges);
     free(r->facts);
-    free(r->homes);
+    free(r->owners);
     memset(r, 0, sizeof(*r));
 }
 
@@ -275,49 +275,49 @@ void gp_ranges_free(struct gp_ranges *r)
 
 static int by_owner(const void *a, const void *b)
 {
-    const struct gp_home *x = a, *y = b;
+    const struct gp_owner *x = a, *y = b;
     if (x->owner != y->owner)
         return (uintptr_t)x->owner < (uintptr_t)y->owner ? -1 : 1;
     return (x->start > y->start) - (x->start < y->start);
 }
 
-static bool list_homes(struct gp_ranges *r)
+static bool list_owners(struct gp_ranges *r)
 {
-    if (r->homes_known)
+    if (r->owners_known)
         return true;
-    r->home_count = 0;
+    r->owner_count = 0;
     for (size_t i = 0; i < r->count; i++) {
         if (r->facts[i].kind != GP_BUFFER_GLOBAL)
             continue;
-        if (r->home_count == r->home_capacity) {
-            size_t capacity = r->home_capacity ? 2 * r->home_capacity : 64;
-            struct gp_home *homes = realloc(r->homes, capacity * sizeof(*homes));
-            if (!homes)
+        if (r->owner_count == r->owner_capacity) {
+            size_t capacity = r->owner_capacity ? 2 * r->owner_capacity : 64;
+            struct gp_owner *owners = realloc(r->owners, capacity * sizeof(*owners));
+            if (!owners)
                 return false;
-            r->homes = homes;
-            r->home_capacity = capacity;
+            r->owners = owners;
+            r->owner_capacity = capacity;
         }
-        r->homes[r->home_count++] = (struct gp_home){r->facts[i].owner, r->ranges[i].start};
+        r->owners[r->owner_count++] = (struct gp_owner){r->facts[i].owner, r->ranges[i].start};
     }
-    if (r->home_count)
-        qsort(r->homes, r->home_count, sizeof(*r->homes), by_owner);
-    r->homes_known = true;
+    if (r->owner_count)
+        qsort(r->owners, r->owner_count, sizeof(*r->owners), by_owner);
+    r->owners_known = true;
     return true;
 }
 
 bool gp_ranges_of(struct gp_ranges *r, const void *owner, gp_range_visit *visit, void *data)
 {
-    if (!list_homes(r))
+    if (!list_owners(r))
         return false;
-    size_t low = 0, high = owner ? r->home_count : 0;
+    size_t low = 0, high = owner ? r->owner_count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)r->homes[middle].owner < (uintptr_t)owner)
+        if ((uintptr_t)r->owners[middle].owner < (uintptr_t)owner)
             low = middle + 1;
         else
             high = middle;
     }
-    for (size_t i = low; i < r->home_count && (!owner || r->homes[i].owner == owner); i++)
-        visit(count_before(r, r->homes[i].start) - 1, data);
+    for (size_t i = low; i < r->owner_count && (!owner || r->owners[i].owner == owner); i++)
+        visit(count_before(r, r->owners[i].start) - 1, data);
     return true;
 }

@@ -1,5 +1,5 @@
-/* The buffers that kernels of one context can write, in order of address: what a pointer is looked
- * up in. Follows the list of buffers from change to change. Owns the table; calls buffers.h.
+/* The buffers that kernels of one context can write, in order of address, to find that of a
+ * pointer. Follows the list of buffers from change to change. Owns the table.
  *
  * A range is a buffer, except that mappings side by side are one: memory that grows by mapping more
  * of it behind is used across the borders. Where one of them is not ours, none of them is. Not for
@@ -28,9 +28,9 @@ struct gp_ranges {
 
     uint64_t generation; /* of the list, up to which this follows it */
     bool complete; /* it has been read whole once, and no change was lost for want of memory */
-    struct gp_home *homes;
-    size_t home_count, home_capacity;
-    bool homes_known;
+    struct gp_owner *owners;
+    size_t owner_count, owner_capacity;
+    bool owners_known;
 };
 
 /* Brings the ranges up to date with the list of buffers. False where memory ran out. */

@@ -1,5 +1,5 @@
-/* A list of pieces of memory for our kernels to work on, on the host and on the device. Owns both;
- * calls cuda/, work.h. */
+/* A list of pieces of memory for our kernels to work on, on the host and on the device. Owns both.
+ */
 #ifndef GPUPROF_MEMORY_SEGMENTS_H
 #define GPUPROF_MEMORY_SEGMENTS_H
 

@@ -56,8 +56,8 @@ struct gp_snapshot {
 
     struct gp_ranges ranges;
     struct gp_lookup lookup;
-    CUdeviceptr answer;     /* struct gp_answer, on the device */
-    struct gp_answer *told; /* a copy of it in page-locked memory */
+    CUdeviceptr answer;            /* struct gp_answer, on the device */
+    struct gp_answer *host_answer; /* a copy of it in page-locked memory */
 
     /* What this launch reaches: numbers of ranges, each once. */
     size_t *reached;
@@ -73,7 +73,7 @@ struct gp_snapshot {
 
     struct gp_arena arena;
     uint64_t needed;                      /* room for the copies of what is reached */
-    size_t placed;                        /* of what is reached has a place there */
+    size_t with_room;                     /* of what is reached has room there */
     struct gp_segments restored, watched; /* watched is compared only */
     struct gp_arrays arrays;
     bool arrays_saved;
@@ -216,17 +216,18 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
     s->context = context;
     s->arena.for_many = true;
     *why = "our own kernels cannot be loaded";
-    void *told = NULL;
+    void *host_answer = NULL;
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
         gp_cuda.cuEventCreate(&s->idle, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS ||
-        gp_cuda.cuMemHostAlloc(&told, sizeof(*s->told), CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS ||
+        gp_cuda.cuMemHostAlloc(&host_answer, sizeof(*s->host_answer), CU_MEMHOSTALLOC_PORTABLE) !=
+            CUDA_SUCCESS ||
         !load_kernels(s)) {
-        s->told = told;
+        s->host_answer = host_answer;
         gp_snapshot_close(s, true);
         return NULL;
     }
-    s->told = told;
+    s->host_answer = host_answer;
     s->pageable = gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) != 0;
     pthread_mutex_lock(&lock);
     DL_APPEND(snapshots, s);
@@ -252,8 +253,8 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
         free_device(&s->answer);
         free_device(&s->hashes);
         free_device(&s->scratch);
-        if (s->told)
-            gp_cuda.cuMemFreeHost(s->told);
+        if (s->host_answer)
+            gp_cuda.cuMemFreeHost(s->host_answer);
         if (s->module)
             gp_cuda.cuModuleUnload(s->module);
         if (s->stream)
@@ -284,7 +285,7 @@ static CUresult start(struct gp_snapshot *s, const struct our_kernel *kernel, ui
 static CUresult clear_answer(struct gp_snapshot *s)
 {
     if (!s->answer) {
-        CUresult result = gp_cuda.cuMemAlloc_v2(&s->answer, sizeof(*s->told));
+        CUresult result = gp_cuda.cuMemAlloc_v2(&s->answer, sizeof(*s->host_answer));
         if (result != CUDA_SUCCESS) {
             s->answer = 0;
             return result;
@@ -294,10 +295,11 @@ static CUresult clear_answer(struct gp_snapshot *s)
                                     s->stream);
 }
 
-/* Waits for all that was started, and has the answer told. */
+/* Waits for all that was started, and fetches the answer. */
 static CUresult ask(struct gp_snapshot *s)
 {
-    CUresult result = gp_cuda.cuMemcpyDtoHAsync_v2(s->told, s->answer, sizeof(*s->told), s->stream);
+    CUresult result =
+        gp_cuda.cuMemcpyDtoHAsync_v2(s->host_answer, s->answer, sizeof(*s->host_answer), s->stream);
     CUresult waited = gp_cuda.cuStreamSynchronize(s->stream);
     return result == CUDA_SUCCESS ? waited : result;
 }
@@ -379,55 +381,55 @@ static bool reach_from_parameters(struct gp_snapshot *s, const struct gp_reach *
 }
 
 /* The variables a kernel can name are those of its module. */
-static bool reach_from_home(struct gp_snapshot *s, const void *home)
+static bool reach_from_module(struct gp_snapshot *s, const void *module)
 {
-    return gp_ranges_of(&s->ranges, gp_module_is_loaded(home) ? home : NULL, reach, s);
+    return gp_ranges_of(&s->ranges, gp_module_is_loaded(module) ? module : NULL, reach, s);
 }
 
 /* What comes after what the launch was seen to reach is there in case it reaches more; managed
  * memory of that kind the host may well be using. */
-static bool is_watched(const struct gp_snapshot *s, size_t place)
+static bool is_watched(const struct gp_snapshot *s, size_t index)
 {
-    enum gp_buffer_kind kind = s->ranges.facts[s->reached[place]].kind;
-    return kind == GP_BUFFER_HOST || (kind == GP_BUFFER_MANAGED && place >= s->seen_to_reach);
+    enum gp_buffer_kind kind = s->ranges.facts[s->reached[index]].kind;
+    return kind == GP_BUFFER_HOST || (kind == GP_BUFFER_MANAGED && index >= s->seen_to_reach);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Gives the next reached range its place; it may come in two pieces. */
-static bool place_next(struct gp_snapshot *s)
+/* Gives the next reached range its room; it may come in two pieces. */
+static bool take_room_for_next(struct gp_snapshot *s)
 {
-    const struct gp_range *range = &s->ranges.ranges[s->reached[s->placed]];
-    struct gp_segments *list = is_watched(s, s->placed) ? &s->watched : &s->restored;
+    const struct gp_range *range = &s->ranges.ranges[s->reached[s->with_room]];
+    struct gp_segments *list = is_watched(s, s->with_room) ? &s->watched : &s->restored;
     for (uint64_t at = range->start; at < range->end;) {
         uint64_t bytes = range->end - at;
-        uint64_t saved = gp_arena_place(&s->arena, at, &bytes);
+        uint64_t saved = gp_arena_take(&s->arena, at, &bytes);
         if (!saved || !gp_segments_add(list, at, saved, bytes, range->start))
             return false;
         at += bytes;
     }
-    s->placed++;
+    s->with_room++;
     return true;
 }
 
-static bool place_reached(struct gp_snapshot *s, const char **why)
+static bool take_room_for_reached(struct gp_snapshot *s, const char **why)
 {
     bool moved = false;
     if (!gp_arena_reserve(&s->arena, &s->final.arena, s->needed, &moved, why))
         return false;
-    if (moved || s->placed == 0) {
+    if (moved || s->with_room == 0) {
         gp_arena_clear(&s->arena);
         gp_segments_clear(&s->restored);
         gp_segments_clear(&s->watched);
-        s->placed = 0;
+        s->with_room = 0;
         s->arrays_saved = false;
         *why = GP_NO_ROOM;
-        if (!gp_arrays_place(&s->arrays, &s->arena))
+        if (!gp_arrays_take(&s->arrays, &s->arena))
             return false;
     }
     *why = OUT_OF_MEMORY;
-    while (s->placed < s->reached_count)
-        if (!place_next(s))
+    while (s->with_room < s->reached_count)
+        if (!take_room_for_next(s))
             return false;
     return true;
 }
@@ -450,7 +452,7 @@ static CUresult copy_new(struct gp_snapshot *s, struct gp_segments *list, bool f
 /* Copies all that is reached and was not copied yet. */
 static bool copy_reached(struct gp_snapshot *s, bool follow, const char **why)
 {
-    if (!place_reached(s, why) || !worked(copy_new(s, &s->restored, follow), why) ||
+    if (!take_room_for_reached(s, why) || !worked(copy_new(s, &s->restored, follow), why) ||
         !worked(copy_new(s, &s->watched, follow), why))
         return false;
     if (!s->arrays_saved && !worked(gp_arrays_save(&s->arrays, GP_BEFORE, s->stream), why))
@@ -462,8 +464,8 @@ static bool copy_reached(struct gp_snapshot *s, bool follow, const char **why)
 /* Reaches the ranges that were found beyond the first `before`. */
 static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why)
 {
-    uint32_t count = s->told->found;
-    const uint32_t *found = s->told->at_once;
+    uint32_t count = s->host_answer->found;
+    const uint32_t *found = s->host_answer->at_once;
     if (count < before || count > s->ranges.count) {
         *why = WRONG_ANSWER;
         return false;
@@ -502,11 +504,11 @@ static bool copy_and_follow(struct gp_snapshot *s, const char **why)
     uint32_t before = 0;
     if (!worked(gp_lookup_update(&s->lookup, &s->ranges, s->stream), why))
         return false;
-    while (s->placed < s->reached_count) {
+    while (s->with_room < s->reached_count) {
         if (!copy_reached(s, true, why) || !worked(ask(s), why) || !reach_found(s, before, why) ||
             !is_ours(s, why))
             return false;
-        before = s->told->found;
+        before = s->host_answer->found;
     }
     return true;
 }
@@ -571,11 +573,11 @@ static bool hash_before(struct gp_snapshot *s, const char **why)
 static bool begin(struct gp_snapshot *s, const char **why)
 {
     s->round++;
-    s->reached_count = s->placed = 0;
+    s->reached_count = s->with_room = 0;
     s->seen_to_reach = SIZE_MAX; /* so far it is all of them */
     s->verifies = s->out_of_memory = s->rewound = false;
     s->not_ours = NULL;
-    memset(s->told, 0, sizeof(*s->told));
+    memset(s->host_answer, 0, sizeof(*s->host_answer));
     gp_segments_clear(&s->restored);
     gp_segments_clear(&s->watched);
     if (!gp_arrays_list(&s->arrays, s->context, why))
@@ -615,7 +617,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
         if (!reach_from_parameters(s, launch, why))
             return false;
         *why = OUT_OF_MEMORY;
-        if (!reach_from_home(s, launch->home) || !is_ours(s, why) || !copy_and_follow(s, why))
+        if (!reach_from_module(s, launch->module) || !is_ours(s, why) || !copy_and_follow(s, why))
             return false;
     }
     s->seen_to_reach = s->reached_count;
@@ -656,7 +658,7 @@ bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why
                 why) ||
         !worked(ask(s), why))
         return false;
-    *elsewhere = s->told->elsewhere != 0;
+    *elsewhere = s->host_answer->elsewhere != 0;
     return true;
 }
 
@@ -667,14 +669,14 @@ static CUresult compare_watched(struct gp_snapshot *s)
     return count ? start(s, &s->compare, s->watched.units, arguments) : CUDA_SUCCESS;
 }
 
-/* Our kernels look themselves whether they may; the driver's copies cannot. */
+/* Our kernels check themselves whether they may; the driver's copies cannot. */
 static CUresult may_restore_arrays(struct gp_snapshot *s, bool *may)
 {
     *may = s->arrays.count > 0;
     if (!*may || !s->watched.count)
         return CUDA_SUCCESS;
     CUresult result = ask(s);
-    *may = result == CUDA_SUCCESS && !s->told->watched;
+    *may = result == CUDA_SUCCESS && !s->host_answer->watched;
     return result;
 }
 
@@ -701,7 +703,7 @@ static CUresult keep(struct gp_snapshot *s)
     uint32_t count = (uint32_t)s->restored.count;
     struct gp_final *f = &s->final;
     void *arguments[] = {&s->restored.table, &count,        &s->restored.units,
-                         &s->answer,         &f->places,    &f->arena.device,
+                         &s->answer,         &f->positions, &f->arena.device,
                          &f->arena.host,     &f->on_device, &f->capacity};
     return count ? start(s, &s->keep, s->restored.units, arguments) : CUDA_SUCCESS;
 }
@@ -709,8 +711,9 @@ static CUresult keep(struct gp_snapshot *s)
 static CUresult restore_kept(struct gp_snapshot *s)
 {
     uint32_t count = (uint32_t)s->restored.count;
-    void *arguments[] = {&s->restored.table, &count,           &s->restored.units,
-                         &s->answer,         &s->final.places, &s->final.capacity};
+    void *arguments[] = {&s->restored.table,  &count,
+                         &s->restored.units,  &s->answer,
+                         &s->final.positions, &s->final.capacity};
     return count ? start(s, &s->rewind_kept, s->restored.units, arguments) : CUDA_SUCCESS;
 }
 
@@ -719,7 +722,7 @@ static CUresult put_back(struct gp_snapshot *s)
 {
     uint32_t count = (uint32_t)s->restored.count;
     struct gp_final *f = &s->final;
-    void *arguments[] = {&s->restored.table, &count,         &s->restored.units, &f->places,
+    void *arguments[] = {&s->restored.table, &count,         &s->restored.units, &f->positions,
                          &f->arena.device,   &f->arena.host, &f->on_device};
     return count ? start(s, &s->put_back, s->restored.units, arguments) : CUDA_SUCCESS;
 }
@@ -741,7 +744,7 @@ static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **w
     CUresult asked = ask(s);
     if (!worked(result, why) || !worked(asked, why))
         return false;
-    s->rewound = !s->told->watched && s->told->kept <= s->final.capacity;
+    s->rewound = !s->host_answer->watched && s->host_answer->kept <= s->final.capacity;
     return !s->rewound || (worked(restore_arrays(s, true), why) && worked(ask(s), why));
 }
 
@@ -750,14 +753,14 @@ static bool rewind_first(struct gp_snapshot *s, const char **why)
 {
     if (!keep_and_rewind(s, s->kept, why))
         return false;
-    s->kept = s->told->kept;
-    if (s->rewound || s->told->watched)
+    s->kept = s->host_answer->kept;
+    if (s->rewound || s->host_answer->watched)
         return true;
     /* How much room it takes is known now. */
     if (!keep_and_rewind(s, s->kept, why))
         return false;
     *why = GP_NO_ROOM;
-    return s->rewound || s->told->watched;
+    return s->rewound || s->host_answer->watched;
 }
 
 static bool rewind_again(struct gp_snapshot *s, const char **why)
@@ -793,12 +796,12 @@ bool gp_snapshot_finish(struct gp_snapshot *s, const char **why)
 
 bool gp_snapshot_host_changed(const struct gp_snapshot *s)
 {
-    return s->told->watched != 0;
+    return s->host_answer->watched != 0;
 }
 
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s)
 {
-    return s->told->changed_bytes + s->arrays.bytes;
+    return s->host_answer->changed_bytes + s->arrays.bytes;
 }
 
 void gp_snapshot_done(struct gp_snapshot *s)

@@ -23,7 +23,7 @@ struct gp_reach {
     const void *parameters; /* as the device sees them; may be NULL when there are none */
     size_t parameters_size; /* bytes */
     bool parameters_known;  /* else every buffer is reached */
-    const void *home;       /* the module or library of the kernel; NULL: any may be */
+    const void *module;     /* the module or library of the kernel; NULL: any may be */
     bool everything;        /* what is not reached is copied as well */
     bool verify;            /* gp_snapshot_verify will be asked for */
 };
@@ -58,7 +58,7 @@ bool gp_snapshot_finish(struct gp_snapshot *s, const char **why);
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s);
 
 /* True when the last rewind found that page-locked host memory has changed. Whether the kernel
- * wrote there or the host did meanwhile cannot be told, so it is never written back, and the kernel
+ * wrote there or the host did meanwhile is not known, so it is never written back, and the kernel
  * must not run again. The same holds for managed memory that is copied without being reached. */
 bool gp_snapshot_host_changed(const struct gp_snapshot *s);
 

@@ -1,6 +1,6 @@
 /* The arrays that kernels can write: those for which there is a surface object. A kernel names a
- * surface by a small number, so which of them it writes is not known. Owns the list; calls cuda/.
- * From any thread. */
+ * surface by a small number, so which of them it writes is not known. Owns the list. From any
+ * thread. */
 #ifndef GPUPROF_MEMORY_SURFACES_H
 #define GPUPROF_MEMORY_SURFACES_H
 

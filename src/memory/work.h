@@ -28,7 +28,7 @@ struct gp_range {
 };
 
 /* Words of the upper half of an address with which some buffer's addresses begin, a bit for each;
- * those beyond are not told apart. */
+ * those beyond are not compared. */
 #define GP_HIGH_HALVES 65536u
 
 struct gp_table {

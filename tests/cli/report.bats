@@ -425,7 +425,7 @@ END
     wrong() {
         local expected=$1
         shift
-        run "$gpuprof" report "$@" nothing.jsonl
+        run "$gpuprof" report "$@" good.jsonl
         [ "$status" -eq 2 ]
         [ "$output" = "gpuprof: $expected" ] || {
             echo "$*: $output"

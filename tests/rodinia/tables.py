@@ -31,6 +31,7 @@ class Kernel:
         self.source = raw.get("source") or []
         self.bound = raw["bound"]
         self.advice = [c for c in profile["changes"] if c["kernel"] == number]
+        self.of_program = [c for c in profile["changes"] if c["kernel"] < 0]
         self.stats = dict(zip((m["name"] for m in profile["metrics"]), raw["stats"]))
 
     def value(self, metric):
@@ -224,13 +225,12 @@ def findings(kernels):
 # ---- writing ----------------------------------------------------------------------------------
 
 def advice_lines(kernels):
-    changes = sorted(((c, k) for k in kernels for c in k.advice), key=lambda pair: -pair[0]["kernel_gain"])
-    shown = {}
-    for change, k in changes:
-        shown.setdefault(k.program, []).append((change, k))
+    """(program, what it is about, gain, the change): the two with the largest gain in each program."""
     for program in dict.fromkeys(k.program for k in kernels):
-        for change, k in sorted(shown.get(program, []), key=lambda pair: -(pair[0]["gain"] or 0))[:2]:
-            yield program, k, change["saves"], change
+        own = [k for k in kernels if k.program == program]
+        changes = [(c, f"`{k.name}`") for k in own for c in k.advice] + [(c, "the program") for c in own[0].of_program]
+        for change, about in sorted(changes, key=lambda pair: -(pair[0]["gain"] or 0))[:2]:
+            yield program, about, change["saves"], change
 
 
 def write_text(out, device, kernels):
@@ -238,8 +238,8 @@ def write_text(out, device, kernels):
     for finding, paper, ours, holds, rules in findings(kernels):
         lines.append(f"  {finding}\n    paper: {paper}\n    here:  {ours}; holds: {holds}" + (f"; advice: {rules}" if rules else ""))
     lines += ["", "Changes worth most in each program, of its GPU time"]
-    for program, k, gain, change in advice_lines(kernels):
-        lines.append(f"  {program}, {k.name}: {gain}: {change['evidence']}: {change['text']}")
+    for program, about, gain, change in advice_lines(kernels):
+        lines.append(f"  {program}, {about.strip('`')}: {gain}: {change['evidence']}: {change['text']}")
     (out / "tables.txt").write_text("\n".join(lines) + "\n")
 
 
@@ -294,8 +294,8 @@ def write_markdown(out, device, made_with, kernels, programs, missing):
                      " | ".join(written(k, m, f) for _, _, m, f in COLUMNS) + f" | {k.bound['by']} |")
     lines += ["", "## What the advice says", "", "The one or two changes worth most in each program, of its GPU time.", "",
               "| program | kernel | gain | advice |", "| --- | --- | --- | --- |"]
-    for program, k, gain, change in advice_lines(kernels):
-        lines.append(f"| {program} | `{k.name}` | {gain} | {change['evidence']}: {change['text']} |")
+    for program, about, gain, change in advice_lines(kernels):
+        lines.append(f"| {program} | {about} | {gain} | {change['evidence']}: {change['text']} |")
     (out / "rodinia.md").write_text("\n".join(lines) + "\n")
 
 

@@ -107,6 +107,41 @@ static void a_loop_ran_as_often_as_its_branch(void **state)
     is(GP_OWN_FP16, 0); /* it never came to the loop */
 }
 
+/* A loop that the compiler has unrolled wholly: nothing but the kernel's begin and its end. */
+static void each_warp_runs_the_begin_once(void **state)
+{
+    (void)state;
+    struct gp_run whole = run;
+    whole.warps = 30;
+    put(hmma);
+    put(iadd);
+    put(hmma);
+    put(leave);
+    put(bf16); /* behind an exit: its branch is never reached */
+    put_branch(4);
+    gp_own_begin(own, &whole, CC, tells);
+    gp_own_end(own, values, absent);
+    is(GP_OWN_FP16, 30.0 * 2 * 2 * 16 * 8 * 16);
+    is(GP_OWN_BF16, 0);
+    gp_own_begin(own, &run, CC, tells); /* the number of warps is not known */
+    gp_own_end(own, values, absent);
+    assert_non_null(absent[GP_OWN_FP16]);
+}
+
+/* A warp comes to the first instruction more than once. */
+static void a_loop_at_the_begin_is_unknown(void **state)
+{
+    (void)state;
+    struct gp_run whole = run;
+    whole.warps = 30;
+    put(hmma);
+    put(leave);
+    put_branch(0);
+    gp_own_begin(own, &whole, CC, tells);
+    gp_own_end(own, values, absent);
+    assert_non_null(absent[GP_OWN_FP16]);
+}
+
 static void a_label_in_between_leaves_it_unknown(void **state)
 {
     (void)state;
@@ -236,6 +271,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_own, close_own)
     const struct CMUnitTest tests[] = {
         TEST(a_loop_ran_as_often_as_its_branch),
+        TEST(each_warp_runs_the_begin_once),
+        TEST(a_loop_at_the_begin_is_unknown),
         TEST(a_label_in_between_leaves_it_unknown),
         TEST(what_follows_a_branch_is_not_the_loops),
         TEST(groups_of_warps_are_counted_themselves),

@@ -21,7 +21,7 @@
 /* What is said of the launch: */
 #define EXPECTED_NEW "n" /* it will be like none before */
 #define PAYS "p"         /* a fingerprint does */
-#define PRESUMED "a"     /* it is presumed to be like others */
+#define ASSUMED "a"      /* it is assumed to be like others */
 /* What a fingerprint says: */
 #define LEARNED "l"   /* there was such a launch */
 #define UNLEARNED "u" /* there was, and it was not learned yet */
@@ -46,8 +46,8 @@ static const struct row rows[] = {
      GP_SOURCE_MEASURED},
     {"no fingerprints", SESSION INSTRUMENTED, 1, "", "0R", GP_SOURCE_MEASURED},
     {"they do not pay", SESSION INSTRUMENTED FINGERPRINTS, 1, "", "0R", GP_SOURCE_MEASURED},
-    {"presumed to be like others", SESSION INSTRUMENTED FINGERPRINTS PAYS PRESUMED, 1, "", "0",
-     GP_SOURCE_PRESUMED},
+    {"assumed to be like others", SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED, 1, "", "0",
+     GP_SOURCE_ASSUMED},
     {"like one that was learned", SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "", "0S",
      GP_SOURCE_RECALLED},
     {"like one that was not learned yet", SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED, 1, "",
@@ -83,7 +83,7 @@ static const struct row rows[] = {
     {"held: they do not pay", HELD SESSION INSTRUMENTED FINGERPRINTS, 2, "", "0|1||R",
      GP_SOURCE_MEASURED},
     {"held: the hardware has confirmed that it is like others",
-     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS PRESUMED, 1, "", "0", GP_SOURCE_RECALLED},
+     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED, 1, "", "0", GP_SOURCE_RECALLED},
     {"held: like one that was learned", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "",
      "0|S", GP_SOURCE_RECALLED},
     {"held: like one that is to be measured", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED,
@@ -106,7 +106,7 @@ static bool has(const struct row *row, const char *letter)
 
 struct asking {
     const struct row *row;
-    unsigned new, pays, presumed; /* times that was asked */
+    unsigned new, pays, assumed; /* times that was asked */
 };
 
 static bool is_expected_new(void *data)
@@ -123,11 +123,11 @@ static bool pays(void *data)
     return has(a->row, PAYS);
 }
 
-static bool is_presumed(void *data)
+static bool is_assumed(void *data)
 {
     struct asking *a = data;
-    a->presumed++;
-    return has(a->row, PRESUMED);
+    a->assumed++;
+    return has(a->row, ASSUMED);
 }
 
 static void ends(struct gp_plan *plan, const struct row *row, unsigned pass)
@@ -154,7 +154,7 @@ static void follow(const struct row *row, struct gp_plan *plan, struct asking *a
                                       .sass_counts = has(row, COUNTS),
                                       .fingerprints = has(row, FINGERPRINTS),
                                       .instrumented = has(row, INSTRUMENTED)};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, a};
     unsigned pass, count = 0, asked = 0, end = 0;
     const unsigned sweeps = means.held ? gp_plan_sweep_of_fingerprints(row->hardware) + 3 : 1;
     for (; means.sweep < sweeps; means.sweep++) {
@@ -186,13 +186,13 @@ static void every_launch_makes_the_passes_it_needs(void **state)
         if (strcmp(passes, rows[i].passes) != 0 || plan.source != rows[i].source)
             fail_msg("%s: passes %s, source %d", rows[i].name, passes, (int)plan.source);
         /* To answer changes what is known: once is enough. */
-        assert_true(a.new <= 1 && a.pays <= 1 && a.presumed <= 1);
-        /* Nothing is presumed of what was measured. */
-        assert_true(!a.presumed || strncmp(rows[i].passes, "R0", 2) != 0);
+        assert_true(a.new <= 1 && a.pays <= 1 && a.assumed <= 1);
+        /* Nothing is assumed of what was measured. */
+        assert_true(!a.assumed || strncmp(rows[i].passes, "R0", 2) != 0);
         /* It is over. */
         unsigned pass;
         const struct gp_means_to_count nothing = {0};
-        const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, &a};
+        const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
         assert_false(gp_plan_next(&plan, &nothing, &questions, true, &pass));
     }
 }
@@ -202,14 +202,14 @@ static void a_launch_that_takes_turns_is_measured_at_once(void **state)
     (void)state;
     struct row row = {.given = SESSION INSTRUMENTED};
     struct asking a = {.row = &row};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, &a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
     struct gp_means_to_count means = {.session = true, .instrumented = true};
     struct gp_plan plan = {0};
     assert_int_equal(gp_plan_way(&plan, &means, &questions), GP_WAY_RANGE);
     means = (struct gp_means_to_count){.sass_counts = true, .instrumented = true};
     plan = (struct gp_plan){0};
     assert_int_equal(gp_plan_way(&plan, &means, &questions), GP_WAY_SASS);
-    assert_int_equal(a.new + a.pays + a.presumed, 0);
+    assert_int_equal(a.new + a.pays + a.assumed, 0);
 }
 
 static void the_session_may_be_lost_on_the_way(void **state)
@@ -217,7 +217,7 @@ static void the_session_may_be_lost_on_the_way(void **state)
     (void)state;
     struct row row = {.given = SESSION INSTRUMENTED FINGERPRINTS PAYS};
     struct asking a = {.row = &row};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_presumed, &a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
     struct gp_means_to_count means = {
         .hardware_passes = 2, .session = true, .fingerprints = true, .instrumented = true};
     const struct gp_means_to_count lost = {.fingerprints = true, .instrumented = true};
@@ -248,7 +248,7 @@ static void whose_counters_they_are(void **state)
         {GP_SOURCE_NONE, false, false},     {GP_SOURCE_COUNTED, false, false},
         {GP_SOURCE_MEASURED, true, false},  {GP_SOURCE_NEW, false, false},
         {GP_SOURCE_LEARNABLE, true, false}, {GP_SOURCE_RECALLED, false, true},
-        {GP_SOURCE_UNLEARNED, false, true}, {GP_SOURCE_PRESUMED, false, true},
+        {GP_SOURCE_UNLEARNED, false, true}, {GP_SOURCE_ASSUMED, false, true},
     };
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         const struct gp_plan plan = {.source = expected[i].source};

@@ -79,7 +79,7 @@ static void other_kernels_shapes_and_counts_are_different(void **state)
             assert_false(are_equal(&all[i], &all[j]));
 }
 
-static void a_count_belongs_to_its_place_and_metric(void **state)
+static void a_count_belongs_to_its_instruction_and_metric(void **state)
 {
     (void)state;
     struct gp_fingerprint all[5];
@@ -112,7 +112,7 @@ static void many_launches_have_fingerprints_of_their_own(void **state)
     for (uint64_t shape = 0; shape < 40; shape++)
         for (uint64_t value = 0; value < 40; value++) {
             struct gp_fingerprint f = launch_of("k", shape, value);
-            assert_null(gp_recall_look(r, &f));
+            assert_null(gp_recall_find(r, &f));
             gp_recall_learn(r, &f, measured);
         }
 }
@@ -123,11 +123,11 @@ static void what_was_measured_is_recalled(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
-    assert_null(gp_recall_look(r, &f));
+    assert_null(gp_recall_find(r, &f));
     assert_null(gp_recall_values(r, &f));
-    assert_null(gp_recall_look(r, &f)); /* it was launched, and could not be measured */
+    assert_null(gp_recall_find(r, &f)); /* it was launched, and could not be measured */
     gp_recall_learn(r, &f, measured);
-    assert_memory_equal(gp_recall_look(r, &f), measured, sizeof(measured));
+    assert_memory_equal(gp_recall_find(r, &f), measured, sizeof(measured));
     assert_memory_equal(gp_recall_values(r, &f), measured, sizeof(measured));
 }
 
@@ -139,7 +139,7 @@ static void launches_of_another_kind_are_measured(void **state)
                                     launch_of("l", 1, 5)};
     assert_false(launches(r, &f, measured));
     for (size_t i = 0; i < sizeof(not ) / sizeof(not [0]); i++) {
-        assert_null(gp_recall_look(r, &not [i]));
+        assert_null(gp_recall_find(r, &not [i]));
         assert_false(launches(r, &not [i], others));
     }
     assert_true(launches(r, &f, measured));
@@ -158,16 +158,16 @@ static void launches_are_measured_again_ever_more_rarely(void **state)
         assert_int_equal(launches(r, &other, measured), n != 1 && n != 300);
 }
 
-static void to_look_is_no_launch(void **state)
+static void to_find_is_no_launch(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     for (unsigned n = 1; n <= 299; n++)
         assert_int_equal(launches(r, &f, measured), n != 1);
     for (unsigned n = 0; n < 100; n++)
-        assert_non_null(gp_recall_look(r, &f));
+        assert_non_null(gp_recall_find(r, &f));
     assert_null(gp_recall_values(r, &f)); /* the 300th */
-    assert_non_null(gp_recall_look(r, &f));
+    assert_non_null(gp_recall_find(r, &f));
 }
 
 static void beyond_its_room_all_are_forgotten(void **state)
@@ -179,8 +179,8 @@ static void beyond_its_room_all_are_forgotten(void **state)
         last = gp_fingerprint_of("k", shape);
         gp_recall_learn(r, &last, measured);
     }
-    assert_null(gp_recall_look(r, &first));
-    assert_non_null(gp_recall_look(r, &last));
+    assert_null(gp_recall_find(r, &first));
+    assert_non_null(gp_recall_find(r, &last));
 }
 
 static void what_is_no_number_is_equal_to_itself(void **state)
@@ -190,11 +190,11 @@ static void what_is_no_number_is_equal_to_itself(void **state)
     const double with_none[COUNT] = {1, NAN, 2};
     gp_recall_learn(r, &f, with_none);
     gp_recall_learn(r, &f, with_none);
-    assert_false(gp_recall_distrusts(r, &f));
-    assert_memory_equal(gp_recall_look(r, &f), with_none, sizeof(with_none));
+    assert_false(gp_recall_is_barred(r, &f));
+    assert_memory_equal(gp_recall_find(r, &f), with_none, sizeof(with_none));
 }
 
-/* ---- launches that are presumed to be alike ----------------------------------------------------
+/* ---- launches that are assumed to be alike ----------------------------------------------------
  */
 
 /* A launch with these parameters, of a kind whose launches have the fingerprint f. */
@@ -213,17 +213,17 @@ static struct gp_launch_kind kind_with(uint64_t pointer, uint32_t n)
 static void are_found(struct gp_recall *r, const struct gp_launch_kind *kind,
                       const struct gp_fingerprint *f, unsigned count)
 {
-    if (!gp_recall_look(r, f))
+    if (!gp_recall_find(r, f))
         gp_recall_learn(r, f, measured);
     while (count--)
         gp_recall_found(r, kind, f, true);
 }
 
-static bool is_presumed(struct gp_recall *r, const struct gp_launch_kind *kind,
-                        const struct gp_fingerprint *as)
+static bool is_assumed(struct gp_recall *r, const struct gp_launch_kind *kind,
+                       const struct gp_fingerprint *as)
 {
     struct gp_fingerprint f;
-    const double *row = gp_recall_presume(r, kind, &f);
+    const double *row = gp_recall_assume(r, kind, &f);
     if (row) {
         assert_memory_equal(row, measured, sizeof(measured));
         assert_true(are_equal(&f, as));
@@ -231,34 +231,34 @@ static bool is_presumed(struct gp_recall *r, const struct gp_launch_kind *kind,
     return row != NULL;
 }
 
-static void no_more_are_presumed_than_were_alike(void **state)
+static void no_more_are_assumed_than_were_alike(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     struct gp_launch_kind kind = kind_with(0x7f0000001000, 10);
-    assert_false(is_presumed(r, &kind, &f));
+    assert_false(is_assumed(r, &kind, &f));
     are_found(r, &kind, &f, 1);
-    assert_false(is_presumed(r, &kind, &f));
+    assert_false(is_assumed(r, &kind, &f));
     are_found(r, &kind, &f, 2);
     for (unsigned n = 0; n < 3; n++)
-        assert_true(is_presumed(r, &kind, &f));
-    assert_false(is_presumed(r, &kind, &f));
-    gp_recall_presumed(r, &kind, true); /* of four one may be presumed besides the two */
-    assert_true(is_presumed(r, &kind, &f));
-    assert_true(is_presumed(r, &kind, &f));
-    assert_false(is_presumed(r, &kind, &f));
+        assert_true(is_assumed(r, &kind, &f));
+    assert_false(is_assumed(r, &kind, &f));
+    gp_recall_assumed(r, &kind, true); /* of four one may be assumed besides the two */
+    assert_true(is_assumed(r, &kind, &f));
+    assert_true(is_assumed(r, &kind, &f));
+    assert_false(is_assumed(r, &kind, &f));
 }
 
-static void one_in_sixteen_is_looked_at(void **state)
+static void one_in_sixteen_is_compared(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     struct gp_launch_kind kind = kind_with(0, 10);
     are_found(r, &kind, &f, 100);
-    unsigned presumed = 0;
+    unsigned assumed = 0;
     for (unsigned n = 0; n < 64; n++)
-        presumed += is_presumed(r, &kind, &f);
-    assert_int_equal(presumed, 60);
+        assumed += is_assumed(r, &kind, &f);
+    assert_int_equal(assumed, 60);
 }
 
 static void what_was_always_the_same_has_to_be(void **state)
@@ -268,16 +268,16 @@ static void what_was_always_the_same_has_to_be(void **state)
     struct gp_launch_kind kind = kind_with(0x1000, 10), moved = kind_with(0x2000, 10),
                           longer = kind_with(0x1000, 11), both = kind_with(0x3000, 11);
     are_found(r, &kind, &f, 4);
-    assert_true(is_presumed(r, &kind, &f));
-    assert_false(is_presumed(r, &moved, &f));
-    assert_false(is_presumed(r, &longer, &f));
+    assert_true(is_assumed(r, &kind, &f));
+    assert_false(is_assumed(r, &moved, &f));
+    assert_false(is_assumed(r, &longer, &f));
     /* That the pointer is another one has been seen to change nothing. */
     are_found(r, &moved, &f, 1);
-    assert_true(is_presumed(r, &moved, &f));
-    assert_false(is_presumed(r, &longer, &f));
-    assert_false(is_presumed(r, &both, &f));
+    assert_true(is_assumed(r, &moved, &f));
+    assert_false(is_assumed(r, &longer, &f));
+    assert_false(is_assumed(r, &both, &f));
     are_found(r, &longer, &f, 1);
-    assert_true(is_presumed(r, &both, &f));
+    assert_true(is_assumed(r, &both, &f));
 }
 
 static void parameters_beyond_the_last_count_as_one(void **state)
@@ -303,65 +303,65 @@ static void another_kind_of_launch_begins_anew(void **state)
     struct gp_launch_kind kind = kind_with(0, 10);
     are_found(r, &kind, &f, 10);
     are_found(r, &kind, &other, 1);
-    assert_false(is_presumed(r, &kind, &other));
+    assert_false(is_assumed(r, &kind, &other));
     are_found(r, &kind, &other, 1);
-    assert_true(is_presumed(r, &kind, &other));
+    assert_true(is_assumed(r, &kind, &other));
     gp_recall_found(r, &kind, &other, false); /* the hardware does not agree */
-    assert_false(is_presumed(r, &kind, &other));
+    assert_false(is_assumed(r, &kind, &other));
 }
 
-static void a_wrong_presumption_is_the_last(void **state)
+static void a_wrong_assumption_is_the_last(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     struct gp_launch_kind kind = kind_with(0, 10);
     are_found(r, &kind, &f, 10);
-    assert_true(is_presumed(r, &kind, &f));
-    gp_recall_presumed(r, &kind, false);
+    assert_true(is_assumed(r, &kind, &f));
+    gp_recall_assumed(r, &kind, false);
     are_found(r, &kind, &f, 10);
-    assert_false(is_presumed(r, &kind, &f));
+    assert_false(is_assumed(r, &kind, &f));
     assert_non_null(gp_recall_values(r, &f)); /* where its instructions are counted all is well */
 }
 
-static void where_all_are_new_they_are_not_looked_at(void **state)
+static void where_all_are_new_they_are_not_compared(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_launch_kind kind = kind_with(0, 10), other;
     gp_launch_kind_of(&other, "k", 2, "", 0);
     for (unsigned n = 0; n < 4; n++) {
-        assert_true(gp_recall_looks(r, &kind));
-        gp_recall_looked(r, &kind, true);
+        assert_true(gp_recall_compares(r, &kind));
+        gp_recall_compared(r, &kind, true);
     }
-    unsigned looked_at = 0;
+    unsigned compared = 0;
     for (unsigned n = 0; n < 32; n++)
-        looked_at += gp_recall_looks(r, &kind);
-    assert_int_equal(looked_at, 2);
-    assert_true(gp_recall_looks(r, &other)); /* the same kernel in another shape */
-    gp_recall_looked(r, &kind, false);
-    assert_true(gp_recall_looks(r, &kind));
-    gp_recall_distrust(r, &kind.shape);
-    assert_false(gp_recall_looks(r, &kind));
-    assert_false(gp_recall_looks(r, &other));
+        compared += gp_recall_compares(r, &kind);
+    assert_int_equal(compared, 2);
+    assert_true(gp_recall_compares(r, &other)); /* the same kernel in another shape */
+    gp_recall_compared(r, &kind, false);
+    assert_true(gp_recall_compares(r, &kind));
+    gp_recall_bar(r, &kind.shape);
+    assert_false(gp_recall_compares(r, &kind));
+    assert_false(gp_recall_compares(r, &other));
 }
 
-static void what_is_due_to_be_measured_is_not_presumed(void **state)
+static void what_is_due_to_be_measured_is_not_assumed(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     struct gp_launch_kind kind = kind_with(0, 10);
     are_found(r, &kind, &f, 400);
     unsigned n = 0;
-    while (n < 298 && (is_presumed(r, &kind, &f) || gp_recall_values(r, &f)))
+    while (n < 298 && (is_assumed(r, &kind, &f) || gp_recall_values(r, &f)))
         n++;
     assert_int_equal(n, 298);
     gp_recall_values(r, &f);
-    assert_false(is_presumed(r, &kind, &f));
+    assert_false(is_assumed(r, &kind, &f));
     assert_null(gp_recall_values(r, &f)); /* the 300th */
 }
 
-/* ---- distrust -------------------------------------------------------------------------------- */
+/* ---- bar -------------------------------------------------------------------------------- */
 
-static void a_kernel_that_is_distrusted_is_always_measured(void **state)
+static void a_kernel_that_is_barred_is_always_measured(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 2, 6);
@@ -369,16 +369,16 @@ static void a_kernel_that_is_distrusted_is_always_measured(void **state)
     gp_recall_learn(r, &f, measured);
     gp_recall_learn(r, &other, measured);
     gp_recall_learn(r, &of_another, measured);
-    gp_recall_distrust(r, &f);
-    gp_recall_distrust(r, &f);
-    assert_true(gp_recall_distrusts(r, &f));
-    assert_true(gp_recall_distrusts(r, &other));
-    assert_false(gp_recall_distrusts(r, &of_another));
+    gp_recall_bar(r, &f);
+    gp_recall_bar(r, &f);
+    assert_true(gp_recall_is_barred(r, &f));
+    assert_true(gp_recall_is_barred(r, &other));
+    assert_false(gp_recall_is_barred(r, &of_another));
     for (unsigned n = 0; n < 40; n++) {
         assert_null(gp_recall_values(r, &f));
         assert_null(gp_recall_values(r, &other));
     }
-    assert_memory_equal(gp_recall_look(r, &f), measured, sizeof(measured));
+    assert_memory_equal(gp_recall_find(r, &f), measured, sizeof(measured));
     assert_non_null(gp_recall_values(r, &of_another));
 }
 
@@ -389,38 +389,38 @@ static void measuring_something_else_again_is_a_reason(void **state)
     gp_recall_learn(r, &f, measured);
     gp_recall_learn(r, &f, measured);
     gp_recall_learn(r, &other, others);
-    assert_false(gp_recall_distrusts(r, &f));
+    assert_false(gp_recall_is_barred(r, &f));
     gp_recall_learn(r, &f, others);
-    assert_true(gp_recall_distrusts(r, &f));
+    assert_true(gp_recall_is_barred(r, &f));
     assert_null(gp_recall_values(r, &other));
 }
 
 /* A kernel is known by its name alone, before any of its instructions were counted. */
-static void a_kernel_is_distrusted_by_its_name(void **state)
+static void a_kernel_is_barred_by_its_name(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5), name = gp_fingerprint_of("k", 0);
     struct gp_fingerprint another = gp_fingerprint_of("kk", 0);
-    gp_recall_distrust(r, &f);
-    assert_true(gp_recall_distrusts(r, &name));
-    assert_false(gp_recall_distrusts(r, &another));
+    gp_recall_bar(r, &f);
+    assert_true(gp_recall_is_barred(r, &name));
+    assert_false(gp_recall_is_barred(r, &another));
 }
 
-static void distrust_outlives_what_is_forgotten(void **state)
+static void a_bar_outlives_what_is_forgotten(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     gp_recall_learn(r, &f, measured);
-    gp_recall_distrust(r, &f);
+    gp_recall_bar(r, &f);
     for (uint64_t shape = 0; shape < 16400; shape++) {
         struct gp_fingerprint next = gp_fingerprint_of("l", shape);
         gp_recall_learn(r, &next, measured);
     }
-    assert_null(gp_recall_look(r, &f));
-    assert_true(gp_recall_distrusts(r, &f));
+    assert_null(gp_recall_find(r, &f));
+    assert_true(gp_recall_is_barred(r, &f));
 }
 
-static void of_too_many_kernels_all_are_distrusted(void **state)
+static void of_too_many_kernels_all_are_barred(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint innocent = gp_fingerprint_of("innocent", 0);
@@ -428,13 +428,13 @@ static void of_too_many_kernels_all_are_distrusted(void **state)
         char name[32];
         snprintf(name, sizeof(name), "kernel%u", i);
         struct gp_fingerprint f = gp_fingerprint_of(name, 0);
-        gp_recall_distrust(r, &f);
+        gp_recall_bar(r, &f);
     }
-    assert_false(gp_recall_distrusts(r, &innocent));
+    assert_false(gp_recall_is_barred(r, &innocent));
     struct gp_fingerprint one_more = gp_fingerprint_of("one more", 0);
-    gp_recall_distrust(r, &one_more);
-    assert_true(gp_recall_distrusts(r, &one_more));
-    assert_true(gp_recall_distrusts(r, &innocent));
+    gp_recall_bar(r, &one_more);
+    assert_true(gp_recall_is_barred(r, &one_more));
+    assert_true(gp_recall_is_barred(r, &innocent));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_recall, close_recall)
@@ -444,28 +444,28 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_order_of_instructions_does_not_matter),
         TEST(other_kernels_shapes_and_counts_are_different),
-        TEST(a_count_belongs_to_its_place_and_metric),
+        TEST(a_count_belongs_to_its_instruction_and_metric),
         TEST(counts_that_are_exchanged_are_different),
         TEST(many_launches_have_fingerprints_of_their_own),
         TEST(what_was_measured_is_recalled),
         TEST(launches_of_another_kind_are_measured),
         TEST(launches_are_measured_again_ever_more_rarely),
-        TEST(to_look_is_no_launch),
+        TEST(to_find_is_no_launch),
         TEST(beyond_its_room_all_are_forgotten),
         TEST(what_is_no_number_is_equal_to_itself),
-        TEST(no_more_are_presumed_than_were_alike),
-        TEST(one_in_sixteen_is_looked_at),
+        TEST(no_more_are_assumed_than_were_alike),
+        TEST(one_in_sixteen_is_compared),
         TEST(what_was_always_the_same_has_to_be),
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
-        TEST(a_wrong_presumption_is_the_last),
-        TEST(where_all_are_new_they_are_not_looked_at),
-        TEST(what_is_due_to_be_measured_is_not_presumed),
-        TEST(a_kernel_that_is_distrusted_is_always_measured),
+        TEST(a_wrong_assumption_is_the_last),
+        TEST(where_all_are_new_they_are_not_compared),
+        TEST(what_is_due_to_be_measured_is_not_assumed),
+        TEST(a_kernel_that_is_barred_is_always_measured),
         TEST(measuring_something_else_again_is_a_reason),
-        TEST(a_kernel_is_distrusted_by_its_name),
-        TEST(distrust_outlives_what_is_forgotten),
-        TEST(of_too_many_kernels_all_are_distrusted),
+        TEST(a_kernel_is_barred_by_its_name),
+        TEST(a_bar_outlives_what_is_forgotten),
+        TEST(of_too_many_kernels_all_are_barred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* launch/parameters and launch/trust, on a driver of two functions made here. */
+/* launch/parameters and launch/verify_schedule, on a driver of two functions made here. */
 #include "launch/parameters.h"
-#include "launch/trust.h"
+#include "launch/verify_schedule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,22 +148,22 @@ static void a_block_of_the_programs_own_is_taken_as_it_is(void **state)
     assert_false(gp_parameters_read(&call, &layout, bytes, &got));
 }
 
-static bool launch_verified(struct gp_trust *trust, const unsigned grid[3])
+static bool launch_verified(struct gp_verify_schedule *schedule, const unsigned grid[3])
 {
-    bool verified = gp_trust_verifies(trust, grid);
-    gp_trust_count(trust, grid);
+    bool verified = gp_verify_is_due(schedule, grid);
+    gp_verify_count(schedule, grid);
     return verified;
 }
 
 static void a_kernel_is_watched_at_first_and_now_and_then(void **state)
 {
     (void)state;
-    struct gp_trust trust = {0};
+    struct gp_verify_schedule schedule = {0};
     const unsigned grid[3] = {1, 1, 1};
     static const unsigned expected[] = {1, 2, 3, 10, 30, 100, 300, 1000, 3000, 10000};
     size_t next = 0;
     for (unsigned launch = 1; launch <= 20000; launch++) {
-        if (launch_verified(&trust, grid)) {
+        if (launch_verified(&schedule, grid)) {
             assert_true(next < sizeof(expected) / sizeof(expected[0]));
             assert_int_equal(launch, expected[next]);
             next++;
@@ -175,11 +175,11 @@ static void a_kernel_is_watched_at_first_and_now_and_then(void **state)
 static void a_new_grid_is_watched_a_few_times(void **state)
 {
     (void)state;
-    struct gp_trust trust = {0};
+    struct gp_verify_schedule schedule = {0};
     unsigned verified = 0;
     for (unsigned launch = 1; launch <= 9; launch++) {
         const unsigned grid[3] = {launch % 2, 1, 1};
-        verified += launch_verified(&trust, grid);
+        verified += launch_verified(&schedule, grid);
     }
     assert_int_equal(verified, 3 + 5);
 }
@@ -188,27 +188,27 @@ static void a_new_grid_is_watched_a_few_times(void **state)
 static void a_launch_that_did_not_count_is_verified_again(void **state)
 {
     (void)state;
-    struct gp_trust trust = {0};
+    struct gp_verify_schedule schedule = {0};
     const unsigned grid[3] = {1, 1, 1};
     for (int i = 0; i < 10; i++)
-        assert_true(gp_trust_verifies(&trust, grid));
+        assert_true(gp_verify_is_due(&schedule, grid));
     for (int i = 0; i < 9; i++)
-        gp_trust_count(&trust, grid);
+        gp_verify_count(&schedule, grid);
     for (int i = 0; i < 10; i++)
-        assert_true(gp_trust_verifies(&trust, grid));
-    gp_trust_count(&trust, grid);
-    assert_false(gp_trust_verifies(&trust, grid));
+        assert_true(gp_verify_is_due(&schedule, grid));
+    gp_verify_count(&schedule, grid);
+    assert_false(gp_verify_is_due(&schedule, grid));
 }
 
-static void trust_that_is_broken_stays_so(void **state)
+static void a_failed_verification_stays_so(void **state)
 {
     (void)state;
-    struct gp_trust trust = {0};
+    struct gp_verify_schedule schedule = {0};
     const unsigned grid[3] = {1, 1, 1};
-    assert_false(gp_trust_is_broken(&trust));
-    gp_trust_break(&trust);
-    gp_trust_count(&trust, grid);
-    assert_true(gp_trust_is_broken(&trust));
+    assert_false(gp_verify_has_failed(&schedule));
+    gp_verify_fail(&schedule);
+    gp_verify_count(&schedule, grid);
+    assert_true(gp_verify_has_failed(&schedule));
 }
 
 int main(void)
@@ -223,7 +223,7 @@ int main(void)
         TEST(a_kernel_is_watched_at_first_and_now_and_then),
         TEST(a_new_grid_is_watched_a_few_times),
         TEST(a_launch_that_did_not_count_is_verified_again),
-        TEST(trust_that_is_broken_stays_so),
+        TEST(a_failed_verification_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,7 +144,7 @@ static void what_is_too_much_is_said_in_figures(void **state)
 static const struct gp_arena beside; /* empty */
 
 /* Places for buffers of these sizes do not overlap, and lie where cache lines are the same. */
-static void check_places(struct gp_arena *arena, const uint64_t *sizes, size_t count)
+static void check_positions(struct gp_arena *arena, const uint64_t *sizes, size_t count)
 {
     uint64_t need = 0, used = 0, end_device = 0, end_host = 0;
     const char *why = NULL;
@@ -156,7 +156,7 @@ static void check_places(struct gp_arena *arena, const uint64_t *sizes, size_t c
     for (size_t i = 0; i < count; i++) {
         uint64_t live = 0x500000000000 + i * 0x1000000007, left = sizes[i];
         while (left) {
-            uint64_t bytes = left, saved = gp_arena_place(arena, live, &bytes);
+            uint64_t bytes = left, saved = gp_arena_take(arena, live, &bytes);
             assert_true(saved != 0 && bytes > 0 && bytes <= left);
             assert_int_equal((saved - live) % GP_COPY_ALIGNMENT, 0);
             bool on_device = arena->device && saved >= arena->device;
@@ -173,12 +173,12 @@ static void check_places(struct gp_arena *arena, const uint64_t *sizes, size_t c
     assert_true(used > 0);
 }
 
-static void copies_have_places_on_the_device(void **state)
+static void copies_have_positions_on_the_device(void **state)
 {
     (void)state;
     struct gp_arena arena = {0};
     const uint64_t sizes[] = {1, 4, 100, 128, 4096, 999999, 3, 3000000};
-    check_places(&arena, sizes, 8);
+    check_positions(&arena, sizes, 8);
     assert_int_equal(arena.host_size, 0);
     bool moved;
     const char *why;
@@ -197,14 +197,14 @@ static void what_does_not_fit_there_lies_on_the_host(void **state)
         const uint64_t sizes[] = {size, 5, 3 * MB + size, 77, 2 * MB};
         device_free = GP_DEVICE_RESERVE + 2 * MB;
         assert_true(gp_budget_set("100M"));
-        check_places(&arena, sizes, 5);
+        check_positions(&arena, sizes, 5);
         assert_true(arena.device_size > 0 && arena.host_size > 0);
         gp_arena_free(&arena);
     }
     struct gp_arena arena = {0};
     const uint64_t sizes[] = {1000, 2 * MB};
     device_refuses = true;
-    check_places(&arena, sizes, 2);
+    check_positions(&arena, sizes, 2);
     assert_int_equal(arena.device_size, 0);
     gp_arena_free(&arena);
 }
@@ -278,7 +278,7 @@ int main(void)
         TEST(the_program_keeps_room_of_its_own),
         TEST(the_host_gives_no_more_than_4_gib_by_itself),
         TEST(what_is_too_much_is_said_in_figures),
-        TEST(copies_have_places_on_the_device),
+        TEST(copies_have_positions_on_the_device),
         TEST(what_does_not_fit_there_lies_on_the_host),
         TEST(no_more_is_taken_than_allowed),
         TEST(two_arenas_share_the_budget),

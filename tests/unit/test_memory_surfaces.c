@@ -130,7 +130,7 @@ static void copies_are_as_large_as_the_arrays(void **state)
     assert_true(gp_arrays_list(&arrays, CONTEXT(1), &why));
     assert_int_equal(arrays.bytes, 75 * 40 * 8 + 10 + 3 * 5 * 7 * 8);
     assert_true(arrays.needed >= arrays.bytes);
-    assert_true(gp_arrays_place(&arrays, &arena));
+    assert_true(gp_arrays_take(&arrays, &arena));
     assert_int_equal(gp_arrays_save(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
     assert_int_equal(gp_arrays_restore(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
     assert_int_equal(copy_count, 6);
@@ -150,7 +150,7 @@ static void copies_are_as_large_as_the_arrays(void **state)
         assert_int_equal(back->srcHeight, size[i][1]);
     }
     arena = (struct gp_arena){.device = 0x700000000000, .device_size = 1000};
-    assert_false(gp_arrays_place(&arrays, &arena));
+    assert_false(gp_arrays_take(&arrays, &arena));
     gp_arrays_free(&arrays);
 }
 

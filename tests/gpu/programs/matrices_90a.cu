@@ -65,6 +65,21 @@ __global__ void hmma_some_warps(int rounds, float *out)
     }
 }
 
+/* No loop: a stretch of code from the begin to the exit. */
+__global__ void hmma_straight(int, float *out)
+{
+    float x0 = 0, x1 = 0, x2 = 0, x3 = 0;
+#define ONCE                                                                                                   \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, " \
+                 "{%0,%1,%2,%3};"                                                                              \
+                 : "+f"(x0), "+f"(x1), "+f"(x2), "+f"(x3)                                                      \
+                 : "r"(0))
+    ONCE;
+    ONCE;
+    ONCE;
+    out[threadIdx.x] = x0 + x1 + x2 + x3;
+}
+
 /* Matrices lie in shared memory, without swizzling: rows of core matrices of 128 bytes. */
 __device__ unsigned long long describe(const void *shared)
 {
@@ -100,7 +115,9 @@ __global__ void no_matrices(int rounds, float *out)
         out[threadIdx.x] = rounds;
 }
 
-static long executions(int rounds, int warps)
+static const int rounds = 50;
+
+static long executions(int warps)
 {
     long count = 0;
     for (int b = 0; b < BLOCKS; b++)
@@ -108,19 +125,21 @@ static long executions(int rounds, int warps)
     return count;
 }
 
-static void run(void (*kernel)(int, float *), const char *name, const char *metric, int warps, long ops)
+static void launch(void (*kernel)(int, float *), const char *name, const char *metric, long ops, float *out = NULL)
 {
-    const int rounds = 50;
     for (int i = 0; i < LAUNCHES; i++)
-        kernel<<<BLOCKS, THREADS>>>(rounds, NULL);
+        kernel<<<BLOCKS, THREADS>>>(rounds, out);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
-    printf("%s %s %ld\n", name, metric, executions(rounds, warps) * ops);
+    printf("%s %s %ld\n", name, metric, ops);
 }
-#define RUN(kernel, metric, warps, m, n, k) run(kernel, #kernel, metric, warps, 2L * m * n * k)
+#define RUN(kernel, metric, warps, m, n, k) \
+    launch(kernel, #kernel, metric, executions(warps) * 2L * m * n * k)
 
 int main(void)
 {
+    float *out;
+    CHECK(cudaMalloc(&out, THREADS * sizeof(*out)));
     RUN(hmma_fp16, "flop_count_tensor_fp16", 8, 16, 8, 16);
     RUN(hmma_fp16_fp16, "flop_count_tensor_fp16", 8, 16, 8, 16);
     RUN(hmma_bf16, "flop_count_tensor_bf16", 8, 16, 8, 16);
@@ -133,6 +152,8 @@ int main(void)
     RUN(hgmma_tf32, "flop_count_tensor_tf32", 2, 64, 8, 8);
     RUN(qgmma_fp8, "flop_count_tensor_fp8", 2, 64, 8, 32);
     RUN(igmma_int8, "int_count_tensor", 2, 64, 8, 32);
+    launch(hmma_straight, "hmma_straight", "flop_count_tensor_bf16", 3L * BLOCKS * THREADS / 32 * 2 * 16 * 8 * 16, out);
     RUN(no_matrices, "flop_count_tensor", 8, 0, 0, 0);
+    CHECK(cudaFree(out));
     return 0;
 }

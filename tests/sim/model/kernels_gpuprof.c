@@ -28,7 +28,7 @@ static uint32_t param32(const struct gpusim_grid *grid, unsigned i)
 }
 
 /* Where the bytes at an address are, and how many of them lie side by side there: what borders on
- * each other for a kernel may be kept in different places. */
+ * each other for a kernel may be kept in different positions. */
 static unsigned char *stretch(struct gpusim_grid *grid, uint64_t address, uint64_t *bytes)
 {
     struct gpusim_stretch s;
@@ -285,7 +285,7 @@ static enum gpusim_outcome rewind_all(struct gpusim_grid *grid)
 struct keeping {
     struct gpusim_grid *grid;
     struct gp_answer *answer;
-    uint32_t *places; /* by unit */
+    uint32_t *positions; /* by unit */
     uint64_t device, host;
     uint32_t on_device, capacity;
     uint64_t changed;
@@ -302,13 +302,14 @@ static uint64_t unit_number(const struct gp_segment *s, uint64_t address)
     return s->first_unit + (address - s->live / 16 * 16) / GP_UNIT_BYTES;
 }
 
-/* What is kept of the bytes at an address of a unit that has a place. */
+/* What is kept of the bytes at an address of a unit that has a position. */
 static unsigned char *kept_bytes(const struct keeping *k, const struct gp_segment *s,
                                  uint64_t address, uint64_t bytes)
 {
-    uint32_t place = k->places[unit_number(s, address)] - 1;
-    uint64_t at = place < k->on_device ? k->device + (uint64_t)place * GP_UNIT_BYTES
-                                       : k->host + (uint64_t)(place - k->on_device) * GP_UNIT_BYTES;
+    uint32_t position = k->positions[unit_number(s, address)] - 1;
+    uint64_t at = position < k->on_device
+                      ? k->device + (uint64_t)position * GP_UNIT_BYTES
+                      : k->host + (uint64_t)(position - k->on_device) * GP_UNIT_BYTES;
     return gpusim_grid_memory(k->grid, at + (address - unit_base(s, address)), bytes);
 }
 
@@ -317,15 +318,15 @@ static enum gpusim_outcome claim_piece(struct gpusim_grid *grid, const struct gp
                                        uint64_t bytes, void *data)
 {
     struct keeping *k = data;
-    uint32_t *place = &k->places[unit_number(segment, address)];
+    uint32_t *position = &k->positions[unit_number(segment, address)];
 
     (void)grid;
     if (!saved)
         return GPUSIM_ILLEGAL_ADDRESS;
-    if (*place || memcmp(live, saved, bytes) == 0)
+    if (*position || memcmp(live, saved, bytes) == 0)
         return GPUSIM_RAN;
     if (k->answer->kept < k->capacity)
-        *place = k->answer->kept + 1;
+        *position = k->answer->kept + 1;
     k->answer->kept++;
     return GPUSIM_RAN;
 }
@@ -339,7 +340,7 @@ static enum gpusim_outcome keep_piece(struct gpusim_grid *grid, const struct gp_
 
     (void)grid;
     (void)saved;
-    if (!k->places[unit_number(segment, address)])
+    if (!k->positions[unit_number(segment, address)])
         return GPUSIM_RAN;
     kept = kept_bytes(k, segment, address, bytes);
     if (!kept)
@@ -357,7 +358,7 @@ static enum gpusim_outcome rewind_kept_piece(struct gpusim_grid *grid,
     struct rewinding r = {.restore = true};
     enum gpusim_outcome outcome = GPUSIM_RAN;
 
-    if (k->places[unit_number(segment, address)])
+    if (k->positions[unit_number(segment, address)])
         outcome = rewind_piece(grid, segment, address, live, saved, bytes, &r);
     k->changed += r.changed;
     return outcome;
@@ -371,7 +372,7 @@ static enum gpusim_outcome put_back_piece(struct gpusim_grid *grid,
     const struct keeping *k = data;
     const unsigned char *from = saved;
 
-    if (k->places[unit_number(segment, address)])
+    if (k->positions[unit_number(segment, address)])
         from = kept_bytes(k, segment, address, bytes);
     if (!from)
         return GPUSIM_ILLEGAL_ADDRESS;
@@ -385,14 +386,14 @@ static enum gpusim_outcome keep(struct gpusim_grid *grid)
     uint64_t units = param64(grid, 2);
     struct keeping k = {.grid = grid,
                         .answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*k.answer)),
-                        .places = gpusim_grid_memory(grid, param64(grid, 4), 4 * units),
+                        .positions = gpusim_grid_memory(grid, param64(grid, 4), 4 * units),
                         .device = param64(grid, 5),
                         .host = param64(grid, 6),
                         .on_device = param32(grid, 7),
                         .capacity = param32(grid, 8)};
     enum gpusim_outcome outcome;
 
-    if (!k.answer || !k.places)
+    if (!k.answer || !k.positions)
         return GPUSIM_ILLEGAL_ADDRESS;
     if (k.answer->watched)
         return GPUSIM_RAN;
@@ -405,10 +406,10 @@ static enum gpusim_outcome rewind_kept(struct gpusim_grid *grid)
     uint64_t units = param64(grid, 2);
     struct keeping k = {.grid = grid,
                         .answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*k.answer)),
-                        .places = gpusim_grid_memory(grid, param64(grid, 4), 4 * units)};
+                        .positions = gpusim_grid_memory(grid, param64(grid, 4), 4 * units)};
     enum gpusim_outcome outcome;
 
-    if (!k.answer || !k.places)
+    if (!k.answer || !k.positions)
         return GPUSIM_ILLEGAL_ADDRESS;
     if (k.answer->watched || k.answer->kept > param32(grid, 5))
         return GPUSIM_RAN;
@@ -421,12 +422,12 @@ static enum gpusim_outcome put_back(struct gpusim_grid *grid)
 {
     uint64_t units = param64(grid, 2);
     struct keeping k = {.grid = grid,
-                        .places = gpusim_grid_memory(grid, param64(grid, 3), 4 * units),
+                        .positions = gpusim_grid_memory(grid, param64(grid, 3), 4 * units),
                         .device = param64(grid, 4),
                         .host = param64(grid, 5),
                         .on_device = param32(grid, 6)};
 
-    if (!k.places)
+    if (!k.positions)
         return GPUSIM_ILLEGAL_ADDRESS;
     return each_piece(grid, 0, units, put_back_piece, &k);
 }

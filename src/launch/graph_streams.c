@@ -1,25 +1,25 @@
-#include "launch/lanes.h"
+#include "launch/graph_streams.h"
 
 #include <stdlib.h>
 #include <utlist.h>
 
-static struct gp_lanes *all;
+static struct gp_graph_streams *all;
 
-static struct gp_lanes *find(CUcontext context)
+static struct gp_graph_streams *find(CUcontext context)
 {
-    struct gp_lanes *l;
+    struct gp_graph_streams *l;
     LL_SEARCH_SCALAR(all, l, context, context);
     return l;
 }
 
-static void destroy_streams(struct gp_lanes *l)
+static void destroy_streams(struct gp_graph_streams *l)
 {
     for (unsigned i = 0; i < GP_MOST_BRANCHES && l->streams[i]; i++)
         gp_cuda.cuStreamDestroy_v2(l->streams[i]);
 }
 
 /* All at once: the driver then gives each a queue of the GPU of its own. */
-static bool create_streams(struct gp_lanes *l)
+static bool create_streams(struct gp_graph_streams *l)
 {
     for (unsigned i = 0; i < GP_MOST_BRANCHES; i++) {
         if (gp_cuda.cuStreamCreate(&l->streams[i], CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) {
@@ -31,9 +31,9 @@ static bool create_streams(struct gp_lanes *l)
     return true;
 }
 
-const struct gp_lanes *gp_lanes_enter(CUcontext context)
+const struct gp_graph_streams *gp_graph_streams_enter(CUcontext context)
 {
-    struct gp_lanes *l = find(context);
+    struct gp_graph_streams *l = find(context);
     if (l)
         return l;
     l = calloc(1, sizeof(*l));
@@ -48,10 +48,10 @@ const struct gp_lanes *gp_lanes_enter(CUcontext context)
     return l;
 }
 
-void gp_lanes_leave(CUcontext context)
+void gp_graph_streams_leave(CUcontext context)
 {
     CUcontext popped;
-    struct gp_lanes *l = find(context);
+    struct gp_graph_streams *l = find(context);
     if (!l)
         return;
     LL_DELETE(all, l);

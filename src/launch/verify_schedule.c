@@ -1,0 +1,54 @@
+#include "launch/verify_schedule.h"
+
+#include <string.h>
+
+#define FIRST_LAUNCHES 3
+#define FIRST_CHANGES 5
+#define FIRST_REGULAR 10
+
+/* 10, 30, 100, 300, ... */
+static uint64_t after(uint64_t launch)
+{
+    uint64_t power = FIRST_REGULAR;
+    while (power <= launch / 10)
+        power *= 10;
+    return launch == power ? 3 * power : 10 * power;
+}
+
+static uint64_t next_of(const struct gp_verify_schedule *schedule)
+{
+    return schedule->next ? schedule->next : FIRST_REGULAR;
+}
+
+static bool is_changed(const struct gp_verify_schedule *schedule, const unsigned grid[3])
+{
+    return memcmp(schedule->grid, grid, sizeof(schedule->grid)) != 0;
+}
+
+bool gp_verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3])
+{
+    uint64_t launch = schedule->launches + 1;
+    return launch <= FIRST_LAUNCHES || launch == next_of(schedule) ||
+           (is_changed(schedule, grid) && schedule->changes < FIRST_CHANGES);
+}
+
+void gp_verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3])
+{
+    uint64_t launch = ++schedule->launches;
+    if (launch == next_of(schedule))
+        schedule->next = after(launch);
+    else if (launch > FIRST_LAUNCHES && is_changed(schedule, grid) &&
+             schedule->changes < FIRST_CHANGES)
+        schedule->changes++;
+    memcpy(schedule->grid, grid, sizeof(schedule->grid));
+}
+
+void gp_verify_fail(struct gp_verify_schedule *schedule)
+{
+    schedule->broken = true;
+}
+
+bool gp_verify_has_failed(const struct gp_verify_schedule *schedule)
+{
+    return schedule->broken;
+}
