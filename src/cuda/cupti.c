@@ -43,12 +43,12 @@ static void *open_loaded(void)
 static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
-static void *open_in(const char *home, const char *folder)
+static void *open_in(const char *toolkit, const char *folder)
 {
     void *handle = NULL;
     for (size_t i = NAMES; i-- > 0 && !handle;) {
         struct gp_text path = {0};
-        gp_text_addf(&path, "%s/%s/%s", home, folder, names[i]);
+        gp_text_addf(&path, "%s/%s/%s", toolkit, folder, names[i]);
         if (!path.failed)
             handle = dlopen(path.data, RTLD_LAZY | RTLD_LOCAL);
         gp_text_free(&path);
@@ -56,12 +56,13 @@ static void *open_in(const char *home, const char *folder)
     return handle;
 }
 
-static void *open_below(const char *home)
+static void *open_below(const char *toolkit)
 {
     static const char *const folders[] = {"extras/CUPTI/lib64", "lib64", "lib"};
     void *handle = NULL;
-    for (size_t i = 0; home && *home && !handle && i < sizeof(folders) / sizeof(folders[0]); i++)
-        handle = open_in(home, folders[i]);
+    for (size_t i = 0; toolkit && *toolkit && !handle && i < sizeof(folders) / sizeof(folders[0]);
+         i++)
+        handle = open_in(toolkit, folders[i]);
     return handle;
 }
 
