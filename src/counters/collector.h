@@ -109,17 +109,15 @@ struct gp_collector {
     bool (*end)(struct gp_collection *collection, unsigned slot, unsigned pass,
                 const struct gp_run *run, const char **why);
 
-    /* How many counters there are: as many as were named. */
-    size_t (*count)(const struct gp_collection *collection);
-
     /* Makes the values of all launches so far readable. With the context gone (not alive) those of
      * the hardware are lost. */
     void (*settle)(struct gp_collection *collection, bool context_alive);
 
-    /* The counters of a launch: `count` entries in the order of open, belonging to the collection
-     * until the next call. Those whose passes did not run are absent with `not_run` as reason. */
+    /* The counters of a launch: *count of them, as many as were named and in that order, belonging
+     * to the collection until the next call. Those whose passes did not run are absent with
+     * `not_run` as reason. */
     const struct gp_counter *(*read)(struct gp_collection *collection, unsigned slot,
-                                     const char *not_run);
+                                     const char *not_run, size_t *count);
 
     /* All launches have been read: their slots are given out again. */
     void (*reset)(struct gp_collection *collection);

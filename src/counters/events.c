@@ -161,11 +161,6 @@ static bool events_next(struct gp_collection *c, unsigned slot, const struct gp_
     return !c->no_hardware && *pass < c->sets->numSets;
 }
 
-static size_t events_count(const struct gp_collection *c)
-{
-    return c->count;
-}
-
 /* Each launch is read before the next. */
 static bool events_full(const struct gp_collection *c)
 {
@@ -289,7 +284,7 @@ static bool events_end(struct gp_collection *c, unsigned slot, unsigned pass,
 
 /* An event that was counted is there, whether or not the passes of others ran. */
 static const struct gp_counter *events_read(struct gp_collection *c, unsigned slot,
-                                            const char *not_run)
+                                            const char *not_run, size_t *count)
 {
     (void)slot;
     if (c->passes_run == c->sets->numSets)
@@ -300,6 +295,7 @@ static const struct gp_counter *events_read(struct gp_collection *c, unsigned sl
                                 : isnan(c->values[i]) ? not_run
                                                       : NULL;
     }
+    *count = c->count;
     return c->counters;
 }
 
@@ -319,7 +315,6 @@ const struct gp_collector gp_event_collector = {
     .full = events_full,
     .begin = events_begin,
     .end = events_end,
-    .count = events_count,
     .settle = events_settle,
     .read = events_read,
     .reset = events_reset,

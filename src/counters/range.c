@@ -230,11 +230,6 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
 
 /* ---- slots --------------------------------------------------------------------------------- */
 
-static size_t range_count(const struct gp_collection *c)
-{
-    return c->list.count;
-}
-
 static unsigned range_slot(struct gp_collection *c)
 {
     unsigned slot = c->slots_given++;
@@ -904,7 +899,7 @@ static void note_rest(struct gp_collection *c)
 }
 
 static const struct gp_counter *range_read(struct gp_collection *c, unsigned slot,
-                                           const char *not_run)
+                                           const char *not_run, size_t *count)
 {
     const struct slot *t = &c->slots[slot];
     for (size_t i = 0; i < c->list.count; i++) {
@@ -919,6 +914,7 @@ static const struct gp_counter *range_read(struct gp_collection *c, unsigned slo
                                                        : missing(c, t, i, not_run);
     }
     note_rest(c);
+    *count = c->list.count;
     return c->counters;
 }
 
@@ -1007,7 +1003,6 @@ const struct gp_collector gp_range_collector = {
     .full = range_full,
     .begin = range_begin,
     .end = range_end,
-    .count = range_count,
     .settle = range_settle,
     .read = range_read,
     .reset = range_reset,

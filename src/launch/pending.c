@@ -76,11 +76,12 @@ static void put_duration(struct gp_counter *counters, size_t count, double durat
 static void read_and(void (*take)(const struct gp_record *), struct gp_pending *p,
                      const struct gp_collector *collector, struct gp_collection *collection)
 {
-    size_t count = collector->count(collection);
+    size_t count;
+    const struct gp_counter *read = collector->read(collection, p->slot, p->not_run, &count);
     struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
     if (!counters)
         return;
-    memcpy(counters, collector->read(collection, p->slot, p->not_run), count * sizeof(*counters));
+    memcpy(counters, read, count * sizeof(*counters));
     put_duration(counters, count, p->duration_ns);
     p->launch.recalled = collector->state(collection, p->slot).recalled;
     p->launch.counters = counters;

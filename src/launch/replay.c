@@ -210,8 +210,9 @@ void gp_replay_passes(struct gp_measurement *m, bool made)
 bool gp_wants_time(const struct gp_measurement *m)
 {
     const struct gp_context *c = m->context;
-    const struct gp_counter *counters = c->collector->read(c->collection, m->slot, NULL);
-    for (size_t i = 0; i < c->collector->count(c->collection); i++)
+    size_t count;
+    const struct gp_counter *counters = c->collector->read(c->collection, m->slot, NULL, &count);
+    for (size_t i = 0; i < count; i++)
         if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
             return true;
     return false;
