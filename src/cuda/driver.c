@@ -91,6 +91,16 @@ const char *gp_cuda_error(CUresult result)
     return "an unknown CUDA error";
 }
 
+bool gp_stream_is_capturing(CUstream stream, bool per_thread_stream, bool unknown)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    PFN_cuStreamIsCapturing_v10000 ask =
+        per_thread_stream ? gp_cuda.cuStreamIsCapturing_ptsz : gp_cuda.cuStreamIsCapturing;
+    if (!ask)
+        return false;
+    return ask(stream, &status) == CUDA_SUCCESS ? status != CU_STREAM_CAPTURE_STATUS_NONE : unknown;
+}
+
 int gp_device_attribute(CUdevice device, CUdevice_attribute attribute)
 {
     int value = 0;

@@ -52,6 +52,10 @@ void gp_real_dlsym_find(void);
 /* "CUDA_ERROR_OUT_OF_MEMORY"; never NULL. */
 const char *gp_cuda_error(CUresult result);
 
+/* True while the stream is captured. `unknown` is the answer where the driver gives an error, as it
+ * does for the legacy stream while another one is captured. */
+bool gp_stream_is_capturing(CUstream stream, bool per_thread_stream, bool unknown);
+
 /* A device attribute; 0 when the driver does not know it. */
 int gp_device_attribute(CUdevice device, CUdevice_attribute attribute);
 

@@ -63,11 +63,9 @@ static void add_async(CUdeviceptr address, size_t size, bool captured)
         gp_buffer_add_pooled(address, size);
 }
 
-static bool is_capturing(CUstream stream, PFN_cuStreamIsCapturing_v10000 ask)
+static bool is_captured(CUstream stream, bool per_thread_stream)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return gp_captures() > 0 && ask && ask(stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return gp_captures() > 0 && gp_stream_is_capturing(stream, per_thread_stream, false);
 }
 
 #define ALLOC_ASYNC(suffix)                                                                        \
@@ -75,7 +73,7 @@ static bool is_capturing(CUstream stream, PFN_cuStreamIsCapturing_v10000 ask)
                                                CUstream hStream)                                   \
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(cuMemAllocAsync##suffix, dptr, bytesize, hStream);                  \
-        bool captured = is_capturing(hStream, gp_cuda.cuStreamIsCapturing##suffix);                \
+        bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
         WITH_RETRY(result, gp_cuda.cuMemAllocAsync##suffix(dptr, bytesize, hStream));              \
         if (result == CUDA_SUCCESS)                                                                \
             add_async(*dptr, bytesize, captured);                                                  \
@@ -85,7 +83,7 @@ static bool is_capturing(CUstream stream, PFN_cuStreamIsCapturing_v10000 ask)
                                                        CUmemoryPool pool, CUstream hStream)        \
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(cuMemAllocFromPoolAsync##suffix, dptr, bytesize, pool, hStream);    \
-        bool captured = is_capturing(hStream, gp_cuda.cuStreamIsCapturing##suffix);                \
+        bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
         WITH_RETRY(result, gp_cuda.cuMemAllocFromPoolAsync##suffix(dptr, bytesize, pool, hStream)) \
         if (result == CUDA_SUCCESS)                                                                \
             add_async(*dptr, bytesize, captured);                                                  \

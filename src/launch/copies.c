@@ -129,15 +129,6 @@ static int take_pair(struct gp_copy_pool *pool)
 
 /* ---- around a copy --------------------------------------------------------------------------- */
 
-static bool is_captured(CUstream stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    /* Of the legacy stream the driver answers an error while another one is captured. */
-    return gp_cuda.cuStreamIsCapturing &&
-           (gp_cuda.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-            status != CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
 static void find_events(struct gp_copy *copy)
 {
     CUcontext context = NULL;
@@ -159,7 +150,7 @@ static void find_events(struct gp_copy *copy)
 bool gp_copy_begins(struct gp_copy *copy, enum gp_copy_kind kind, size_t bytes, CUstream stream)
 {
     *copy = (struct gp_copy){.kind = kind, .bytes = bytes, .stream = stream};
-    if (is_captured(stream))
+    if (gp_stream_is_capturing(stream, false, true))
         return false;
     find_events(copy);
     /* Where the stream is of another context the driver says so, and the copy is counted only. */

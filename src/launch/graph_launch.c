@@ -39,14 +39,6 @@ static bool is_broken_at(const struct target *p)
     return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
 }
 
-static bool is_captured_at(const struct target *p)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = p->per_thread ? gp_cuda.cuStreamIsCapturing_ptsz(p->stream, &status)
-                                    : gp_cuda.cuStreamIsCapturing(p->stream, &status);
-    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /* ---- as it is -------------------------------------------------------------------------------- */
 
 struct whole_launch {
@@ -64,7 +56,7 @@ static CUresult run_whole(const struct gp_launch *call)
     const struct target target = {call->stream, call->per_thread_stream};
     CUevent ended = gp_graph_ended(w->exec, false);
     CUresult result = CUDA_SUCCESS;
-    if (ended && !is_captured_at(&target))
+    if (ended && !gp_stream_is_capturing(target.stream, target.per_thread, true))
         result = wait_at(&target, ended);
     if (result == CUDA_SUCCESS)
         result = w->real(w->exec, call->stream);

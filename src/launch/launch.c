@@ -229,14 +229,6 @@ CUcontext gp_launch_leave_primary(CUdevice device)
 
 /* ---- which launches -------------------------------------------------------------------------- */
 
-static bool is_capturing(CUstream stream, bool per_thread_stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    PFN_cuStreamIsCapturing_v10000 ask =
-        per_thread_stream ? gp_cuda.cuStreamIsCapturing_ptsz : gp_cuda.cuStreamIsCapturing;
-    return ask && ask(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
  * graph is none: it is not counted. While anything is captured nothing is measured. */
 static bool is_to_be_measured(const struct gp_launch *call, enum gp_interest interest,
@@ -245,10 +237,10 @@ static bool is_to_be_measured(const struct gp_launch *call, enum gp_interest int
     if (interest == GP_NOT_SELECTED)
         return false;
     bool captures = gp_captures() > 0;
-    if (captures && is_capturing(call->stream, call->per_thread_stream))
+    if (captures && gp_stream_is_capturing(call->stream, call->per_thread_stream, false))
         return false;
     return gp_selection_takes(call) && gp_sampling_takes(call, turn) && interest == GP_WANTED &&
-           !captures && !is_capturing(call->stream, call->per_thread_stream);
+           !captures && !gp_stream_is_capturing(call->stream, call->per_thread_stream, false);
 }
 
 /* A stream other than the default ones knows its context; a launch goes there, current or not. */
@@ -479,7 +471,8 @@ CUresult gp_launch(const struct gp_launch *call)
 
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
 {
-    if (!gp_session_measures() || gp_captures() > 0 || is_capturing(stream, per_thread_stream))
+    if (!gp_session_measures() || gp_captures() > 0 ||
+        gp_stream_is_capturing(stream, per_thread_stream, false))
         return false;
     gp_own_work_begins();
     if (close_gate()) {
