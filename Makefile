@@ -35,7 +35,7 @@ san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined -fno-o
 cov_flags = $(if $(COVERAGE),--coverage -fprofile-update=atomic -O0)
 CFLAGS ?= -O2 -g
 all_cflags = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(cov_flags) -fPIC -fvisibility=hidden $(warnings) -D_GNU_SOURCE \
-	-iquote src -iquote include -isystem $(O)/compat $(pkg_cflags) $(cuda_includes) $(san_flags) $(own_cflags)
+	-iquote src -iquote include -I $(O)/compat $(pkg_cflags) $(cuda_includes) $(san_flags) $(own_cflags)
 # inih, jansson and the others are linked statically: a guest brings its own dishes. An archive lies in
 # LIBRARY_PATH, where pkg-config says, or where the compiler searches; if nowhere the shared library has to do.
 pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
@@ -248,7 +248,7 @@ $(O)/unit/test_code_lines: $(O)/tests/lines.cubin
 
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
-	-iquote tests/sim -iquote src -isystem $(O)/compat $(cuda_includes)
+	-iquote tests/sim -iquote src -I $(O)/compat $(cuda_includes)
 sim_objects = $(patsubst tests/sim/%.c,$(O)/obj/sim/%.o,$(wildcard $(1)))
 sim_driver_obj = $(call sim_objects,tests/sim/driver/*.c tests/sim/model/*.c)
 sim_cupti_obj = $(call sim_objects,tests/sim/cupti/*.c)

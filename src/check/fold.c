@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What makes launches of one kernel alike. No padding: it is compared bytewise. The kernel's name
- * follows. */
-struct shape {
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
-};
-
 /* The run at hand of one subject. */
 struct group {
     UT_hash_handle hh;
@@ -62,10 +55,10 @@ struct gp_fold *gp_fold_new(const struct gp_metrics *m, struct gp_side *side)
 
 /* ---- groups ---- */
 
-static bool make_key(struct gp_fold *f, const struct shape *shape, const char *kernel,
+static bool make_key(struct gp_fold *f, const struct gp_configuration *c, const char *kernel,
                      size_t *length)
 {
-    *length = sizeof(*shape) + strlen(kernel);
+    *length = sizeof(*c) + strlen(kernel);
     if (*length > f->key_capacity) {
         char *key = realloc(f->key, *length * 2);
         if (!key)
@@ -73,30 +66,27 @@ static bool make_key(struct gp_fold *f, const struct shape *shape, const char *k
         f->key = key;
         f->key_capacity = *length * 2;
     }
-    memcpy(f->key, shape, sizeof(*shape));
-    memcpy(f->key + sizeof(*shape), kernel, *length - sizeof(*shape));
+    memcpy(f->key, c, sizeof(*c));
+    memcpy(f->key + sizeof(*c), kernel, *length - sizeof(*c));
     return true;
 }
 
-static bool new_subject(struct gp_fold *f, const struct shape *shape, const char *kernel)
+static bool new_subject(struct gp_fold *f, const struct gp_configuration *c, const char *kernel)
 {
     char *name = gp_demangle(kernel, GP_NAME_FULL);
     struct gp_subject *s = name ? gp_side_add(f->side, name) : NULL;
     free(name);
     if (!s)
         return false;
-    memcpy(s->grid, shape->grid, sizeof(s->grid));
-    memcpy(s->block, shape->block, sizeof(s->block));
-    memcpy(s->cluster, shape->cluster, sizeof(s->cluster));
-    s->shared_dynamic = shape->shared_dynamic;
+    s->configuration = *c;
     return true;
 }
 
-static struct group *new_group(struct gp_fold *f, const struct shape *shape, const char *kernel,
-                               size_t length)
+static struct group *new_group(struct gp_fold *f, const struct gp_configuration *c,
+                               const char *kernel, size_t length)
 {
     struct group *g = calloc(1, sizeof(*g) + length);
-    if (!g || !new_subject(f, shape, kernel)) {
+    if (!g || !new_subject(f, c, kernel)) {
         free(g);
         return NULL;
     }
@@ -111,11 +101,12 @@ static struct group *new_group(struct gp_fold *f, const struct shape *shape, con
     return NULL;
 }
 
-static struct group *group_of(struct gp_fold *f, const struct shape *shape, const char *kernel)
+static struct group *group_of(struct gp_fold *f, const struct gp_configuration *c,
+                              const char *kernel)
 {
     size_t length;
     struct group *g = NULL;
-    if (!make_key(f, shape, kernel, &length)) {
+    if (!make_key(f, c, kernel, &length)) {
         f->failed = true;
         return NULL;
     }
@@ -126,7 +117,7 @@ static struct group *group_of(struct gp_fold *f, const struct shape *shape, cons
         f->left_out++;
         return NULL;
     }
-    g = new_group(f, shape, kernel, length);
+    g = new_group(f, c, kernel, length);
     f->failed |= !g;
     return g;
 }
@@ -185,11 +176,7 @@ static void note_facts(struct gp_subject *s, const struct gp_record *launch)
 
 void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
 {
-    struct shape shape = {.shared_dynamic = launch->shared_dynamic};
-    memcpy(shape.grid, launch->grid, sizeof(shape.grid));
-    memcpy(shape.block, launch->block, sizeof(shape.block));
-    memcpy(shape.cluster, launch->cluster, sizeof(shape.cluster));
-    struct group *g = group_of(f, &shape, launch->kernel);
+    struct group *g = group_of(f, &launch->configuration, launch->kernel);
     if (!g)
         return;
     if (g->recorded++ == 0)
@@ -210,11 +197,7 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
 
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count)
 {
-    struct shape shape = {.shared_dynamic = count->shared_dynamic};
-    memcpy(shape.grid, count->grid, sizeof(shape.grid));
-    memcpy(shape.block, count->block, sizeof(shape.block));
-    memcpy(shape.cluster, count->cluster, sizeof(shape.cluster));
-    struct group *g = group_of(f, &shape, count->kernel);
+    struct group *g = group_of(f, &count->configuration, count->kernel);
     if (g)
         g->counted += count->launches;
 }
@@ -242,8 +225,8 @@ void gp_fold_source(struct gp_fold *f, const char *kernel, const char *file, int
     size_t length = strlen(kernel);
     for (struct group *g = f->groups; g; g = g->hh.next) {
         struct gp_subject *s = &f->side->subjects[g->subject];
-        if (s->source || g->key_length != sizeof(struct shape) + length ||
-            memcmp(g->key + sizeof(struct shape), kernel, length) != 0)
+        if (s->source || g->key_length != sizeof(struct gp_configuration) + length ||
+            memcmp(g->key + sizeof(struct gp_configuration), kernel, length) != 0)
             continue;
         s->source = strdup(file);
         s->source_line = line;

@@ -22,8 +22,7 @@ struct gp_series {
 /* One kernel in one configuration. */
 struct gp_subject {
     char *name; /* demangled, with parameters */
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
+    GP_CONFIGURATION;
     /* what the compiler and the driver made of it */
     unsigned shared_static, registers, local_bytes;
     uint64_t launches; /* in all runs, measured or not */

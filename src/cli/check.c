@@ -131,30 +131,33 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
     return status;
 }
 
+/* False, having said why, where what was asked for makes no sense. */
+static bool can_check(const struct asked *asked, int profiles)
+{
+    if (!asked->values[THRESHOLDS] && !asked->values[BASELINE])
+        gp_say("there is nothing to check against: say --thresholds FILE, --baseline FILE or both "
+               "(see 'gpuprof help check')");
+    else if (asked->values[TOLERANCE] && !asked->values[BASELINE])
+        gp_say("--tolerance is for a comparison: say --baseline FILE as well");
+    else if (profiles == 0)
+        gp_say("there is no profile to check (see 'gpuprof help check')");
+    else
+        return true;
+    return false;
+}
+
 static int run_check(const struct cli_command *self, int argc, char **argv)
 {
     struct asked asked = {0};
     int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
-    if (count < 0)
-        return status;
-    if (!asked.values[THRESHOLDS] && !asked.values[BASELINE]) {
-        gp_say("there is nothing to check against: say --thresholds FILE, --baseline FILE or both "
-               "(see 'gpuprof help check')");
-        return CLI_USAGE;
-    }
-    if (asked.values[TOLERANCE] && !asked.values[BASELINE]) {
-        gp_say("--tolerance is for a comparison: say --baseline FILE as well");
-        return CLI_USAGE;
-    }
-    if (count == 0) {
-        gp_say("there is no profile to check (see 'gpuprof help check')");
-        return CLI_USAGE;
-    }
-    struct gp_metrics *m = cli_open_metrics();
-    if (!m)
-        return CLI_USAGE;
-    status = check(&asked, m, argv + 1, count);
+    bool can = count >= 0 && can_check(&asked, count);
+    if (count >= 0)
+        status = CLI_USAGE;
+    struct gp_metrics *m = can ? cli_open_metrics() : NULL;
+    if (m)
+        status = check(&asked, m, argv + 1, count);
     gp_metrics_close(m);
+    cli_free_outputs(&asked.outputs);
     return status;
 }
 

@@ -24,7 +24,9 @@ bool cli_check_usable(const char *thresholds, const char *formats)
 {
     struct cli_outputs outputs = {0};
     struct gp_text problems = {0};
-    if (formats && !cli_add_output(&outputs, formats))
+    bool known = !formats || cli_add_output(&outputs, formats);
+    cli_free_outputs(&outputs);
+    if (!known)
         return false;
     struct gp_metrics *m = cli_open_metrics();
     struct gp_thresholds *t = m ? gp_thresholds_read(thresholds, m, &problems) : NULL;
@@ -121,8 +123,10 @@ static void judge_files(const struct checked_run *run, char *const *paths, int c
 static bool say_verdict(const struct checked_run *run, struct gp_verdict *verdict)
 {
     struct cli_outputs outputs = {.to_standard_error = true};
-    return (!run->formats || cli_add_output(&outputs, run->formats)) &&
-           cli_write_verdict(&outputs, verdict, "gpuprof check", "");
+    bool written = (!run->formats || cli_add_output(&outputs, run->formats)) &&
+                   cli_write_verdict(&outputs, verdict, "gpuprof check", "");
+    cli_free_outputs(&outputs);
+    return written;
 }
 
 /* `started`: the program surely was. */

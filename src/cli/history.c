@@ -253,12 +253,8 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
     return status;
 }
 
-static int run_history(const struct cli_command *self, int argc, char **argv)
+static int do_verb(struct asked *asked, int count, char **argv)
 {
-    struct asked asked = {.last = 10};
-    int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
-    if (count < 0)
-        return status;
     const char *verb = count > 0 ? argv[1] : "";
     bool adds = strcmp(verb, "add") == 0, shows = strcmp(verb, "show") == 0;
     if (!adds && !shows && strcmp(verb, "check") != 0) {
@@ -268,10 +264,20 @@ static int run_history(const struct cli_command *self, int argc, char **argv)
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    status = adds    ? add(&asked, m, argv + 2, count - 1)
-             : shows ? show(&asked, m)
-                     : check(&asked, m, argv + 2, count - 1);
+    int status = adds    ? add(asked, m, argv + 2, count - 1)
+                 : shows ? show(asked, m)
+                         : check(asked, m, argv + 2, count - 1);
     gp_metrics_close(m);
+    return status;
+}
+
+static int run_history(const struct cli_command *self, int argc, char **argv)
+{
+    struct asked asked = {.last = 10};
+    int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
+    if (count >= 0)
+        status = do_verb(&asked, count, argv);
+    cli_free_outputs(&asked.outputs);
     return status;
 }
 

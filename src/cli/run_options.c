@@ -180,9 +180,9 @@ static bool check_target(const char *which)
 
 static bool check_replay(const char *mode)
 {
-    if (is_one_of(mode, "on", "off"))
+    if (is_one_of(mode, "on", "off") || strcmp(mode, "now") == 0)
         return true;
-    gp_say("--replay: '%s' is neither on nor off", mode);
+    gp_say("--replay: '%s' is none of on, off and now", mode);
     return false;
 }
 

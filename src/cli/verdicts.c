@@ -62,7 +62,6 @@ static bool add_one(struct cli_outputs *outputs, const char *text, size_t length
         return false;
     }
     if (of_name < length) {
-        /* For as long as the process lives. */
         file = strndup(text + of_name + 1, length - of_name - 1);
         if (!file || cli_check_file("--format", file) != 0 || is_taken(outputs, file)) {
             free(file);
@@ -83,6 +82,13 @@ bool cli_add_output(struct cli_outputs *outputs, const char *text)
             return true;
         text += length + 1;
     }
+}
+
+void cli_free_outputs(struct cli_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        free(outputs->list[i].file);
+    outputs->count = 0;
 }
 
 static int write_file(const char *path, const struct gp_text *text)

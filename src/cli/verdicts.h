@@ -6,7 +6,7 @@
 
 struct cli_output {
     const struct gp_format *format;
-    const char *file; /* NULL: standard output, or error */
+    char *file; /* NULL: standard output, or error */
 };
 
 #define CLI_MOST_OUTPUTS 16
@@ -20,6 +20,8 @@ struct cli_outputs {
 /* "NAME" or "NAME=FILE", several with commas between them. False, having said why, where that makes
  * no sense or the file cannot be written. */
 bool cli_add_output(struct cli_outputs *outputs, const char *text);
+
+void cli_free_outputs(struct cli_outputs *outputs);
 
 /* Writes the verdict in each format; where none was asked for, as text. False,
  * having said why, where one could not be written. */

@@ -1,11 +1,11 @@
 #include "counters/code_counts.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/sha256.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MOST_KERNELS 2048
 #define MOST_FUNCTIONS 64               /* of one kernel: those it calls */
@@ -55,13 +55,6 @@ enum gp_count_kind gp_count_kind_of(const char *base_metric)
     return (enum gp_count_kind)i;
 }
 
-static double now_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static struct kernel *find_kernel(const char *name)
 {
     struct kernel *k = NULL;
@@ -89,14 +82,14 @@ static void find_cubin(struct kernel *k, const struct gp_run *run)
     k->searched = true;
     if (!run->find_cubin || all.seconds > MOST_SECONDS)
         return;
-    double begun = now_seconds();
+    double begun = gp_clock_seconds();
     k->cubin = run->find_cubin(run->find_code_data, room < LARGEST_CUBIN ? room : LARGEST_CUBIN,
                                &k->cubin_size);
     if (k->cubin) {
         all.bytes += k->cubin_size;
         gp_sha256_text(k->cubin, k->cubin_size, k->hash);
     }
-    all.seconds += now_seconds() - begun;
+    all.seconds += gp_clock_seconds() - begun;
 }
 
 bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)

@@ -12,6 +12,7 @@
  * Where the hardware's counters cannot be had, the SASS metrics give what they can. */
 #include "counters/collector.h"
 
+#include "base/clock.h"
 #include "counters/counter_list.h"
 #include "counters/instrumenting_cost.h"
 #include "counters/plan.h"
@@ -21,7 +22,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Launches whose counters wait to be read. Each costs the first start of a session some 0.6 ms, and
  * each pass of instrumented code 0.1 ms; with few of them the session is stopped and started often,
@@ -79,13 +79,6 @@ struct gp_collection {
     double *row;         /* scratch: used + our own + all check counters */
     const char **absent; /* the same */
 };
-
-static double now_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void gp_collector_describe(struct gp_device *device)
 {
@@ -158,7 +151,7 @@ static void lose_session(struct gp_collection *c, const char *why)
             c->slots[t].hardware_lost = why;
     c->no_session = why;
     c->retry_after = c->retry_after ? fmin(2 * c->retry_after, LAST_RETRY) : FIRST_RETRY;
-    c->retry_at = now_seconds() + c->retry_after;
+    c->retry_at = gp_clock_seconds() + c->retry_after;
 }
 
 static bool open_session(struct gp_collection *c, const char **why)
@@ -414,7 +407,7 @@ static bool has_session(struct gp_collection *c)
     if (!c->no_session)
         return c->session != NULL;
     const char *why;
-    if (now_seconds() < c->retry_at)
+    if (gp_clock_seconds() < c->retry_at)
         return false;
     /* Enabling afresh, as an object that has failed once does not recover. */
     for (unsigned t = 0; t < c->slots_given; t++)
@@ -441,7 +434,7 @@ static bool wants_hardware(const struct gp_collection *c)
 static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const struct gp_run *run,
                  const char **why)
 {
-    double before = 1e3 * now_seconds();
+    double before = 1e3 * gp_clock_seconds();
     /* A start alone, after all was read, is no turn; nor is a step among the hardware's passes. */
     unsigned instrumented = gp_range_session_hardware_passes(c->session);
     bool back = pass < instrumented && gp_range_session_stands_in(c->session, instrumented);
@@ -451,7 +444,7 @@ static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const st
         return false;
     c->slots[slot].in_session = true;
     bool stands = gp_range_session_advance(c->session, pass, why);
-    double took = 1e3 * now_seconds() - before;
+    double took = 1e3 * gp_clock_seconds() - before;
     /* Not earlier: a start leaves memory of CUPTI's dirty in the L2. */
     if (stands && pass < instrumented)
         run->empty_caches(run->empty_caches_data);
@@ -683,14 +676,14 @@ static bool begin_instrumented(struct gp_collection *c, unsigned slot, const str
         if (!t->by_sass)
             note_no_matrices(c, slot, run);
         bool begun = push(c, slot, gp_range_session_hardware_passes(c->session), run, why);
-        t->started_ms = 1e3 * now_seconds();
+        t->started_ms = 1e3 * gp_clock_seconds();
         return begun;
     }
     if (!c->sass || c->tells != !c->no_session) {
         *why = c->no_session ? c->no_session : "counters are being set up anew";
         return false;
     }
-    t->started_ms = 1e3 * now_seconds();
+    t->started_ms = 1e3 * gp_clock_seconds();
     return gp_sass_session_begin(c->sass, c->context, why);
 }
 
@@ -818,7 +811,7 @@ static bool end_instrumented(struct gp_collection *c, unsigned slot, const struc
         gp_plan_measured(&t->plan);
     else
         t->by_sass = true;
-    gp_learn_pass(&c->cost, by_range, run, 1e3 * now_seconds() - t->started_ms);
+    gp_learn_pass(&c->cost, by_range, run, 1e3 * gp_clock_seconds() - t->started_ms);
     return true;
 }
 

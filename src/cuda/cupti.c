@@ -39,14 +39,16 @@ static void *open_loaded(void)
     return handle;
 }
 
-static void *open_below(const char *toolkit)
+/* NVIDIA's wheels have no libcupti.so, only the versioned name. */
+static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
+
+static void *open_in(const char *toolkit, const char *folder)
 {
-    static const char *const folders[] = {"extras/CUPTI/lib64", "lib64", "lib"};
     void *handle = NULL;
-    for (size_t i = 0; toolkit && *toolkit && !handle && i < sizeof(folders) / sizeof(folders[0]);
-         i++) {
+    for (size_t i = NAMES; i-- > 0 && !handle;) {
         struct gp_text path = {0};
-        gp_text_addf(&path, "%s/%s/libcupti.so", toolkit, folders[i]);
+        gp_text_addf(&path, "%s/%s/%s", toolkit, folder, names[i]);
         if (!path.failed)
             handle = dlopen(path.data, RTLD_LAZY | RTLD_LOCAL);
         gp_text_free(&path);
@@ -54,11 +56,20 @@ static void *open_below(const char *toolkit)
     return handle;
 }
 
+static void *open_below(const char *toolkit)
+{
+    static const char *const folders[] = {"extras/CUPTI/lib64", "lib64", "lib"};
+    void *handle = NULL;
+    for (size_t i = 0; toolkit && *toolkit && !handle && i < sizeof(folders) / sizeof(folders[0]);
+         i++)
+        handle = open_in(toolkit, folders[i]);
+    return handle;
+}
+
 static void *open_named(void)
 {
-    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
     void *handle = NULL;
-    for (size_t i = 0; !handle && i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; !handle && i < NAMES; i++)
         handle = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
     return handle;
 }
@@ -85,20 +96,27 @@ static void *open_library(void)
     return handle;
 }
 
+/* The runtime of the address sanitizer ends a process that binds so. */
+#ifdef __SANITIZE_ADDRESS__
+#define DEEPBIND 0
+#else
+#define DEEPBIND RTLD_DEEPBIND
+#endif
+
 /* libcupti opens these by name, and finds them only in a folder that the loader searches: those
  * beside it, of its own version, are loaded first. Missing ones are its own to report. */
 static void open_parts(void *handle)
 {
-    static const char *const names[] = {"libnvperf_host.so", "libnvperf_target.so"};
+    static const char *const parts[] = {"libnvperf_host.so", "libnvperf_target.so"};
     struct link_map *map = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !strchr(map->l_name, '/'))
         return;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         struct gp_text path = {0};
         gp_text_addf(&path, "%.*s/%s", (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name,
-                     names[i]);
+                     parts[i]);
         if (!path.failed)
-            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | DEEPBIND);
         gp_text_free(&path);
     }
 }

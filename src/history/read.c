@@ -117,10 +117,7 @@ static bool take_launched(const struct reading *r, sqlite3_stmt *s)
         last = gp_side_add(side, key.name);
         if (!last)
             return out_of_memory(r);
-        memcpy(last->grid, key.grid, sizeof(key.grid));
-        memcpy(last->block, key.block, sizeof(key.block));
-        memcpy(last->cluster, key.cluster, sizeof(key.cluster));
-        last->shared_dynamic = key.shared_dynamic;
+        last->configuration = key.configuration;
     }
     last->launches += (uint64_t)sqlite3_column_int64(s, 5);
     last->registers = (unsigned)sqlite3_column_int64(s, 6);

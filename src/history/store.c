@@ -1,5 +1,6 @@
 #include "history/store.h"
 
+#include "base/clock.h"
 #include "history/internal.h"
 
 #include <errno.h>
@@ -180,21 +181,14 @@ static bool is_locked(const struct gp_history *h)
     return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_PROTOCOL;
 }
 
-static long long now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* SQLite waits for locks, but not for one that two processes would wait for for ever: of several
  * that begin a file at the same time it sends all but one back at once. These begin again. */
 static bool open_in_time(struct gp_history *h, bool create, char *why, size_t why_size)
 {
-    const long long end = now_ms() + WAIT_MS;
+    const double end = gp_clock_seconds() + 1e-3 * WAIT_MS;
     const struct timespec nap = {.tv_nsec = 5000000};
     while (!open_once(h, create, why, why_size)) {
-        if (!is_locked(h) || now_ms() >= end)
+        if (!is_locked(h) || gp_clock_seconds() >= end)
             return false;
         sqlite3_close(h->db);
         h->db = NULL;

@@ -5,11 +5,11 @@
 #include "launch/launch.h"
 
 struct kernel_launch {
-    struct gp_call call;
+    struct gp_launch call;
     PFN_cuLaunchKernel_v4000 real;
 };
 
-static CUresult run_kernel(const struct gp_call *call)
+static CUresult run_kernel(const struct gp_launch *call)
 {
     const struct kernel_launch *k = (const struct kernel_launch *)call;
     return k->real(call->function, call->grid[0], call->grid[1], call->grid[2], call->block[0],
@@ -44,11 +44,11 @@ LAUNCH_KERNEL(, false)
 LAUNCH_KERNEL(_ptsz, true)
 
 struct cooperative_launch {
-    struct gp_call call;
+    struct gp_launch call;
     PFN_cuLaunchCooperativeKernel_v9000 real;
 };
 
-static CUresult run_cooperative(const struct gp_call *call)
+static CUresult run_cooperative(const struct gp_launch *call)
 {
     const struct cooperative_launch *k = (const struct cooperative_launch *)call;
     return k->real(call->function, call->grid[0], call->grid[1], call->grid[2], call->block[0],
@@ -83,18 +83,18 @@ LAUNCH_COOPERATIVE(, false)
 LAUNCH_COOPERATIVE(_ptsz, true)
 
 struct extended_launch {
-    struct gp_call call;
+    struct gp_launch call;
     PFN_cuLaunchKernelEx_v11060 real;
     const CUlaunchConfig *config;
 };
 
-static CUresult run_extended(const struct gp_call *call)
+static CUresult run_extended(const struct gp_launch *call)
 {
     const struct extended_launch *k = (const struct extended_launch *)call;
     return k->real(k->config, call->function, call->parameters, call->extra);
 }
 
-static void note_attributes(struct gp_call *call, const CUlaunchConfig *config)
+static void note_attributes(struct gp_launch *call, const CUlaunchConfig *config)
 {
     call->attributes = config->attrs;
     call->attribute_count = config->attrs ? config->numAttrs : 0;

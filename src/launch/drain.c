@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "launch/captures.h"
-#include "launch/kept_call.h"
+#include "launch/kept_launch.h"
 #include "launch/session.h"
 #include "memory/buffers.h"
 
@@ -15,7 +15,7 @@
 
 struct gp_held {
     struct gp_measurement measurement;
-    struct gp_call *call;
+    struct gp_launch *call;
     void *parameters;
     struct gp_held_copy *copy;
     struct gp_pending *record;
@@ -49,7 +49,7 @@ bool gp_hold(struct gp_measurement *m, struct gp_pending *record)
     struct gp_held *h = calloc(1, sizeof(*h));
     if (!h)
         return false;
-    h->call = gp_call_keep(m->call, m->run.parameters, m->run.parameters_size);
+    h->call = gp_launch_keep(m->call, m->run.parameters, m->run.parameters_size);
     h->parameters = malloc(m->run.parameters_size + 1);
     if (h->parameters)
         memcpy(h->parameters, m->run.parameters, m->run.parameters_size);

@@ -2,6 +2,7 @@
 
 #include "base/added_time.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/futex.h"
 #include "launch/threads.h"
 
@@ -213,16 +214,6 @@ void gp_gate_unshare(void)
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
-static struct timespec from_now(double seconds)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    long ns = t.tv_nsec + (long)(1e9 * (seconds - (double)(time_t)seconds));
-    t.tv_sec += (time_t)seconds + ns / 1000000000;
-    t.tv_nsec = ns % 1000000000;
-    return t;
-}
-
 static bool is_anyone_inside(void)
 {
     const struct gp_thread *t = gp_threads();
@@ -278,7 +269,7 @@ bool gp_gate_shut(double seconds)
 {
     if (is_inside())
         return false;
-    const struct timespec until = from_now(seconds);
+    const struct timespec until = gp_clock_after(seconds);
     atomic_store(&closing, true);
     bool closed = (!has_membarrier || have_all_pass_a_barrier()) && wait_for_leaving(&until);
     if (!closed)

@@ -3,6 +3,7 @@
 #ifndef GPUPROF_LAUNCH_GRAPH_CLONE_H
 #define GPUPROF_LAUNCH_GRAPH_CLONE_H
 
+#include "base/configuration.h"
 #include "cuda/driver.h"
 #include "launch/graph_order.h"
 
@@ -40,8 +41,7 @@ struct gp_graph_node {
     bool disabled;
     /* Of a kernel: */
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
+    GP_CONFIGURATION;
     bool taken;    /* the launch that is being made of it is to be measured */
     uint64_t turn; /* which one of those of its kernel it is then */
 };

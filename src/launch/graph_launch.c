@@ -50,7 +50,7 @@ static bool is_captured_at(const struct target *p)
 /* ---- as it is -------------------------------------------------------------------------------- */
 
 struct whole_launch {
-    struct gp_call call;
+    struct gp_launch call;
     CUgraphExec exec;
     PFN_cuGraphLaunch_v10000 real;
     bool unending; /* it is known not to end by itself */
@@ -58,7 +58,7 @@ struct whole_launch {
 };
 
 /* The driver does not let a graph run beside itself. A launch by nodes it knows nothing of. */
-static CUresult run_whole(const struct gp_call *call)
+static CUresult run_whole(const struct gp_launch *call)
 {
     const struct whole_launch *w = (const struct whole_launch *)call;
     const struct target target = {call->stream, call->per_thread_stream};
@@ -178,13 +178,13 @@ static void clean_up(struct split *s)
 /* ---- one kernel ---- */
 
 struct node_launch {
-    struct gp_call call;
+    struct gp_launch call;
     PFN_cuLaunchKernelEx_v11060 real;
     CUlaunchConfig config;
     CUlaunchAttribute attributes[8];
 };
 
-static CUresult run_node(const struct gp_call *call)
+static CUresult run_node(const struct gp_launch *call)
 {
     const struct node_launch *k = (const struct node_launch *)call;
     return k->real(&k->config, call->function, call->parameters, call->extra);
@@ -250,10 +250,7 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
         .call = {.function = n->function,
                  .stream = stream,
                  .per_thread_stream = per_thread,
-                 .grid = {n->grid[0], n->grid[1], n->grid[2]},
-                 .block = {n->block[0], n->block[1], n->block[2]},
-                 .cluster = {n->cluster[0], n->cluster[1], n->cluster[2]},
-                 .shared_dynamic = n->shared_dynamic,
+                 .configuration = n->configuration,
                  .parameters = p.kernelParams,
                  .extra = p.extra,
                  .run = run_node},

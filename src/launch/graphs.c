@@ -283,10 +283,7 @@ void gp_graphs_forget_context(CUcontext context)
 /* Counts the launch of a kernel that is about to be made. */
 static bool takes(struct gp_graph_node *n)
 {
-    struct gp_call call = {.function = n->function, .shared_dynamic = n->shared_dynamic};
-    memcpy(call.grid, n->grid, sizeof(call.grid));
-    memcpy(call.block, n->block, sizeof(call.block));
-    memcpy(call.cluster, n->cluster, sizeof(call.cluster));
+    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
     return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
 }
 

@@ -340,7 +340,7 @@ const void *gp_kernel_module(const struct gp_kernel *kernel)
     return kernel->module;
 }
 
-bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, void *bytes,
+bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call, void *bytes,
                           size_t *size)
 {
     gp_parameter_layout_ask(&kernel->layout, kernel->handle, kernel->function);

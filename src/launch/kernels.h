@@ -67,7 +67,7 @@ bool gp_kernel_may_launch_graphs(CUfunction function);
 const void *gp_kernel_module(const struct gp_kernel *kernel);
 
 /* Writes the parameters of a launch of it, see launch/parameters.h. */
-bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_call *call, void *bytes,
+bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call, void *bytes,
                           size_t *size);
 
 /* How far what it is seen to reach can be relied upon. */

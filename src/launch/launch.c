@@ -42,7 +42,7 @@
 #define LEAST_PART (1.0 / 32)
 
 /* The launch is the program's: a full stream holds it up. */
-static CUresult run_programs(const struct gp_call *call)
+static CUresult run_programs(const struct gp_launch *call)
 {
     gp_added_pauses();
     CUresult result = call->run(call);
@@ -51,7 +51,7 @@ static CUresult run_programs(const struct gp_call *call)
 }
 
 /* What we hold the program can have. The gate is closed. */
-static CUresult run_or_make_room(const struct gp_call *call)
+static CUresult run_or_make_room(const struct gp_launch *call)
 {
     CUresult result = run_programs(call);
     if (result != CUDA_ERROR_OUT_OF_MEMORY)
@@ -60,7 +60,7 @@ static CUresult run_or_make_room(const struct gp_call *call)
     return gp_snapshot_release_memory(gp_captures() > 0) ? run_programs(call) : result;
 }
 
-static CUresult run_beside_replays(const struct gp_call *call)
+static CUresult run_beside_replays(const struct gp_launch *call)
 {
     gp_gate_share();
     CUresult result = run_programs(call);
@@ -68,7 +68,7 @@ static CUresult run_beside_replays(const struct gp_call *call)
     return result;
 }
 
-CUresult gp_launch_plainly(const struct gp_call *call)
+CUresult gp_launch_plainly(const struct gp_launch *call)
 {
     CUresult result = run_beside_replays(call);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())
@@ -239,7 +239,8 @@ static bool is_capturing(CUstream stream, bool per_thread_stream)
 
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
  * graph is none: it is not counted. While anything is captured nothing is measured. */
-static bool is_to_be_measured(const struct gp_call *call, enum gp_interest interest, uint64_t *turn)
+static bool is_to_be_measured(const struct gp_launch *call, enum gp_interest interest,
+                              uint64_t *turn)
 {
     if (interest == GP_NOT_SELECTED)
         return false;
@@ -373,7 +374,8 @@ static bool is_ready(struct gp_context *c)
 
 /* Makes the launch, and measures it; false where that cannot be done now, and nothing was launched.
  * The gate is closed. True in *held_up where a wait ran out. */
-static bool launch_alone(const struct gp_call *call, uint64_t turn, bool *held_up, CUresult *result)
+static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held_up,
+                         CUresult *result)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
     struct gp_context *context = kernel ? context_of(call->stream) : NULL;
@@ -414,7 +416,7 @@ static bool close_gate(void)
 }
 
 /* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
-static CUresult pass_unending(const struct gp_call *call)
+static CUresult pass_unending(const struct gp_launch *call)
 {
     gp_gate_share();
     gp_session_count_launch();
@@ -427,7 +429,7 @@ static CUresult pass_unending(const struct gp_call *call)
 
 /* Lets a kernel through that is not measured. Where few are selected that is most launches: no more
  * is done than has to be. */
-static CUresult pass(const struct gp_call *call)
+static CUresult pass(const struct gp_launch *call)
 {
     gp_gate_pass();
     gp_session_count_launch();
@@ -436,7 +438,7 @@ static CUresult pass(const struct gp_call *call)
     return result;
 }
 
-static CUresult launch(const struct gp_call *call)
+static CUresult launch(const struct gp_launch *call)
 {
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
@@ -454,7 +456,7 @@ static CUresult launch(const struct gp_call *call)
 }
 
 struct launching {
-    const struct gp_call *call;
+    const struct gp_launch *call;
     CUresult result;
 };
 
@@ -464,7 +466,7 @@ static void launch_at_work(void *launching)
     l->result = launch(l->call);
 }
 
-CUresult gp_launch(const struct gp_call *call)
+CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
     if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
@@ -490,7 +492,7 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
     return false;
 }
 
-CUresult gp_launch_in_series(const struct gp_call *call, bool measured, uint64_t turn,
+CUresult gp_launch_in_series(const struct gp_launch *call, bool measured, uint64_t turn,
                              bool *held_up)
 {
     CUresult result;

@@ -7,37 +7,37 @@
 #ifndef GPUPROF_LAUNCH_LAUNCH_H
 #define GPUPROF_LAUNCH_LAUNCH_H
 
+#include "base/configuration.h"
 #include "cuda/driver.h"
 
 /* One launch the program makes: what it is, and how to make it (again). */
-struct gp_call {
+struct gp_launch {
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     CUstream stream;
     bool per_thread_stream; /* stream 0 is the thread's own */
     bool cooperative;       /* its blocks wait for each other */
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
+    GP_CONFIGURATION;
     void **parameters, **extra;          /* as cuLaunchKernel takes them; either may be NULL */
     const CUlaunchAttribute *attributes; /* as cuLaunchKernelEx takes them */
     unsigned attribute_count;
-    CUresult (*run)(const struct gp_call *call);
+    CUresult (*run)(const struct gp_launch *call);
 };
 
 /* Makes the launch, measured if it can be; the result is that of the program's own launch. */
-CUresult gp_launch(const struct gp_call *call);
+CUresult gp_launch(const struct gp_launch *call);
 
 /* Launches that stand for one of the program's, a graph's: between these the gate is closed, so
  * that nothing of its other threads comes between them. Begins where launches into that stream can
  * be measured now and nothing else is running; false where not. *held_up tells that the bounded
  * wait for a kernel, or for what was launched before it, has run out. */
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream);
-CUresult gp_launch_in_series(const struct gp_call *call, bool measured, uint64_t turn,
+CUresult gp_launch_in_series(const struct gp_launch *call, bool measured, uint64_t turn,
                              bool *held_up);
 void gp_launch_series_ends(void);
 
 /* Makes a call that submits work which is not measured, beside replays but never in the middle of
  * one. */
-CUresult gp_launch_plainly(const struct gp_call *call);
+CUresult gp_launch_plainly(const struct gp_launch *call);
 
 /* Something is about to happen after which launches that are held (launch/drain.h) could not be
  * replayed any more: what is still to be counted of them is counted now. With no lock held, and

@@ -1,5 +1,6 @@
 #include "launch/measure.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "launch/drain.h"
 #include "launch/graphs.h"
@@ -12,14 +13,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 /* Launches of one kernel and configuration that take turns by themselves; afterwards, launches one
  * after the other that take the same. */
@@ -146,23 +139,20 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     return gp_own_run_in_pass(m, pass < hardware ? pass : GP_INSTRUMENTED_PASS);
 }
 
-static struct gp_pending *record(const struct gp_measurement *m, uint64_t index, double started_ms)
+static struct gp_pending *record(const struct gp_measurement *m, uint64_t index, double started)
 {
     struct gp_context *c = m->context;
-    const struct gp_call *call = m->call;
+    const struct gp_launch *call = m->call;
     struct gp_record launch = {
         .index = index,
         .device = c->device.ordinal,
         .context = (uint64_t)(uintptr_t)c->handle,
         .stream = (uint64_t)(uintptr_t)call->stream,
-        .grid = {call->grid[0], call->grid[1], call->grid[2]},
-        .block = {call->block[0], call->block[1], call->block[2]},
-        .cluster = {call->cluster[0], call->cluster[1], call->cluster[2]},
-        .shared_dynamic = call->shared_dynamic,
+        .configuration = call->configuration,
         .passes = m->runs,
         .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
         .restored_bytes = m->restored_bytes,
-        .start_ms = rint(1e3 * started_ms) / 1e3, /* the clock has no more that can be relied on */
+        .start_ms = rint(1e6 * started) / 1e3, /* the clock has no more that can be relied on */
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);
@@ -173,7 +163,7 @@ static struct gp_pending *record(const struct gp_measurement *m, uint64_t index,
     double duration_ns = rint(1e6 * m->run.native_ms);
     if (m->in_turn && duration_ns == 0)
         duration_ns = GP_DURATION_ELSEWHERE;
-    launch.overhead_ms = now_ms() - started_ms;
+    launch.overhead_ms = 1e3 * (gp_clock_seconds() - started);
     return gp_pending_add(&c->pending, m->slot, &launch, not_run, duration_ns);
 }
 
@@ -205,18 +195,7 @@ static void say_without_hardware(struct gp_context *c)
                        passes.no_hardware);
 }
 
-static uint64_t shape_of(const struct gp_call *call)
-{
-    const unsigned parts[] = {
-        call->grid[0],  call->grid[1],    call->grid[2],    call->block[0],   call->block[1],
-        call->block[2], call->cluster[0], call->cluster[1], call->cluster[2], call->shared_dynamic};
-    uint64_t shape = 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        shape = (shape ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (shape >> 29);
-    return shape;
-}
-
-static uint64_t warps_of(const struct gp_call *call)
+static uint64_t warps_of(const struct gp_launch *call)
 {
     uint64_t threads = (uint64_t)call->block[0] * call->block[1] * call->block[2];
     return (uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
@@ -229,16 +208,16 @@ static void mark_tail(struct gp_context *c)
               gp_cuda.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
 }
 
-CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct gp_context *c,
+CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, struct gp_context *c,
                     uint64_t index, uint64_t turn)
 {
-    double started_ms = now_ms();
+    double started = gp_clock_seconds();
     struct gp_measurement m = {
         .call = call,
         .kernel = kernel,
         .context = c,
         .run = {.kernel = gp_kernel_name(kernel),
-                .shape = shape_of(call),
+                .shape = gp_configuration_hash(&call->configuration, 0),
                 .warps = warps_of(call),
                 /* Who waits for others goes round his loop as often as they need. */
                 .always = call->cooperative || gp_session_verifies_always(),
@@ -265,7 +244,7 @@ CUresult gp_measure(const struct gp_call *call, struct gp_kernel *kernel, struct
     say_without_hardware(c);
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     if (measured)
-        hold(&m, record(&m, index, started_ms));
+        hold(&m, record(&m, index, started));
     if (c->snapshot)
         gp_snapshot_done(c->snapshot);
     /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */

@@ -9,7 +9,7 @@
 #include "launch/launch.h"
 
 struct gp_measurement {
-    const struct gp_call *call;
+    const struct gp_launch *call;
     struct gp_kernel *kernel;
     struct gp_context *context;
     unsigned slot;
@@ -44,7 +44,7 @@ void gp_read_clock(struct gp_measurement *m);
 void gp_leave_to_program(const struct gp_measurement *m, double seconds);
 
 /* Records an event behind the launch, in its stream. */
-CUresult gp_record_event(const struct gp_call *call, CUevent event);
+CUresult gp_record_event(const struct gp_launch *call, CUevent event);
 /* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
  * not ended by then. */
 CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited);

@@ -31,7 +31,7 @@ void gp_abandon(struct gp_measurement *m, double seconds)
     m->broken_off = gp_kernel_refused(m->kernel);
 }
 
-CUresult gp_record_event(const struct gp_call *call, CUevent event)
+CUresult gp_record_event(const struct gp_launch *call, CUevent event)
 {
     return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
                                    : gp_cuda.cuEventRecord(event, call->stream);
@@ -59,7 +59,7 @@ static unsigned first_start(const struct gp_context *c)
 bool gp_start_clock(struct gp_measurement *m)
 {
     struct gp_context *c = m->context;
-    const struct gp_call *call = m->call;
+    const struct gp_launch *call = m->call;
     const char *why;
     struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
     if (!snapshot)

@@ -91,7 +91,7 @@ static bool read_block(void **extra, void *bytes, size_t *size)
     return true;
 }
 
-bool gp_parameters_read(const struct gp_call *call, const struct gp_parameter_layout *layout,
+bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
                         void *bytes, size_t *size)
 {
     *size = 0;

@@ -27,7 +27,7 @@ void gp_parameter_layout_free(struct gp_parameter_layout *layout);
 
 /* Writes a launch's parameters to `bytes`, which has room for GP_MOST_PARAMETER_BYTES; *size
  * becomes how many they are. False where they are not known. */
-bool gp_parameters_read(const struct gp_call *call, const struct gp_parameter_layout *layout,
+bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
                         void *bytes, size_t *size);
 
 #endif

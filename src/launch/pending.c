@@ -1,10 +1,10 @@
 #include "launch/pending.h"
 
+#include "base/clock.h"
 #include "launch/session.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <utlist.h>
 
 /* How long a launch may wait: what is not read yet is lost when the process is killed. */
@@ -20,13 +20,6 @@ struct gp_pending {
     bool noted;   /* early */
     struct gp_pending *prev, *next;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
                                   const struct gp_record *launch, const char *not_run,
@@ -45,7 +38,7 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
     p->launch.kernel = kernel;
     p->not_run = p->not_run_at_first = not_run;
     p->duration_ns = duration_ns;
-    p->since = now();
+    p->since = gp_clock_seconds();
     DL_APPEND(*list, p);
     return p;
 }
@@ -65,7 +58,7 @@ void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
                        const struct gp_collection *collection)
 {
-    return collector->full(collection) || (list && now() - list->since > MOST_SECONDS);
+    return collector->full(collection) || (list && gp_clock_seconds() - list->since > MOST_SECONDS);
 }
 
 /* What we have timed ourselves is the kernel alone; what a range counted includes its edges. */

@@ -1,6 +1,7 @@
 #include "launch/progress.h"
 
 #include "base/added_time.h"
+#include "base/clock.h"
 #include "base/demangle.h"
 #include "base/log.h"
 
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define FIRST_AFTER 2.0 /* seconds */
 #define BETWEEN 0.5
@@ -22,19 +22,12 @@ static struct {
     uint64_t launches, measured;
 } progress;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void gp_progress_start(void)
 {
     const char *terminal = secure_getenv("TERM");
     progress.on_terminal =
         gp_log_is_terminal() && terminal && *terminal && strcmp(terminal, "dumb") != 0;
-    progress.next = now() + FIRST_AFTER;
+    progress.next = gp_clock_seconds() + FIRST_AFTER;
 }
 
 /* The cursor goes back to the line's begin, so that what the program writes next replaces it. */
@@ -59,7 +52,7 @@ void gp_progress_launch(const struct gp_record *launch, int is_read)
         progress.launches = launch->index + 1;
     if (is_read)
         progress.measured += launch->counter_count > 0;
-    double time = now();
+    double time = gp_clock_seconds();
     if (time < progress.next)
         return;
     progress.next = time + BETWEEN;

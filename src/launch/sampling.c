@@ -18,11 +18,8 @@
 struct key {
     CUcontext context;
     CUfunction function;
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
+    struct gp_configuration configuration;
 };
-#define KEY_WORDS (sizeof(struct key) / sizeof(uint64_t))
-_Static_assert(sizeof(struct key) == KEY_WORDS * sizeof(uint64_t), "a key is hashed by words");
 
 struct known {
     struct key key;
@@ -47,13 +44,8 @@ void gp_sampling_start(const struct gp_sample *sample)
 
 static uint64_t hash_of(const struct key *key)
 {
-    uint64_t words[KEY_WORDS], hash = 0;
-    memcpy(words, key, sizeof(words));
-    for (size_t i = 0; i < KEY_WORDS; i++) {
-        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    return hash;
+    uint64_t seed = (uint64_t)(uintptr_t)key->context * 31 + (uint64_t)(uintptr_t)key->function;
+    return gp_configuration_hash(&key->configuration, seed);
 }
 
 /* Locked. */
@@ -81,7 +73,7 @@ static void keep(struct stripe *stripe, const struct key *key, unsigned hash,
 }
 
 /* The long way: by the kernel's name and the device. */
-static struct gp_tally *ask(const struct gp_call *call)
+static struct gp_tally *ask(const struct gp_launch *call)
 {
     struct gp_text name = {0};
     CUdevice device = 0;
@@ -93,14 +85,11 @@ static struct gp_tally *ask(const struct gp_call *call)
     return tally;
 }
 
-static struct gp_tally *tally_of(const struct gp_call *call)
+static struct gp_tally *tally_of(const struct gp_launch *call)
 {
-    struct key key = {.function = call->function, .shared_dynamic = call->shared_dynamic};
+    struct key key = {.function = call->function, .configuration = call->configuration};
     if (gp_cuda.cuCtxGetCurrent(&key.context) != CUDA_SUCCESS)
         key.context = NULL;
-    memcpy(key.grid, call->grid, sizeof(key.grid));
-    memcpy(key.block, call->block, sizeof(key.block));
-    memcpy(key.cluster, call->cluster, sizeof(key.cluster));
     uint64_t hash = hash_of(&key);
     struct stripe *stripe = &stripes[hash >> 32 & (STRIPES - 1)];
 
@@ -119,7 +108,7 @@ static struct gp_tally *tally_of(const struct gp_call *call)
     return tally;
 }
 
-bool gp_sampling_takes(const struct gp_call *call, uint64_t *turn)
+bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn)
 {
     struct gp_tally *tally = tally_of(call);
     uint64_t before = atomic_fetch_add(&tally->launches, 1);

@@ -14,7 +14,7 @@ void gp_sampling_start(const struct gp_sample *sample);
 /* Counts a launch that is about to be made, in the context that is current. True when it is to be
  * measured; *turn (may be NULL) is then how many launches of the same kernel and configuration were
  * to be measured before it. */
-bool gp_sampling_takes(const struct gp_call *call, uint64_t *turn);
+bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn);
 
 /* Handles of functions or contexts are about to be given to others. What was counted stays. */
 void gp_sampling_forget(void);

@@ -111,7 +111,7 @@ static bool fits(uint64_t wanted, uint64_t number)
 }
 
 /* Locked. Every launch that comes up is counted, also where something else speaks against it. */
-static bool takes(const struct gp_call *call, const struct gp_text *name, CUcontext context,
+static bool takes(const struct gp_launch *call, const struct gp_text *name, CUcontext context,
                   CUdevice device)
 {
     const struct rules *rules = &selection.rules;
@@ -129,7 +129,7 @@ static bool takes(const struct gp_call *call, const struct gp_text *name, CUcont
     return before >= rules->launches.skip && before - rules->launches.skip < rules->launches.count;
 }
 
-bool gp_selection_takes(const struct gp_call *call)
+bool gp_selection_takes(const struct gp_launch *call)
 {
     if (!selection.active)
         return true;

@@ -13,6 +13,6 @@
 void gp_selection_read(const struct gp_kernel_filter *filter);
 
 /* Asked once for each launch that is about to be made, in the context that is current. */
-bool gp_selection_takes(const struct gp_call *call);
+bool gp_selection_takes(const struct gp_launch *call);
 
 #endif

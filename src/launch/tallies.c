@@ -8,15 +8,14 @@
 #include <string.h>
 
 /* What launches of one kernel are compared by. No padding: it is compared bytewise. */
-struct configuration {
+struct key {
     int device;
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
+    struct gp_configuration configuration;
 };
 
 struct hashed_tally {
     struct gp_tally tally; /* first: a struct gp_tally * is a struct hashed_tally * */
-    struct configuration configuration;
+    struct key key;
     UT_hash_handle hh;
 };
 
@@ -60,38 +59,35 @@ static void append(struct gp_tally *tally)
 }
 
 /* Locked. NULL when memory ran out. */
-static struct gp_tally *make(struct named_kernel *kernel, const struct configuration *c)
+static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
 {
     struct hashed_tally *t = calloc(1, sizeof(*t));
     if (!t)
         return NULL;
-    t->configuration = *c;
-    HASH_ADD(hh, kernel->tallies, configuration, sizeof(t->configuration), t);
+    t->key = *key;
+    HASH_ADD(hh, kernel->tallies, key, sizeof(t->key), t);
     if (!t->hh.tbl) {
         free(t);
         return NULL;
     }
     struct gp_count *what = &t->tally.what;
     what->kernel = kernel->name;
-    what->device = c->device;
-    what->shared_dynamic = c->shared_dynamic;
-    memcpy(what->grid, c->grid, sizeof(what->grid));
-    memcpy(what->block, c->block, sizeof(what->block));
-    memcpy(what->cluster, c->cluster, sizeof(what->cluster));
+    what->device = key->device;
+    what->configuration = key->configuration;
     append(&t->tally);
     count++;
     return &t->tally;
 }
 
 /* Locked. */
-static struct gp_tally *find(const char *name, const struct configuration *c)
+static struct gp_tally *find(const char *name, const struct key *key)
 {
     static struct gp_once once;
     struct named_kernel *kernel = NULL;
     struct hashed_tally *t = NULL;
     HASH_FIND(hh, kernels, name, strlen(name), kernel);
     if (kernel)
-        HASH_FIND(hh, kernel->tallies, c, sizeof(*c), t);
+        HASH_FIND(hh, kernel->tallies, key, sizeof(*key), t);
     if (t)
         return &t->tally;
     if (count >= GP_MAX_TALLIES) {
@@ -102,17 +98,14 @@ static struct gp_tally *find(const char *name, const struct configuration *c)
         return NULL;
     }
     kernel = find_kernel(name);
-    return kernel ? make(kernel, c) : NULL;
+    return kernel ? make(kernel, key) : NULL;
 }
 
-struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_call *call)
+struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_launch *call)
 {
-    struct configuration c = {.device = device, .shared_dynamic = call->shared_dynamic};
-    memcpy(c.grid, call->grid, sizeof(c.grid));
-    memcpy(c.block, call->block, sizeof(c.block));
-    memcpy(c.cluster, call->cluster, sizeof(c.cluster));
+    const struct key key = {.device = device, .configuration = call->configuration};
     pthread_mutex_lock(&lock);
-    struct gp_tally *tally = find(kernel, &c);
+    struct gp_tally *tally = find(kernel, &key);
     pthread_mutex_unlock(&lock);
     return tally ? tally : &rest;
 }

@@ -18,7 +18,7 @@ struct gp_tally {
 };
 
 /* The counts of launches like this one, never NULL. */
-struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_call *call);
+struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_launch *call);
 
 /* Visits every count but the shared one, in the order of first launches. Waits for nobody: it is
  * for the end of the process. */

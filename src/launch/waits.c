@@ -1,11 +1,11 @@
 #include "launch/waits.h"
 
+#include "base/clock.h"
 #include "cuda/wait.h"
 #include "launch/session.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 /* All waits in vain, in times of the first one's limit. */
 #define ALL_IN_VAIN 2.0
@@ -15,13 +15,6 @@
 #define MOST_UNENDING 16
 
 static atomic_ullong in_vain_ns;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the account ----------------------------------------------------------------------------- */
 
@@ -40,7 +33,7 @@ void gp_wait_was_in_vain(double seconds)
 /* Notes what came of a wait that began then. */
 static CUresult account(CUresult result, double began, double *waited)
 {
-    double seconds = now() - began;
+    double seconds = gp_clock_seconds() - began;
     if (result == CUDA_ERROR_NOT_READY)
         gp_wait_was_in_vain(seconds);
     if (waited)
@@ -50,13 +43,13 @@ static CUresult account(CUresult result, double began, double *waited)
 
 CUresult gp_wait_within_limit(CUevent event, double seconds, double *waited)
 {
-    double began = now();
+    double began = gp_clock_seconds();
     return account(gp_wait_for_event(event, seconds), began, waited);
 }
 
 CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, double *waited)
 {
-    double began = now();
+    double began = gp_clock_seconds();
     return account(gp_wait_for_context(context, event, seconds), began, waited);
 }
 

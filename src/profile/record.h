@@ -6,6 +6,8 @@
 #ifndef GPUPROF_PROFILE_RECORD_H
 #define GPUPROF_PROFILE_RECORD_H
 
+#include "base/configuration.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,15 +56,15 @@ struct gp_record {
     const char *kernel; /* the symbol, mangled as the module has it */
     int device;         /* ordinal */
     uint64_t context, stream;
-    unsigned grid[3], block[3], cluster[3]; /* cluster 0,0,0: none */
-    unsigned registers;                     /* per thread */
-    unsigned shared_static, shared_dynamic; /* bytes per block */
-    unsigned local_bytes;                   /* per thread */
-    unsigned max_threads_per_block;         /* of this kernel */
-    unsigned max_shared_dynamic;            /* bytes, as the kernel's attribute was set */
-    int shared_carveout;                    /* percent, -1: the driver's choice */
-    unsigned passes;                        /* times the kernel ran; 1: not replayed */
-    uint64_t saved_bytes, restored_bytes;   /* copied before the launch, written back after */
+    GP_CONFIGURATION;
+    unsigned registers;                   /* per thread */
+    unsigned shared_static;               /* bytes per block */
+    unsigned local_bytes;                 /* per thread */
+    unsigned max_threads_per_block;       /* of this kernel */
+    unsigned max_shared_dynamic;          /* bytes, as the kernel's attribute was set */
+    int shared_carveout;                  /* percent, -1: the driver's choice */
+    unsigned passes;                      /* times the kernel ran; 1: not replayed */
+    uint64_t saved_bytes, restored_bytes; /* copied before the launch, written back after */
     int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
     double overhead_ms;  /* host time that measuring added at this launch */
     double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
@@ -75,8 +77,7 @@ struct gp_record {
 struct gp_count {
     const char *kernel; /* mangled */
     int device;
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
+    GP_CONFIGURATION;
     uint64_t launches;
 };
 

@@ -4,6 +4,7 @@
 #include "report/copies.h"
 #include "report/nvprof_values.h"
 #include "report/plain_numbers.h"
+#include "report/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,21 +50,6 @@ static int by_first_launch(const void *x, const void *y)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static void add_stat(struct gp_stat *into, const struct gp_stat *from)
-{
-    if (from->count > 0) {
-        if (into->count == 0 || from->min < into->min)
-            into->min = from->min;
-        if (into->count == 0 || from->max > into->max)
-            into->max = from->max;
-        into->sum += from->sum;
-        into->count += from->count;
-    }
-    into->absent_count += from->absent_count;
-    if (!into->absent)
-        into->absent = from->absent;
-}
-
 static struct kernel *kernel_of(struct tables *t, const struct gp_record *launch)
 {
     struct kernel *k = t->count > 0 ? &t->kernels[t->count - 1] : NULL;
@@ -93,7 +79,7 @@ static bool find_kernels(struct tables *t)
             break;
         k->launches += groups[i]->launches;
         for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)
-            add_stat(&k->stats[m], &groups[i]->stats[m]);
+            gp_stat_merge(&k->stats[m], &groups[i]->stats[m]);
     }
     free(groups);
     if (complete)

@@ -2,6 +2,7 @@
 
 #include "report/names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,4 +59,22 @@ void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
     else
         gp_shorten(row->brief_name, out, n->width > strlen(tail) ? n->width - strlen(tail) : 0);
     strncat(out, tail, GP_COLUMNS - strlen(out));
+}
+
+void gp_rows_add_rest(const struct gp_rows *r, size_t count, struct gp_text *out)
+{
+    double rest = 0;
+    for (size_t i = count; i < r->count; i++)
+        rest += r->rows[i].seconds;
+    if (count < r->count) {
+        gp_text_addf(out, "   and %zu more kernel%s", r->count - count,
+                     r->count - count == 1 ? "" : "s");
+        if (r->timed)
+            gp_text_addf(out, " with %.1f%% of the time", 100 * rest / r->seconds);
+        gp_text_add(out, "\n");
+    }
+    if (gp_summary_ungrouped(r->summary) > 0)
+        gp_text_addf(out,
+                     "   and %" PRIu64 " launches of further kernels or grids than the %d kept\n",
+                     gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
 }

@@ -23,4 +23,7 @@ void gp_row_names_free(struct gp_row_names *n);
 void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
                          char out[GP_COLUMNS + 1]);
 
+/* A line for the rows behind the first `count`, one for launches that no row stands for. */
+void gp_rows_add_rest(const struct gp_rows *r, size_t count, struct gp_text *out);
+
 #endif

@@ -48,7 +48,7 @@ static double blocks_of(const unsigned grid[3])
     return (double)grid[0] * grid[1] * grid[2];
 }
 
-static void merge_stat(struct gp_stat *into, const struct gp_stat *from)
+void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from)
 {
     if (from->count > 0) {
         if (into->count == 0 || from->min < into->min)
@@ -111,7 +111,7 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     row->recalled += group->recalled;
     add_time(row, group, s);
     for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(s)); i++)
-        merge_stat(&row->stats[i], &group->stats[i]);
+        gp_stat_merge(&row->stats[i], &group->stats[i]);
 }
 
 /* Names, occupancy and time, once all groups of the row are in. */

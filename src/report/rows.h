@@ -50,4 +50,7 @@ const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row 
 bool gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
                   double *mean);
 
+/* Adds the launches that `from` stands for to those of `into`. */
+void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from);
+
 #endif

@@ -227,23 +227,6 @@ static size_t add_grids(const struct gp_rows *r, const struct gp_row *row,
     return count <= room ? count : 0;
 }
 
-static void add_rest(const struct gp_rows *r, size_t count, struct gp_text *out)
-{
-    double rest = 0;
-    for (size_t i = count; i < r->count; i++)
-        rest += r->rows[i].seconds;
-    if (count < r->count) {
-        gp_text_addf(out, "   and %zu more kernel%s", r->count - count, plural(r->count - count));
-        if (r->timed)
-            gp_text_addf(out, " with %.1f%% of the time", 100 * rest / r->seconds);
-        gp_text_add(out, "\n");
-    }
-    if (gp_summary_ungrouped(r->summary) > 0)
-        gp_text_addf(out,
-                     "   and %" PRIu64 " launches of further kernels or grids than the %d kept\n",
-                     gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
-}
-
 static void add_kernels(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
 {
     const struct gp_rows *r = s->rows;
@@ -275,7 +258,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         gp_text_addf(out, "  %s\n", name);
         grids -= add_grids(r, row, f->rules, width, grids, out);
     }
-    add_rest(r, count, out);
+    gp_rows_add_rest(r, count, out);
     if (roof)
         gp_text_add(out, "*: at its roof, so only less work helps\n");
     if (estimated)

@@ -53,8 +53,7 @@ struct gp_summary {
 /* What makes launches of one kernel alike. No padding: it is compared bytewise. */
 struct shape {
     int device;
-    unsigned grid[3], block[3], cluster[3];
-    unsigned shared_dynamic;
+    struct gp_configuration configuration;
 };
 
 struct gp_summary *gp_summary_new(const struct gp_metrics *m)
@@ -204,10 +203,7 @@ static struct hashed_group *new_group(struct gp_summary *s, const struct gp_reco
 
 static struct gp_group *group_of(struct gp_summary *s, const struct gp_record *launch)
 {
-    struct shape shape = {.device = launch->device, .shared_dynamic = launch->shared_dynamic};
-    memcpy(shape.grid, launch->grid, sizeof(shape.grid));
-    memcpy(shape.block, launch->block, sizeof(shape.block));
-    memcpy(shape.cluster, launch->cluster, sizeof(shape.cluster));
+    const struct shape shape = {.device = launch->device, .configuration = launch->configuration};
     gp_text_clear(&s->key);
     gp_text_add_bytes(&s->key, (const char *)&shape, sizeof(shape));
     gp_text_add_bytes(&s->key, launch->kernel, strlen(launch->kernel) + 1);
@@ -417,12 +413,9 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
         .index = UINT64_MAX, /* behind those that were recorded */
         .kernel = count->kernel,
         .device = count->device,
-        .shared_dynamic = count->shared_dynamic,
+        .configuration = count->configuration,
         .shared_carveout = -1,
     };
-    memcpy(launch.grid, count->grid, sizeof(launch.grid));
-    memcpy(launch.block, count->block, sizeof(launch.block));
-    memcpy(launch.cluster, count->cluster, sizeof(launch.cluster));
     struct gp_group *group = group_of(s, &launch);
     if (!group) {
         s->ungrouped_counted += count->launches;

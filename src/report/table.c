@@ -162,19 +162,7 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
         add_overview_line(r, &r->rows[i], &names, width, out);
     }
     gp_row_names_free(&names);
-    double rest = 0;
-    for (size_t i = count; i < r->count; i++)
-        rest += r->rows[i].seconds;
-    if (count < r->count) {
-        gp_text_addf(out, "   and %zu more kernel%s", r->count - count, plural(r->count - count));
-        if (r->timed)
-            gp_text_addf(out, " with %.1f%% of the time", 100 * rest / r->seconds);
-        gp_text_add(out, "\n");
-    }
-    if (gp_summary_ungrouped(r->summary) > 0)
-        gp_text_addf(out,
-                     "   and %" PRIu64 " launches of further kernels or grids than the %d kept\n",
-                     gp_summary_ungrouped(r->summary), GP_SUMMARY_MAX_GROUPS);
+    gp_rows_add_rest(r, count, out);
     gp_text_addf(out,
                  "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
                  "%s the end says why\n",

@@ -10,7 +10,9 @@ setup() {
 
 # real_cupti: from here on the toolkit's own library, which knows all chips.
 real_cupti() {
+    local wheels=$BATS_TEST_DIRNAME/../../build/cuda
     unset LD_LIBRARY_PATH GPUPROF_CUPTI
+    [ ! -e "$wheels/lib/libcupti.so.13" ] || export CUDA_HOME=$wheels
     "$gpuprof" metrics --chip GH100 --passes duration >/dev/null 2>&1 || skip "there is no libcupti"
 }
 

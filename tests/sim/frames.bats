@@ -127,6 +127,7 @@ absent() {
 
 @test "memory that does not fit twice on the device is copied to the host" {
     export GPUSIM_MEMORY=260M # of which 256 are left to the program
+    export GPUPROF_TIMEOUT=60 # on a busy machine its kernels take long
     same_with_and_without "$programs/snippets_linked" --size 500000 --launches 2 in_place vector_add
     [ "$(measured)" -eq 3 ]
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
@@ -146,38 +147,40 @@ absent() {
     done
 }
 
-# timed COMMAND...: leaves in ms how many milliseconds it runs.
-timed() {
-    local before
-    before=$(date +%s%N)
-    "$@"
-    ms=$((($(date +%s%N) - before) / 1000000))
+# in_time MS COMMAND...: it takes less than that, once of three times: a busy machine may make it take longer.
+in_time() {
+    local most=$1 before ms
+    shift
+    for _ in 1 2 3; do
+        before=$(date +%s%N)
+        "$@"
+        ms=$((($(date +%s%N) - before) / 1000000))
+        [ "$ms" -ge "$most" ] || return 0
+    done
+    echo "$*: $ms ms, not less than $most"
+    return 1
 }
 
 @test "launches that wait for the program hold it up for two seconds in all, and others are measured" {
     for case in value event function host consumer "value event function host consumer"; do
         # shellcheck disable=SC2086
-        timed same_with_and_without "$programs/blocked_linked" $case
-        [ "$ms" -lt 3500 ] || { echo "$case: $ms ms"; false; }
+        in_time 3500 same_with_and_without "$programs/blocked_linked" $case
         # shellcheck disable=SC2086
         set -- $case
         [ "$(measured scale_in_place)" -gt $# ]
     done
     # What the user says is the longest of these waits.
-    GPUPROF_TIMEOUT=0.1 timed same_with_and_without "$programs/blocked_linked" value consumer
-    [ "$ms" -lt 1500 ] || { echo "$ms ms"; false; }
+    GPUPROF_TIMEOUT=0.1 in_time 1500 same_with_and_without "$programs/blocked_linked" value consumer
 }
 
 @test "a kernel that is found to wait in its first pass, which is of instrumented code, is abandoned soon" {
     # After another new kernel the session stands in that pass. A hundred times as long would be late;
     # how long the kernel takes by itself counts, too.
     for before in "" scale; do
-        GPUPROF_TIMEOUT=0.6 timed same_with_and_without "$programs/waiting_dlopen" $before answered
-        [ "$ms" -lt 3500 ] || { echo "$ms ms"; false; }
+        GPUPROF_TIMEOUT=0.6 in_time 3500 same_with_and_without "$programs/waiting_dlopen" $before answered
         grep -q "did not end within [0-9.]* s by itself" "$log"
         # It took long by itself: instrumented code may take a hundred times that, once it is known to end.
-        GPUPROF_TIMEOUT=0.6 timed same_with_and_without "$programs/waiting_dlopen" $before answered_late
-        [ "$ms" -lt 5000 ] || { echo "$ms ms"; false; }
+        GPUPROF_TIMEOUT=0.6 in_time 5000 same_with_and_without "$programs/waiting_dlopen" $before answered_late
         grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }

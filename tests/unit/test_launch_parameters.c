@@ -66,7 +66,7 @@ static void parameters_are_laid_out_as_the_device_sees_them(void **state)
         uint64_t pointer = 0x7f0011223344;
         char text[12] = "hello world";
         void *arguments[] = {&number, &pointer, text};
-        struct gp_call call = {.function = handles[i], .parameters = arguments};
+        struct gp_launch call = {.function = handles[i], .parameters = arguments};
         size_t size;
         gp_parameter_layout_ask(&layout, handles[i], handles[i]);
         assert_true(gp_parameters_read(&call, &layout, bytes, &size));
@@ -90,7 +90,7 @@ static void a_kernel_without_parameters_has_none(void **state)
 {
     (void)state;
     struct gp_parameter_layout layout = {0};
-    struct gp_call call = {.function = FUNCTION};
+    struct gp_launch call = {.function = FUNCTION};
     size_t size = 99;
     parameter_count = 0;
     gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
@@ -104,7 +104,7 @@ static void a_driver_that_does_not_tell_leaves_them_unknown(void **state)
     (void)state;
     struct gp_parameter_layout layout = {0};
     void *arguments[] = {NULL};
-    struct gp_call call = {.function = FUNCTION, .parameters = arguments};
+    struct gp_launch call = {.function = FUNCTION, .parameters = arguments};
     size_t size;
     gp_cuda.cuFuncGetParamInfo = NULL;
     gp_cuda.cuKernelGetParamInfo = NULL;
@@ -118,7 +118,7 @@ static void a_driver_that_never_ends_is_not_believed(void **state)
     (void)state;
     struct gp_parameter_layout layout = {0};
     void *arguments[] = {NULL};
-    struct gp_call call = {.function = FUNCTION, .parameters = arguments};
+    struct gp_launch call = {.function = FUNCTION, .parameters = arguments};
     size_t size;
     gp_cuda.cuFuncGetParamInfo = fake_endless;
     gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
@@ -134,7 +134,7 @@ static void a_block_of_the_programs_own_is_taken_as_it_is(void **state)
     size_t size = sizeof(block), got;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_BUFFER_POINTER, block,
                      CU_LAUNCH_PARAM_END};
-    struct gp_call call = {.function = FUNCTION, .extra = extra};
+    struct gp_launch call = {.function = FUNCTION, .extra = extra};
     assert_true(gp_parameters_read(&call, &layout, bytes, &got));
     assert_int_equal(got, sizeof(block));
     assert_memory_equal(bytes, block, sizeof(block));

@@ -56,12 +56,12 @@ static void sample(const char *text)
     gp_sampling_start(&rule);
 }
 
-static struct gp_call call_of(const char *name)
+static struct gp_launch call_of(const char *name)
 {
-    return (struct gp_call){.function = (CUfunction)name, .grid = {8, 1, 1}, .block = {32, 1, 1}};
+    return (struct gp_launch){.function = (CUfunction)name, .grid = {8, 1, 1}, .block = {32, 1, 1}};
 }
 
-static unsigned taken(const struct gp_call *call, unsigned launches)
+static unsigned taken(const struct gp_launch *call, unsigned launches)
 {
     unsigned taken = 0;
     for (unsigned i = 0; i < launches; i++)
@@ -94,7 +94,7 @@ static struct sum counted(const char *kernel)
 static void every_launch_is_taken_without_a_rule(void **state)
 {
     (void)state;
-    struct gp_call call = call_of("plain");
+    struct gp_launch call = call_of("plain");
     assert_int_equal(taken(&call, 1000), 1000);
     assert_int_equal(counted("plain").launches, 1000);
 }
@@ -103,7 +103,7 @@ static void each_configuration_is_sampled_by_itself(void **state)
 {
     (void)state;
     sample("first:3,every:100");
-    struct gp_call call = call_of("shapes"), other = call_of("shapes2");
+    struct gp_launch call = call_of("shapes"), other = call_of("shapes2");
     assert_int_equal(taken(&call, 203), 5);
     assert_int_equal(taken(&other, 10), 3);
     call.grid[2] = 2;
@@ -127,7 +127,7 @@ static void launches_that_are_taken_have_turns(void **state)
 {
     (void)state;
     sample("first:2,every:2");
-    struct gp_call call = call_of("turns");
+    struct gp_launch call = call_of("turns");
     uint64_t expected = 0;
     for (int i = 0; i < 20; i++) {
         uint64_t turn = 77;
@@ -144,7 +144,7 @@ static void a_handle_may_come_back_as_another_functions(void **state)
     (void)state;
     sample("first:3");
     char handle[] = "before";
-    struct gp_call call = call_of(handle);
+    struct gp_launch call = call_of(handle);
     assert_int_equal(taken(&call, 10), 3);
     gp_kernels_forget(NULL, false);
     strcpy(handle, "after");
@@ -162,7 +162,7 @@ static pthread_barrier_t together;
 
 static void *launch_often(void *count)
 {
-    struct gp_call call = call_of("threads");
+    struct gp_launch call = call_of("threads");
     pthread_barrier_wait(&together);
     for (unsigned i = 0; i < ROUNDS; i++) {
         call.grid[0] = 1 + i % 4;
@@ -210,7 +210,7 @@ static void beyond_the_bound_they_share_a_count(void **state)
     close(mkstemp(path));
     assert_int_equal(gp_log_open(path), 0);
     sample("first:3");
-    struct gp_call call = call_of("many");
+    struct gp_launch call = call_of("many");
     unsigned count = 0;
     for (unsigned i = 1; i <= GP_MAX_TALLIES + 1000; i++) {
         call.grid[0] = i;

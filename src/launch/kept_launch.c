@@ -1,4 +1,4 @@
-#include "launch/kept_call.h"
+#include "launch/kept_launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #define EXTRA_WORDS 5
 #define PARAMETER_ALIGNMENT 16
 
-struct kept_call {
-    struct gp_call call;
+struct kept_launch {
+    struct gp_launch call;
     PFN_cuLaunchKernelEx_v11060 real;
     CUlaunchConfig config;
     CUlaunchAttribute attributes[MOST_ATTRIBUTES];
@@ -18,15 +18,15 @@ struct kept_call {
     _Alignas(PARAMETER_ALIGNMENT) unsigned char parameters[];
 };
 
-static CUresult run_kept(const struct gp_call *call)
+static CUresult run_kept(const struct gp_launch *call)
 {
-    const struct kept_call *k = (const struct kept_call *)call;
+    const struct kept_launch *k = (const struct kept_launch *)call;
     return k->real(&k->config, call->function, NULL, call->extra);
 }
 
 /* What a launch alone on the GPU needs of its attributes. False for one that may do more than say
  * how the kernel runs. */
-static bool keep_attribute(struct kept_call *k, const CUlaunchAttribute *a)
+static bool keep_attribute(struct kept_launch *k, const CUlaunchAttribute *a)
 {
     switch (a->id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
@@ -37,7 +37,9 @@ static bool keep_attribute(struct kept_call *k, const CUlaunchAttribute *a)
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+#if CUDA_VERSION >= 12080
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+#endif
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
@@ -50,7 +52,7 @@ static bool keep_attribute(struct kept_call *k, const CUlaunchAttribute *a)
     }
 }
 
-static bool keep_attributes(struct kept_call *k, const struct gp_call *call)
+static bool keep_attributes(struct kept_launch *k, const struct gp_launch *call)
 {
     const CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
                                            .value.cooperative = 1};
@@ -60,7 +62,7 @@ static bool keep_attributes(struct kept_call *k, const struct gp_call *call)
     return !call->cooperative || call->attribute_count || keep_attribute(k, &cooperative);
 }
 
-static void keep_parameters(struct kept_call *k, const void *parameters, size_t size)
+static void keep_parameters(struct kept_launch *k, const void *parameters, size_t size)
 {
     if (!size)
         return; /* no parameter */
@@ -74,13 +76,13 @@ static void keep_parameters(struct kept_call *k, const void *parameters, size_t 
     k->call.extra = k->extra;
 }
 
-struct gp_call *gp_call_keep(const struct gp_call *call, const void *parameters, size_t size)
+struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *parameters, size_t size)
 {
     PFN_cuLaunchKernelEx_v11060 real =
         call->per_thread_stream ? gp_cuda.cuLaunchKernelEx_ptsz : gp_cuda.cuLaunchKernelEx;
-    size_t bytes = (sizeof(struct kept_call) + size + PARAMETER_ALIGNMENT - 1) /
+    size_t bytes = (sizeof(struct kept_launch) + size + PARAMETER_ALIGNMENT - 1) /
                    PARAMETER_ALIGNMENT * PARAMETER_ALIGNMENT;
-    struct kept_call *k = real ? aligned_alloc(PARAMETER_ALIGNMENT, bytes) : NULL;
+    struct kept_launch *k = real ? aligned_alloc(PARAMETER_ALIGNMENT, bytes) : NULL;
     if (!k)
         return NULL;
     memset(k, 0, sizeof(*k));

@@ -1,7 +1,7 @@
 /* A launch that can be made again when the program's own call has long returned: with its
  * parameters, and through cuLaunchKernelEx, which takes every kind of launch. */
-#ifndef GPUPROF_LAUNCH_KEPT_CALL_H
-#define GPUPROF_LAUNCH_KEPT_CALL_H
+#ifndef GPUPROF_LAUNCH_KEPT_LAUNCH_H
+#define GPUPROF_LAUNCH_KEPT_LAUNCH_H
 
 #include "launch/launch.h"
 
@@ -10,6 +10,6 @@
 /* A copy of the call with `size` bytes of parameters as the device sees them; to be freed. NULL
  * where it has an attribute that cannot be repeated later (an event of the program's, say), or
  * memory ran out. */
-struct gp_call *gp_call_keep(const struct gp_call *call, const void *parameters, size_t size);
+struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *parameters, size_t size);
 
 #endif

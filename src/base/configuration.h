@@ -1,0 +1,45 @@
+/* The launch configuration: one shape for the launch, its record, the counts of launches and the
+ * tables that find these. Hashed and compared here alone. */
+#ifndef GPUPROF_BASE_CONFIGURATION_H
+#define GPUPROF_BASE_CONFIGURATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct gp_configuration {
+    unsigned grid[3], block[3], cluster[3]; /* cluster 0,0,0: none */
+    unsigned shared_dynamic;                /* bytes per block */
+};
+_Static_assert(sizeof(struct gp_configuration) == 10 * sizeof(unsigned),
+               "without padding: it is compared bytewise");
+
+/* A member of a struct: the whole as `configuration`, its parts by their own names as well. */
+#define GP_CONFIGURATION                            \
+    union {                                         \
+        struct gp_configuration configuration;      \
+        struct {                                    \
+            unsigned grid[3], block[3], cluster[3]; \
+            unsigned shared_dynamic;                \
+        };                                          \
+    }
+
+static inline bool gp_configuration_equal(const struct gp_configuration *a,
+                                          const struct gp_configuration *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* `seed` is the hash of what comes before it, 0 for nothing. */
+static inline uint64_t gp_configuration_hash(const struct gp_configuration *c, uint64_t seed)
+{
+    uint64_t words[sizeof(*c) / sizeof(uint64_t)];
+    memcpy(words, c, sizeof(words));
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        seed = (seed ^ words[i]) * 0x9e3779b97f4a7c15u;
+        seed ^= seed >> 32;
+    }
+    return seed;
+}
+
+#endif
