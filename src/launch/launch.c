@@ -202,13 +202,15 @@ bool gp_launch_forget_module(const void *module, bool is_library)
 static void leave_context(void *context)
 {
     gp_gate_line_up();
-    bool closed = gp_context_is_known(context) && shut_gate();
+    bool closed = (gp_context_is_known(context) || gp_any_held()) && shut_gate();
     if (context) {
         gp_copies_leave(context);
         gp_graphs_forget_context(context);
         gp_graph_streams_leave(context);
         gp_context_leave(context);
     }
+    /* Launches that are held in other contexts need their kernels. */
+    gp_contexts_before_change(&(struct gp_change){0}, closed, false);
     gp_kernels_forget(NULL, false);
     gp_gate_leave(closed);
 }
