@@ -21,7 +21,8 @@ said() {
 added_is_right() {
     local percent=$1 plain ours
     shift
-    plain=$(seconds "$@")
+    # Another program may hold up one of these, but hardly all.
+    plain=$(for _ in 1 2 3; do seconds "$@"; done | sort -g | head -1)
     ours=$(seconds env GPUPROF_LOG="$log" GPUPROF_OUTPUT="$profile" LD_PRELOAD="$preload" "$@")
     echo "$plain s, $ours s under gpuprof, which says that it added $(said "$log") s"
     awk -v plain="$plain" -v ours="$ours" -v said="$(said "$log")" -v percent="$percent" 'BEGIN {
