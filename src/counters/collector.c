@@ -1,5 +1,11 @@
 #include "counters/collector.h"
 
+#include "counters/range_config.h"
+#include "counters/sass_session.h"
+#include "cuda/cupti.h"
+
+#include <string.h>
+
 #include <stdlib.h>
 
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
@@ -30,4 +36,27 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
     }
     *why = first_why ? first_why : "no way is known to count on a GPU of this compute capability";
     return NULL;
+}
+
+void gp_collector_describe(struct gp_device *device)
+{
+    const char *why;
+    device->chip[0] = '\0';
+    device->cupti_version = gp_cupti_find(&why) ? gp_cupti_version() : 0;
+    GP_CUPTI_PARAMS(CUpti_Device_GetChipName, p);
+    p.deviceIndex = (size_t)device->ordinal;
+    /* Before it is started even the chip's name is a null pointer to CUPTI. */
+    if (device->cupti_version && gp_cupti_has_ranges() && gp_profiler_initialize(&why) &&
+        gp_cupti.cuptiDeviceGetChipName(&p) == CUPTI_SUCCESS && p.pChipName)
+        strncat(device->chip, p.pChipName, sizeof(device->chip) - 1);
+}
+
+void gp_collectors_leave(CUcontext context, bool at_rest)
+{
+    gp_sass_sessions_leave(context, at_rest);
+}
+
+void gp_collectors_end(void)
+{
+    gp_sass_sessions_end();
 }

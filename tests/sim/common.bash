@@ -43,6 +43,11 @@ same_with_and_without() {
     [ "$plain" = "$ours" ]
 }
 
+# The launches of the profile in the order in which the program made them.
+launches() {
+    grep '"type":"launch"' "$profile" | sed 's/.*"index":\([0-9]*\),/\1 &/' | sort -n | cut -d' ' -f2-
+}
+
 # metric KERNEL NAME: the average of a metric, with its unit, as the report prints it.
 metric() {
     "$GPUPROF_BUILD/gpuprof" report --details --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '

@@ -352,7 +352,7 @@ saved() {
     for case in hidden_tenth hidden_grid; do
         same_with_and_without "$programs/reach_linked" $case
         [ "$(grep -c '"skipped":"it wrote' "$profile")" -eq 1 ]
-        [ "$(grep '"type":"launch"' "$profile" | tail -4 | grep -c '"saved_bytes":1052584,')" -eq 4 ]
+        [ "$(launches | tail -4 | grep -c '"saved_bytes":1052584,')" -eq 4 ]
     done
 }
 
@@ -454,7 +454,7 @@ one_line() {
 # is what the profile says of the launches that are counted.
 drifted() {
     GPUSIM_DRIFT=$1@$2 profiled "$programs/alike_linked" 250x256
-    grep '"type":"launch"' "$profile" | tail -n +"$2" | grep '"recalled":1,' |
+    launches | tail -n +"$2" | grep '"recalled":1,' |
         grep -E "\"passes\":$3," >"$profile.drifted" || true
     lost=$(grep -c 'another kind' "$profile.drifted" || true)
     taken=$(grep -vc 'another kind' "$profile.drifted" || true)

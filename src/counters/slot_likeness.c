@@ -1,0 +1,274 @@
+#include "counters/slots.h"
+
+#include <math.h>
+#include <string.h>
+
+bool gp_collection_has_ranges(const struct gp_collection *c)
+{
+    return c->session && !c->no_session;
+}
+
+static bool wants_matrices(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->list.own_count; i++)
+        if (c->list.own[i] < GP_OWN_LOADED)
+            return true;
+    return false;
+}
+
+static void note_kind(struct gp_slot *t, const struct gp_run *run)
+{
+    gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
+}
+
+static struct gp_means_to_count means_of(const struct gp_collection *c, const struct gp_run *run)
+{
+    bool session = gp_collection_has_ranges(c);
+    unsigned hardware = session ? gp_range_session_hardware_passes(c->session) : 0;
+    return (struct gp_means_to_count){
+        .hardware_passes = hardware,
+        .session = session,
+        .stands_in_instrumented =
+            session && c->mixed && gp_range_session_stands_in(c->session, hardware),
+        .sass_counts = c->sass && !c->tells,
+        .fingerprints = c->sass && c->tells && !run->only_pass && !run->always,
+        .instrumented = c->list.instrumented > 0,
+        .held = run->held && session,
+        .sweep = c->sweep,
+    };
+}
+
+/* True when our own counters of the run are to be had by comparing it alone. */
+static bool multiplies_matrices(const struct gp_collection *c, const struct gp_run *run)
+{
+    return c->own && wants_matrices(c) && !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c));
+}
+
+/* Of a launch that is not compared it may be known all the same that it multiplies no matrices.
+ */
+void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const struct gp_run *run)
+{
+    if (!c->own || !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c)))
+        return;
+    for (size_t i = 0; i < c->list.own_count; i++)
+        if (c->list.own[i] < GP_OWN_LOADED)
+            c->values[slot * c->list.width + c->list.own_columns[i]] = 0;
+}
+
+/* What the plan asks of a launch. */
+struct asked {
+    struct gp_collection *collection;
+    unsigned slot;
+    const struct gp_run *run;
+};
+
+static bool expects_new(void *data)
+{
+    const struct asked *a = data;
+    struct gp_slot *t = &a->collection->slots[a->slot];
+    note_kind(t, a->run);
+    return gp_recall_expects_new(a->collection->recall, &t->kind);
+}
+
+static bool fingerprint_pays(void *data)
+{
+    const struct asked *a = data;
+    struct gp_slot *t = &a->collection->slots[a->slot];
+    note_kind(t, a->run);
+    return (gp_recall_compares(a->collection->recall, &t->kind) &&
+            (gp_sass_session_counts_instructions(a->collection->sass) ||
+             gp_is_worth_telling(&a->collection->cost, a->run))) ||
+           multiplies_matrices(a->collection, a->run);
+}
+
+/* The slot of a held launch with that fingerprint that was measured, or will be. False where
+ * there is none. */
+static bool find_held(const struct gp_collection *c, const struct gp_fingerprint *f,
+                      unsigned *found)
+{
+    for (unsigned i = 0; i < c->slots_given; i++) {
+        const struct gp_slot *t = &c->slots[i];
+        bool measured = t->plan.source == GP_SOURCE_NEW || t->plan.source == GP_SOURCE_LEARNABLE;
+        if (t->held && measured && memcmp(&t->fingerprint, f, sizeof(*f)) == 0) {
+            *found = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A held launch: what the hardware counted of it is there, so that it is known at once. */
+static bool assume_held(struct gp_collection *c, unsigned slot, const struct gp_run *run)
+{
+    struct gp_slot *t = &c->slots[slot];
+    struct gp_fingerprint fingerprint;
+    const double *row;
+    unsigned other = 0;
+    note_kind(t, run);
+    if (!c->sass || !c->tells || c->list.check_count < GP_ALL_CHECKS || run->always ||
+        !run->parameters || !gp_recall_assume_early(c->recall, &t->kind, &fingerprint, &row))
+        return false;
+    bool there = row || find_held(c, &fingerprint, &other);
+    bool alike = there && (row ? gp_slot_agrees(c, slot, row, c->list.check_count)
+                               : gp_slot_agree_with(c, slot, other, c->list.check_count));
+    gp_recall_assumed(c->recall, &t->kind, alike);
+    if (!alike)
+        return false;
+    t->fingerprint = fingerprint;
+    if (row)
+        gp_slot_take_row(c, slot, row);
+    else
+        t->like = other + 1;
+    return true;
+}
+
+/* After its hardware passes, where these can confirm it. */
+static bool assume(void *data)
+{
+    const struct asked *a = data;
+    struct gp_collection *c = a->collection;
+    struct gp_slot *t = &c->slots[a->slot];
+    if (a->run->held)
+        return assume_held(c, a->slot, a->run);
+    bool can_be_confirmed = c->sass && c->tells && c->list.check_count == GP_ALL_CHECKS &&
+                            !c->no_session && t->in_session &&
+                            t->hardware_passes == gp_range_session_hardware_passes(c->session);
+    if (!can_be_confirmed || a->run->always || a->run->was_held || !a->run->parameters)
+        return false;
+    note_kind(t, a->run);
+    const double *row = gp_recall_assume(c->recall, &t->kind, &t->fingerprint);
+    if (row)
+        gp_slot_take_row(c, a->slot, row);
+    return row != NULL;
+}
+
+bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
+                       unsigned *pass)
+{
+    struct asked asked = {c, slot, run};
+    const struct gp_means_to_count means = means_of(c, run);
+    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume, &asked};
+    c->slots[slot].held = means.held;
+    if (means.held)
+        note_kind(&c->slots[slot], run);
+    return gp_plan_next(&c->slots[slot].plan, &means, &questions, made, pass);
+}
+
+/* Who makes the launch's instrumented pass that begins now. */
+enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct gp_run *run)
+{
+    struct asked asked = {c, slot, run};
+    const struct gp_means_to_count means = means_of(c, run);
+    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume, &asked};
+    note_kind(&c->slots[slot], run);
+    return gp_plan_way(&c->slots[slot].plan, &means, &questions);
+}
+
+/* The instrumented counters of a launch that was just like this one, measured and recorded early
+ * but not learned, as what the hardware counted of it was not read yet; NULL where there is none.
+ */
+static const double *find_match(struct gp_collection *c, unsigned slot, double *row)
+{
+    const struct gp_slot *t = &c->slots[slot];
+    for (unsigned i = 0; i < slot; i++) {
+        const struct gp_slot *match = &c->slots[i];
+        if (match->plan.source != GP_SOURCE_LEARNABLE || !match->range_read ||
+            !gp_slot_is_whole(c, match) ||
+            memcmp(&match->fingerprint, &t->fingerprint, sizeof(t->fingerprint)) != 0 ||
+            gp_recall_is_barred(c->recall, &t->fingerprint))
+            continue;
+        gp_slot_make_row(c, i, row);
+        return row;
+    }
+    return NULL;
+}
+
+/* The same for a held launch: whether it is like another one is known at once. */
+static void recall_held(struct gp_collection *c, unsigned slot)
+{
+    struct gp_slot *t = &c->slots[slot];
+    bool all = true;
+    unsigned other = 0;
+    const double *row = gp_recall_values(c->recall, &t->fingerprint);
+    bool is_known = gp_recall_find(c->recall, &t->fingerprint) != NULL;
+    bool is_held = !row && !is_known && !gp_recall_is_barred(c->recall, &t->fingerprint) &&
+                   find_held(c, &t->fingerprint, &other);
+    enum gp_finding finding = row ? GP_FOUND_LEARNED : is_held ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
+    if (row || is_held) {
+        all = row ? gp_slot_agrees(c, slot, row, c->list.check_count)
+                  : gp_slot_agree_with(c, slot, other, c->list.check_count);
+        if (!(row ? gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS)
+                  : gp_slot_agree_with(c, slot, other, GP_LEAST_CHECKS))) {
+            gp_recall_bar(c->recall, &t->fingerprint);
+            finding = GP_FOUND_NONE;
+        }
+    }
+    gp_recall_compared(c->recall, &t->kind, finding == GP_FOUND_NONE);
+    gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
+    gp_plan_found(&t->plan, finding);
+    if (finding == GP_FOUND_LEARNED)
+        gp_slot_take_row(c, slot, row);
+    if (finding == GP_FOUND_UNLEARNED)
+        t->like = other + 1;
+}
+
+/* Searches the counters among launches that were measured. */
+void gp_slot_recall(struct gp_collection *c, unsigned slot)
+{
+    struct gp_slot *t = &c->slots[slot];
+    if (t->held) {
+        recall_held(c, slot);
+        return;
+    }
+    enum gp_finding finding = GP_FOUND_NONE;
+    /* Of a launch that is known there may be no values all the same: it is to be measured again. */
+    bool is_known = gp_recall_find(c->recall, &t->fingerprint) != NULL;
+    const double *row = gp_recall_values(c->recall, &t->fingerprint);
+    if (row) {
+        finding = GP_FOUND_LEARNED;
+    } else if (!is_known && !gp_plan_is_measured(&t->plan)) {
+        row = find_match(c, slot, c->row);
+        finding = row ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
+    }
+    gp_recall_compared(c->recall, &t->kind, !row);
+    gp_plan_found(&t->plan, finding);
+    if (gp_plan_is_recalled(&t->plan))
+        gp_slot_take_row(c, slot, row);
+}
+
+bool gp_slot_is_open(const struct gp_collection *c, const struct gp_slot *t)
+{
+    const struct gp_run run = {.held = t->held};
+    const struct gp_means_to_count means = means_of(c, &run);
+    return means.held && gp_plan_is_open(&t->plan, &means);
+}
+
+struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned slot)
+{
+    const struct gp_slot *t = &c->slots[slot];
+    bool open = gp_slot_is_open(c, t);
+    return (struct gp_slot_state){.read = !t->in_session && !open && !t->like,
+                                  .open = open,
+                                  .familiar = open && c->recall &&
+                                              gp_recall_is_familiar(c->recall, &t->kind),
+                                  .recalled = gp_plan_is_recalled(&t->plan)};
+}
+
+/* Those that are like a held launch have its instrumented counters, now that it has been measured;
+ * where it was not, they are measured themselves. */
+void gp_slots_take_from_held(struct gp_collection *c)
+{
+    for (unsigned i = 0; i < c->slots_given; i++) {
+        struct gp_slot *t = &c->slots[i];
+        if (!t->like)
+            continue;
+        const struct gp_slot *other = &c->slots[t->like - 1];
+        if (other->range_read && gp_slot_is_whole(c, other)) {
+            gp_slot_make_row(c, t->like - 1, c->row);
+            gp_slot_take_row(c, i, c->row);
+        } else {
+            gp_plan_reopen(&t->plan);
+        }
+        t->like = 0;
+    }
+}

@@ -1,0 +1,233 @@
+#include "counters/slots.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where those of the hardware begin in a row of gp_slot_make_row. */
+static size_t checks_in_row(const struct gp_collection *c)
+{
+    return c->list.instrumented + c->list.own_count;
+}
+
+/* The instrumented counters of a slot, our own, and the hardware's that are check counters, in one
+ * row.
+ */
+void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
+{
+    const double *values = &c->values[slot * c->list.width];
+    for (size_t i = 0; i < c->list.instrumented; i++)
+        *row++ = values[c->list.columns[c->list.hardware_used + i]];
+    for (size_t i = 0; i < c->list.own_count; i++)
+        *row++ = values[c->list.own_columns[i]];
+    for (size_t w = 0; w < c->list.check_count; w++)
+        *row++ = values[c->list.checks[w]];
+}
+
+static void learn_launch(struct gp_collection *c, unsigned slot)
+{
+    struct gp_slot *t = &c->slots[slot];
+    double *row = c->row;
+    gp_slot_make_row(c, slot, row);
+    gp_plan_learned(&t->plan);
+    for (size_t w = 0; w < c->list.check_count; w++)
+        if (isnan(row[checks_in_row(c) + w]))
+            return; /* no launch could agree with it */
+    gp_recall_learn(c->recall, &t->fingerprint, row);
+    if (!t->held) /* else that was when its fingerprint was found */
+        gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
+}
+
+/* True when the hardware counted what it did of the launch whose instrumented counters were taken
+ * for it, as far as the first `count` check counters tell. */
+bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count)
+{
+    bool agree = row != NULL;
+    for (size_t w = 0; agree && w < count; w++)
+        agree = c->values[slot * c->list.width + c->list.checks[w]] == row[checks_in_row(c) + w];
+    return agree;
+}
+
+/* The launch's own instrumented counters were not measured, and others are not to be taken for
+ * them. */
+static void unrecall(struct gp_collection *c, unsigned slot, const char *why)
+{
+    for (size_t i = c->list.hardware_used; i < c->list.used; i++) {
+        c->values[slot * c->list.width + c->list.columns[i]] = NAN;
+        c->absent[slot * c->list.width + c->list.columns[i]] = why;
+    }
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        c->values[slot * c->list.width + c->list.own_columns[i]] = NAN;
+        c->absent[slot * c->list.width + c->list.own_columns[i]] = why;
+    }
+}
+
+/* What the hardware counted of a launch has to be what it counted of the one whose instrumented
+ * counters were taken for it; else these are not its own. */
+static void compare_checks(struct gp_collection *c, unsigned slot)
+{
+    struct gp_slot *t = &c->slots[slot];
+    const double *row = gp_recall_find(c->recall, &t->fingerprint);
+    bool assumed = t->plan.source == GP_SOURCE_ASSUMED;
+    if (!row && t->plan.source == GP_SOURCE_RECALLED)
+        return; /* forgotten: there is nothing to compare with */
+    bool all = gp_slot_agrees(c, slot, row, c->list.check_count);
+    bool agree = assumed ? all : gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS);
+    if (assumed)
+        gp_recall_assumed(c->recall, &t->kind, all);
+    else
+        gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
+    if (!agree && !assumed && row)
+        gp_recall_bar(c->recall, &t->fingerprint);
+    if (!agree)
+        unrecall(c, slot, "it was taken for a launch of another kind, and not measured");
+}
+
+/* Of a launch that broke off between passes the hardware's counters mean nothing. */
+bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t)
+{
+    return t->only_pass ? t->hardware_passes > 0
+                        : t->hardware_passes == gp_range_session_hardware_passes(c->session);
+}
+
+/* Copies what the session has of a slot: everything counted in it, and marks it as read. */
+void gp_slot_take_values(struct gp_collection *c, unsigned slot)
+{
+    struct gp_slot *t = &c->slots[slot];
+    if (!t->in_session)
+        return;
+    t->in_session = false;
+    const double *values = c->session ? gp_range_session_values(c->session, slot) : NULL;
+    if (!values) {
+        if (!t->hardware_lost)
+            t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped what it counted";
+        if (t->plan.source == GP_SOURCE_ASSUMED) {
+            gp_recall_assumed(c->recall, &t->kind, false);
+            unrecall(c, slot, t->hardware_lost);
+        }
+        return;
+    }
+    bool whole = gp_slot_is_whole(c, t);
+    size_t first = whole ? 0 : c->list.hardware_used;
+    bool measured = c->mixed && gp_plan_is_measured(&t->plan);
+    size_t end = measured ? c->list.used : c->list.hardware_used;
+    for (size_t i = first; i < end; i++)
+        if (!isnan(values[i])) /* what an earlier session has counted stays */
+            c->values[slot * c->list.width + c->list.columns[i]] = values[i];
+    t->range_read = t->range_read || measured;
+    if (gp_plan_is_recalled(&t->plan) && whole)
+        compare_checks(c, slot);
+    if (t->plan.source == GP_SOURCE_LEARNABLE && t->range_read && whole)
+        learn_launch(c, slot);
+}
+
+int gp_collection_cc(const struct gp_collection *c)
+{
+    return 10 * c->device.cc_major + c->device.cc_minor;
+}
+
+void gp_slot_take_row(struct gp_collection *c, unsigned slot, const double *row)
+{
+    for (size_t i = 0; i < c->list.instrumented; i++)
+        c->values[slot * c->list.width + c->list.columns[c->list.hardware_used + i]] = row[i];
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        const size_t at = slot * c->list.width + c->list.own_columns[i];
+        if (isnan(c->values[at])) /* else they were counted of the launch itself */
+            c->values[at] = row[c->list.instrumented + i];
+        if (isnan(c->values[at]) && !c->absent[at])
+            c->absent[at] = "it was not counted of the launch that was alike either";
+    }
+}
+
+/* As gp_slot_agrees, with a launch whose instrumented counters are still to come. */
+bool gp_slot_agree_with(const struct gp_collection *c, unsigned slot, unsigned other, size_t count)
+{
+    const double *mine = &c->values[slot * c->list.width];
+    const double *its = &c->values[other * c->list.width];
+    bool agree = true;
+    for (size_t w = 0; agree && w < count; w++)
+        agree = mine[c->list.checks[w]] == its[c->list.checks[w]];
+    return agree;
+}
+
+static bool is_own(const struct gp_collection *c, size_t column)
+{
+    for (size_t i = 0; i < c->list.own_count; i++)
+        if (c->list.own_columns[i] == column)
+            return true;
+    return false;
+}
+
+/* Why a counter that is no number is absent. */
+static const char *missing(const struct gp_collection *c, const struct gp_slot *t, size_t column,
+                           const char *not_run)
+{
+    const char *nothing = "the GPU counted nothing to divide by";
+    enum gp_source source = t->plan.source;
+    bool unread = !c->list.is_instrumented[column] || source == GP_SOURCE_ASSUMED ||
+                  (gp_plan_is_measured(&t->plan) && !t->range_read);
+    if (t->in_session && unread)
+        return "the process ended before it was read";
+    if (is_own(c, column) && !t->by_sass)
+        return c->sass ? "how often each instruction ran was not counted" : c->no_sass;
+    if (c->list.is_instrumented[column]) {
+        if (source == GP_SOURCE_NEW)
+            return c->no_session ? c->no_session : "it needs a pass that could not be made";
+        if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost)
+            return t->hardware_lost;
+        return source == GP_SOURCE_NONE || source == GP_SOURCE_ASSUMED ? not_run : nothing;
+    }
+    if (t->hardware_lost)
+        return t->hardware_lost;
+    unsigned passes = c->session ? gp_range_session_hardware_passes(c->session) : 0;
+    if (t->hardware_passes && t->hardware_passes == passes && (passes == 1 || !t->only_pass))
+        return nothing;
+    return c->no_session && !t->hardware_passes ? c->no_session : not_run;
+}
+
+/* What the hardware says of the tensor cores where the kernel's code says nothing: those that did
+ * nothing in a launch multiplied no matrices. Not of FP64 on chips that do it elsewhere. */
+#define TENSOR_CYCLES "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+static bool tensor_cores_rested(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->list.count; i++)
+        if (strcmp(c->counters[i].name, TENSOR_CYCLES) == 0)
+            return !c->counters[i].absent && c->counters[i].value == 0;
+    return false;
+}
+
+static void note_rest(struct gp_collection *c)
+{
+    const int cc = gp_collection_cc(c);
+    const bool fp64_too = cc == 80 || cc == 90 || cc == 100;
+    if (!c->list.own_count || !tensor_cores_rested(c))
+        return;
+    for (size_t i = 0; i < c->list.own_count; i++) {
+        struct gp_counter *counter = &c->counters[c->list.own_columns[i]];
+        const enum gp_own_counter own = c->list.own[i];
+        if (!counter->absent || own >= GP_OWN_LOADED || (own == GP_OWN_FP64 && !fp64_too))
+            continue;
+        counter->absent = NULL;
+        counter->value = 0;
+    }
+}
+
+const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, const char *not_run,
+                                      size_t *count)
+{
+    const struct gp_slot *t = &c->slots[slot];
+    for (size_t i = 0; i < c->list.count; i++) {
+        double value = c->values[slot * c->list.width + i];
+        const char *absent = c->absent[slot * c->list.width + i];
+        if (t->plan.source == GP_SOURCE_ASSUMED && t->in_session) /* it may not be so */
+            value = NAN;
+        c->counters[i].value = value;
+        c->counters[i].absent = c->list.unavailable[i] ? c->list.unavailable[i]
+                                : absent               ? absent
+                                : isfinite(value)      ? NULL
+                                                       : missing(c, t, i, not_run);
+    }
+    note_rest(c);
+    *count = c->list.count;
+    return c->counters;
+}

@@ -1,0 +1,115 @@
+/* What is known of the launches of a collection of the Range Profiler until they are read: each has
+ * a slot, with its plan, its kind and fingerprint, and its values. slot_values.c fills these in and
+ * reads them, slot_likeness.c says what a launch is like. Only for counters/range.c. */
+#ifndef GPUPROF_COUNTERS_SLOTS_H
+#define GPUPROF_COUNTERS_SLOTS_H
+
+#include "counters/collector.h"
+#include "counters/counter_list.h"
+#include "counters/instrumenting_cost.h"
+#include "counters/plan.h"
+#include "counters/range_session.h"
+#include "counters/sass_session.h"
+
+/* Launches whose counters wait to be read. Each costs the first start of a session some 0.6 ms, and
+ * each pass of instrumented code 0.1 ms; with few of them the session is stopped and started often,
+ * which takes 45 ms. */
+#define GP_MOST_SLOTS 64
+
+struct gp_slot {
+    struct gp_plan plan;
+    unsigned hardware_passes; /* made */
+    bool only_pass;           /* there will be no other, so it is to be read by itself */
+    bool in_session;          /* by the session that is open now, and not read yet */
+    bool range_read;          /* what the Range Profiler counted is there */
+    bool by_sass;             /* the SASS metrics have counted something of it */
+    bool held;                /* its passes are made in sweeps */
+    unsigned like; /* held: 1 + the slot of the launch whose instrumented counters it takes */
+    struct gp_launch_kind kind;        /* known beforehand */
+    struct gp_fingerprint fingerprint; /* found, or assumed */
+    double started_ms;                 /* the instrumented pass */
+    const char *hardware_lost;         /* why what the hardware counted cannot be read */
+};
+
+struct gp_collection {
+    CUcontext context;
+    struct gp_device device;
+
+    struct gp_counter_list list;
+    struct gp_counter *counters; /* what read answers: as many as were named, in that order */
+
+    struct gp_range_session *session;
+    const char *no_session;       /* why there is none */
+    bool mixed;                   /* its passes count instrumented code as well */
+    double retry_at, retry_after; /* seconds */
+
+    struct gp_sass_session *sass;
+    const char *no_sass;
+    bool tells;                    /* it compares launches; else it counts */
+    const char **sass_unavailable; /* by name, where it counts: why it does not */
+    struct gp_recall *recall;      /* of instrumented counters, where it tells */
+    struct gp_own *own;            /* our own counters; NULL where none is wanted */
+
+    struct gp_slot slots[GP_MOST_SLOTS];
+    unsigned slots_given;
+    unsigned sweep; /* over those that are held; 0: none yet */
+    struct gp_instrumenting_cost cost;
+
+    double *values;      /* slots x width */
+    double *row;         /* scratch: used + our own + all check counters */
+    const char **absent; /* the same */
+};
+
+/* ---- values (slot_values.c) ------------------------------------------------------------------ */
+
+/* The instrumented counters of a slot, our own, and the hardware's that are check counters, in one
+ * row.
+ */
+void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row);
+
+/* True when the hardware counted what it did of the launch whose instrumented counters were taken
+ * for it, as far as the first `count` check counters tell. */
+bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count);
+
+/* Of a launch that broke off between passes the hardware's counters mean nothing. */
+bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t);
+
+/* Copies what the session has of a slot: everything counted in it, and marks it as read. */
+void gp_slot_take_values(struct gp_collection *c, unsigned slot);
+
+int gp_collection_cc(const struct gp_collection *c);
+
+void gp_slot_take_row(struct gp_collection *c, unsigned slot, const double *row);
+
+/* As gp_slot_agrees, with a launch whose instrumented counters are still to come. */
+bool gp_slot_agree_with(const struct gp_collection *c, unsigned slot, unsigned other, size_t count);
+
+const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, const char *not_run,
+                                      size_t *count);
+
+/* ---- likeness (slot_likeness.c) -------------------------------------------------------------- */
+
+bool gp_collection_has_ranges(const struct gp_collection *c);
+
+/* Of a launch that is not compared it may be known all the same that it multiplies no matrices.
+ */
+void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const struct gp_run *run);
+
+bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
+                       unsigned *pass);
+
+/* Who makes the launch's instrumented pass that begins now. */
+enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct gp_run *run);
+
+/* Searches the counters among launches that were measured. */
+void gp_slot_recall(struct gp_collection *c, unsigned slot);
+
+bool gp_slot_is_open(const struct gp_collection *c, const struct gp_slot *t);
+
+struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned slot);
+
+/* Those that are like a held launch have its instrumented counters, now that it has been measured;
+ * where it was not, they are measured themselves. */
+void gp_slots_take_from_held(struct gp_collection *c);
+
+#endif
