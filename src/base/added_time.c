@@ -32,11 +32,13 @@ static uint64_t between(uint64_t from, uint64_t to)
     return ns > TIME_MASK / 2 ? 0 : ns;
 }
 
+/* The clock is read behind the word: a time from before it may lie in another thread's, which has
+ * come and gone since, and would count twice. */
 static void enter(void)
 {
-    uint64_t time = now(), before = atomic_load(&held), after;
+    uint64_t before = atomic_load(&held), after;
     do
-        after = (before & COUNT_MASK) == 0 ? time << COUNT_BITS | 1 : before + 1;
+        after = (before & COUNT_MASK) == 0 ? now() << COUNT_BITS | 1 : before + 1;
     while (!atomic_compare_exchange_weak(&held, &before, after));
 }
 
