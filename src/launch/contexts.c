@@ -120,7 +120,11 @@ static void close_collection(struct gp_context *c, bool alive)
     c->in_pass = false;
     if (c->pending)
         gp_drain(c, alive);
-    c->collector->close(c->collection, alive);
+    /* A replay did not end, so that nothing can be read: what is known is recorded all the same. */
+    if (c->pending)
+        gp_pending_settle(&c->pending, c->collector, c->collection, false);
+    c->in_pass = false;
+    c->collector->close(c->collection, alive && !c->busy);
     c->collection = NULL;
 }
 

@@ -131,6 +131,8 @@ static void give_up(struct gp_context *c, const char *why)
 void gp_drain(struct gp_context *c, bool alive)
 {
     struct gp_held *h;
+    if (alive)
+        c->busy = false; /* what was abandoned there has ended: the context is idle */
     const char *why = c->held ? not_to_be_replayed(c, alive) : NULL;
     for (unsigned sweep = 1;
          c->held && !why && can_go_on(c) && c->collector->sweep(c->collection, sweep); sweep++) {
@@ -143,7 +145,7 @@ void gp_drain(struct gp_context *c, bool alive)
     if (!why && !can_go_on(c))
         why = NOT_ENDED;
     give_up(c, why);
-    if (!c->busy || !alive)
+    if (!c->busy)
         gp_pending_settle(&c->pending, c->collector, c->collection, alive && !c->dead);
 }
 
@@ -179,6 +181,8 @@ bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change)
 void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive)
 {
     struct gp_held *h, *next;
+    if (alive)
+        c->busy = false;
     const char *why = not_to_be_replayed(c, alive);
     DL_FOREACH_SAFE(c->held, h, next)
     {

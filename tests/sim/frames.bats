@@ -423,6 +423,14 @@ enabled() {
     [ "$(measured wait_for_flag)" -eq 0 ]
 }
 
+@test "launches are held when a kernel is abandoned that ends later, and no other one follows" {
+    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" scale scale stream
+    [ "$(measured scale_in_place)" -eq 2 ]
+    launches | grep '"kernel":"scale_in_place"' >"$profile.scale"
+    [ "$(grep -c '"dram__bytes_read.sum":[0-9]' "$profile.scale")" -eq 2 ]
+    [ "$(grep -c '"smsp__sass_data_bytes_mem_global_op_ld.sum":[0-9]' "$profile.scale")" -eq 2 ]
+}
+
 @test "the first launch that is measured comes while a kernel waits" {
     # Nothing is to be started with CUPTI then, which would wait for the kernel.
     GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
