@@ -158,6 +158,14 @@ static CUresult close_collections(int device, bool at_end)
     return result;
 }
 
+bool gp_contexts_are_concerned(const struct gp_change *change)
+{
+    const struct gp_context *c = contexts;
+    while (c && !gp_is_concerned(c, change))
+        c = c->next;
+    return c != NULL;
+}
+
 void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch)
 {
     struct gp_context *c;

@@ -58,6 +58,9 @@ struct gp_change {
     CUstream stream;
 };
 
+/* True where a held launch is concerned in some context. With the gate closed, or lined up before
+ * it. */
+bool gp_contexts_are_concerned(const struct gp_change *change);
 /* Before it: what is still to be counted of held launches that it concerns is counted now, in every
  * context; unless they may be replayed, the gate is open, it is lost. in_launch: one is being
  * measured, so that nothing can be read. */

@@ -107,8 +107,11 @@ static bool shut_gate(void)
 static void before_change(void *change)
 {
     gp_gate_line_up();
-    bool closed = gp_any_held() && shut_gate();
-    gp_contexts_before_change(change, closed, false);
+    /* Most memory that is freed no held launch has reached: then nobody is held up. */
+    bool concerned = gp_any_held() && gp_contexts_are_concerned(change);
+    bool closed = concerned && shut_gate();
+    if (concerned)
+        gp_contexts_before_change(change, closed, false);
     gp_gate_leave(closed);
 }
 
