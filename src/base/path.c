@@ -1,6 +1,7 @@
 #include "base/path.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,4 +79,10 @@ bool gp_is_same_file(const char *a, const char *b)
     gp_text_free(&x.name);
     gp_text_free(&y.name);
     return same;
+}
+
+void gp_add_temporary(const char *name, struct gp_text *out)
+{
+    const char *folder = secure_getenv("TMPDIR");
+    gp_text_addf(out, "%s/%s.XXXXXX", folder && *folder ? folder : "/tmp", name);
 }

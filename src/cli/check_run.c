@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/pattern.h"
 
 #include <errno.h>
@@ -52,12 +53,16 @@ static void add_escaped(const char *s, const char *special, char escape, struct 
 
 static bool make_folder(char *folder, size_t size)
 {
-    const char *parent = secure_getenv("TMPDIR");
-    snprintf(folder, size, "%s/gpuprof-check.XXXXXX", parent && *parent ? parent : "/tmp");
-    if (mkdtemp(folder))
-        return true;
-    gp_say("%s: %s", folder, strerror(errno));
-    return false;
+    struct gp_text name = {0};
+    gp_add_temporary("gpuprof-check", &name);
+    bool fits = !name.failed && name.length < size;
+    if (fits)
+        memcpy(folder, name.data, name.length + 1);
+    bool made = fits && mkdtemp(folder);
+    if (!made)
+        gp_say("%s: %s", gp_text_string(&name), fits ? strerror(errno) : "the name is too long");
+    gp_text_free(&name);
+    return made;
 }
 
 /* The pattern as a glob: a process id may be any, the rest is filled in. */

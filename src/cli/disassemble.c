@@ -1,6 +1,7 @@
 #include "cli/disassemble.h"
 
 #include "base/file.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "code/instruction.h"
 
@@ -96,11 +97,15 @@ static void take_lines(char *listing, char **texts, size_t count)
 
 static bool by_nvdisasm(const void *code, size_t size, int cc, char **texts)
 {
-    char file[] = "/tmp/gpuprof-code-XXXXXX", chip[16];
-    struct gp_text out = {0};
-    int fd = mkstemp(file);
-    if (fd < 0)
+    char chip[16];
+    struct gp_text out = {0}, name = {0};
+    gp_add_temporary("gpuprof-code", &name);
+    char *file = name.data;
+    int fd = name.failed ? -1 : mkstemp(file);
+    if (fd < 0) {
+        gp_text_free(&name);
         return false;
+    }
     bool written = gp_write_all(fd, code, size) == 0;
     close(fd);
     snprintf(chip, sizeof(chip), "SM%d", cc);
@@ -109,6 +114,7 @@ static bool by_nvdisasm(const void *code, size_t size, int cc, char **texts)
     if (done)
         take_lines(out.data, texts, size / GP_INSTRUCTION_BYTES);
     gp_text_free(&out);
+    gp_text_free(&name);
     return done && texts[0];
 }
 

@@ -65,16 +65,13 @@ struct asked {
 static bool expects_new(void *data)
 {
     const struct asked *a = data;
-    struct gp_slot *t = &a->collection->slots[a->slot];
-    note_kind(t, a->run);
-    return gp_recall_expects_new(a->collection->recall, &t->kind);
+    return gp_recall_expects_new(a->collection->recall, &a->collection->slots[a->slot].kind);
 }
 
 static bool fingerprint_pays(void *data)
 {
     const struct asked *a = data;
     struct gp_slot *t = &a->collection->slots[a->slot];
-    note_kind(t, a->run);
     return (gp_recall_compares(a->collection->recall, &t->kind) &&
             (gp_sass_session_counts_instructions(a->collection->sass) ||
              gp_is_worth_telling(&a->collection->cost, a->run))) ||
@@ -97,6 +94,16 @@ static bool find_held(const struct gp_collection *c, const struct gp_fingerprint
     return false;
 }
 
+/* The check counters of the launch that a held one may be like: of `row`, where its instrumented
+ * counters are known, or of the slot in which they are still to come. In a row of make_row. */
+static const double *checks_of(struct gp_collection *c, const double *row, unsigned other)
+{
+    if (row)
+        return row;
+    gp_slot_make_row(c, other, c->row);
+    return c->row;
+}
+
 /* A held launch: what the hardware counted of it is there, so that it is known at once. */
 static bool assume_held(struct gp_collection *c, unsigned slot, const struct gp_run *run)
 {
@@ -104,13 +111,11 @@ static bool assume_held(struct gp_collection *c, unsigned slot, const struct gp_
     struct gp_fingerprint fingerprint;
     const double *row;
     unsigned other = 0;
-    note_kind(t, run);
     if (!c->sass || !c->tells || c->list.check_count < GP_ALL_CHECKS || run->always ||
         !run->parameters || !gp_recall_assume_early(c->recall, &t->kind, &fingerprint, &row))
         return false;
     bool there = row || find_held(c, &fingerprint, &other);
-    bool alike = there && (row ? gp_slot_agrees(c, slot, row, c->list.check_count)
-                               : gp_slot_agree_with(c, slot, other, c->list.check_count));
+    bool alike = there && gp_slot_agrees(c, slot, checks_of(c, row, other), c->list.check_count);
     gp_recall_assumed(c->recall, &t->kind, alike);
     if (!alike)
         return false;
@@ -135,7 +140,6 @@ static bool assume(void *data)
                             t->hardware_passes == gp_range_session_hardware_passes(c->session);
     if (!can_be_confirmed || a->run->always || a->run->was_held || !a->run->parameters)
         return false;
-    note_kind(t, a->run);
     const double *row = gp_recall_assume(c->recall, &t->kind, &t->fingerprint);
     if (row)
         gp_slot_take_row(c, a->slot, row);
@@ -149,8 +153,7 @@ bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_r
     const struct gp_means_to_count means = means_of(c, run);
     const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume, &asked};
     c->slots[slot].held = means.held;
-    if (means.held)
-        note_kind(&c->slots[slot], run);
+    note_kind(&c->slots[slot], run);
     return gp_plan_next(&c->slots[slot].plan, &means, &questions, made, pass);
 }
 
@@ -194,11 +197,10 @@ static void recall_held(struct gp_collection *c, unsigned slot)
     bool is_held = !row && !is_known && !gp_recall_is_barred(c->recall, &t->fingerprint) &&
                    find_held(c, &t->fingerprint, &other);
     enum gp_finding finding = row ? GP_FOUND_LEARNED : is_held ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
-    if (row || is_held) {
-        all = row ? gp_slot_agrees(c, slot, row, c->list.check_count)
-                  : gp_slot_agree_with(c, slot, other, c->list.check_count);
-        if (!(row ? gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS)
-                  : gp_slot_agree_with(c, slot, other, GP_LEAST_CHECKS))) {
+    if (finding != GP_FOUND_NONE) {
+        const double *checks = checks_of(c, row, other);
+        all = gp_slot_agrees(c, slot, checks, c->list.check_count);
+        if (!gp_slot_agrees(c, slot, checks, GP_LEAST_CHECKS)) {
             gp_recall_bar(c->recall, &t->fingerprint);
             finding = GP_FOUND_NONE;
         }

@@ -138,17 +138,6 @@ void gp_slot_take_row(struct gp_collection *c, unsigned slot, const double *row)
     }
 }
 
-/* As gp_slot_agrees, with a launch whose instrumented counters are still to come. */
-bool gp_slot_agree_with(const struct gp_collection *c, unsigned slot, unsigned other, size_t count)
-{
-    const double *mine = &c->values[slot * c->list.width];
-    const double *its = &c->values[other * c->list.width];
-    bool agree = true;
-    for (size_t w = 0; agree && w < count; w++)
-        agree = mine[c->list.checks[w]] == its[c->list.checks[w]];
-    return agree;
-}
-
 static bool is_own(const struct gp_collection *c, size_t column)
 {
     for (size_t i = 0; i < c->list.own_count; i++)

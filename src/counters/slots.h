@@ -81,9 +81,6 @@ int gp_collection_cc(const struct gp_collection *c);
 
 void gp_slot_take_row(struct gp_collection *c, unsigned slot, const double *row);
 
-/* As gp_slot_agrees, with a launch whose instrumented counters are still to come. */
-bool gp_slot_agree_with(const struct gp_collection *c, unsigned slot, unsigned other, size_t count);
-
 const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, const char *not_run,
                                       size_t *count);
 

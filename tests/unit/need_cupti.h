@@ -3,6 +3,7 @@
 #define GPUPROF_TESTS_NEED_CUPTI_H
 
 #include "cuda/cupti.h"
+#include "sanitized.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,18 +14,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-/* CUPTI loads its parts with RTLD_DEEPBIND, which the address sanitizer refuses to live with. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* Skips the test where there is no such library. */
 static inline void need_cupti(void)

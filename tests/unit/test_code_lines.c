@@ -10,6 +10,7 @@
 #include "profile/reader.h"
 #include "report/by_line.h"
 #include "report/sources.h"
+#include "sanitized.h"
 
 #include <cupti_pcsampling.h>
 #include <dlfcn.h>
@@ -24,18 +25,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-/* CUPTI loads its parts with RTLD_DEEPBIND, which the address sanitizer refuses to live with. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 #define FIRST "_Z5firstIfEvPT_PKS0_i"
 #define SECOND "_Z6secondPd"

@@ -642,71 +642,85 @@ static void kernels_of_libraries_are_known_by_their_names(void **state)
             fail_msg("%s is no library's", ours[i]);
 }
 
+/* What is advised for a program of several kernels. */
+struct advised {
+    struct gp_metrics *metrics;
+    struct gp_summary *summary;
+    struct gp_rows rows;
+    struct gp_rules *rules;
+    struct gp_findings findings;
+};
+
+static void begin_advised(struct advised *a)
+{
+    a->metrics = shipped();
+    a->summary = gp_summary_new(a->metrics);
+    gp_summary_device(a->summary, &h200);
+}
+
+/* So many launches of a kernel, each of so many nanoseconds. */
+static void launch_often(struct advised *a, const char *kernel, double ns, int times)
+{
+    struct sample s;
+    make_sample(&s, kernel);
+    set(&s, "gpu__time_duration.sum", ns);
+    for (int i = 0; i < times; i++)
+        gp_summary_launch(a->summary, &s.launch);
+}
+
+static void find_advice(struct advised *a)
+{
+    struct gp_text problems = {0};
+    assert_true(gp_rows_make(&a->rows, a->summary));
+    a->rules = gp_rules_open(a->metrics, &problems);
+    assert_true(gp_findings_make(&a->findings, a->rules, &a->rows, NULL, NULL));
+}
+
+static void end_advised(struct advised *a)
+{
+    gp_findings_free(&a->findings);
+    gp_rules_close(a->rules);
+    gp_rows_free(&a->rows);
+    gp_summary_free(a->summary);
+    gp_metrics_close(a->metrics);
+}
+
 static void many_short_launches_are_the_programs_matter(void **state)
 {
     (void)state;
-    struct gp_metrics *m = shipped();
-    struct gp_summary *summary = gp_summary_new(m);
-    struct gp_rows rows;
-    struct gp_text problems = {0};
-    struct gp_findings f;
-    struct sample s;
-    make_sample(&s, "k");
-    set(&s, "gpu__time_duration.sum", 2e3);
-    gp_summary_device(summary, &h200);
-    for (int i = 0; i < 200; i++)
-        gp_summary_launch(summary, &s.launch);
-    assert_true(gp_rows_make(&rows, summary));
-    struct gp_rules *rules = gp_rules_open(m, &problems);
-    assert_true(gp_findings_make(&f, rules, &rows, NULL, NULL));
-    assert_true(f.advice.count > 0);
-    assert_string_equal(f.advice.list[0].rule->name, "launch_overhead");
-    assert_null(f.advice.list[0].row);
-    assert_non_null(strstr(f.advice.list[0].evidence, "200 of 200 launches last 2.000 us"));
+    struct advised a;
+    begin_advised(&a);
+    launch_often(&a, "k", 2e3, 200);
+    find_advice(&a);
+    assert_true(a.findings.advice.count > 0);
+    const struct gp_advice *first = &a.findings.advice.list[0];
+    assert_string_equal(first->rule->name, "launch_overhead");
+    assert_null(first->row);
+    assert_non_null(strstr(first->evidence, "200 of 200 launches last 2.000 us"));
     /* Its units are busy all the time: the work of 2 us of 6 is left. */
-    assert_true(fabs(f.advice.list[0].gain - (1 - 2.0 / 6)) < 1e-6);
-    gp_findings_free(&f);
-    gp_rules_close(rules);
-    gp_rows_free(&rows);
-    gp_summary_free(summary);
-    gp_metrics_close(m);
+    assert_true(fabs(first->gain - (1 - 2.0 / 6)) < 1e-6);
+    end_advised(&a);
 }
 
 /* Beside a long kernel they are a small part. */
 static void short_launches_beside_long_ones_are_a_part(void **state)
 {
     (void)state;
-    struct gp_metrics *m = shipped();
-    struct gp_summary *summary = gp_summary_new(m);
-    struct gp_rows rows;
-    struct gp_text problems = {0};
-    struct gp_findings f;
-    struct sample s;
-    make_sample(&s, "short");
-    set(&s, "gpu__time_duration.sum", 2e3);
-    gp_summary_device(summary, &h200);
-    for (int i = 0; i < 200; i++)
-        gp_summary_launch(summary, &s.launch);
-    make_sample(&s, "long");
-    set(&s, "gpu__time_duration.sum", 98.8e6);
-    gp_summary_launch(summary, &s.launch);
-    assert_true(gp_rows_make(&rows, summary));
-    struct gp_rules *rules = gp_rules_open(m, &problems);
-    assert_true(gp_findings_make(&f, rules, &rows, NULL, NULL));
+    struct advised a;
+    begin_advised(&a);
+    launch_often(&a, "short", 2e3, 200);
+    launch_often(&a, "long", 98.8e6, 1);
+    find_advice(&a);
     bool found = false;
-    for (size_t i = 0; i < f.advice.count; i++) {
-        if (strcmp(f.advice.list[i].rule->name, "launch_overhead") != 0)
+    for (size_t i = 0; i < a.findings.advice.count; i++) {
+        if (strcmp(a.findings.advice.list[i].rule->name, "launch_overhead") != 0)
             continue;
         found = true;
         /* 200 times 4 of 6 us, of 100 ms. */
-        assert_true(fabs(f.advice.list[i].gain - 0.008) < 1e-6);
+        assert_true(fabs(a.findings.advice.list[i].gain - 0.008) < 1e-6);
     }
     assert_true(found);
-    gp_findings_free(&f);
-    gp_rules_close(rules);
-    gp_rows_free(&rows);
-    gp_summary_free(summary);
-    gp_metrics_close(m);
+    end_advised(&a);
 }
 
 /* ---- the screen ------------------------------------------------------------------------------ */
