@@ -99,6 +99,13 @@ $(O)/obj/library_folder.h: FORCE
 $(O)/obj/cli/run.c.o: $(O)/obj/library_folder.h
 $(O)/obj/cli/run.c.o: private own_cflags = -include $(O)/obj/library_folder.h
 
+# The commit, for `gpuprof --version`. COMMIT= is for builds from a copy of a clone (tools/make-deb).
+COMMIT ?= $(shell tools/version --commit)
+$(O)/obj/commit.h: FORCE
+	$(call write_if_changed,#define GP_COMMIT "$(COMMIT)")
+$(O)/obj/cli/main.c.o: $(O)/obj/commit.h
+$(O)/obj/cli/main.c.o: private own_cflags = -include $(O)/obj/commit.h
+
 # cupti_profiler_host.h includes the C++ header <string>; an empty one lets C read it.
 $(O)/compat/string:
 	@mkdir -p $(@D) && : > $@
