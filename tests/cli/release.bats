@@ -11,7 +11,7 @@ setup() {
     grep -q "^gpuprof $version\(, not released yet\|, [0-9-]*\)$" <(head -1 NEWS)
     grep -qx "version: $version" CITATION.cff
     grep -q "^gpuprof ($version) " <(head -1 debian/changelog)
-    grep -qx "{% set version = \"$version\" %}" packaging/conda/meta.yaml
+    grep -qx "  version: $version" packaging/conda/recipe.yaml
 }
 
 @test "a release is a tag: NEWS has its date, and no other version has it" {
