@@ -17,8 +17,13 @@ CC = gcc
 endif
 V ?= 0
 PREFIX ?= /usr/local
-BINDIR ?= $(PREFIX)/bin
-LIBDIR ?= $(PREFIX)/lib
+BINDIR ?= bin
+LIBDIR ?= lib
+# below FOLDER,PATH: PATH, in FOLDER where it is relative.
+below = $(if $(filter /%,$(firstword $(2))),$(2),$(1)/$(2))
+override PREFIX := $(if $(PREFIX),$(call below,$(CURDIR),$(PREFIX)))
+override BINDIR := $(call below,$(PREFIX),$(BINDIR))
+override LIBDIR := $(call below,$(PREFIX),$(LIBDIR))
 ifeq ($(V),0)
 Q = @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
@@ -71,7 +76,7 @@ core = $(O)/libgpuprof-core.a
 # What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball \
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball cuda-home \
 	format lint reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -93,6 +98,13 @@ $(O)/obj/library_folder.h: FORCE
 	$(call write_if_changed,#define GP_LIBRARY_FOLDER "$(shell realpath -m --relative-to='$(BINDIR)' '$(LIBDIR)')")
 $(O)/obj/cli/run.c.o: $(O)/obj/library_folder.h
 $(O)/obj/cli/run.c.o: private own_cflags = -include $(O)/obj/library_folder.h
+
+# The commit, for `gpuprof --version`. COMMIT= is for builds from a copy of a clone (tools/make-deb).
+COMMIT ?= $(shell tools/version --commit)
+$(O)/obj/commit.h: FORCE
+	$(call write_if_changed,#define GP_COMMIT "$(COMMIT)")
+$(O)/obj/cli/main.c.o: $(O)/obj/commit.h
+$(O)/obj/cli/main.c.o: private own_cflags = -include $(O)/obj/commit.h
 
 # cupti_profiler_host.h includes the C++ header <string>; an empty one lets C read it.
 $(O)/compat/string:
@@ -305,6 +317,10 @@ test-page: all
 	@tools/setup page
 	@tests/page/run $(O)
 
+# The CUDA toolkit that is used. Asked for anew: tools/setup may just have fetched it.
+cuda-home:
+	@realpath '$(CUDA)'
+
 demo:
 	@tools/setup build
 	@+tools/demo $(O)
@@ -336,6 +352,8 @@ $(O)/man/gpuprof.1: $(command) $(wildcard man/*.scd) tools/make-man
 
 share = $(DESTDIR)$(PREFIX)/share
 install: all man
+	@case '$(LIBDIR)' in *[[:space:]:]*) \
+		echo "make: LIBDIR=$(LIBDIR): the dynamic linker takes no library whose path has a blank or a colon in it" >&2; exit 1 ;; esac
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)' '$(share)/man/man1' \
 		'$(share)/bash-completion/completions' '$(share)/zsh/site-functions'
 	install -m 755 $(command) '$(DESTDIR)$(BINDIR)/gpuprof'
@@ -346,16 +364,16 @@ install: all man
 # A Debian package, in $(O)/deb.
 deb:
 	@tools/setup package
-	@tools/make-deb $(O) $(CUDA)
+	@tools/make-deb $(O)
 
 # A tarball for every distribution, in $(O)/tarball. Root alone can make one.
 tarball:
 	@tools/setup package
-	@tools/make-tarball $(O) $(CUDA)
+	@tools/make-tarball $(O)
 
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so' \
-		'$(share)/man/man1'/gpuprof*.1 '$(share)/bash-completion/completions/gpuprof' \
+		'$(share)/man/man1'/gpuprof.1 '$(share)/man/man1'/gpuprof-*.1 '$(share)/bash-completion/completions/gpuprof' \
 		'$(share)/zsh/site-functions/_gpuprof'
 
 c_files = $(shell git ls-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')

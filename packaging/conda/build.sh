@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What conda-build runs in the source folder: the archives that conda-forge does not have, then gpuprof.
+# What rattler-build runs in the source folder: the archives that conda-forge does not have, then gpuprof.
 #   LINKED (linked) holds their sources; PREFIX is where gpuprof goes, and where the CUDA toolkit is
 #   unless CUDA_HOME says so.
 set -euo pipefail
@@ -34,6 +34,8 @@ export PKG_CONFIG_PATH=$own/lib/pkgconfig:$PREFIX/lib/pkgconfig
 if [ -z "${CUDA_HOME:-}" ]; then
     CUDA_HOME=$PREFIX/targets/$(uname -m | sed 's/aarch64/sbsa/')-linux
 fi
+# conda-forge's nvcc lies in the build's own prefix, not with the headers.
+NVCC=${NVCC:-$(command -v nvcc || echo "$CUDA_HOME/bin/nvcc")}
 # conda-forge has no Chart.js: without it there is no `gpuprof report --html`.
-make "$jobs" install PREFIX="$PREFIX" CUDA_HOME="$CUDA_HOME" ${NVCC:+NVCC="$NVCC"} CHART_JS="${CHART_JS:-none}" \
+make "$jobs" install PREFIX="$PREFIX" CUDA_HOME="$CUDA_HOME" NVCC="$NVCC" CHART_JS="${CHART_JS:-none}" \
     SQLITE_LIBS="-L$PREFIX/lib -Wl,-rpath,$PREFIX/lib -lsqlite3"

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
         return print_overview();
     if (strcmp(argv[1], "--version") == 0) {
         struct gp_text out = {0};
-        gp_text_add(&out, "gpuprof " GP_VERSION "\n");
+        gp_text_add(&out, "gpuprof " GP_VERSION GP_COMMIT "\n");
         return cli_print(&out);
     }
     const struct cli_command *command = cli_find_command(argv[1]);

@@ -147,7 +147,7 @@ static bool prepare(struct adding *a)
 
 static bool add_all(struct adding *a, const struct gp_history_run *run, const struct gp_side *side)
 {
-    sqlite3_int64 id;
+    sqlite3_int64 id = 0; /* gcc 14 does not see that add_run sets it */
     bool added = prepare(a) && add_run(a, run, &side->origin, &id);
     for (size_t i = 0; i < side->count && added; i++)
         added = add_subject(a, id, side, &side->subjects[i]);

@@ -37,6 +37,35 @@ installed() {
     [ "$output" = "$(realpath "$dest")/a/l/libgpuprof.so" ]
 }
 
+@test "relative folders are below PREFIX, a relative PREFIX is below here" {
+    make -s O="$O" install DESTDIR="$dest" PREFIX=/usr LIBDIR=lib64 BINDIR=games
+    [ "$(installed)" = "./usr/games/gpuprof ./usr/lib64/libgpuprof.so " ]
+    run make -s O="$O" -n uninstall PREFIX=out
+    [[ $output == *"'$PWD/out/bin/gpuprof' '$PWD/out/lib/libgpuprof.so'"* ]]
+    run make -s O="$O" -n uninstall PREFIX=
+    [[ $output == *"'/bin/gpuprof' '/lib/libgpuprof.so'"* ]]
+}
+
+@test "the folders may have blanks, but for the library's" {
+    make -s O="$O" install DESTDIR="$dest/a b" PREFIX="/my tools" LIBDIR=/usr/lib
+    [ "$("$dest/a b/my tools/bin/gpuprof" --version)" = "$("$GPUPROF_BUILD/gpuprof" --version)" ]
+    [ -s "$dest/a b/my tools/share/man/man1/gpuprof.1" ]
+    make -s O="$O" uninstall DESTDIR="$dest/a b" PREFIX="/my tools" LIBDIR=/usr/lib
+    [ "$(find "$dest" -type f)" = "" ]
+    run make -s O="$O" install DESTDIR="$dest" PREFIX="/my tools"
+    [ "$status" -ne 0 ]
+    [[ $output == *"make: LIBDIR=/my tools/lib: the dynamic linker takes no library"* ]]
+    [ "$(find "$dest" -type f)" = "" ]
+}
+
+@test "uninstall leaves what is not of gpuprof" {
+    make -s O="$O" install DESTDIR="$dest" PREFIX=/usr
+    mine=("$dest"/usr/{bin/mine,lib/libmine.so,share/man/man1/gpuprofs.1,share/zsh/site-functions/_mine})
+    touch "${mine[@]}"
+    make -s O="$O" uninstall DESTDIR="$dest" PREFIX=/usr
+    [ "$(find "$dest" -type f | sort)" = "$(printf '%s\n' "${mine[@]}" | sort)" ]
+}
+
 @test "without Chart.js there is no page, and gpuprof says so" {
     run make -s O="$O" CHART_JS=/nonexistent "$O/gpuprof"
     [ "$status" -ne 0 ]

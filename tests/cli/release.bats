@@ -7,11 +7,71 @@ setup() {
 
 @test "one version, in every file that names it" {
     [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
-    [ "$("$GPUPROF_BUILD/gpuprof" --version)" = "gpuprof $version" ]
+    [[ $("$GPUPROF_BUILD/gpuprof" --version) =~ ^"gpuprof $version"(, commit ([0-9a-f]{7,}|unknown))?$ ]]
     grep -q "^gpuprof $version\(, not released yet\|, [0-9-]*\)$" <(head -1 NEWS)
     grep -qx "version: $version" CITATION.cff
     grep -q "^gpuprof ($version) " <(head -1 debian/changelog)
-    grep -qx "{% set version = \"$version\" %}" packaging/conda/meta.yaml
+    grep -qx "  version: $version" packaging/conda/recipe.yaml
+}
+
+@test "a release is a tag: NEWS has its date, and no other version has it" {
+    [ -e .git ] && [ -n "$(git tag --list 'v*')" ] || skip "this is no clone with tags"
+    released=$(git tag --list "v$version")
+    if grep -q 'not released yet' <(head -1 NEWS); then
+        [ "$released" = "" ]
+    else
+        [ "$released" = "v$version" ]
+    fi
+}
+
+# A clone with one commit, as a stranger's is.
+a_clone() {
+    folder=$BATS_TEST_TMPDIR/clone
+    git init -q "$folder"
+    mkdir -p "$folder"/{tools,include}
+    cp tools/version "$folder/tools"
+    cp include/gpuprof_version.h "$folder/include"
+    cp .gitattributes "$folder"
+    cd "$folder"
+    git add -A
+    git_as_somebody commit -q -m "one"
+    commit=$(git rev-parse --short HEAD)
+}
+git_as_somebody() {
+    git -c user.name=a -c user.email=a@b "$@"
+}
+
+@test "the version says the commit, unless it is a release" {
+    a_clone
+    [ "$(tools/version)" = "$version, commit $commit" ]
+    git tag v99.0.0
+    [ "$(tools/version)" = "$version, commit $commit" ]
+    git_as_somebody tag -a -m "a release" "v$version"
+    [ "$(tools/version)" = "$version" ]
+    git_as_somebody commit -q --allow-empty -m "two"
+    [ "$(tools/version)" = "$version, commit $(git rev-parse --short HEAD)" ]
+    git clone -q --depth 1 "file://$folder" ../shallow
+    [ "$(../shallow/tools/version)" = "$version, commit $(git -C ../shallow rev-parse --short HEAD)" ]
+    git clone -q --depth 1 --branch "v$version" "file://$folder" ../release 2>/dev/null
+    [ "$(../release/tools/version)" = "$version" ]
+}
+
+@test "the version is known in an archive by git, and without git" {
+    a_clone
+    git_as_somebody tag -a -m "a release" "v$version"
+    git_as_somebody commit -q --allow-empty -m "two"
+    mkdir ../archive ../release ../copy
+    git archive HEAD | tar -x -C ../archive
+    [ "$(../archive/tools/version)" = "$version, commit $(git rev-parse --short HEAD)" ]
+    git archive "v$version" | tar -x -C ../release
+    [ "$(../release/tools/version)" = "$version" ]
+    cp -r tools include ../copy
+    [ "$(../copy/tools/version)" = "$version" ]
+    # Git that does not answer, as in another user's clone.
+    mkdir ../bin
+    printf '#!/bin/sh\nexit 128\n' >../bin/git
+    chmod +x ../bin/git
+    [ "$(PATH=$(realpath ../bin):$PATH tools/version)" = "$version, commit unknown" ]
 }
 
 @test "the licence is the same text in the Debian package" {
