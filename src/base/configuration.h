@@ -30,7 +30,7 @@ static inline bool gp_configuration_equal(const struct gp_configuration *a,
     return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* `seed` is the hash of what comes before it, 0 for nothing. */
+/* `seed` is the hash of the data before it, 0 for none. */
 static inline uint64_t gp_configuration_hash(const struct gp_configuration *c, uint64_t seed)
 {
     uint64_t words[sizeof(*c) / sizeof(uint64_t)];

@@ -264,7 +264,7 @@ void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
 
 /* ---- the verdict ---- */
 
-/* What an aggregate comes to. */
+/* The value of an aggregate. */
 static double aggregate_of(const struct trial *t, const struct kernel *k)
 {
     const struct gp_values *v = &t->values;

@@ -14,7 +14,7 @@
 
 struct gp_lines_visitor {
     void *user;
-    /* What stands in the brackets; the blanks around it are gone. */
+    /* The text in the brackets, without the blanks around it. */
     void (*section)(void *user, char *pattern, int line);
     /* A line that is no comment: blanks and a comment at its end are gone. `column` is that of its
      * first letter, from 1. It may be changed. */

@@ -12,7 +12,7 @@
 #define LEAST_SHARE 0.02
 #define MOST_KERNELS 50
 
-/* What says most of a kernel, in the order of the file. */
+/* The metrics that say most of a kernel, in the order of the file. */
 static const char *const metrics[] = {
     "duration",         "achieved_occupancy", "gld_efficiency",
     "gst_efficiency",   "shared_efficiency",  "warp_execution_efficiency",
@@ -83,7 +83,7 @@ static void add_bound(double bound, const char *unit, struct gp_text *out)
     gp_text_add(out, text);
 }
 
-/* The worst launch, and what it may come to. */
+/* The worst launch, and the bound for it. */
 static void add_rule(const struct gp_side *side, const struct kernel *k, const char *name,
                      const struct gp_metrics *m, double margin, struct gp_text *out)
 {

@@ -119,7 +119,7 @@ static char *find_relation(char *text, enum gp_relation *relation, size_t *lengt
     return NULL;
 }
 
-/* "p95 duration": takes the word in front, if it is an aggregate; returns what is left. */
+/* "p95 duration": takes the word in front, if it is an aggregate; returns the rest. */
 static const char *read_aggregate(const char *text, struct gp_threshold *rule)
 {
     static const struct {
@@ -239,7 +239,7 @@ static void complain_of_comparison(const struct parsing *p, const char *sign)
              (int)length, begin);
 }
 
-/* "allow = 2", "required = yes": what is no comparison. */
+/* "allow = 2", "required = yes": lines that are no comparison. */
 static void read_setting(struct parsing *p, char *text, char *sign)
 {
     char *value = sign ? gp_trim(sign + 1) : NULL;

@@ -503,8 +503,8 @@ static const struct sequence *find_sequence(const struct gp_line_table *t, unsig
     return NULL;
 }
 
-/* The last row at or before the address: rows of one address follow each other, the last wins.
- * Addresses only grow in what compilers write; where they do not, any row may be found. */
+/* The last row at or before the address: rows of one address follow each other, the last wins. In
+ * the tables that compilers write addresses only grow; where they do not, any row may be found. */
 static const struct row *find_row(const struct gp_line_table *t, const struct sequence *s,
                                   uint64_t address)
 {
