@@ -1,4 +1,4 @@
-/* gpuprof baseline: what later runs are compared with. */
+/* gpuprof baseline: the values that later runs are compared with. */
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"

@@ -131,7 +131,7 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
     return status;
 }
 
-/* False, having said why, where what was asked for makes no sense. */
+/* False, after a message, where the options make no sense together. */
 static bool can_check(const struct asked *asked, int profiles)
 {
     if (!asked->values[THRESHOLDS] && !asked->values[BASELINE])

@@ -26,7 +26,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [MARKDOWN] = {.name = "markdown", .help = "everything, as docs/metrics-reference.md"},
 };
 
-/* What is asked about. */
+/* The subject of a question. */
 struct subject {
     struct gp_device device;
     const char *chip; /* NULL: CUPTI cannot be asked */
@@ -250,7 +250,7 @@ static int add_passes_of(struct gp_metrics *m, const struct subject *s, const ch
     return CLI_OK;
 }
 
-/* Of every set, or of what was named, together. */
+/* Of every set, or of the named ones together. */
 static int list_passes(struct gp_metrics *m, const struct subject *s, int count, char **names,
                        struct gp_text *out)
 {

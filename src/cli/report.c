@@ -105,7 +105,7 @@ struct recorded_name {
     char name[];
 };
 
-/* What a first reading of the profile finds. */
+/* Found by a first reading of the profile. */
 struct contents {
     struct recorded_name *counters;
     struct gp_device devices[GP_MAX_DEVICES];
@@ -178,7 +178,7 @@ static bool can_be_given(const struct contents *c, struct gp_metrics *m,
     return answer;
 }
 
-/* What comes through a pipe is gone once it was read. */
+/* Bytes that come through a pipe are gone once they were read. */
 static bool can_be_read_twice(const char *path)
 {
     struct stat about;
@@ -424,7 +424,7 @@ static int report_files(struct gp_metrics *m, const struct cli_views *views,
     return worst;
 }
 
-/* False after saying what is wrong. */
+/* False after a message. */
 static bool read_views(const char *const *values, struct cli_views *views)
 {
     const char *unit = values[UNIT], *demangling = values[DEMANGLING];

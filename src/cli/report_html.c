@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What add_profiles answers where there is nothing to show, beside what a command answers. */
+/* The answer of add_profiles where there is nothing to show, beside the answers of a command. */
 enum { UNREADABLE = 100 };
 
 struct collecting {

@@ -69,7 +69,7 @@ static const struct column {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* What is printed of one kernel. */
+/* The part of a kernel to print. */
 struct printing {
     const struct gp_lines *lines;
     struct gp_by_line by_line;

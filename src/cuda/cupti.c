@@ -121,7 +121,7 @@ static void open_parts(void *handle)
     }
 }
 
-/* its functions -------------------------------------------------------------------------------- */
+/* ---- its functions --------------------------------------------------------------------------- */
 
 static bool find_functions(void *handle)
 {

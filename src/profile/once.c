@@ -77,7 +77,7 @@ const char *gp_once_name(struct gp_once *once, const char *name)
     return own ? own : gp_strings_keep(&once->strings, name, NULL);
 }
 
-/* definitions --------------- */
+/* ---- definitions ---- */
 
 static int column_of(const char *name)
 {

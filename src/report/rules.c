@@ -308,7 +308,8 @@ static void parse_condition(struct loading *l, struct gp_rule *rule)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Reads one "{formula:unit}" at `at`; returns what follows, NULL where that is wrong. */
+/* Reads one "{formula:unit}" at `at`; returns the text behind it, NULL where the formula is
+ * wrong. */
 static const char *parse_value(struct loading *l, enum key key, const char *at,
                                struct gp_piece *piece)
 {

@@ -93,7 +93,7 @@ void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Those of the table's width, and wider ones for what is to be changed. */
+/* Those of the table's width, and wider ones for the advice. */
 struct shown {
     const struct gp_rows *rows;
     struct gp_row_names table, wide;
@@ -185,7 +185,7 @@ static int launches_width(const struct gp_rows *r, size_t count)
     return 2 + (int)widest;
 }
 
-/* The grids with the most time, where what bounds them is not the same. */
+/* The grids with the most time, where their bounds differ. */
 static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
                            const struct gp_rules *rules, struct gp_row chosen[GRIDS_OF_A_KERNEL])
 {
@@ -265,7 +265,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
 }
 
-/* ---- what to change -------------------------------------------------------------------------- */
+/* ---- advice ---------------------------------------------------------------------------------- */
 
 static size_t lines_in(const struct gp_text *text, size_t begin)
 {
@@ -283,7 +283,7 @@ static size_t advised_before(const struct gp_advice_list *list, size_t end)
     return count;
 }
 
-/* What was said already to others is not said again. */
+/* Advice that another kernel has already is not repeated. */
 static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
                        size_t same_as, struct gp_text *out)
 {
@@ -355,7 +355,7 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
                      roofs > 0 ? ", and some kernels are at their roof" : "");
 }
 
-/* ---- what is missing ------------------------------------------------------------------------- */
+/* ---- missing values -------------------------------------------------------------------------- */
 
 /* Launches left out for one reason, of all kernels. */
 static void add_reason(const struct gp_summary *s, size_t first, struct gp_text *out)
@@ -411,7 +411,7 @@ static void add_not_measured(const struct gp_summary *s, struct gp_text *out)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
 }
 
-/* What was not measured, and how to see more. */
+/* The launches and values that are missing, and how to see more. */
 static void add_behind(const struct gp_summary *s, const char *profile, struct gp_text *out)
 {
     add_not_measured(s, out);

@@ -50,7 +50,7 @@ struct gp_summary {
     double added_seconds; /* of processes whose end is known */
 };
 
-/* What makes launches of one kernel alike. No padding: it is compared bytewise. */
+/* The key by which launches of one kernel are alike. No padding: it is compared bytewise. */
 struct shape {
     int device;
     struct gp_configuration configuration;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define MOST_REASONS 64 /* kept, why metrics have no value */
-#define MOST_SKIPS 40   /* lines on what was not measured */
+#define MOST_SKIPS 40   /* lines on values that were not measured */
 
 static size_t shown(const struct gp_rows *r, const struct gp_table_options *options)
 {
@@ -234,7 +234,7 @@ struct reasons {
     size_t count;
 };
 
-/* The number of a reason; 0 where there are too many. What it says of the one counter that a metric
+/* The number of a reason; 0 where there are too many. Its part on the one counter that a metric
  * lacks is left out, as others lack others for the same reason. */
 static size_t number_of(struct reasons *r, const char *why)
 {
@@ -367,7 +367,7 @@ static void add_details(const struct gp_rows *r, const struct gp_table_options *
     add_reasons(&reasons, out);
 }
 
-/* ---- what is missing ---- */
+/* ---- missing values ---- */
 
 static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
 {
@@ -424,7 +424,7 @@ static bool add_report(const struct gp_rows *r, const struct gp_table_options *o
     return answer;
 }
 
-/* A report is the same whatever decimal sign the program's locale has. */
+/* A report is the same with any decimal sign of the program's locale. */
 void gp_table_headline(const struct gp_summary *s, struct gp_text *out)
 {
     struct gp_plain_numbers plain;
