@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What conda-build runs in the source folder: the archives that conda-forge does not have, then gpuprof.
+# Run by conda-build in the source folder: the archives that conda-forge does not have, then gpuprof.
 #   LINKED (linked) holds their sources; PREFIX is where gpuprof goes, and where the CUDA toolkit is
 #   unless CUDA_HOME says so.
 set -euo pipefail

@@ -19,7 +19,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [BASELINE] = {.name = "baseline",
                   .letter = 'b',
                   .argument = "FILE",
-                  .help = "what 'gpuprof baseline' wrote: no kernel may have become worse"},
+                  .help = "a file of 'gpuprof baseline': no kernel may have become worse"},
     [TOLERANCE] = {.name = "tolerance",
                    .letter = 0,
                    .argument = "FILE",

@@ -183,8 +183,8 @@ static void add_overview(const struct gp_metrics *m, struct gp_text *out)
         gp_text_addf(out, "  %-42s ", gp_metrics_set_at(m, i)->name);
         gp_wrap(out, 45, gp_metrics_set_at(m, i)->description);
     }
-    gp_text_add(out, "\n'gpuprof metrics NAME' explains one, 'gpuprof metrics --passes' what sets "
-                     "cost.\n");
+    gp_text_add(out, "\n'gpuprof metrics NAME' explains one, 'gpuprof metrics --passes' the cost "
+                     "of sets.\n");
 }
 
 /* The metrics asked for. */

@@ -41,8 +41,8 @@ enum {
     OPTION_COUNT
 };
 
-#define WHAT "What is shown"
-#define HOW "How it is shown"
+#define WHAT "Content"
+#define HOW "Form"
 #define SEVERAL "Several profiles"
 
 static const struct cli_option options[OPTION_COUNT] = {
@@ -72,7 +72,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [PRINT] = {"print", 0, "VIEW",
                "summary: the report; times, metrics: nvprof's tables; trace: a line for each "
                "launch; json: the summary for programs; side: a column for each profile; launches: "
-               "JSON Lines, all that is recorded of a launch in one object (summary)",
+               "JSON Lines, the whole record of a launch in one object (summary)",
                HOW, NULL, NULL, NULL, 0},
     [HTML] = {"html", 0, "FILE",
               "write a page for a browser instead, with all profiles; -: to standard output", HOW,
@@ -83,7 +83,7 @@ static const struct cli_option options[OPTION_COUNT] = {
              "comma-separated values, of --print times, metrics (if none is said), trace or side",
              HOW, NULL, "--csv", "--csv", 0},
     [COLUMNS] = {"columns", 0, "LIST",
-                 "what a line of the trace has: metrics, fields of a launch, name", HOW, NULL, NULL,
+                 "the columns of the trace: metrics, fields of a launch, name", HOW, NULL, NULL,
                  NULL, 0},
     [SORT] = {"sort", 0, "METRIC",
               "order of the trace: the largest value of this metric first, or 'start'", HOW, NULL,

@@ -267,7 +267,7 @@ static bool check_unit(const char *unit)
     if (strcmp(unit, "auto") == 0 || gp_view_unit(unit, strlen(unit)))
         return true;
     gp_say(strcmp(unit, "col") == 0
-               ? "--normalized-time-unit: '%s' is what --csv does; say s, ms, us, ns or auto"
+               ? "--normalized-time-unit: '%s' is the form of --csv; say s, ms, us, ns or auto"
                : "--normalized-time-unit: '%s' is none of s, ms, us, ns, auto",
            unit);
     return false;

@@ -182,7 +182,7 @@ static void add_source_line(const struct printing *p, const struct file_text *te
     gp_text_addf(p->out, "%7u  %s\n", number, number <= text->count ? text->lines[number - 1] : "");
     if (line && counts_more(line)) {
         add_counts(p, line->inclusive);
-        gp_text_addf(p->out, "%7s  ^ with what is inlined here\n", "");
+        gp_text_addf(p->out, "%7s  ^ with the code inlined here\n", "");
     }
     for (size_t i = 0; line && i < line->chain_count; i++) {
         struct gp_text where = {0};
@@ -419,9 +419,8 @@ static const struct gp_lines *choose(const struct gp_sources *sources, const cha
 static void list_kernels(const struct gp_sources *sources, const char *name)
 {
     if (gp_sources_count(sources) == 0) {
-        gp_say(
-            "the profile does not say what instructions counted: no launch was counted that way, "
-            "or an earlier gpuprof wrote it");
+        gp_say("the profile has no counts of single instructions: no launch was counted that way, "
+               "or an earlier gpuprof wrote it");
         return;
     }
     gp_say("there is not one kernel of the name '%s'; the profile has", name);
@@ -464,7 +463,7 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_source = {
     .name = "source",
     .arguments = "[options] PROFILE KERNEL",
-    .help = "Print the source of a kernel with what its lines counted.",
+    .help = "Print the source of a kernel with the counts of its lines.",
     .run = run_source,
     .options = options,
     .option_count = OPTION_COUNT,

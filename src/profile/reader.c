@@ -433,7 +433,7 @@ static int read_all(struct reading *r, struct gp_source *source, struct gp_text 
     }
     if (n < 0) {
         snprintf(r->why, r->why_size, "%s: %s%s", r->path, why,
-                 r->seen_header ? "; what follows is left out" : "");
+                 r->seen_header ? "; the rest is left out" : "");
         answer = -1;
     }
     free(part);

@@ -34,7 +34,7 @@ static bool stop(struct gp_writer *w, int error)
 {
     w->stopped = 1;
     const char *why = error == EBADF    ? "the program has closed its descriptor"
-                      : error == EAGAIN ? "who reads it does not read on"
+                      : error == EAGAIN ? "its reader does not read on"
                                         : strerror(error);
     gp_say("%s: %s; nothing more is recorded in this profile", w->path, why);
     return false;

@@ -346,7 +346,7 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
     if (measured == 0)
         gp_text_add(out, "   nothing was measured to give advice on\n");
     else if (known == 0) {
-        gp_text_add(out, "   what bounds the kernels is not known: ");
+        gp_text_add(out, "   the bound of the kernels is not known: ");
         gp_wrap(out, 6, f->bounds[0].why);
     } else if (large == 0)
         gp_text_add(out, "   no kernel takes so much of the time that it matters\n");
