@@ -39,7 +39,7 @@ struct gp_verdict {
     size_t held, violated, skipped, noted;
     struct gp_text notes;    /* lines for people: methods, parts that were left out */
     struct gp_text unjudged; /* one line for each reason why no judgement could be made */
-    bool failed;             /* memory ran out, or there are too many outcomes */
+    bool failed;             /* out of memory, or too many outcomes */
 };
 
 /* Copies the outcome. */

@@ -216,7 +216,7 @@ struct reporting {
     struct gp_merge merge;
     struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;
-    struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
+    struct gp_sources *sources; /* NULL: out of memory, so no line of the source is named */
     struct gp_text *out;
     const char *path;
     int seen; /* something of the profile could be read */

@@ -25,7 +25,7 @@ struct collecting {
     struct gp_merge merge;
     struct gp_summary *summary;
     struct gp_launch_columns *columns;
-    struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
+    struct gp_sources *sources; /* NULL: out of memory, so no line of the source is named */
     struct gp_text processes;
     bool seen; /* something of the profile could be read */
 };

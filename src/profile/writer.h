@@ -48,8 +48,8 @@ bool gp_writer_count(struct gp_writer *w, const struct gp_count *count);
 bool gp_writer_end(struct gp_writer *w, const struct gp_end *end);
 
 /* Writes a line of another type, for rooms that record something of their own; readers that do not
- * know the type pass over it. Takes the object over; NULL is one that memory ran out for. False as
- * above.
+ * know the type pass over it. Takes the object over; NULL is one that could not be made, out of
+ * memory. False as above.
  */
 bool gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields);
 

@@ -61,7 +61,7 @@ static void add_value(double value, const char *unit, struct gp_text *out)
     gp_text_add(out, text);
 }
 
-/* The text with its values, to be freed; NULL where one is missing or memory ran out. */
+/* The text with its values, to be freed; NULL where one is missing or out of memory. */
 static char *fill_in(const struct gp_subject *s, const struct gp_piece *piece)
 {
     struct gp_text out = {0};

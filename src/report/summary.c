@@ -170,7 +170,7 @@ static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
     return wanted->count > 0 ? wanted : NULL;
 }
 
-/* Returns a copy of the key in s->key, NULL when memory ran out. */
+/* Returns a copy of the key in s->key, NULL when out of memory. */
 static char *copy_key(const struct gp_summary *s)
 {
     char *copy = s->key.failed ? NULL : malloc(s->key.length);
