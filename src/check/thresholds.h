@@ -49,7 +49,6 @@ struct gp_thresholds {
 };
 
 #define GP_MOST_RULES 10000
-#define GP_MOST_SECTIONS 1000
 
 /* Reads a file; formulas in it become metrics of `m`. NULL where anything is wrong with it, and a
  * line "file:line:column: the mistake, the right form" in `problems` for each mistake. */
