@@ -1,5 +1,5 @@
 /* The launch configuration: one shape for the launch, its record, the counts of launches and the
- * tables that find these. Hashed and compared here alone. */
+ * tables that find these. Hashed, compared and ordered here alone. */
 #ifndef GPUPROF_BASE_CONFIGURATION_H
 #define GPUPROF_BASE_CONFIGURATION_H
 
@@ -28,6 +28,19 @@ static inline bool gp_configuration_equal(const struct gp_configuration *a,
                                           const struct gp_configuration *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* -1, 0 or 1, by grid, block, cluster and shared memory. */
+static inline int gp_configuration_compare(const struct gp_configuration *a,
+                                           const struct gp_configuration *b)
+{
+    unsigned of_a[sizeof(*a) / sizeof(unsigned)], of_b[sizeof(*b) / sizeof(unsigned)];
+    memcpy(of_a, a, sizeof(of_a));
+    memcpy(of_b, b, sizeof(of_b));
+    for (size_t i = 0; i < sizeof(of_a) / sizeof(of_a[0]); i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return 0;
 }
 
 /* `seed` is the hash of the data before it, 0 for none. */
