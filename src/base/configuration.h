@@ -1,5 +1,5 @@
 /* The launch configuration: one shape for the launch, its record, the counts of launches and the
- * tables that find these. Hashed and compared here alone. */
+ * tables that find these. Hashed, compared and ordered here alone. */
 #ifndef GPUPROF_BASE_CONFIGURATION_H
 #define GPUPROF_BASE_CONFIGURATION_H
 
@@ -30,7 +30,20 @@ static inline bool gp_configuration_equal(const struct gp_configuration *a,
     return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* `seed` is the hash of what comes before it, 0 for nothing. */
+/* -1, 0 or 1, by grid, block, cluster and shared memory. */
+static inline int gp_configuration_compare(const struct gp_configuration *a,
+                                           const struct gp_configuration *b)
+{
+    unsigned of_a[sizeof(*a) / sizeof(unsigned)], of_b[sizeof(*b) / sizeof(unsigned)];
+    memcpy(of_a, a, sizeof(of_a));
+    memcpy(of_b, b, sizeof(of_b));
+    for (size_t i = 0; i < sizeof(of_a) / sizeof(of_a[0]); i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return 0;
+}
+
+/* `seed` is the hash of the data before it, 0 for none. */
 static inline uint64_t gp_configuration_hash(const struct gp_configuration *c, uint64_t seed)
 {
     uint64_t words[sizeof(*c) / sizeof(uint64_t)];

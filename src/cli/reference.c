@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* One chip of each compute capability, for what differs. */
+/* One chip of each compute capability, for the differences. */
 static const struct gp_device devices[] = {
     {.cc_major = 9},
     {.cc_major = 7, .cc_minor = 5},
