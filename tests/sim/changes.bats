@@ -47,7 +47,7 @@ changes() {
 
 @test "the program takes all the memory there is" {
     # Pages of the simulated GPU are used once touched.
-    GPUSIM_MEMORY=296M changes memory 12
+    GPUSIM_MEMORY=600M changes memory 12
 }
 
 @test "other threads allocate and free" {

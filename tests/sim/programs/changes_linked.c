@@ -185,15 +185,15 @@ static void forks(void)
 static void memory(void)
 {
     struct numbers numbers;
-    CUdeviceptr taken[256];
+    CUdeviceptr taken[1024];
     begin(&numbers);
     for (int round = 0; round < ROUNDS; round++) {
         unsigned count = 0;
         launch_in(&numbers, scale, 0, NULL);
         launch_in(&numbers, scale, 0, NULL);
-        while (count < 256 && cuMemAlloc(&taken[count], SMALL) == CUDA_SUCCESS)
+        while (count < 1024 && cuMemAlloc(&taken[count], SMALL) == CUDA_SUCCESS)
             count++;
-        if (count < 30)
+        if (count < 560)
             printf("memory: only %u MB are to be had\n", count);
         while (count)
             MUST(cuMemFree(taken[--count]));
