@@ -51,7 +51,7 @@ SQLITE_LIBS ?= $(call link_with,sqlite3,sqlite3)
 system_libs = -lm -ldl -lpthread
 
 core_rooms = base code profile metrics report check
-hook_rooms = cuda hook launch memory counters
+hook_rooms = cuda hook graph gate launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
 # What a chip can count is asked by the command, never in the program's process.
 asked_src = src/counters/chip.c

@@ -10,8 +10,8 @@
 
 #include "base/added_time.h"
 #include "cuda/driver.h"
+#include "gate/gate.h"
 #include "launch/drain.h"
-#include "launch/gate.h"
 #include "launch/launch.h"
 #include "launch/session.h"
 

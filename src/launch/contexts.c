@@ -2,11 +2,11 @@
 
 #include "base/log.h"
 #include "cuda/cupti.h"
-#include "launch/captures.h"
+#include "gate/captures.h"
+#include "gate/waits.h"
 #include "launch/drain.h"
 #include "launch/kernels.h"
-#include "launch/session.h"
-#include "launch/waits.h"
+#include "launch/results.h"
 #include "memory/sharing.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static void describe_device(CUdevice device, struct gp_device *d)
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
-    return gp_metrics_counters(gp_session_metrics(), device, list, count);
+    return gp_metrics_counters(gp_results_metrics(), device, list, count);
 }
 
 static struct gp_context *find(CUcontext handle, bool green)
@@ -227,7 +227,7 @@ static bool only_times(struct gp_context *c, const char **why)
         return false;
     gp_say_limited(&once, 1,
                    "launches in green contexts are only timed: CUPTI counts nothing there");
-    gp_session_record_device(&c->device);
+    gp_results_device(&c->device);
     return true;
 }
 
@@ -243,7 +243,7 @@ bool gp_context_collects(struct gp_context *c, const char **why)
     close_collections(c->device.ordinal, false);
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)
-        gp_session_record_device(&c->device);
+        gp_results_device(&c->device);
     return c->collection != NULL;
 }
 

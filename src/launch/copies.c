@@ -1,7 +1,7 @@
 #include "launch/copies.h"
 
 #include "base/floating.h"
-#include "base/log.h"
+#include "launch/settings.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,13 +35,8 @@ static struct {
 
 void gp_copies_start(void)
 {
-    const char *mode = secure_getenv("GPUPROF_COPIES");
-    if (!mode || !*mode || strcmp(mode, "off") == 0)
-        return;
-    if (strcmp(mode, "on") == 0)
-        copies.wanted = true;
-    else
-        gp_say("GPUPROF_COPIES=%s: unknown; say on or off (the default)", mode);
+    copies.wanted = gp_setting_word("GPUPROF_COPIES", (const char *const[]){"off", "on", NULL},
+                                    "on or off (the default)") == 1;
 }
 
 bool gp_copies_wanted(void)

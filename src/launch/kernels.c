@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "code/textures.h"
 #include "launch/sampling.h"
-#include "launch/session.h"
+#include "launch/selection.h"
 #include "memory/modules.h"
 
 #include <pthread.h>
@@ -55,6 +55,8 @@ struct unselected {
 };
 static __thread struct unselected remembered[REMEMBERED] __attribute__((tls_model("initial-exec")));
 static atomic_ulong times_forgotten = 1;
+
+static atomic_bool graphs_from_device; /* there is a graph that kernels may launch */
 
 /* Kernels that wait for others will do so when they are loaded another time: each time to find out
  * takes seconds. Locked as the kernels are. */
@@ -142,7 +144,7 @@ static struct gp_kernel *make(CUfunction handle)
         free(k);
         return NULL;
     }
-    k->selected = gp_session_selects(k->name);
+    k->selected = gp_selection_wants(k->name);
     k->module = ask_module(handle);
     k->runs_once = gp_module_runs_once(k->module);
     k->refused = remembered_reason(k->name);
@@ -322,6 +324,16 @@ double gp_kernel_shortest(const struct gp_kernel *kernel)
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel)
 {
     return kernel->runs_once;
+}
+
+void gp_kernels_can_launch_graphs(void)
+{
+    atomic_store(&graphs_from_device, true);
+}
+
+bool gp_kernels_launch_graphs(void)
+{
+    return atomic_load_explicit(&graphs_from_device, memory_order_relaxed);
 }
 
 bool gp_kernel_may_launch_graphs(CUfunction function)

@@ -59,8 +59,10 @@ void gp_kernel_timed(struct gp_kernel *kernel);
  * it may. */
 const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
 
-/* True when kernels of its module can launch graphs from the device, as far as is known. From any
- * thread. */
+/* The program has made a graph that kernels can launch; true from then on. */
+void gp_kernels_can_launch_graphs(void);
+bool gp_kernels_launch_graphs(void);
+/* True when kernels of its module may, as far as is known. From any thread. */
 bool gp_kernel_may_launch_graphs(CUfunction function);
 
 /* The module or library that the kernel is of; NULL where the driver does not tell. */

@@ -56,13 +56,4 @@ bool gp_launch_release_memory(void);
 enum gp_unmeasured { GP_MULTI_DEVICE_LAUNCH, GP_OLD_LAUNCH, GP_UNMEASURED_KINDS };
 void gp_launch_not_measured(enum gp_unmeasured kind);
 
-/* A module or library is about to be unloaded: its variables go, and its functions' handles become
- * others'. False where these must not, as CUPTI has something of them: then it is to stay. */
-bool gp_launch_forget_module(const void *module, bool is_library);
-
-/* A context is about to be destroyed: stops collecting in it, frees our memory in it. */
-void gp_launch_leave_context(CUcontext context);
-/* The same for a device's primary context, which is returned, NULL where we never saw it. */
-CUcontext gp_launch_leave_primary(CUdevice device);
-
 #endif

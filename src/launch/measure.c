@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "gate/waits.h"
 #include "launch/drain.h"
-#include "launch/graphs.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
-#include "launch/waits.h"
+#include "launch/settings.h"
 #include "memory/arena.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
@@ -24,7 +24,7 @@ static void empty_caches(void *measurement)
     struct gp_measurement *m = measurement;
     const char *why;
     struct gp_snapshot *snapshot =
-        gp_session_flushes_caches() ? gp_context_snapshot(m->context, &why) : NULL;
+        gp_user.flush_caches ? gp_context_snapshot(m->context, &why) : NULL;
     if (snapshot)
         gp_snapshot_flush_caches(snapshot);
 }
@@ -40,7 +40,7 @@ static struct gp_reach reach_of(const struct gp_measurement *m)
         .module = gp_kernel_module(m->kernel),
         .everything = gp_verify_has_failed(schedule),
     };
-    reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_session_verifies_always();
+    reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_user.verify_always;
     reach.parameters_known =
         gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
     return reach;
@@ -51,7 +51,7 @@ static void save(struct gp_measurement *m)
 {
     gp_modules_resolve(m->context->handle);
     m->not_replayed = gp_kernel_runs_once(m->kernel);
-    if (!m->not_replayed && gp_graphs_launch_from_device() &&
+    if (!m->not_replayed && gp_kernels_launch_graphs() &&
         gp_kernel_may_launch_graphs(m->call->function))
         m->not_replayed = "the kernel's module launches graphs from the device";
     if (!m->not_replayed)
@@ -220,7 +220,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
                 .shape = gp_configuration_hash(&call->configuration, 0),
                 .warps = warps_of(call),
                 /* Who waits for others goes round his loop as often as they need. */
-                .always = call->cooperative || gp_session_verifies_always(),
+                .always = call->cooperative || gp_user.verify_always,
                 .cost = gp_kernel_cost(kernel),
                 .find_code = gp_kernel_find_code,
                 .find_cubin = gp_kernel_find_cubin,
@@ -236,7 +236,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     m.slot = c->collector->slot(c->collection);
     if (c->green)
         m.not_replayed = GP_GREEN_REASON;
-    else if (counts && gp_session_replays())
+    else if (counts && !gp_user.recorded.replay_off)
         save(&m);
     CUresult result = !counts      ? gp_own_run(&m, &ended)
                       : m.snapshot ? measure_by_replay(&m)

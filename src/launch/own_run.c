@@ -1,9 +1,10 @@
 #include "base/added_time.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "gate/waits.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
-#include "launch/waits.h"
+#include "launch/settings.h"
 
 /* Kernels that were abandoned and named. */
 #define MOST_ABANDONED 8
@@ -64,7 +65,7 @@ bool gp_start_clock(struct gp_measurement *m)
     struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
     if (!snapshot)
         return false;
-    bool held_up = (gp_session_flushes_caches() &&
+    bool held_up = (gp_user.flush_caches &&
                     gp_snapshot_flush_caches_on(snapshot, call->stream, call->per_thread_stream)) ||
                    gp_snapshot_pause_on(snapshot, call->stream, call->per_thread_stream);
     for (unsigned i = first_start(c); held_up && i < GP_STARTS; i++)

@@ -1,7 +1,7 @@
 #include "base/log.h"
+#include "gate/waits.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
-#include "launch/waits.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* launch/captures: which captures there are, in which contexts, and of which threads. */
-#include "launch/captures.h"
+/* gate/captures: which captures there are, in which contexts, and of which threads. */
+#include "gate/captures.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
-#include "launch/threads.h"
+#include "gate/threads.h"
 
 #include "base/cancel.h"
-#include "launch/gate.h"
+#include "gate/gate.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
-#include "launch/gate.h"
+#include "gate/gate.h"
 
 #include "base/added_time.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/futex.h"
-#include "launch/threads.h"
+#include "gate/threads.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Calls pass all the time, and the gate is closed for measurements only. So to pass it costs two
- * stores into memory of the thread's own (launch/threads.h), and who closes it does the work.
+ * stores into memory of the thread's own (gate/threads.h), and who closes it does the work.
  *
  * Who passes stores that it is inside and then loads `closing`; who closes stores that and then
  * loads what all threads have stored. One of the two has to see the other, for which both need a

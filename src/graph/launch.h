@@ -5,8 +5,8 @@
  * waits for no other kernel; what the stream held before is done before, what comes later waits for
  * all of it. Kernels go through gp_launch, one after the other; one that does not end by itself is
  * abandoned, and the others follow beside it. */
-#ifndef GPUPROF_LAUNCH_GRAPH_LAUNCH_H
-#define GPUPROF_LAUNCH_GRAPH_LAUNCH_H
+#ifndef GPUPROF_GRAPH_LAUNCH_H
+#define GPUPROF_GRAPH_LAUNCH_H
 
 #include "cuda/driver.h"
 

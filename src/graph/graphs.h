@@ -4,10 +4,10 @@
  *
  * A graph that cannot be taken to pieces safely, or whose changes cannot be followed, is known with
  * the reason and launched as it is. */
-#ifndef GPUPROF_LAUNCH_GRAPHS_H
-#define GPUPROF_LAUNCH_GRAPHS_H
+#ifndef GPUPROF_GRAPH_GRAPHS_H
+#define GPUPROF_GRAPH_GRAPHS_H
 
-#include "launch/graph_clone.h"
+#include "graph/clone.h"
 
 /* After a successful instantiation. */
 void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags);
@@ -21,9 +21,6 @@ void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result);
 CUgraphNode gp_graph_clone_of(CUgraphExec exec, CUgraphNode node);
 void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result);
 void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled);
-
-/* True once a graph was instantiated that kernels of other graphs may launch. */
-bool gp_graphs_launch_from_device(void);
 
 /* Before the executable graph, or all of a context, is destroyed. */
 void gp_graph_forget(CUgraphExec exec);

@@ -1,6 +1,6 @@
-/* launch/gate: who waits for whom, and threads that end where they should not. */
-#include "launch/gate.h"
-#include "launch/threads.h"
+/* gate/gate: who waits for whom, and threads that end where they should not. */
+#include "gate/gate.h"
+#include "gate/threads.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -615,7 +615,7 @@ static int run_again(const char *how)
     int status;
     pid_t child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", "test_launch_gate", how, NULL);
+        execl("/proc/self/exe", "test_gate", how, NULL);
         _exit(UNSUPPORTED);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

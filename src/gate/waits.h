@@ -3,12 +3,16 @@
  * first lasts GPUPROF_TIMEOUT seconds at most, and each leaves half of the rest to the next. A wait
  * that ends well costs nothing of that. Owns the account, and the events of launches that are known
  * not to end by themselves: nobody waits behind these. From any thread. */
-#ifndef GPUPROF_LAUNCH_WAITS_H
-#define GPUPROF_LAUNCH_WAITS_H
+#ifndef GPUPROF_GATE_WAITS_H
+#define GPUPROF_GATE_WAITS_H
 
 #include "cuda/driver.h"
 
 #include <stdbool.h>
+
+/* Seconds that the first wait may last; 1 until this is said. Before the first launch. */
+void gp_waits_start(double seconds);
+double gp_wait_first_limit(void);
 
 /* How long, in seconds, the next wait may last. */
 double gp_wait_limit(void);
@@ -20,6 +24,12 @@ void gp_wait_was_in_vain(double seconds);
  * it is the time that passed. */
 CUresult gp_wait_within_limit(CUevent event, double seconds, double *waited);
 CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, double *waited);
+
+/* gp_gate_shut and gp_gate_close within the limit. Where the last wait was in vain the next one is
+ * shorter: GP_STUCK_SECONDS, and for a launch less. */
+#define GP_STUCK_SECONDS 0.01
+bool gp_gate_shut_in_time(void);
+bool gp_gate_close_in_time(void);
 
 /* A kernel, or a graph, that does not end by itself was launched into a stream of the current
  * context. The gate is passed or closed, and nothing is being captured. */

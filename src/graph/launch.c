@@ -1,12 +1,13 @@
-#include "launch/graph_launch.h"
+#include "graph/launch.h"
 #include "cuda/green.h"
-#include "launch/captures.h"
+#include "gate/captures.h"
+#include "gate/own_work.h"
 
-#include "launch/graph_streams.h"
-#include "launch/graphs.h"
+#include "gate/waits.h"
+#include "graph/graphs.h"
+#include "graph/streams.h"
 #include "launch/launch.h"
 #include "launch/session.h"
-#include "launch/waits.h"
 
 #include <errno.h>
 #include <stdlib.h>

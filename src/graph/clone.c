@@ -1,4 +1,4 @@
-#include "launch/graph_clone.h"
+#include "graph/clone.h"
 
 #include "memory/buffers.h"
 #include "memory/modules.h"

@@ -1,5 +1,5 @@
-/* launch/graph_order: what a node waits for is what it depends on, whatever the graph. */
-#include "launch/graph_order.h"
+/* graph/order: what a node waits for is what it depends on, whatever the graph. */
+#include "graph/order.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* Streams of our own, one set for each context, for work that may run side by side. Owns them. Used
  * with the gate closed. */
-#ifndef GPUPROF_LAUNCH_GRAPH_STREAMS_H
-#define GPUPROF_LAUNCH_GRAPH_STREAMS_H
+#ifndef GPUPROF_GRAPH_STREAMS_H
+#define GPUPROF_GRAPH_STREAMS_H
 
 #include "cuda/driver.h"
-#include "launch/graph_order.h"
+#include "graph/order.h"
 
 struct gp_graph_streams {
     CUcontext context;

@@ -1,7 +1,7 @@
 /* What a thread notes for itself and others read now and then, so that what happens at every call
  * of the program writes no memory that threads share. Owns the list of it. */
-#ifndef GPUPROF_LAUNCH_THREADS_H
-#define GPUPROF_LAUNCH_THREADS_H
+#ifndef GPUPROF_GATE_THREADS_H
+#define GPUPROF_GATE_THREADS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,8 @@
-#include "launch/graphs.h"
+#include "graph/graphs.h"
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "gate/own_work.h"
 #include "launch/kernels.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -27,8 +28,7 @@ struct gp_graph {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_graph *graphs;
-static unsigned kept;                    /* nodes of all clones */
-static atomic_bool launched_from_device; /* some graph may be, by a kernel in another one */
+static unsigned kept; /* nodes of all clones */
 
 void gp_graph_say(enum gp_graph_reason why)
 {
@@ -137,16 +137,11 @@ static void enter(struct gp_graph *g)
         free_graph(g);
 }
 
-bool gp_graphs_launch_from_device(void)
-{
-    return atomic_load_explicit(&launched_from_device, memory_order_relaxed);
-}
-
 void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags)
 {
     gp_own_work_begins();
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        atomic_store(&launched_from_device, true);
+        gp_kernels_can_launch_graphs();
     /* The handle of a graph that went unseen, with its context perhaps. */
     free_graph(take(exec));
     struct gp_graph *g = gp_session_measures() ? calloc(1, sizeof(*g)) : NULL;
@@ -290,7 +285,7 @@ static bool takes(struct gp_graph_node *n)
 /* A kernel launches graphs only as part of one itself: by itself it fails. Locked. */
 static bool launches_graphs(struct gp_graph *g)
 {
-    if (g->none_launches || !gp_graphs_launch_from_device())
+    if (g->none_launches || !gp_kernels_launch_graphs())
         return false;
     for (unsigned i = 0; i < g->clone.order.count; i++)
         if (g->clone.nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL &&

@@ -1,4 +1,4 @@
-#include "launch/graph_streams.h"
+#include "graph/streams.h"
 
 #include <stdlib.h>
 #include <utlist.h>

@@ -1,4 +1,4 @@
-#include "launch/captures.h"
+#include "gate/captures.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
-#include "launch/waits.h"
+#include "gate/waits.h"
 
 #include "base/clock.h"
 #include "cuda/wait.h"
-#include "launch/session.h"
+#include "gate/gate.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,18 +10,33 @@
 /* All waits in vain, in times of the first one's limit. */
 #define ALL_IN_VAIN 2.0
 
+/* How long a launch waits for driver calls of other threads once it has waited in vain: for calls
+ * that return as soon as they can. */
+#define STUCK_LAUNCH_SECONDS 0.0001
+
 /* Launches of one process that do not end, and are under way at a time. What is beyond is waited
  * for. */
 #define MOST_UNENDING 16
 
+static double first_limit = 1.0;
 static atomic_ullong in_vain_ns;
 
 /* ---- the account ----------------------------------------------------------------------------- */
 
+void gp_waits_start(double seconds)
+{
+    first_limit = seconds;
+}
+
+double gp_wait_first_limit(void)
+{
+    return first_limit;
+}
+
 /* Half of what is left, so that something is left for the next wait. */
 double gp_wait_limit(void)
 {
-    double left = ALL_IN_VAIN * gp_session_timeout() - 1e-9 * (double)atomic_load(&in_vain_ns);
+    double left = ALL_IN_VAIN * first_limit - 1e-9 * (double)atomic_load(&in_vain_ns);
     return left > 0 ? left / ALL_IN_VAIN : 0;
 }
 
@@ -51,6 +66,38 @@ CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, doub
 {
     double began = gp_clock_seconds();
     return account(gp_wait_for_context(context, event, seconds), began, waited);
+}
+
+/* ---- the gate -------------------------------------------------------------------------------- */
+
+/* Some call did not get past the gate when it was last to be closed. */
+static atomic_bool stuck;
+
+/* What has not returned for so long may not do so for long: it is waited for once. */
+static double limit_while_stuck(double most)
+{
+    double seconds = gp_wait_limit();
+    return atomic_load(&stuck) && seconds > most ? most : seconds;
+}
+
+static bool note_closing(bool closed, double seconds)
+{
+    if (!closed)
+        gp_wait_was_in_vain(seconds);
+    atomic_store(&stuck, !closed);
+    return closed;
+}
+
+bool gp_gate_shut_in_time(void)
+{
+    double seconds = limit_while_stuck(GP_STUCK_SECONDS);
+    return note_closing(gp_gate_shut(seconds), seconds);
+}
+
+bool gp_gate_close_in_time(void)
+{
+    double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS);
+    return note_closing(gp_gate_close(seconds), seconds);
 }
 
 /* ---- launches that do not end by themselves -------------------------------------------------- */

@@ -6,8 +6,8 @@
  * stream, in such a way that being behind the others of its branch makes a node wait only for
  * kernels that it depends on anyway. Copies and fills wait for nobody, and may be behind anything.
  */
-#ifndef GPUPROF_LAUNCH_GRAPH_ORDER_H
-#define GPUPROF_LAUNCH_GRAPH_ORDER_H
+#ifndef GPUPROF_GRAPH_ORDER_H
+#define GPUPROF_GRAPH_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * The lock is held across driver calls only, never across a call into the program. The gate is not
  * closed across one that may wait for the GPU without a limit: what it waits for may need a call
  * that passes the gate. */
-#ifndef GPUPROF_LAUNCH_GATE_H
-#define GPUPROF_LAUNCH_GATE_H
+#ifndef GPUPROF_GATE_GATE_H
+#define GPUPROF_GATE_GATE_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "launch/graph_order.h"
+#include "graph/order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* A clone of a graph, read and ordered, so that its nodes can be launched one by one. Owns the
  * clone. */
-#ifndef GPUPROF_LAUNCH_GRAPH_CLONE_H
-#define GPUPROF_LAUNCH_GRAPH_CLONE_H
+#ifndef GPUPROF_GRAPH_CLONE_H
+#define GPUPROF_GRAPH_CLONE_H
 
 #include "base/configuration.h"
 #include "cuda/driver.h"
-#include "launch/graph_order.h"
+#include "graph/order.h"
 
 /* The most nodes there may be. */
 #define GP_MOST_GRAPH_NODES (1u << 19)
