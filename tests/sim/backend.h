@@ -14,7 +14,7 @@
 #include "model/chip.h"
 #include "model/counters.h"
 
-#define GPUSIM_BACKEND_VERSION 1
+#define GPUSIM_BACKEND_VERSION 2
 
 /* Somebody who wants to see what each launch on a context did. */
 struct gpusim_watcher {
@@ -39,6 +39,7 @@ struct gpusim_backend {
     bool (*watch)(CUcontext context, struct gpusim_watcher *watcher);
     void (*unwatch)(CUcontext context, struct gpusim_watcher *watcher);
     bool (*fault)(const char *name); /* is this fault switched on? */
+    void (*sleep_ms)(unsigned ms);   /* as gpusim_sleep_ms */
 };
 
 extern const struct gpusim_backend gpusim_backend;

@@ -50,7 +50,7 @@ bool gpusim_cupti_fault(const char *name)
 void gpusim_takes_ms(unsigned ms)
 {
     if (gpusim_cupti_fault("slowcounters"))
-        (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
+        gpusim_driver()->sleep_ms(ms);
 }
 
 _Noreturn void gpusim_crash(const char *what)

@@ -329,10 +329,9 @@ cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *pPa
 static void flush_slowly_once(void)
 {
     static atomic_bool done;
-    const struct timespec long_time = {.tv_nsec = 300000000};
 
     if (gpusim_cupti_fault("slowflush") && !atomic_exchange(&done, true))
-        (void)nanosleep(&long_time, NULL);
+        gpusim_driver()->sleep_ms(300);
 }
 
 CUptiResult CUPTIAPI cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *pParams)

@@ -83,4 +83,5 @@ const struct gpusim_backend gpusim_backend = {
     .watch = watch,
     .unwatch = unwatch,
     .fault = gpusim_fault,
+    .sleep_ms = gpusim_sleep_ms,
 };

@@ -1,8 +1,10 @@
 #include "driver/faults.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Finds the next word called name from *at on; its value (or an empty one) and length. */
 static bool next_fault(const char **at, const char *name, const char **value, size_t *length)
@@ -67,4 +69,16 @@ bool gpusim_fault_allocation(void)
             return true;
     }
     return false;
+}
+
+void gpusim_sleep_ms(unsigned ms)
+{
+    const char *path = getenv("GPUSIM_SLEEPS");
+    FILE *file = path ? fopen(path, "a") : NULL;
+
+    if (file) {
+        (void)fprintf(file, "%u\n", ms);
+        (void)fclose(file);
+    }
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
 }

@@ -116,7 +116,7 @@ static void load_lazily(CUfunction f)
     f->loaded = true;
     pthread_mutex_unlock(&gpusim_lock);
     if (!was_loaded && gpusim_fault("lazyload"))
-        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+        gpusim_sleep_ms(30);
 }
 
 CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch)

@@ -59,10 +59,8 @@ static void run_task(struct gpusim_task *task)
     /* A broken context does nothing more; what was queued ends without effect. */
     if (context->sticky == CUDA_SUCCESS) {
         pthread_mutex_unlock(&gpusim_lock);
-        if (gpusim_fault(task->work.kind == GPUSIM_MARK ? "slowmarks" : "slow")) {
-            struct timespec late = {0, 20 * 1000 * 1000};
-            (void)nanosleep(&late, NULL);
-        }
+        if (gpusim_fault(task->work.kind == GPUSIM_MARK ? "slowmarks" : "slow"))
+            gpusim_sleep_ms(20);
         result = gpusim_work_run(context, &task->work);
         pthread_mutex_lock(&gpusim_lock);
     }
