@@ -53,9 +53,7 @@ system_libs = -lm -ldl -lpthread
 core_rooms = base code profile metrics report check
 hook_rooms = cuda hook graph gate launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
-# What a chip can count is asked by the command, never in the program's process.
-asked_src = src/counters/chip.c
-hook_src = $(filter-out $(asked_src),$(wildcard $(hook_rooms:%=src/%/*.c)))
+hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
 hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c src/history/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
@@ -68,7 +66,8 @@ cli_obj = $(call objects,$(cli_src))
 library = $(O)/libgpuprof.so
 command = $(O)/gpuprof
 core = $(O)/libgpuprof-core.a
-# What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
+# What the unit tests link of the library, all but the exported dlsym, which would be theirs too; and what the
+# command asks of CUPTI.
 hook_core = $(O)/libgpuprof-hook.a
 
 .PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball \
@@ -230,7 +229,7 @@ $(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h te
 # ---- tests -----------------------------------------------------------------------------------
 unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit: $(unit_names:%=$(O)/unit/%)
-$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,$(asked_src))
+$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,src/cli/chip.c)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags

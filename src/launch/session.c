@@ -7,11 +7,11 @@
 #include "gate/own_work.h"
 #include "gate/threads.h"
 #include "launch/copies.h"
-#include "launch/printing.h"
-#include "launch/progress.h"
 #include "launch/results.h"
 #include "launch/selection.h"
 #include "launch/settings.h"
+#include "report/printing.h"
+#include "report/progress.h"
 
 #include <errno.h>
 #include <stdatomic.h>

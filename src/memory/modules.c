@@ -1,9 +1,9 @@
 #include "memory/modules.h"
 
 #include "base/log.h"
+#include "code/image.h"
 #include "cuda/green.h"
 #include "memory/buffers.h"
-#include "memory/image.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "launch/printing.h"
+#include "report/printing.h"
 
 #include "base/escape.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* How much memory is free on the host. */
-#ifndef GPUPROF_MEMORY_HOST_H
-#define GPUPROF_MEMORY_HOST_H
+#ifndef GPUPROF_BASE_HOST_MEMORY_H
+#define GPUPROF_BASE_HOST_MEMORY_H
 
 #include <stdint.h>
 

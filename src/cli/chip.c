@@ -1,4 +1,4 @@
-#include "counters/chip.h"
+#include "cli/chip.h"
 
 #include "base/nearest.h"
 #include "counters/counter_list.h"

@@ -1,6 +1,6 @@
-/* memory/code, memory/modules: the machine code of functions, from every form of image that holds
- * some. The images are made here. */
-#include "memory/code.h"
+/* code/module_code, memory/modules: the machine code of functions, from every form of image that
+ * holds some. The images are made here. */
+#include "code/module_code.h"
 #include "memory/modules.h"
 
 #include "fatbin.h"

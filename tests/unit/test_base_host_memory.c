@@ -1,5 +1,5 @@
-/* memory/host: what is free on the host, as control groups limit it. */
-#include "memory/host.h"
+/* base/host_memory: what is free on the host, as control groups limit it. */
+#include "base/host_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

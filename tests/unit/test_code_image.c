@@ -1,6 +1,6 @@
-/* memory/image: the names of a module's variables, in every form an image comes in. The images are
+/* code/image: the names of a module's variables, in every form an image comes in. The images are
  * made here, from the formats' own definitions. */
-#include "memory/image.h"
+#include "code/image.h"
 
 #include "fatbin.h"
 

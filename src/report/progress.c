@@ -1,4 +1,4 @@
-#include "launch/progress.h"
+#include "report/progress.h"
 
 #include "base/added_time.h"
 #include "base/clock.h"

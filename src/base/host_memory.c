@@ -1,4 +1,4 @@
-#include "memory/host.h"
+#include "base/host_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* A line on the terminal that says how far a long run is. Owns the line. Not locked: the caller
  * lets one thread in at a time. */
-#ifndef GPUPROF_LAUNCH_PROGRESS_H
-#define GPUPROF_LAUNCH_PROGRESS_H
+#ifndef GPUPROF_REPORT_PROGRESS_H
+#define GPUPROF_REPORT_PROGRESS_H
 
 #include "profile/record.h"
 

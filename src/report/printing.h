@@ -1,8 +1,8 @@
 /* What is printed of the run beside the report: nvprof's tables, a line for each launch
  * (GPUPROF_PRINT). Owns the lines until the process ends. Not locked: the caller lets one thread in
  * at a time. */
-#ifndef GPUPROF_LAUNCH_PRINTING_H
-#define GPUPROF_LAUNCH_PRINTING_H
+#ifndef GPUPROF_REPORT_PRINTING_H
+#define GPUPROF_REPORT_PRINTING_H
 
 #include "report/summary.h"
 

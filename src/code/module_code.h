@@ -1,8 +1,8 @@
 /* The machine code of a module's functions: found in the image it was loaded from when it is first
  * asked for, and kept until the module goes. Owns what it keeps. Used with the lock of the list of
  * modules held. */
-#ifndef GPUPROF_MEMORY_CODE_H
-#define GPUPROF_MEMORY_CODE_H
+#ifndef GPUPROF_CODE_MODULE_CODE_H
+#define GPUPROF_CODE_MODULE_CODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

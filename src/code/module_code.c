@@ -1,8 +1,8 @@
-#include "memory/code.h"
+#include "code/module_code.h"
 
 #include "code/cubin.h"
+#include "code/image.h"
 #include "code/slim.h"
-#include "memory/image.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  * tests; nothing here touches a device, but gp_chip_here, in a process of its own.
  *
  * Owns the list of chips and what is kept of CUPTI's lists. One thread at a time. */
-#ifndef GPUPROF_COUNTERS_CHIP_H
-#define GPUPROF_COUNTERS_CHIP_H
+#ifndef GPUPROF_CLI_CHIP_H
+#define GPUPROF_CLI_CHIP_H
 
 #include "base/text.h"
 

@@ -4,8 +4,8 @@
  *
  * The driver is asked for each name later, so a name too many does no harm; a name too few would
  * let a kernel's state escape the snapshot. */
-#ifndef GPUPROF_MEMORY_IMAGE_H
-#define GPUPROF_MEMORY_IMAGE_H
+#ifndef GPUPROF_CODE_IMAGE_H
+#define GPUPROF_CODE_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "memory/image.h"
+#include "code/image.h"
 
 #include "code/cubin.h"
 
