@@ -156,7 +156,7 @@ newest_arch = $(lastword $(sort $(nvcc_arches:sm_%=%)))
 oldest_arch = $(firstword $(sort $(filter 7% 8%,$(nvcc_arches:sm_%=%))))
 device_gencode = $(foreach a,$(nvcc_arches:sm_%=%),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(oldest_arch),code=compute_$(oldest_arch)
-$(O)/obj/device.fatbin: src/memory/device.cu src/memory/work.h
+$(O)/obj/device.fatbin: src/memory/device.cu $(wildcard src/memory/*.cuh) src/memory/work.h
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O3 -fatbin -I src $(device_gencode) -o $@ $<
