@@ -28,7 +28,8 @@ bool gpusim_fault(const char *name);
 /* Is name=value there? */
 bool gpusim_fault_is(const char *name, const char *value);
 
-/* What a fault makes slow takes that long. Adds a line with the milliseconds to the file GPUSIM_SLEEPS. */
+/* What a fault makes slow takes that long. Adds a line with the milliseconds to the file
+ * GPUSIM_SLEEPS. */
 void gpusim_sleep_ms(unsigned ms);
 
 /* Counts an allocation; true when it is one that must fail. */
