@@ -24,12 +24,6 @@ _Static_assert(sizeof(struct gp_configuration) == 10 * sizeof(unsigned),
         };                                          \
     }
 
-static inline bool gp_configuration_equal(const struct gp_configuration *a,
-                                          const struct gp_configuration *b)
-{
-    return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 /* `seed` is the hash of what comes before it, 0 for nothing. */
 static inline uint64_t gp_configuration_hash(const struct gp_configuration *c, uint64_t seed)
 {

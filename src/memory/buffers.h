@@ -93,9 +93,6 @@ void gp_memory_forget_context(CUcontext context);
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
 
-/* Counts the changes of the list. */
-uint64_t gp_buffers_generation(void);
-
 /* Calls visit for each change since generation *since that concerns the context, oldest first, and
  * sets *since to the present; under the list's lock. False, and nothing visited, where that is too
  * long ago (*since is set all the same): then gp_buffers_each tells. */
