@@ -181,8 +181,8 @@ static bool may_be_waited_for(const struct gp_kernel *kernel)
 {
     static struct gp_once once;
     double limit = gp_wait_limit(), first = gp_wait_first_limit();
-    double least = gp_kernel_has_ended(kernel) ? ROOM_FACTOR * gp_kernel_longest(kernel) : 0;
-    if (least < LEAST_PART * first && !gp_kernel_has_ended(kernel))
+    double least = kernel->ended ? ROOM_FACTOR * kernel->longest : 0;
+    if (least < LEAST_PART * first && !kernel->ended)
         least = LEAST_PART * first;
     if (limit > least)
         return true;

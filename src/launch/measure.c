@@ -34,10 +34,10 @@ static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
 
 static struct gp_reach reach_of(const struct gp_measurement *m)
 {
-    const struct gp_verify_schedule *schedule = gp_kernel_verify_schedule(m->kernel);
+    const struct gp_verify_schedule *schedule = &m->kernel->schedule;
     struct gp_reach reach = {
         .parameters = parameter_bytes,
-        .module = gp_kernel_module(m->kernel),
+        .module = m->kernel->module,
         .everything = gp_verify_has_failed(schedule),
     };
     reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_user.verify_always;
@@ -50,7 +50,7 @@ static struct gp_reach reach_of(const struct gp_measurement *m)
 static void save(struct gp_measurement *m)
 {
     gp_modules_resolve(m->context->handle);
-    m->not_replayed = gp_kernel_runs_once(m->kernel);
+    m->not_replayed = m->kernel->runs_once;
     if (!m->not_replayed && gp_kernels_launch_graphs() &&
         gp_kernel_may_launch_graphs(m->call->function))
         m->not_replayed = "the kernel's module launches graphs from the device";
@@ -87,7 +87,7 @@ static void save(struct gp_measurement *m)
  */
 static bool wrote_only_what_was_saved(struct gp_measurement *m)
 {
-    struct gp_verify_schedule *schedule = gp_kernel_verify_schedule(m->kernel);
+    struct gp_verify_schedule *schedule = &m->kernel->schedule;
     bool elsewhere;
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
@@ -133,7 +133,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     unsigned hardware = passes.hardware_wanted ? passes.hardware : 0;
     unsigned turns = timed + hardware + passes.instrumented;
     unsigned which = turns ? (unsigned)(turn_of(c, turn) % turns) : 0;
-    if (turns == 0 || (timed && which == 0) || !gp_kernel_has_ended(m->kernel))
+    if (turns == 0 || (timed && which == 0) || !m->kernel->ended)
         return gp_own_run(m, &ended);
     unsigned pass = which - timed;
     return gp_own_run_in_pass(m, pass < hardware ? pass : GP_INSTRUMENTED_PASS);
@@ -216,12 +216,12 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
         .call = call,
         .kernel = kernel,
         .context = c,
-        .run = {.kernel = gp_kernel_name(kernel),
+        .run = {.kernel = kernel->name,
                 .shape = gp_configuration_hash(&call->configuration, 0),
                 .warps = warps_of(call),
                 /* Who waits for others goes round his loop as often as they need. */
                 .always = call->cooperative || gp_user.verify_always,
-                .cost = gp_kernel_cost(kernel),
+                .cost = &kernel->cost,
                 .find_code = gp_kernel_find_code,
                 .find_cubin = gp_kernel_find_cubin,
                 .find_code_data = kernel,

@@ -26,10 +26,10 @@ void gp_abandon(struct gp_measurement *m, double seconds)
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
                    "gives it more time",
-                   gp_kernel_name(m->kernel), seconds);
+                   m->kernel->name, seconds);
     gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
     m->context->busy = true;
-    m->broken_off = gp_kernel_refused(m->kernel);
+    m->broken_off = m->kernel->refused;
 }
 
 CUresult gp_record_event(const struct gp_launch *call, CUevent event)

@@ -10,10 +10,8 @@
 
 struct gp_user_settings {
     bool flush_caches;  /* before a pass of the hardware (GPUPROF_CACHE=flush, the default) */
-    bool verify_always; /* every launch, not only those that gp_verify_is_due names (GPUPROF_VERIFY)
-                         */
-    bool at_once;       /* all passes of a launch are made at the launch, none is held
-                           (GPUPROF_REPLAY=now) */
+    bool verify_always; /* every launch, beside gp_verify_is_due (GPUPROF_VERIFY=always) */
+    bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
     /* What readers of the profile must know. With `replay_off` no kernel runs more often than the
      * program runs it: launches of a kernel are counted in turns. */
