@@ -27,16 +27,11 @@ static struct gp_capture describe(CUstream stream, bool per_thread)
     return c;
 }
 
-static bool is_default(CUstream stream)
-{
-    return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
 /* A default stream is that of the current context, another one may be of any. */
 static void ask_context(struct gp_capture *c)
 {
     CUcontext own = NULL;
-    if (!is_default(c->stream) && gp_cuda.cuStreamGetCtx &&
+    if (!gp_stream_is_default(c->stream) && gp_cuda.cuStreamGetCtx &&
         gp_cuda.cuStreamGetCtx(c->stream, &own) == CUDA_SUCCESS)
         c->context = own;
 }
@@ -94,7 +89,7 @@ void gp_capture_ends(CUstream stream, bool per_thread)
 const struct gp_capture *gp_capture_of(CUstream stream)
 {
     struct gp_capture *c = NULL;
-    if (is_default(stream) || atomic_load(&count) == 0)
+    if (gp_stream_is_default(stream) || atomic_load(&count) == 0)
         return NULL;
     pthread_mutex_lock(&lock);
     DL_SEARCH_SCALAR(captures, c, stream, stream);

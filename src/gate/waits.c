@@ -134,7 +134,7 @@ static struct unending *take(CUcontext context, CUstream stream)
     }
     if (ended)
         return ended;
-    if (!unused || gp_cuda.cuEventCreate(&unused->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    if (!unused || !gp_event_make(&unused->event, CU_EVENT_DISABLE_TIMING))
         return NULL;
     unused->context = context;
     return unused;
@@ -155,10 +155,7 @@ void gp_unending_launched(CUstream stream, bool per_thread_stream)
     if (!u)
         return;
     /* It waits where the stream's queue is full. */
-    if (per_thread_stream)
-        gp_cuda.cuEventRecord_ptsz(u->event, stream);
-    else
-        gp_cuda.cuEventRecord(u->event, stream);
+    gp_event_record(u->event, stream, per_thread_stream);
     pthread_mutex_lock(&lock);
     u->taken = false;
     pthread_mutex_unlock(&lock);

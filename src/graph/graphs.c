@@ -342,9 +342,8 @@ CUevent gp_graph_ended(CUgraphExec exec, bool make)
 {
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
-    if (g && !g->ended && make &&
-        gp_cuda.cuEventCreate(&g->ended, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
-        g->ended = NULL;
+    if (g && !g->ended && make)
+        gp_event_make(&g->ended, CU_EVENT_DISABLE_TIMING);
     CUevent event = g ? g->ended : NULL;
     pthread_mutex_unlock(&lock);
     return event;

@@ -6,7 +6,7 @@
 #include "gate/waits.h"
 #include "graph/graphs.h"
 #include "graph/streams.h"
-#include "launch/launch.h"
+#include "launch/kept_launch.h"
 #include "launch/session.h"
 
 #include <errno.h>
@@ -19,12 +19,6 @@ struct target {
     CUstream stream;
     bool per_thread;
 };
-
-static CUresult record_at(const struct target *p, CUevent event)
-{
-    return p->per_thread ? gp_cuda.cuEventRecord_ptsz(event, p->stream)
-                         : gp_cuda.cuEventRecord(event, p->stream);
-}
 
 static CUresult wait_at(const struct target *p, CUevent event)
 {
@@ -113,14 +107,6 @@ static bool make_part(const struct gp_graph_node *n, CUcontext context, CUgraphE
     return gp_cuda.cuGraphDestroy(graph) == CUDA_SUCCESS && made;
 }
 
-static bool make_event(CUevent *event)
-{
-    if (gp_cuda.cuEventCreate(event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS)
-        return true;
-    *event = NULL;
-    return false;
-}
-
 static bool has_part(const struct gp_graph_node *n)
 {
     return !n->disabled &&
@@ -130,10 +116,10 @@ static bool has_part(const struct gp_graph_node *n)
 static bool prepare_branches(struct split *s, CUcontext context)
 {
     s->streams = gp_graph_streams_enter(context);
-    if (!s->streams || !make_event(&s->fork))
+    if (!s->streams || !gp_event_make(&s->fork, CU_EVENT_DISABLE_TIMING))
         return false;
     for (unsigned n = 0; n < s->order->count; n++)
-        if (s->order->awaited[n] && !make_event(&s->ended[n]))
+        if (s->order->awaited[n] && !gp_event_make(&s->ended[n], CU_EVENT_DISABLE_TIMING))
             return false;
     return true;
 }
@@ -248,19 +234,11 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
                  .extra = p.extra,
                  .run = run_node},
         .real = per_thread ? gp_cuda.cuLaunchKernelEx_ptsz : gp_cuda.cuLaunchKernelEx,
-        .config = {.gridDimX = n->grid[0],
-                   .gridDimY = n->grid[1],
-                   .gridDimZ = n->grid[2],
-                   .blockDimX = n->block[0],
-                   .blockDimY = n->block[1],
-                   .blockDimZ = n->block[2],
-                   .sharedMemBytes = n->shared_dynamic,
-                   .hStream = stream},
     };
+    k.config = gp_launch_config(&k.call, k.attributes);
     take_attributes(&k, n->node);
     k.call.attributes = k.attributes;
     k.call.attribute_count = k.config.numAttrs;
-    k.config.attrs = k.attributes;
     bool held_up;
     result = gp_launch_in_series(&k.call, n->taken && !s->held_up, n->turn, &held_up);
     s->held_up = s->held_up || held_up;
@@ -312,7 +290,7 @@ static CUresult fork_branches(struct split *s)
 {
     if (!s->streams)
         return CUDA_SUCCESS;
-    CUresult result = record_at(&s->target, s->fork);
+    CUresult result = gp_event_record(s->fork, s->target.stream, s->target.per_thread);
     for (unsigned b = 0; b < s->order->branches && result == CUDA_SUCCESS; b++)
         result = gp_cuda.cuStreamWaitEvent(s->streams->streams[b], s->fork, 0);
     return result;
@@ -327,7 +305,9 @@ static CUresult join_branches(struct split *s)
         if (result == CUDA_SUCCESS)
             result = wait_at(&s->target, s->fork);
     }
-    return result == CUDA_SUCCESS ? record_at(&s->target, s->all_ended) : result;
+    return result == CUDA_SUCCESS
+               ? gp_event_record(s->all_ended, s->target.stream, s->target.per_thread)
+               : result;
 }
 
 static CUresult launch_nodes(struct split *s, CUgraphExec exec)

@@ -50,14 +50,13 @@ const struct gp_graph_streams *gp_graph_streams_enter(CUcontext context)
 
 void gp_graph_streams_leave(CUcontext context)
 {
-    CUcontext popped;
     struct gp_graph_streams *l = find(context);
     if (!l)
         return;
     LL_DELETE(all, l);
     if (gp_cuda.cuCtxPushCurrent_v2(context) == CUDA_SUCCESS) {
         destroy_streams(l);
-        gp_cuda.cuCtxPopCurrent_v2(&popped);
+        gp_context_pop();
     }
     free(l);
 }

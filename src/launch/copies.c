@@ -97,11 +97,8 @@ static struct gp_copy_pool *pool_of(CUcontext context)
 
 static bool has_events(struct pair *p)
 {
-    if (!p->begin && gp_cuda.cuEventCreate(&p->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
-        p->begin = NULL;
-    if (p->begin && !p->end && gp_cuda.cuEventCreate(&p->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
-        p->end = NULL;
-    return p->begin && p->end;
+    return (p->begin || gp_event_make(&p->begin, CU_EVENT_DEFAULT)) &&
+           (p->end || gp_event_make(&p->end, CU_EVENT_DEFAULT));
 }
 
 /* A pair of events that nothing waits for; -1 where there is none. */

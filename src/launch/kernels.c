@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/mix.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "memory/modules.h"
@@ -187,8 +188,7 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
 
 static struct unselected *position_of(CUfunction handle)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
-    return &remembered[hash >> (64 - REMEMBERED_BITS)];
+    return &remembered[gp_mix(0, (uintptr_t)handle) >> (64 - REMEMBERED_BITS)];
 }
 
 bool gp_kernel_is_left_out(CUfunction handle)

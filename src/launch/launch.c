@@ -139,9 +139,7 @@ static bool is_to_be_measured(const struct gp_launch *call, enum gp_interest int
 static bool is_in_context(CUstream stream, CUcontext context)
 {
     CUcontext own = NULL;
-    if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
-        return true;
-    if (!gp_cuda.cuStreamGetCtx)
+    if (gp_stream_is_default(stream) || !gp_cuda.cuStreamGetCtx)
         return true;
     return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
 }

@@ -34,8 +34,7 @@ void gp_abandon(struct gp_measurement *m, double seconds)
 
 CUresult gp_record_event(const struct gp_launch *call, CUevent event)
 {
-    return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
-                                   : gp_cuda.cuEventRecord(event, call->stream);
+    return gp_event_record(event, call->stream, call->per_thread_stream);
 }
 
 /* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has

@@ -106,11 +106,6 @@ static uint64_t number_of(struct order *order, const void *thing)
     return order->count;
 }
 
-static bool is_default(CUstream stream)
-{
-    return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
 /* NULL where memory or room ran out. */
 static struct invocations *new_kernel(const struct gp_text *name)
 {
@@ -150,8 +145,8 @@ static bool takes(const struct gp_launch *call, const struct gp_text *name, CUco
     const struct rules *rules = &selection.rules;
     uint64_t context_number = number_of(&selection.contexts, context);
     uint64_t stream_number =
-        is_default(call->stream) ? 0 : number_of(&selection.streams, call->stream);
-    bool known_stream = is_default(call->stream) || stream_number > 0;
+        gp_stream_is_default(call->stream) ? 0 : number_of(&selection.streams, call->stream);
+    bool known_stream = gp_stream_is_default(call->stream) || stream_number > 0;
     uint64_t invocation = rules->invocation == GP_ANY ? 0 : invocation_of(name);
     bool on_device = device < 0 || device >= 64 || (rules->devices >> device & 1);
     if (!on_device || !fits(rules->context, context_number) ||

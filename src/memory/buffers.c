@@ -221,7 +221,6 @@ static CUresult ask_id(const struct gp_buffer *buffer, unsigned long long *id)
 
 void gp_memory_context_going(CUcontext context)
 {
-    CUcontext popped;
     struct gp_buffer *buffer;
     /* The driver is only asked in a context, and none need be current. */
     if (!context || gp_cuda.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
@@ -234,7 +233,7 @@ void gp_memory_context_going(CUcontext context)
             buffer->id = 0;
     }
     pthread_mutex_unlock(&lock);
-    gp_cuda.cuCtxPopCurrent_v2(&popped);
+    gp_context_pop();
 }
 
 /* Memory that no context owned may have gone with one that did not own it either, and other memory

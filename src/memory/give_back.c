@@ -77,8 +77,7 @@ bool gp_snapshot_release_memory(bool captures)
             gp_free_device(&s->scratch);
             released = true;
         }
-        CUcontext popped;
-        gp_cuda.cuCtxPopCurrent_v2(&popped);
+        gp_context_pop();
     }
     pthread_mutex_unlock(&lock);
     gp_cancel_release();

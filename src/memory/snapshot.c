@@ -19,7 +19,7 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
     *why = "our own kernels cannot be loaded";
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->own.stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
-        gp_cuda.cuEventCreate(&s->idle, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS ||
+        !gp_event_make(&s->idle, CU_EVENT_DISABLE_TIMING) ||
         !gp_own_kernels_load(&s->own, s->device)) {
         gp_snapshot_close(s, true);
         return NULL;
