@@ -37,8 +37,6 @@ CUresult gp_record_event(const struct gp_launch *call, CUevent event)
     return gp_event_record(event, call->stream, call->per_thread_stream);
 }
 
-/* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
- * not ended by then. */
 CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited)
 {
     CUresult outcome = gp_record_event(m->call, m->context->event);
@@ -115,9 +113,6 @@ static void load_programs(const struct gp_measurement *m)
     gp_added_resumes();
 }
 
-/* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
- * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
- * its end. */
 CUresult gp_own_run(struct gp_measurement *m, bool *ended)
 {
     *ended = false;

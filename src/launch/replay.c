@@ -94,8 +94,6 @@ static void bound_time(struct gp_measurement *m)
     }
 }
 
-/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
- * ended well. */
 bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
 {
     struct gp_context *c = m->context;
@@ -206,7 +204,6 @@ void gp_replay_passes(struct gp_measurement *m, bool made)
     }
 }
 
-/* Whether the kernel's duration is among the counters, which we take ourselves. */
 bool gp_wants_time(const struct gp_measurement *m)
 {
     const struct gp_context *c = m->context;

@@ -276,8 +276,6 @@ static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int 
     return !buffer->context || buffer->context == context;
 }
 
-/* As a kernel of the context sees it: what lies in another one is just memory, and not ours. False
- * where it cannot reach it. */
 bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
                         struct gp_buffer *seen)
 {
