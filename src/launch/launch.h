@@ -1,6 +1,6 @@
 /* launch/: what do we do with a launch? Selects it, makes it the first pass of a measurement,
  * repeats it for the other passes, records what came out. Owns what is known of kernels and
- * contexts. May call memory/, counters/, cuda/ and the rooms below CUDA.
+ * contexts.
  *
  * The first run of a kernel is always the program's own launch, with its own arguments and result.
  */

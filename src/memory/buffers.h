@@ -1,6 +1,5 @@
 /* memory/: what does the program own? The linked list of the buffers a kernel can write, hashed by
- * address; the device globals of its modules; snapshots of them. Owns those. May call cuda/ and
- * base/.
+ * address; the device globals of its modules; snapshots of them. Owns those.
  *
  * Every function here may be called from any thread. */
 #ifndef GPUPROF_MEMORY_BUFFERS_H
