@@ -71,7 +71,7 @@ struct CUctx_st {
 };
 
 extern pthread_mutex_t gpusim_lock;
-extern pthread_cond_t gpusim_changed; /* broadcast when an operation ends or is added */
+extern pthread_cond_t gpusim_changed; /* broadcast when an operation ends */
 
 /* Every call begins with this: is the driver there, and which context is current? */
 CUresult gpusim_enter(void);

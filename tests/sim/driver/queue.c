@@ -10,6 +10,10 @@
 
 static unsigned long long last_stream_id;
 
+/* Broadcast when an operation ends that blocks others. Threads wake only for a reason of theirs: most
+ * of the time that the simulated GPU takes goes into waking them. */
+static pthread_cond_t unblocked = PTHREAD_COND_INITIALIZER;
+
 static double now_ms(void)
 {
     struct timespec t;
@@ -47,6 +51,7 @@ static void free_stream(CUstream stream)
 {
     gpusim_task_release(stream->last);
     free(stream->capture_tail);
+    (void)pthread_cond_destroy(&stream->work);
     stream->kind = GPUSIM_DEAD;
     free(stream);
 }
@@ -72,6 +77,8 @@ static void run_task(struct gpusim_task *task)
         gpusim_task_release(task->after[i]);
     task->after_count = 0;
     pthread_cond_broadcast(&gpusim_changed);
+    if (task->blocks)
+        pthread_cond_broadcast(&unblocked);
 }
 
 static void *work_on_stream(void *argument)
@@ -84,7 +91,7 @@ static void *work_on_stream(void *argument)
         if (!task && stream->closing)
             break;
         if (!task || !may_start(task)) {
-            pthread_cond_wait(&gpusim_changed, &gpusim_lock);
+            pthread_cond_wait(task ? &unblocked : &stream->work, &gpusim_lock);
             continue;
         }
         run_task(task);
@@ -127,6 +134,7 @@ CUstream gpusim_stream_new(CUcontext context, unsigned flags, int priority)
 
     if (!stream)
         return NULL;
+    (void)pthread_cond_init(&stream->work, NULL);
     stream->kind = GPUSIM_STREAM;
     stream->context = context;
     stream->flags = flags;
@@ -141,7 +149,7 @@ static void close_stream(CUstream stream)
 {
     stream->closing = true;
     if (stream->worker)
-        pthread_cond_broadcast(&gpusim_changed); /* the worker frees it when it has done its work */
+        pthread_cond_signal(&stream->work); /* the worker frees it when it has done its work */
     else
         free_stream(stream);
 }
@@ -205,6 +213,7 @@ static CUresult depend(struct gpusim_task *task, struct gpusim_task *on)
     task->after = more;
     task->after[task->after_count++] = on;
     on->references++;
+    on->blocks = true;
     return CUDA_SUCCESS;
 }
 
@@ -265,7 +274,7 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
     gpusim_task_release(stream->last);
     stream->last = task;
     task->references += 2; /* the stream's memory of its last task, and the caller */
-    pthread_cond_broadcast(&gpusim_changed);
+    pthread_cond_signal(&stream->work);
     *out = task;
     return CUDA_SUCCESS;
 }

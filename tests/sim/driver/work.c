@@ -1,10 +1,10 @@
 #include "driver/work.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/memory.h"
+#include "model/nap.h"
 
 /* The bytes from the first row's start to the last row's end. */
 static uint64_t span(const struct gpusim_copy *c, uint64_t pitch, uint64_t slice)
@@ -160,7 +160,7 @@ static CUresult run_value(const struct gpusim_value *v, bool write)
         __atomic_store_n((uint64_t *)memory, v->value, __ATOMIC_RELEASE);
     } else {
         while (!value_arrived(v, read_value(memory, v->size)))
-            (void)sched_yield();
+            gpusim_nap();
     }
     return CUDA_SUCCESS;
 }

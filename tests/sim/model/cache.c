@@ -9,7 +9,7 @@
 
 struct line {
     uint64_t number; /* address / GPUSIM_LINE, plus one; 0: nothing here */
-    uint32_t used;
+    uint32_t used;   /* the clock when it last was; nothing here if that was before it was emptied */
     uint8_t present, dirty; /* one bit per sector */
 };
 
@@ -17,7 +17,7 @@ struct gpusim_cache {
     uint64_t bytes;
     uint64_t sets;
     unsigned ways;
-    uint32_t clock;
+    uint32_t clock, emptied;
     struct line *lines;
 };
 
@@ -48,8 +48,12 @@ void gpusim_cache_free(struct gpusim_cache *cache)
 
 void gpusim_cache_clear(struct gpusim_cache *cache)
 {
+    /* Far quicker than to forget each line, of which there are half a million. */
+    cache->emptied = cache->clock;
+    if (cache->clock < UINT32_MAX / 2)
+        return;
     memset(cache->lines, 0, cache->sets * cache->ways * sizeof(*cache->lines));
-    cache->clock = 0;
+    cache->clock = cache->emptied = 0;
 }
 
 /* Spreads lines that lie a power of two apart, as the real address hash does. */
@@ -66,6 +70,8 @@ static struct line *find_or_evict(struct gpusim_cache *cache, uint64_t address,
     struct line *oldest = set;
 
     for (unsigned w = 0; w < cache->ways; w++) {
+        if (set[w].used <= cache->emptied)
+            set[w] = (struct line){0};
         if (set[w].number == number + 1)
             return &set[w];
         if (set[w].number == 0 || (oldest->number != 0 && set[w].used < oldest->used))

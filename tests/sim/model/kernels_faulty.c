@@ -1,7 +1,7 @@
 /* Kernels that go wrong, each in its own way. */
-#include <sched.h>
 
 #include "model/define.h"
+#include "model/nap.h"
 
 /*
  * Runs until the host, or another stream, writes something else than zero to the flag: the kernel
@@ -17,7 +17,7 @@ static void wait_for_flag(struct gpusim_thread *t)
     {
         memory = gpusim_global(t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_LD, flag), flag, sizeof(*flag));
         while (PEEK(memory) == 0)
-            (void)sched_yield();
+            gpusim_nap();
         STG(t, seen, PEEK(memory));
     }
     EXIT(t);

@@ -1,0 +1,13 @@
+/* Between two looks at memory that somebody else will write. */
+#ifndef GPUSIM_NAP_H
+#define GPUSIM_NAP_H
+
+#include <time.h>
+
+/* A real GPU spins; here the processor is needed by the threads that are waited for. */
+static inline void gpusim_nap(void)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
+#endif
