@@ -3,8 +3,9 @@
 #ifndef GPUPROF_BASE_CONFIGURATION_H
 #define GPUPROF_BASE_CONFIGURATION_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mix.h"
+
+#include <stddef.h>
 #include <string.h>
 
 struct gp_configuration {
@@ -24,12 +25,6 @@ _Static_assert(sizeof(struct gp_configuration) == 10 * sizeof(unsigned),
         };                                          \
     }
 
-static inline bool gp_configuration_equal(const struct gp_configuration *a,
-                                          const struct gp_configuration *b)
-{
-    return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 /* -1, 0 or 1, by grid, block, cluster and shared memory. */
 static inline int gp_configuration_compare(const struct gp_configuration *a,
                                            const struct gp_configuration *b)
@@ -48,10 +43,8 @@ static inline uint64_t gp_configuration_hash(const struct gp_configuration *c, u
 {
     uint64_t words[sizeof(*c) / sizeof(uint64_t)];
     memcpy(words, c, sizeof(words));
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        seed = (seed ^ words[i]) * 0x9e3779b97f4a7c15u;
-        seed ^= seed >> 32;
-    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        seed = gp_mix(seed, words[i]);
     return seed;
 }
 

@@ -2,7 +2,7 @@
 #include "cli/counters.h"
 
 #include "base/log.h"
-#include "counters/chip.h"
+#include "cli/chip.h"
 #include "metrics/definitions.h"
 #include "metrics/facts.h"
 #include "metrics/metrics.h"

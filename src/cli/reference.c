@@ -2,7 +2,7 @@
  * it is the same everywhere. */
 #include "cli/cli.h"
 
-#include "counters/chip.h"
+#include "cli/chip.h"
 
 #include <string.h>
 

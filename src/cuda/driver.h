@@ -56,6 +56,17 @@ const char *gp_cuda_error(CUresult result);
  * does for the legacy stream while another one is captured. */
 bool gp_stream_is_capturing(CUstream stream, bool per_thread_stream, bool unknown);
 
+/* True for the default streams. */
+bool gp_stream_is_default(CUstream stream);
+
+/* Records the event in the stream; stream 0 is the thread's own where per_thread_stream. */
+CUresult gp_event_record(CUevent event, CUstream stream, bool per_thread_stream);
+/* False, and *event NULL, where none can be had. */
+bool gp_event_make(CUevent *event, unsigned flags);
+
+/* After a context was made current for a while. */
+void gp_context_pop(void);
+
 /* A device attribute; 0 when the driver does not know it. */
 int gp_device_attribute(CUdevice device, CUdevice_attribute attribute);
 
