@@ -8,14 +8,14 @@
 
 #include <stdbool.h>
 
-/* Reads GPUPROF_PRINT, and says what is wrong with it. The metrics must outlive the process. */
+/* Reads GPUPROF_PRINT, and says its faults. The metrics must outlive the process. */
 void gp_printing_start(const struct gp_metrics *metrics);
 
 void gp_printing_device(const struct gp_device *device);
 void gp_printing_launch(const struct gp_record *launch);
 
-/* Prints what was asked for but the report; true where that is to be printed as well. `copies`:
- * GP_COPY_KINDS of them, or NULL. */
+/* Prints all that GPUPROF_PRINT names but the report; true where the report is to be printed as
+ * well. `copies`: GP_COPY_KINDS of them, or NULL. */
 bool gp_printing_end(const struct gp_summary *summary, const struct gp_copies *copies);
 
 #endif
