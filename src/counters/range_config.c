@@ -115,7 +115,7 @@ static bool make(struct gp_range_config *c, const char *chip, size_t count, unsi
         return false;
     c->image_size = size.configImageSize;
     c->image = malloc(c->image_size);
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!c->image)
         return false;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, image);
