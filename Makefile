@@ -56,11 +56,9 @@ SQLITE_LIBS ?= $(call link_with,sqlite3,sqlite3)
 system_libs = -lm -ldl -lpthread
 
 core_rooms = base code profile metrics report check
-hook_rooms = cuda hook launch memory counters
+hook_rooms = cuda hook graph gate launch memory counters
 core_src = $(wildcard $(core_rooms:%=src/%/*.c))
-# What a chip can count is asked by the command, never in the program's process.
-asked_src = src/counters/chip.c
-hook_src = $(filter-out $(asked_src),$(wildcard $(hook_rooms:%=src/%/*.c)))
+hook_src = $(wildcard $(hook_rooms:%=src/%/*.c))
 hook_asm = $(wildcard src/hook/*.S)
 cli_src = $(wildcard src/cli/*.c src/history/*.c)
 objects = $(patsubst src/%,$(O)/obj/%.o,$(1))
@@ -73,7 +71,8 @@ cli_obj = $(call objects,$(cli_src))
 library = $(O)/libgpuprof.so
 command = $(O)/gpuprof
 core = $(O)/libgpuprof-core.a
-# What the unit tests link of the library: all but the exported dlsym, which would be theirs too.
+# What the unit tests link of the library, all but the exported dlsym, which would be theirs too; and what the
+# command asks of CUPTI.
 hook_core = $(O)/libgpuprof-hook.a
 
 .PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball cuda-home \
@@ -169,7 +168,7 @@ newest_arch = $(lastword $(sort $(nvcc_arches:sm_%=%)))
 oldest_arch = $(firstword $(sort $(filter 7% 8%,$(nvcc_arches:sm_%=%))))
 device_gencode = $(foreach a,$(nvcc_arches:sm_%=%),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(oldest_arch),code=compute_$(oldest_arch)
-$(O)/obj/device.fatbin: src/memory/device.cu src/memory/work.h
+$(O)/obj/device.fatbin: src/memory/device.cu $(wildcard src/memory/*.cuh) src/memory/work.h
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O3 -fatbin -I src $(device_gencode) -o $@ $<
@@ -242,7 +241,7 @@ $(O)/tests/gpu/bench/%: tests/gpu/bench_programs/%.cu $(wildcard examples/*.h te
 # ---- tests -----------------------------------------------------------------------------------
 unit_names = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 unit: $(unit_names:%=$(O)/unit/%)
-$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,$(asked_src))
+$(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,src/cli/chip.c)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags

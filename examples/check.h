@@ -1,4 +1,4 @@
-/* What every example shares: a CUDA call that fails, or a wrong result, ends the program with
+/* Shared by every example: a CUDA call that fails, or a wrong result, ends the program with
  * status 1 and a line on stderr; stdout only ever carries results, so it can be compared byte by
  * byte between a plain and a profiled run. */
 #ifndef GPUPROF_EXAMPLES_CHECK_H
@@ -19,7 +19,7 @@
         }                                                                 \
     } while (0)
 
-/* A result that must hold. The other arguments are a printf format and what belongs to it. */
+/* A result that must hold. The other arguments are a printf format and its arguments. */
 #define REQUIRE(condition, ...)                             \
     do {                                                    \
         if (!(condition)) {                                 \

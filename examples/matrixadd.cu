@@ -1,7 +1,7 @@
 /* matrixadd [row|column|both] [block x] [block y] [size]: C = A + B for size x size ints (4096),
  * with blocks of x times y threads (32 x 16).
  *
- * Shows what the choice of index costs. In matrixAddRow neighbouring threads of a warp touch
+ * Shows the cost of the choice of index. In matrixAddRow neighbouring threads of a warp touch
  * neighbouring ints; in matrixAddColumn they touch ints that lie a whole row apart, so that each
  * drags a 32-byte sector along to use 4 bytes of it.
  *

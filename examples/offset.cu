@@ -1,7 +1,7 @@
 /* offset [offset] [n]: adds two vectors of n floats (1 << 20), once reading and once writing at
  * an offset (11).
  *
- * Shows what misaligned access costs. The 128 bytes that a warp wants lie in four 32-byte sectors
+ * Shows the cost of misaligned access. The 128 bytes that a warp wants lie in four 32-byte sectors
  * when they start at a multiple of 32 bytes, and in five otherwise.
  *
  *   offset             0, 128 (multiples of 8)          11 (anything else)

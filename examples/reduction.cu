@@ -1,6 +1,6 @@
 /* reduction [n]: sums n ints (1 << 24) block by block in three ways; the host adds the sums.
  *
- * Shows divergence, and what shared memory saves.
+ * Shows divergence, and the gain by shared memory.
  *   reduceNeighbours    adds pairs of neighbours, in place in global memory: of every warp only
  *                       the threads with tid % (2 * step) == 0 work, so that warp efficiency is
  *                       low and accesses are strided

@@ -9,7 +9,7 @@
  *   achieved_occupancy               high at 64 and more threads, at most 0.5 at 32
  *   flop_count_sp, _dp, _hp          0: integer additions are no floating-point operations
  *   dram_read_bytes                  about 8 n (two arrays)
- *   dram_write_bytes                 up to 4 n: not what the L2 cache still holds at the end */
+ *   dram_write_bytes                 up to 4 n: without the bytes that the L2 cache still holds at the end */
 #include "check.h"
 
 __global__ void vectorAdd(const int *a, const int *b, int *c, int n)

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How many threads are held up now, and since when at least one has been, in one word: who is the
- * last must see the time that belongs to the first. 48 bits of nanoseconds are three days, 16 bits
- * 65535 threads; times are compared modulo the former. */
+/* How many threads are held up now, and since when at least one has been, in one word: the last
+ * thread to go on must see the time that belongs to the first. 48 bits of nanoseconds are three
+ * days, 16 bits 65535 threads; times are compared modulo the former. */
 #define COUNT_BITS 16
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 #define TIME_MASK (UINT64_MAX >> COUNT_BITS)

@@ -9,8 +9,8 @@
 void gp_added_begins(void);
 void gp_added_ends(void);
 
-/* Within these: what runs between them the program would do without us. May not lie in one another.
- */
+/* Within these: the program would do the work between them without us too. May not lie in one
+ * another. */
 void gp_added_pauses(void);
 void gp_added_resumes(void);
 

@@ -1,4 +1,4 @@
-/* The time that passes, whatever is done to the clock on the wall. */
+/* The time that passes. Setting the clock of the system does not change it. */
 #ifndef GPUPROF_BASE_CLOCK_H
 #define GPUPROF_BASE_CLOCK_H
 

@@ -1,10 +1,11 @@
 /* The launch configuration: one shape for the launch, its record, the counts of launches and the
- * tables that find these. Hashed and compared here alone. */
+ * tables that find these. Hashed, compared and ordered here alone. */
 #ifndef GPUPROF_BASE_CONFIGURATION_H
 #define GPUPROF_BASE_CONFIGURATION_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/mix.h"
+
+#include <stddef.h>
 #include <string.h>
 
 struct gp_configuration {
@@ -24,21 +25,26 @@ _Static_assert(sizeof(struct gp_configuration) == 10 * sizeof(unsigned),
         };                                          \
     }
 
-static inline bool gp_configuration_equal(const struct gp_configuration *a,
-                                          const struct gp_configuration *b)
+/* -1, 0 or 1, by grid, block, cluster and shared memory. */
+static inline int gp_configuration_compare(const struct gp_configuration *a,
+                                           const struct gp_configuration *b)
 {
-    return memcmp(a, b, sizeof(*a)) == 0;
+    unsigned of_a[sizeof(*a) / sizeof(unsigned)], of_b[sizeof(*b) / sizeof(unsigned)];
+    memcpy(of_a, a, sizeof(of_a));
+    memcpy(of_b, b, sizeof(of_b));
+    for (size_t i = 0; i < sizeof(of_a) / sizeof(of_a[0]); i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return 0;
 }
 
-/* `seed` is the hash of what comes before it, 0 for nothing. */
+/* `seed` is the hash of the data before it, 0 for none. */
 static inline uint64_t gp_configuration_hash(const struct gp_configuration *c, uint64_t seed)
 {
     uint64_t words[sizeof(*c) / sizeof(uint64_t)];
     memcpy(words, c, sizeof(words));
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        seed = (seed ^ words[i]) * 0x9e3779b97f4a7c15u;
-        seed ^= seed >> 32;
-    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        seed = gp_mix(seed, words[i]);
     return seed;
 }
 

@@ -13,10 +13,10 @@
 /* A name that is longer than any compiler's is left as it is. */
 #define LONGEST_NAME 8192
 /* The demangler needs stack in proportion to the name: at most 430 bytes a letter were seen, where
- * 1000 letters are pointers. What it limits itself are names of 1024. */
+ * 1000 letters are pointers. Its own limit is a name of 1024 letters. */
 #define STACK_PER_LETTER 800
-/* A mangled name says what it says again by number: twenty letters more can double the demangled
- * one, and one that nobody could read is not worth the time and memory. */
+/* A mangled name repeats a part by its number: twenty letters more can double the demangled one,
+ * and a name too long to read is not worth the time and memory. */
 #define LONGEST_DEMANGLED 65536
 
 _Static_assert(LONGEST_NAME *STACK_PER_LETTER < GP_STACK_BYTES, "the longest name has a stack");

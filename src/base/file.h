@@ -11,15 +11,15 @@ int gp_open_high(const char *path, int flags);
 
 /* The same for a file that is written to, not emptied yet; nothing is waited for: a FIFO that
  * nobody reads is ENXIO. Where it is the program's own standard output or error (/dev/stdout, say),
- * *is_programs: it must not be emptied, and what is written goes behind what the program has
- * written, and before what it writes next. */
+ * *is_programs: it must not be emptied, and new text goes behind the program's text so far, and
+ * before its next. */
 int gp_open_output(const char *path, bool *is_programs);
 
-/* What an errno value of gp_open_output means. */
+/* The meaning of an errno value of gp_open_output. */
 const char *gp_open_error(int error);
 
-/* gp_output_write to any descriptor, with no limit on the wait for who reads. 0 or an errno value.
- */
+/* gp_output_write to any descriptor, with no limit on the wait for the reader. 0 or an errno
+ * value. */
 int gp_write_all(int fd, const char *bytes, size_t length);
 
 #endif

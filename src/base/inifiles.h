@@ -13,8 +13,8 @@ void gp_ini_shipped(const char *text, const char *end, gp_take_ini *take, void *
 
 /* The *.ini files of $XDG_CONFIG_HOME/gpuprof (else ~/.config/gpuprof) and of each folder of
  * GPUPROF_METRICS_PATH, in alphabetical order; of the folder `below` in each of these, where it is
- * not NULL. What cannot be read adds one line to `problems`; a folder that is not there does where
- * GPUPROF_METRICS_PATH names it. */
+ * not NULL. A file that cannot be read adds one line to `problems`; so does a missing folder that
+ * GPUPROF_METRICS_PATH names. */
 void gp_ini_users(const char *below, gp_take_ini *take, void *user, struct gp_text *problems);
 
 #endif

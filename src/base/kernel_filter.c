@@ -20,7 +20,8 @@ static bool read_number(const char *text, size_t length, uint64_t *number)
     return true;
 }
 
-/* Names of C++ have colons of their own, so what is not all numbers around a name is a name. */
+/* Names of C++ have colons of their own, so text around a name that is not all numbers belongs to a
+ * name. */
 static bool read_path(const char *text, struct gp_kernel_filter *f, const char **name,
                       size_t *name_length)
 {

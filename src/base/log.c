@@ -25,8 +25,8 @@ static struct gp_output standard_error = {.fd = -1}, own_file = {.fd = -1};
 static bool own_is_programs;
 static pthread_once_t found = PTHREAD_ONCE_INIT;
 
-/* Bytes written to what the program writes to, too; and milliseconds that are left to wait for
- * readers who do not read. Threads may write at the same time: then these are about right. */
+/* Bytes written to a file that the program writes to as well, and milliseconds that are left to
+ * wait for a slow reader. Threads may write at the same time: then these are about right. */
 static size_t written;
 static int wait_ms = GP_OUTPUT_WAIT_MS;
 
@@ -92,7 +92,7 @@ struct message {
     va_list args;
 };
 
-/* Returns how many bytes of `to`, which has room for so many, it took; what does not fit is cut. */
+/* Returns how many bytes of `to`, which has room for so many, it took; the rest is cut. */
 static size_t escape(const char *text, size_t length, char *to, size_t room)
 {
     size_t used = 0, written;
@@ -192,7 +192,7 @@ int gp_log_open(const char *path)
     if (fd < 0) {
         error = errno;
     } else {
-        /* What cannot be emptied, a pipe or a terminal, need not be. */
+        /* A pipe or a terminal cannot be emptied, and need not be. */
         if (!is_programs && ftruncate(fd, 0) != 0)
             errno = 0;
         if (own_file.fd >= 0)

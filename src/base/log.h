@@ -3,16 +3,16 @@
  * Everything here runs inside a program that is not ours: one write(2) per message, no stdio
  * streams, no allocation, errno left as it was. Nothing is written where the descriptor is not the
  * file any more that it was: neither to standard error, as it was when the process began, nor to
- * the log. Readers who do not read are waited for a second, all messages together. On standard
- * error at most 60 KiB are written, messages and report together: that much a pipe holds. */
+ * the log. A slow reader is waited for: one second for all messages together. On standard error at
+ * most 60 KiB are written, messages and report together: that much a pipe holds. */
 #ifndef GPUPROF_BASE_LOG_H
 #define GPUPROF_BASE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut;
- * what would not show on a terminal, or end the line, is escaped. */
+/* Writes "gpuprof: " and the message and a newline. Longer than 4096 bytes is cut; a character that
+ * would not show on a terminal, or would end the line, is escaped. */
 void gp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A message that may come up at every launch: said `most` times, then never again; the last time
@@ -33,11 +33,12 @@ int gp_log_open(const char *path);
 /* Whether messages go to a terminal. */
 bool gp_log_is_terminal(void);
 
-/* Writes what will soon be replaced, on a terminal only; where that takes no more it is lost. */
+/* Writes text that will soon be replaced, on a terminal only. Where the terminal takes no more it
+ * is lost. */
 void gp_log_passing(const char *text, size_t length);
 
 /* Writes a report as it is, within a second. Where it is too long for standard error it ends with a
- * whole line, and one more that says what `rest` says: where the rest is. */
+ * whole line, and one more line, `rest`: where the rest is. */
 void gp_log_report(const char *text, size_t length, const char *rest);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-/* What a terminal takes at once without waiting when poll says that it takes something. */
+/* The bytes that a terminal takes without waiting when poll says that it takes some. */
 #define SMALL_PART 256
 
 struct gp_output gp_output_of(int fd)
@@ -39,7 +39,7 @@ void gp_output_close(struct gp_output *output)
     output->fd = -1;
 }
 
-/* ---- what may have to be waited for ---------------------------------------------------------- */
+/* ---- writing that may have to wait ----------------------------------------------------------- */
 
 static bool does_not_block(int fd)
 {

@@ -15,20 +15,20 @@ struct gp_output {
     mode_t type; /* S_IFREG, S_IFIFO and so on */
 };
 
-/* Milliseconds that a reader who does not read is waited for, unless somebody says less. */
+/* The wait for a slow reader in milliseconds, unless the caller gives less. */
 #define GP_OUTPUT_WAIT_MS 1000
 
-/* Notes what the descriptor is now; one that is not open becomes -1. */
+/* Notes the file behind the descriptor; a closed descriptor becomes -1. */
 struct gp_output gp_output_of(int fd);
 
 /* True while the descriptor still is the file that it was. */
 bool gp_output_is_ours(const struct gp_output *output);
 
-/* Writes everything, whatever interruptions and short writes come between, and never lets a reader
- * that went away (SIGPIPE) or a limit on file size (SIGXFSZ) kill the program. A pipe, a socket or
- * a terminal that takes no more is waited for *wait_ms at the most, from which the time that was
- * waited is taken. 0 or an errno value: EBADF where the descriptor is not ours any more, EAGAIN
- * where the wait ran out; then a part may have been written. */
+/* Writes everything, in spite of interruptions and short writes. A reader that went away (SIGPIPE)
+ * or a limit on file size (SIGXFSZ) never kills the program. It waits *wait_ms at the most for a
+ * pipe, a socket or a terminal that takes no more, and subtracts the time that it waited. 0 or an
+ * errno value: EBADF where the descriptor is not ours any more, EAGAIN where the wait ran out; then
+ * a part may have been written. */
 int gp_output_write(const struct gp_output *output, const char *bytes, size_t length, int *wait_ms);
 
 /* Closes the descriptor, if it is still ours. */

@@ -14,7 +14,7 @@ void gp_add_folder_of(const char *path, struct gp_text *out);
 void gp_add_temporary(const char *name, struct gp_text *out);
 
 /* True where writing to both names would be writing to one file, whether it is there already or has
- * yet to be made, by whatever spelling or link. Never so of a device (/dev/null, a terminal). */
+ * yet to be made, by any spelling or link. Never so of a device (/dev/null, a terminal). */
 bool gp_is_same_file(const char *a, const char *b);
 
 #endif

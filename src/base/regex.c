@@ -29,7 +29,7 @@ static int count_step(pcre2_callout_block *unused, void *user)
     return ++regex->steps > MOST_STEPS ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
-/* ---- the compiler, and what matches, on a stack that has room for them ------------------------
+/* ---- compiling and matching, on a stack that has room for them ------------------------
  */
 
 struct compiling {

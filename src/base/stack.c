@@ -12,8 +12,8 @@
 
 /* Stacks that are kept for the next. */
 #define MOST_KEPT 16
-/* Of the first thread's stack: the kernel keeps at least so much free for it, whatever its limit is
- * set to later. */
+/* Of the first thread's stack: the kernel keeps at least so much free for it, even if its limit is
+ * changed later. */
 #define MOST_OF_FIRST ((size_t)64 << 20)
 
 #if defined(__has_feature)
@@ -86,9 +86,9 @@ static __thread char *highest __attribute__((tls_model("initial-exec")));
 /* ---- stacks, the lowest page of which is a guard ----------------------------------------------
  */
 
-/* Addresses, that is: memory is taken as far down as a stack is used. What CUPTI and the driver
- * need is not known: each is as large as a thread usually has one. Here are the lowest addresses;
- * an exchange takes one or gives it back, also in a signal's handler. */
+/* Addresses, that is: memory is taken as far down as a stack is used. The need of CUPTI and the
+ * driver is not known, so each stack is as large as a thread's usual one. Here are the lowest
+ * addresses; an exchange takes one or gives it back, also in a signal's handler. */
 static char *_Atomic kept[MOST_KEPT];
 
 static char *make(void)

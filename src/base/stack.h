@@ -1,5 +1,5 @@
-/* A stack of our own. A program's thread may have 16 KiB of stack, of which it has left what it
- * needs itself; and it may run on a stack that it has made. Owns a few stacks. */
+/* A stack of our own. A program's thread may have 16 KiB of stack, with no more left than it needs
+ * itself; and it may run on a stack that it has made. Owns a few stacks. */
 #ifndef GPUPROF_BASE_STACK_H
 #define GPUPROF_BASE_STACK_H
 

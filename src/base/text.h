@@ -1,6 +1,6 @@
 /* A text that grows. Owns its memory.
  *
- * Running out of memory sets `failed`, keeps what was there and makes later additions do nothing,
+ * Running out of memory sets `failed`, keeps the text so far and makes later additions do nothing,
  * so a caller adds freely and asks once at the end. */
 #ifndef GPUPROF_BASE_TEXT_H
 #define GPUPROF_BASE_TEXT_H

@@ -10,8 +10,8 @@
 
 void gp_baseline_write(const struct gp_side *side, struct gp_text *out);
 
-/* Fills `side`, which is all zero. False with "file: what is wrong" in `why`; the side is then to
- * be freed as well. */
+/* Fills `side`, which is all zero. False with "file: the mistake" in `why`; the side is then to be
+ * freed as well. */
 bool gp_baseline_read(const char *path, struct gp_side *side, char *why, size_t why_size);
 bool gp_baseline_parse(const char *file, const char *text, size_t length, struct gp_side *side,
                        char *why, size_t why_size);

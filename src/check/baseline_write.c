@@ -23,7 +23,7 @@ static void add_string(struct gp_text *out, const char *s)
     gp_text_free(&clean);
 }
 
-/* Nine digits: what differs less is the same. Whole numbers have all of theirs. */
+/* Nine digits: values that differ less are equal. Whole numbers have all of theirs. */
 static void add_number(struct gp_text *out, double value)
 {
     char digits[32];
@@ -46,7 +46,7 @@ static void add_unsigned(struct gp_text *out, const char *name, unsigned long lo
     gp_text_addf(out, "      \"%s\": %llu,\n", name, value);
 }
 
-/* What is the same at every launch is one number. */
+/* A value that is the same at every launch is one number. */
 static void add_series(struct gp_text *out, const struct gp_series *s)
 {
     if (s->min == s->max) {

@@ -24,7 +24,7 @@ struct gp_change {
     double threshold; /* relative: more than this is a change */
     bool tested;      /* by statistics, see statistics.h; else by the tolerance alone */
     unsigned freedom;
-    double detectable; /* relative: what the test by itself can find */
+    double detectable; /* relative: the smallest change that the test finds */
     size_t runs_a, runs_b;
     const char *why; /* a literal, or a string of the sides */
 };
@@ -43,7 +43,7 @@ struct gp_comparison {
     struct gp_pair *pairs; /* the one whose time changed most first */
     size_t count;
     size_t compared;                 /* metrics of kernels */
-    double smallest_duration_change; /* relative, the median over kernels: what the test can find */
+    double smallest_duration_change; /* relative: that the test can find; median over kernels */
 };
 
 /* Rules may be NULL. False when memory runs out; free in both cases. */

@@ -7,9 +7,9 @@
 #include "check/tolerance.h"
 #include "check/verdict.h"
 
-/* Judges the runs of a side in order: durations and what the hardware counts. A drift for the
- * worse is a violation, if it comes to more than half again of what a comparison lets pass. Rules
- * may be NULL. */
+/* Judges the runs of a side in order: durations and counters of the hardware. A drift for the worse
+ * is a violation if it is more than 1.5 times the change that a comparison permits. Rules may be
+ * NULL. */
 void gp_drift_judge(const struct gp_side *side, const struct gp_metrics *m,
                     const struct gp_tolerances *rules, const char *file,
                     struct gp_verdict *verdict);

@@ -181,7 +181,7 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
         return;
     if (g->recorded++ == 0)
         note_facts(&f->side->subjects[g->subject], launch);
-    /* What was passed over says nothing of the kernel. */
+    /* Launches that were passed over say nothing of the kernel. */
     if ((launch->counter_count == 0 && launch->skipped) || g->seen++ % g->stride != 0)
         return;
     struct gp_record renamed;

@@ -1,14 +1,13 @@
 /* Folds the launches of profiles, run by run, into one side of a comparison, in bounded memory.
- * Owns what it is folding. */
+ * Owns the values that it folds. */
 #ifndef GPUPROF_CHECK_FOLD_H
 #define GPUPROF_CHECK_FOLD_H
 
 #include "check/side.h"
 
 /* Of the launches of one subject in one run at most so many are evaluated, evenly spread; fewer
- * where there are many subjects: what varies from run to run matters more than from launch to
- * launch.
- */
+ * where there are many subjects: the scatter from run to run matters more than that from launch
+ * to launch. */
 #define GP_FOLD_LAUNCHES 256
 #define GP_FOLD_LAUNCHES_OF_MANY 64
 #define GP_FOLD_MANY 200 /* subjects */

@@ -5,10 +5,10 @@
 
 #include "check/verdict.h"
 
-/* What stands around the outcomes. */
+/* The text around the outcomes. */
 struct gp_occasion {
     const char *title; /* "gpuprof check" */
-    const char *held;  /* what was judged: names of profiles, blanks between them */
+    const char *held;  /* the profiles that were judged: their names, blanks between them */
     const char *host;
     const char *time; /* ISO 8601, without a zone */
 };

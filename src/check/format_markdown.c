@@ -2,7 +2,7 @@
 #include "check/format.h"
 
 /* Letters that Markdown would read as more than letters are escaped, so that a kernel's name is
- * what it is. */
+ * shown as it is. */
 static void add_escaped(struct gp_text *out, const char *s)
 {
     struct gp_text clean = {0};

@@ -44,7 +44,7 @@ struct gp_judge {
     struct gp_renaming renaming;
     struct kernel *kernels; /* in order of their first launches */
     uint64_t unjudged;      /* launches of kernels beyond the most */
-    bool failed;            /* memory ran out */
+    bool failed;            /* out of memory */
 };
 
 struct gp_judge *gp_judge_new(const struct gp_thresholds *t, const struct gp_metrics *m)
@@ -264,7 +264,7 @@ void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
 
 /* ---- the verdict ---- */
 
-/* What an aggregate comes to. */
+/* The value of an aggregate. */
 static double aggregate_of(const struct trial *t, const struct kernel *k)
 {
     const struct gp_values *v = &t->values;

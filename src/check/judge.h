@@ -1,5 +1,5 @@
 /* Holds kernels to thresholds, launch by launch, in bounded memory: out of profiles, or inside the
- * process that is measured. Owns what it has seen.
+ * process that is measured. Owns the values that it keeps.
  *
  * Not locked: the caller lets one thread in at a time. */
 #ifndef GPUPROF_CHECK_JUDGE_H

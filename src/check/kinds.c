@@ -7,13 +7,13 @@
 
 /* Between two runs of one program medians of a kernel's time differ, by clocks and temperature, by
  * about 1 %; one launch by some 2 % more. The GPU's timer and the start and end of a kernel blur
- * what two events measure by about a quarter of a microsecond. tests/gpu/check measures whether
+ * the time between two events by about a quarter of a microsecond. tests/gpu/check measures whether
  * that holds. */
 #define RUN_TIME 0.01
 #define LAUNCH_TIME 0.02
 #define TICK 0.25e-6
 #define LEAST_TIME 0.5e-6
-/* Traffic of device memory: what is written back of what was there before the kernel. */
+/* Traffic of device memory: a kernel may write back data of the time before it. */
 #define RUN_HARDWARE 0.02
 #define LEAST_BYTES 262144.0
 
@@ -65,7 +65,7 @@ struct gp_nature gp_nature_of(const struct gp_metric *metric, const struct gp_de
     struct gp_nature n = {.kind = GP_KIND_COUNT, .instrumented = true, .unit = metric->unit};
     gp_metric_visit_counters(metric, device, note_counter, &n);
     n.instrumented &= n.any_counter;
-    /* What follows from the configuration alone is named with it. */
+    /* A value that follows from the configuration alone is named with it. */
     n.better = n.any_counter ? better_of(metric) : GP_BETTER_NEITHER;
     return n;
 }
@@ -85,7 +85,7 @@ struct gp_expected gp_expected_of(const struct gp_nature *n, double value, doubl
 {
     struct gp_expected e = {0};
     double size = fabs(value);
-    /* The median of n launches varies by 1.2533 / sqrt(n) of what one does. */
+    /* The median of n launches varies by 1.2533 / sqrt(n) of the variation of one. */
     double of_launches = launches > 1 ? 1.2533 * spread / sqrt(launches) : 0;
     if (n->kind == GP_KIND_COUNT) {
         e.deviation = of_launches;

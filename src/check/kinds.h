@@ -1,5 +1,5 @@
-/* What a metric is, as a comparison sees it: how well it repeats, whether it depends on the GPU,
- * and which way is better. */
+/* The kind of a metric, as a comparison sees it: how well it repeats, whether it depends on the
+ * GPU, and which way is better. */
 #ifndef GPUPROF_CHECK_KINDS_H
 #define GPUPROF_CHECK_KINDS_H
 
@@ -10,7 +10,7 @@
 enum gp_better { GP_BETTER_LESS, GP_BETTER_MORE, GP_BETTER_NEITHER };
 
 enum gp_kind {
-    GP_KIND_COUNT,    /* of instructions and what they do: the same from run to run */
+    GP_KIND_COUNT,    /* of instructions and their work: the same from run to run */
     GP_KIND_HARDWARE, /* of caches, memory and warps: varies a little */
     GP_KIND_TIME,     /* times and rates */
 };

@@ -31,8 +31,48 @@ static void cut_comment(char *text)
     }
 }
 
-static void take_line(const char *file, char *line, int number,
-                      const struct gp_lines_visitor *visitor, struct gp_text *problems)
+struct reading {
+    const char *file;
+    const struct gp_lines_visitor *visitor;
+    struct gp_text *problems;
+    size_t sections;
+    bool refused;    /* the last section */
+    bool complained; /* of a rule before all sections */
+};
+
+static void begin_section(struct reading *r, const char *pattern, int number)
+{
+    struct gp_selector selector = {0};
+    char why[256];
+    r->refused = true;
+    if (r->sections++ >= GP_MOST_SECTIONS) {
+        gp_text_addf(r->problems, "%s:%d:1: more than %d sections\n", r->file, number,
+                     GP_MOST_SECTIONS);
+    } else if (!gp_selector_parse(pattern, &selector, why, sizeof(why))) {
+        gp_text_addf(r->problems, "%s:%d:2: %s\n", r->file, number, why);
+    } else if (!r->visitor->section(r->visitor->user, &selector, number)) {
+        gp_selector_free(&selector);
+        gp_text_addf(r->problems, "%s:%d:1: out of memory\n", r->file, number);
+    } else {
+        r->refused = false;
+    }
+}
+
+static void take_rule(struct reading *r, char *text, int number, int column)
+{
+    if (r->sections > 0) {
+        if (!r->refused)
+            r->visitor->rule(r->visitor->user, text, number, column);
+        return;
+    }
+    if (!r->complained)
+        gp_text_addf(r->problems,
+                     "%s:%d:%d: expected a kernel pattern in brackets first: [*] for all\n",
+                     r->file, number, column);
+    r->complained = true;
+}
+
+static void take_line(struct reading *r, char *line, int number)
 {
     cut_comment(line);
     char *text = gp_trim(line);
@@ -40,23 +80,24 @@ static void take_line(const char *file, char *line, int number,
         return;
     int column = (int)(text - line) + 1;
     if (*text != '[') {
-        visitor->rule(visitor->user, text, number, column);
+        take_rule(r, text, number, column);
         return;
     }
     size_t length = strlen(text);
     if (text[length - 1] != ']') {
-        gp_text_addf(problems, "%s:%d:%d: expected ']' behind the kernel pattern\n", file, number,
-                     column + (int)length);
+        gp_text_addf(r->problems, "%s:%d:%d: expected ']' behind the kernel pattern\n", r->file,
+                     number, column + (int)length);
         return;
     }
     text[length - 1] = '\0';
-    visitor->section(visitor->user, gp_trim(text + 1), number);
+    begin_section(r, gp_trim(text + 1), number);
 }
 
 void gp_lines_read(const char *file, const char *text, size_t length,
                    const struct gp_lines_visitor *visitor, struct gp_text *problems)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    struct reading reading = {.file = file, .visitor = visitor, .problems = problems};
     const char *at = text, *end = text + length;
     if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0)
         at += 3;
@@ -76,7 +117,7 @@ void gp_lines_read(const char *file, const char *text, size_t length,
         } else {
             memcpy(line, at, size);
             line[size] = '\0';
-            take_line(file, line, number, visitor, problems);
+            take_line(&reading, line, number);
         }
         at = newline ? newline + 1 : end;
     }

@@ -5,23 +5,28 @@
 #define GPUPROF_CHECK_LINES_H
 
 #include "base/text.h"
+#include "check/selector.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define GP_LONGEST_LINE 4096
 #define GP_LARGEST_RULES (1 << 20) /* bytes of a file */
+#define GP_MOST_SECTIONS 1000
 
 struct gp_lines_visitor {
     void *user;
-    /* What stands in the brackets; the blanks around it are gone. */
-    void (*section)(void *user, char *pattern, int line);
-    /* A line that is no comment: blanks and a comment at its end are gone. `column` is that of its
-     * first letter, from 1. It may be changed. */
+    /* A section begins. Takes the selector over; false when out of memory: then it is the
+     * caller's still. */
+    bool (*section)(void *user, const struct gp_selector *selector, int line);
+    /* A line of the last section that is no comment: blanks and a comment at its end are gone.
+     * `column` is that of its first letter, from 1. It may be changed. Rules of a section that was
+     * refused are left out. */
     void (*rule)(void *user, char *text, int line, int column);
 };
 
-/* Mistakes in the shape of the file add lines "file:line:column: ..." to `problems`. */
+/* Mistakes in the shape of the file and in its patterns add lines "file:line:column: ..." to
+ * `problems`. */
 void gp_lines_read(const char *file, const char *text, size_t length,
                    const struct gp_lines_visitor *visitor, struct gp_text *problems);
 

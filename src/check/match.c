@@ -38,7 +38,7 @@ char *gp_name_skeleton(const char *name)
         } else if (*p == '(') {
             break;
         } else if (*p == ' ') {
-            out = skeleton; /* what came before is the return type */
+            out = skeleton; /* the text before it is the return type */
         } else if (hash > 0) {
             *out++ = '#';
             p += hash - 1;
@@ -59,7 +59,7 @@ struct rest {
 struct matching {
     struct gp_match *matches;
     size_t count;
-    struct rest *a, *b; /* what has no match yet */
+    struct rest *a, *b; /* kernels without a match so far */
     size_t a_count, b_count;
 };
 

@@ -21,8 +21,8 @@ struct gp_match {
  * memory runs out. */
 struct gp_match *gp_match_sides(const struct gp_side *a, const struct gp_side *b, size_t *count);
 
-/* The name without what a compiler may change from build to build: template arguments, parameters,
- * return type, hashes. To be freed; NULL when memory runs out. */
+/* The name without the parts that a compiler may change from build to build: template arguments,
+ * parameters, return type, hashes. To be freed; NULL when memory runs out. */
 char *gp_name_skeleton(const char *name);
 
 #endif

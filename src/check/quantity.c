@@ -81,7 +81,7 @@ static void list_units(const char *of, char *out, size_t size)
             at += (size_t)snprintf(out + at, size - at, "%s%s", at ? ", " : "", units[i].name);
 }
 
-/* `text` is what follows the number. */
+/* `text` follows the number. */
 static bool read_unit(const char *text, const char *of, double *size, char *why, size_t why_size)
 {
     while (isspace((unsigned char)*text))
@@ -92,7 +92,7 @@ static bool read_unit(const char *text, const char *of, double *size, char *why,
     *size = 1;
     char known[160];
     list_units(of, known, sizeof(known));
-    /* 120 of what? And 0.9 of a percentage would hold for ever. */
+    /* 120 has no unit. And 0.9 for a percentage would always hold. */
     if (length == 0 && (strcmp(of, "s") == 0 || strcmp(of, "%") == 0)) {
         snprintf(why, why_size, "the number needs its unit: %s", known);
         return false;

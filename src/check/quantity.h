@@ -6,13 +6,13 @@
 #include <stddef.h>
 
 /* Reads a number and its unit, for a metric whose unit is `of` ("s", "bytes", "%", ...); the value
- * is in that unit. Blanks may stand around. False with what would be right in `why`. */
+ * is in that unit. Blanks may stand around. False with the right form in `why`. */
 bool gp_quantity_parse(const char *text, const char *of, double *value, char *why, size_t why_size);
 
 /* Writes a value of that unit with five digits. */
 void gp_quantity_format(double value, const char *of, char *out, size_t size);
 
-/* A plain number, whatever the locale. Returns what follows, NULL where there is none or it is not
+/* A plain number, in any locale. Returns the text behind it, NULL where there is none or it is not
  * finite. */
 const char *gp_number_parse(const char *text, double *value);
 

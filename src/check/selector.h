@@ -1,5 +1,5 @@
-/* Which kernels a section is for: a glob or a regular expression on their names. Owns what it is
- * compiled to. */
+/* Which kernels a section is for: a glob or a regular expression on their names. Owns the compiled
+ * pattern. */
 #ifndef GPUPROF_CHECK_SELECTOR_H
 #define GPUPROF_CHECK_SELECTOR_H
 
@@ -19,8 +19,8 @@ struct gp_kernel_names {
 bool gp_kernel_names_find(const char *mangled, struct gp_kernel_names *names);
 void gp_kernel_names_free(struct gp_kernel_names *names);
 
-/* The brief name out of the full one, as far as that tells: without what it returns and its
- * parameters. To be freed; NULL when memory runs out. */
+/* The brief name out of the full one, as far as it can be seen: without return type and parameters.
+ * To be freed; NULL when memory runs out. */
 char *gp_kernel_name_brief(const char *full);
 
 struct gp_selector {

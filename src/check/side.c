@@ -72,26 +72,10 @@ int gp_side_metric(const struct gp_side *side, const char *name)
     return -1;
 }
 
-static int compare_extent(const unsigned a[3], const unsigned b[3])
-{
-    for (int i = 0; i < 3; i++)
-        if (a[i] != b[i])
-            return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
 int gp_subject_compare(const struct gp_subject *a, const struct gp_subject *b)
 {
     int order = strcmp(a->name, b->name);
-    if (order == 0)
-        order = compare_extent(a->grid, b->grid);
-    if (order == 0)
-        order = compare_extent(a->block, b->block);
-    if (order == 0)
-        order = compare_extent(a->cluster, b->cluster);
-    if (order == 0)
-        order = (a->shared_dynamic > b->shared_dynamic) - (a->shared_dynamic < b->shared_dynamic);
-    return order;
+    return order ? order : gp_configuration_compare(&a->configuration, &b->configuration);
 }
 
 static int compare(const void *a, const void *b)

@@ -1,4 +1,4 @@
-/* One side of a comparison: what some runs of a program measured, kernel by kernel and
+/* One side of a comparison: the values that some runs of a program measured, kernel by kernel and
  * configuration by configuration. It is folded from profiles, or read from a baseline or a history.
  * Owns all of it. */
 #ifndef GPUPROF_CHECK_SIDE_H
@@ -23,7 +23,7 @@ struct gp_series {
 struct gp_subject {
     char *name; /* demangled, with parameters */
     GP_CONFIGURATION;
-    /* what the compiler and the driver made of it */
+    /* as the compiler and the driver made it */
     unsigned shared_static, registers, local_bytes;
     uint64_t launches; /* in all runs, measured or not */
     size_t runs;       /* in which it was launched */

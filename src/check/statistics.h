@@ -2,8 +2,8 @@
  *
  * The shift is Hodges and Lehmann's: the median of all differences between a run of one side and
  * one of the other. It is held to how far runs of an unchanged program lie apart. That is estimated
- * from the runs themselves, robustly (median distances from the median), and moderated: what is
- * expected beforehand counts as much as GP_PRIOR_FREEDOM further degrees of freedom. So a
+ * from the runs themselves, robustly (median distances from the median), and moderated: the scatter
+ * that is expected beforehand counts as much as GP_PRIOR_FREEDOM further degrees of freedom. So a
  * comparison of one run with one is possible, and is a blunt one. */
 #ifndef GPUPROF_CHECK_STATISTICS_H
 #define GPUPROF_CHECK_STATISTICS_H

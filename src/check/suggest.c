@@ -12,7 +12,7 @@
 #define LEAST_SHARE 0.02
 #define MOST_KERNELS 50
 
-/* What says most of a kernel, in the order of the file. */
+/* The metrics that say most of a kernel, in the order of the file. */
 static const char *const metrics[] = {
     "duration",         "achieved_occupancy", "gld_efficiency",
     "gst_efficiency",   "shared_efficiency",  "warp_execution_efficiency",
@@ -83,7 +83,7 @@ static void add_bound(double bound, const char *unit, struct gp_text *out)
     gp_text_add(out, text);
 }
 
-/* The worst launch, and what it may come to. */
+/* The worst launch, and the bound for it. */
 static void add_rule(const struct gp_side *side, const struct kernel *k, const char *name,
                      const struct gp_metrics *m, double margin, struct gp_text *out)
 {
@@ -140,14 +140,12 @@ void gp_suggest_thresholds(const struct gp_side *side, const struct gp_metrics *
         return;
     }
     size_t count = find_kernels(side, kernels, &seconds), written = 0;
-    gp_text_addf(
-        out,
-        "; Thresholds for 'gpuprof check --thresholds', a first proposal.\n"
-        "; From %s, on %s, gpuprof %s.\n"
-        "; Each bound is the worst launch, %.3g %% worse; counts stay what they are. Loosen "
-        "what\n"
-        "; varies, delete what does not matter.\n",
-        from, side->origin.device.name, side->origin.gpuprof, 100 * margin);
+    gp_text_addf(out,
+                 "; Thresholds for 'gpuprof check --thresholds', a first proposal.\n"
+                 "; From %s, on %s, gpuprof %s.\n"
+                 "; Each bound is the worst launch, %.3g %% worse; counts stay as they are.\n"
+                 "; Loosen the bounds of values that vary, delete those that do not matter.\n",
+                 from, side->origin.device.name, side->origin.gpuprof, 100 * margin);
     for (size_t i = 0; i < count && written < MOST_KERNELS; i++) {
         if (seconds > 0 && kernels[i].seconds < LEAST_SHARE * seconds)
             break;

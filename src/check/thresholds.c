@@ -19,7 +19,7 @@ struct parsing {
     struct gp_thresholds *t;
     struct gp_metrics *m;
     struct gp_text *problems;
-    bool section_refused, said_no_section, out_of_memory;
+    bool out_of_memory;
     /* of the rule at hand */
     const char *rule; /* is cut up */
     char *whole;      /* a copy that is not */
@@ -47,28 +47,16 @@ static void *one_more(void *array, size_t count, size_t size, bool *failed)
     return more;
 }
 
-static void begin_section(void *user, char *pattern, int line)
+static bool begin_section(void *user, const struct gp_selector *selector, int line)
 {
     struct parsing *p = user;
-    char why[256];
-    struct gp_section section = {.line = line};
     bool failed = false;
-    p->section_refused = true;
-    if (!gp_selector_parse(pattern, &section.selector, why, sizeof(why))) {
-        gp_text_addf(p->problems, "%s:%d:2: %s\n", p->t->file, line, why);
-        return;
-    }
-    struct gp_section *sections = one_more(p->t->sections, p->t->count, sizeof(section), &failed);
-    if (sections)
-        p->t->sections = sections;
-    if (failed || p->t->count >= GP_MOST_SECTIONS) {
-        gp_selector_free(&section.selector);
-        gp_text_addf(p->problems, "%s:%d:1: %s\n", p->t->file, line,
-                     failed ? "out of memory" : "too many sections");
-        return;
-    }
-    p->t->sections[p->t->count++] = section;
-    p->section_refused = false;
+    struct gp_section *sections = one_more(p->t->sections, p->t->count, sizeof(*sections), &failed);
+    if (failed)
+        return false;
+    p->t->sections = sections;
+    sections[p->t->count++] = (struct gp_section){.selector = *selector, .line = line};
+    return true;
 }
 
 static struct gp_section *section_of(const struct parsing *p)
@@ -119,7 +107,7 @@ static char *find_relation(char *text, enum gp_relation *relation, size_t *lengt
     return NULL;
 }
 
-/* "p95 duration": takes the word in front, if it is an aggregate; returns what is left. */
+/* "p95 duration": takes the word in front, if it is an aggregate; returns the rest. */
 static const char *read_aggregate(const char *text, struct gp_threshold *rule)
 {
     static const struct {
@@ -239,7 +227,7 @@ static void complain_of_comparison(const struct parsing *p, const char *sign)
              (int)length, begin);
 }
 
-/* "allow = 2", "required = yes": what is no comparison. */
+/* "allow = 2", "required = yes": lines that are no comparison. */
 static void read_setting(struct parsing *p, char *text, char *sign)
 {
     char *value = sign ? gp_trim(sign + 1) : NULL;
@@ -265,15 +253,6 @@ static void read_setting(struct parsing *p, char *text, char *sign)
 static void take_rule(void *user, char *text, int line, int column)
 {
     struct parsing *p = user;
-    if (p->t->count == 0 && !p->section_refused) {
-        if (!p->said_no_section)
-            gp_text_addf(p->problems,
-                         "%s:%d:%d: expected a kernel pattern in brackets first: [*] for all\n",
-                         p->t->file, line, column);
-        p->said_no_section = true;
-    }
-    if (p->t->count == 0 || p->section_refused)
-        return;
     p->whole = strdup(text);
     if (!p->whole) {
         p->out_of_memory = true;

@@ -1,4 +1,5 @@
-/* Files of thresholds: what a kernel must hold. docs/ci.md is the manual. Owns the rules. */
+/* Files of thresholds: the bounds that a kernel must hold. docs/ci.md is the manual. Owns the
+ * rules. */
 #ifndef GPUPROF_CHECK_THRESHOLDS_H
 #define GPUPROF_CHECK_THRESHOLDS_H
 
@@ -14,7 +15,7 @@ enum gp_aggregate {
     GP_AVERAGE,
     GP_QUANTILE,
     GP_SUM,   /* over the launches that were measured */
-    GP_TOTAL, /* over all launches: what was measured stands for what was not */
+    GP_TOTAL, /* over all launches: measured ones stand for the others */
 };
 
 enum gp_relation { GP_AT_LEAST, GP_AT_MOST, GP_MORE_THAN, GP_LESS_THAN, GP_EQUAL_TO };
@@ -48,10 +49,9 @@ struct gp_thresholds {
 };
 
 #define GP_MOST_RULES 10000
-#define GP_MOST_SECTIONS 1000
 
 /* Reads a file; formulas in it become metrics of `m`. NULL where anything is wrong with it, and a
- * line "file:line:column: what is wrong, what would be right" in `problems` for each mistake. */
+ * line "file:line:column: the mistake, the right form" in `problems` for each mistake. */
 struct gp_thresholds *gp_thresholds_read(const char *path, struct gp_metrics *m,
                                          struct gp_text *problems);
 struct gp_thresholds *gp_thresholds_parse(const char *file, const char *text, size_t length,
@@ -60,7 +60,8 @@ void gp_thresholds_free(struct gp_thresholds *t);
 
 bool gp_relation_holds(enum gp_relation relation, double value, double bound);
 
-/* Selects, beside what is selected, the metrics that the rules need. False when memory runs out. */
+/* Selects the metrics that the rules need, beside those that are selected. False when memory runs
+ * out. */
 bool gp_thresholds_select(const struct gp_thresholds *t, struct gp_metrics *m);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SECTIONS 1000
 #define MOST_RULES 1000 /* of a section */
 
 static const char syntax[] = "write a rule like 'duration = 5 %', 'gld_* = exact', 'dram_* = "
@@ -18,33 +17,18 @@ static const char syntax[] = "write a rule like 'duration = 5 %', 'gld_* = exact
 struct parsing {
     struct gp_tolerances *t;
     struct gp_text *problems;
-    bool refused, said_no_section;
 };
 
-static void begin_section(void *user, char *pattern, int line)
+static bool begin_section(void *user, const struct gp_selector *selector, int line)
 {
-    struct parsing *p = user;
-    struct gp_tolerance_section section = {0};
-    char why[256];
-    p->refused = true;
-    if (p->t->count >= MOST_SECTIONS) {
-        gp_text_addf(p->problems, "%s:%d:1: more than %d sections\n", p->t->file, line,
-                     MOST_SECTIONS);
-        return;
-    }
-    if (!gp_selector_parse(pattern, &section.selector, why, sizeof(why))) {
-        gp_text_addf(p->problems, "%s:%d:2: %s\n", p->t->file, line, why);
-        return;
-    }
-    struct gp_tolerance_section *more = realloc(p->t->sections, (p->t->count + 1) * sizeof(*more));
-    if (!more) {
-        gp_selector_free(&section.selector);
-        gp_text_addf(p->problems, "%s:%d:1: out of memory\n", p->t->file, line);
-        return;
-    }
-    p->t->sections = more;
-    more[p->t->count++] = section;
-    p->refused = false;
+    (void)line;
+    struct gp_tolerances *t = ((struct parsing *)user)->t;
+    struct gp_tolerance_section *more = realloc(t->sections, (t->count + 1) * sizeof(*more));
+    if (!more)
+        return false;
+    t->sections = more;
+    more[t->count++] = (struct gp_tolerance_section){.selector = *selector};
+    return true;
 }
 
 /* "new = fail": false where the key is none of these. */
@@ -89,14 +73,6 @@ static bool read_tolerance(const char *value, struct gp_tolerance *rule)
 static void take_rule(void *user, char *text, int line, int column)
 {
     struct parsing *p = user;
-    if (p->t->count == 0 || p->refused) {
-        if (!p->refused && !p->said_no_section)
-            gp_text_addf(p->problems,
-                         "%s:%d:%d: expected a kernel pattern in brackets first: [*] for all\n",
-                         p->t->file, line, column);
-        p->said_no_section = true;
-        return;
-    }
     struct gp_tolerance_section *section = &p->t->sections[p->t->count - 1];
     char *sign = strchr(text, '=');
     if (!sign || sign == text) {

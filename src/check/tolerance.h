@@ -21,7 +21,7 @@ struct gp_tolerance {
     int line, column;
 };
 
-/* What a kernel that is new, gone or changed in its configuration means. */
+/* The verdict on a kernel that is new, gone or changed in its configuration. */
 struct gp_tolerance_section {
     struct gp_selector selector;
     struct gp_tolerance *rules;

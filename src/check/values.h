@@ -23,7 +23,7 @@ void gp_values_free(struct gp_values *v);
 /* Forgets every second one of those kept. */
 void gp_values_halve(struct gp_values *v);
 
-/* Sorts what is kept: nothing may be added afterwards. */
+/* Sorts the values: nothing may be added afterwards. */
 void gp_values_sort(struct gp_values *v);
 
 /* Of sorted values: the smallest that at least the share q (0 to 1) of them does not exceed. 0

@@ -1,5 +1,4 @@
-/* What a check found: one outcome for each rule and kernel, and what they add up to. Owns the
- * outcomes. */
+/* The result of a check: one outcome for each rule and kernel, and their sum. Owns the outcomes. */
 #ifndef GPUPROF_CHECK_VERDICT_H
 #define GPUPROF_CHECK_VERDICT_H
 
@@ -29,7 +28,7 @@ struct gp_outcome {
     bool has_launch;
     uint64_t launch;             /* the worst one's index */
     uint64_t launches, violated; /* how many the rule was held to, how many broke it */
-    const char *message;         /* one sentence: what is, what should be */
+    const char *message;         /* one sentence: the value, the bound */
 };
 
 #define GP_MOST_OUTCOMES 200000
@@ -38,16 +37,17 @@ struct gp_verdict {
     struct gp_outcome *outcomes;
     size_t count, capacity;
     size_t held, violated, skipped, noted;
-    struct gp_text notes;    /* lines for people: methods, what was left out */
+    struct gp_text notes;    /* lines for people: methods, parts that were left out */
     struct gp_text unjudged; /* one line for each reason why no judgement could be made */
-    bool failed;             /* memory ran out, or there are too many outcomes */
+    bool failed;             /* out of memory, or too many outcomes */
 };
 
 /* Copies the outcome. */
 void gp_verdict_add(struct gp_verdict *v, const struct gp_outcome *outcome);
 void gp_verdict_free(struct gp_verdict *v);
 
-/* Violations first, then what was noted, skipped and held; else the order in which they came. */
+/* Violations first, then the noted, skipped and held outcomes; else the order in which they
+ * came. */
 void gp_verdict_sort(struct gp_verdict *v);
 
 /* The exit status of a check. */

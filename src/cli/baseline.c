@@ -1,4 +1,4 @@
-/* gpuprof baseline: what later runs are compared with. */
+/* gpuprof baseline: the values that later runs are compared with. */
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"
@@ -106,7 +106,7 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_baseline = {
     .name = "baseline",
     .arguments = "[options] PROFILE...",
-    .help = "Keep what profiles measured, each a run of the same program, for 'gpuprof check "
+    .help = "Keep the values of profiles, each a run of the same program, for 'gpuprof check "
             "--baseline' to compare with.",
     .run = run_baseline,
     .options = options,

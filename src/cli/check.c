@@ -19,7 +19,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [BASELINE] = {.name = "baseline",
                   .letter = 'b',
                   .argument = "FILE",
-                  .help = "what 'gpuprof baseline' wrote: no kernel may have become worse"},
+                  .help = "a file of 'gpuprof baseline': no kernel may have become worse"},
     [TOLERANCE] = {.name = "tolerance",
                    .letter = 0,
                    .argument = "FILE",
@@ -131,7 +131,7 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
     return status;
 }
 
-/* False, having said why, where what was asked for makes no sense. */
+/* False, after a message, where the options make no sense together. */
 static bool can_check(const struct asked *asked, int profiles)
 {
     if (!asked->values[THRESHOLDS] && !asked->values[BASELINE])

@@ -190,7 +190,7 @@ static void end_by_signal(int signal_number)
     raise(signal_number);
 }
 
-/* The program's own failure is the answer; what its kernels held is said all the same. */
+/* The program's own failure is the answer; the verdict on its kernels is printed all the same. */
 static int finish(struct checked_run *run, pid_t child)
 {
     int how = 0;

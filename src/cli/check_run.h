@@ -1,5 +1,5 @@
-/* gpuprof --check FILE PROGRAM: the program runs, and what it measured is judged. Owns the folder
- * its profiles lie in meanwhile. */
+/* gpuprof --check FILE PROGRAM: the program runs, and its kernels are judged. Owns the folder where
+ * its profiles lie meanwhile. */
 #ifndef GPUPROF_CLI_CHECK_RUN_H
 #define GPUPROF_CLI_CHECK_RUN_H
 

@@ -9,9 +9,9 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
-/* An option of a command: its name, its letter (0: none), what its argument is called (NULL: it
- * takes none), what it does. Parsing, help, the manual pages and the shells' completion come from
- * the same rows. The rest may be left out. */
+/* An option of a command: its name, its letter (0: none), the name of its argument (NULL: it takes
+ * none), its purpose. Parsing, help, the manual pages and the shells' completion come from the same
+ * rows. The rest may be left out. */
 struct cli_option {
     const char *name;
     char letter;
@@ -40,8 +40,8 @@ extern const struct cli_command cli_check, cli_baseline, cli_thresholds, cli_com
 extern const struct cli_command *const cli_commands[];
 
 /* Sets values[i] to the argument of options[i] ("" where it takes none, NULL where it was not
- * given). Returns the index of the first word that is no option, or -1 with *status, what the
- * command answers, after saying what is wrong or printing the help that --help asked for. */
+ * given). Returns the index of the first word that is no option, or -1 with *status, the answer of
+ * the command, after a message or the help of --help. */
 int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values,
               int *status);
 
@@ -54,7 +54,8 @@ const struct cli_command *cli_find_command(const char *name);
 /* Answers as cli_print does. */
 int cli_print_help(const struct cli_command *command);
 
-/* The definitions, after saying what is wrong with some. NULL without memory, which it has said. */
+/* The definitions, after messages on those that are wrong. NULL, after a message, without
+ * memory. */
 struct gp_metrics *cli_open_metrics(void);
 
 /* Every metric as Markdown. */
@@ -62,7 +63,7 @@ void cli_add_reference(const struct gp_metrics *m, struct gp_text *out);
 
 /* Writes to standard output and frees. Returns CLI_OK, or CLI_FAILED when that failed. */
 int cli_print(struct gp_text *out);
-/* The same with what is from elsewhere as a terminal may have it. */
+/* The same with text from elsewhere as a terminal may have it. */
 int cli_print_escaped(struct gp_text *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
-#include "counters/chip.h"
+#include "cli/chip.h"
 
 #include <string.h>
 

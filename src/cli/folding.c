@@ -90,7 +90,7 @@ bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count
 
 bool cli_is_baseline(const char *path)
 {
-    /* A pipe is no baseline, and what is read of it is gone. */
+    /* A pipe is no baseline, and bytes that are read of it are gone. */
     struct stat about;
     char begin[512] = "";
     int fd =

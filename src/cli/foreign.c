@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define KERNELS_ONLY "gpuprof measures kernels; Nsight Systems (nsys) shows what the host does"
+#define KERNELS_ONLY "gpuprof measures kernels; Nsight Systems (nsys) shows the work of the host"
 #define REPORT "read a profile with 'gpuprof report FILE'"
 #define ALL_THE_TIME "the program is measured from its start; choose launches with --launch-skip"
 
@@ -24,7 +24,7 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--kernel-latency-timestamps", "nvprof", KERNELS_ONLY},
     {"--openacc-profiling", "nvprof", KERNELS_ONLY},
     {"--openmp-profiling", "nvprof", KERNELS_ONLY},
-    {"--pc-sampling-period", "nvprof", "use --metrics stalls for what warps wait for"},
+    {"--pc-sampling-period", "nvprof", "use --metrics stalls for the waits of warps"},
     {"--print-api-summary", "nvprof", KERNELS_ONLY},
     {"--print-api-trace", "nvprof", KERNELS_ONLY},
     {"--print-dependency-analysis-trace", "nvprof", KERNELS_ONLY},

@@ -1,4 +1,4 @@
-/* Options of nvprof and ncu that gpuprof has none for, and what to do instead. Owns the table. */
+/* Options of nvprof and ncu that gpuprof has none for, and their replacements. Owns the table. */
 #ifndef GPUPROF_CLI_FOREIGN_H
 #define GPUPROF_CLI_FOREIGN_H
 

@@ -174,7 +174,7 @@ struct sides {
     struct gp_side before, now, all;
 };
 
-/* What is judged is the newest run, or profiles that are not in the history. */
+/* The newest run is judged, or profiles that are not in the history. */
 static bool find_sides(struct gp_history *h, const struct asked *asked, struct gp_metrics *m,
                        char **paths, int count, struct sides *s, char *why, size_t why_size)
 {

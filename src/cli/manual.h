@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 
-/* The page of a command up to its options and, of `run`, the tables from nvprof and ncu; what is
+/* The page of a command up to its options and, of `run`, the tables from nvprof and ncu; the part
  * written by hand follows (man/COMMAND.scd). NULL: the page of gpuprof itself. */
 void cli_add_manual(const struct cli_command *command, struct gp_text *out);
 

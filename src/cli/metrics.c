@@ -2,7 +2,7 @@
 #include "cli/counters.h"
 
 #include "base/log.h"
-#include "counters/chip.h"
+#include "cli/chip.h"
 #include "metrics/definitions.h"
 #include "metrics/facts.h"
 #include "metrics/metrics.h"
@@ -26,7 +26,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [MARKDOWN] = {.name = "markdown", .help = "everything, as docs/metrics-reference.md"},
 };
 
-/* What is asked about. */
+/* The subject of a question. */
 struct subject {
     struct gp_device device;
     const char *chip; /* NULL: CUPTI cannot be asked */
@@ -183,8 +183,8 @@ static void add_overview(const struct gp_metrics *m, struct gp_text *out)
         gp_text_addf(out, "  %-42s ", gp_metrics_set_at(m, i)->name);
         gp_wrap(out, 45, gp_metrics_set_at(m, i)->description);
     }
-    gp_text_add(out, "\n'gpuprof metrics NAME' explains one, 'gpuprof metrics --passes' what sets "
-                     "cost.\n");
+    gp_text_add(out, "\n'gpuprof metrics NAME' explains one, 'gpuprof metrics --passes' the cost "
+                     "of sets.\n");
 }
 
 /* The metrics asked for. */
@@ -250,7 +250,7 @@ static int add_passes_of(struct gp_metrics *m, const struct subject *s, const ch
     return CLI_OK;
 }
 
-/* Of every set, or of what was named, together. */
+/* Of every set, or of the named ones together. */
 static int list_passes(struct gp_metrics *m, const struct subject *s, int count, char **names,
                        struct gp_text *out)
 {

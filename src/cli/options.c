@@ -25,7 +25,7 @@ static int complain(const struct cli_command *command, const char *what, const c
     return -1;
 }
 
-/* Options of nvprof and ncu that have none here say what there is instead. */
+/* Options of nvprof and ncu that have none here name their replacement. */
 static int complain_unknown(const struct cli_command *command, const char *word)
 {
     const char *nearest = NULL;
@@ -114,7 +114,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, const ch
         const char *word = argv[at], *value;
         if (word[0] != '-' || !word[1]) {
             if (command == &cli_run)
-                break; /* what follows is the program's */
+                break; /* the next words are the program's */
             move_to_end(argv, at--, argc);
             end--;
             continue;

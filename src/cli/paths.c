@@ -55,7 +55,7 @@ bool cli_check_apart(const char *log_name, const char *log, const char *output_n
 
 /* ---- relative names ---- */
 
-/* What a pattern begins with may come from a variable. */
+/* The begin of a pattern may come from a variable. */
 static bool is_relative(const char *pattern)
 {
     char why[256];

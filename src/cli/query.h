@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Prints the names and what they mean. Answers what the command does. */
+/* Prints the names and their meaning. Returns the answer of the command. */
 int cli_query(bool metrics, bool events);
 
 #endif

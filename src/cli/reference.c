@@ -2,11 +2,11 @@
  * it is the same everywhere. */
 #include "cli/cli.h"
 
-#include "counters/chip.h"
+#include "cli/chip.h"
 
 #include <string.h>
 
-/* One chip of each compute capability, for what differs. */
+/* One chip of each compute capability, for the differences. */
 static const struct gp_device devices[] = {
     {.cc_major = 9},
     {.cc_major = 7, .cc_minor = 5},

@@ -1,16 +1,13 @@
 #include "cli/cli.h"
+#include "cli/recorded.h"
 #include "cli/report_html.h"
 #include "cli/report_views.h"
-#include "cli/source.h"
+#include "cli/summing.h"
 
 #include "base/escape.h"
-#include "base/hash.h"
 #include "base/log.h"
-#include "profile/reader.h"
 #include "report/colour.h"
-#include "report/copies.h"
 #include "report/layout.h"
-#include "report/merge.h"
 #include "report/table.h"
 
 #include <ctype.h>
@@ -41,8 +38,8 @@ enum {
     OPTION_COUNT
 };
 
-#define WHAT "What is shown"
-#define HOW "How it is shown"
+#define WHAT "Content"
+#define HOW "Form"
 #define SEVERAL "Several profiles"
 
 static const struct cli_option options[OPTION_COUNT] = {
@@ -72,7 +69,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [PRINT] = {"print", 0, "VIEW",
                "summary: the report; times, metrics: nvprof's tables; trace: a line for each "
                "launch; json: the summary for programs; side: a column for each profile; launches: "
-               "JSON Lines, all that is recorded of a launch in one object (summary)",
+               "JSON Lines, the whole record of a launch in one object (summary)",
                HOW, NULL, NULL, NULL, 0},
     [HTML] = {"html", 0, "FILE",
               "write a page for a browser instead, with all profiles; -: to standard output", HOW,
@@ -83,7 +80,7 @@ static const struct cli_option options[OPTION_COUNT] = {
              "comma-separated values, of --print times, metrics (if none is said), trace or side",
              HOW, NULL, "--csv", "--csv", 0},
     [COLUMNS] = {"columns", 0, "LIST",
-                 "what a line of the trace has: metrics, fields of a launch, name", HOW, NULL, NULL,
+                 "the columns of the trace: metrics, fields of a launch, name", HOW, NULL, NULL,
                  NULL, 0},
     [SORT] = {"sort", 0, "METRIC",
               "order of the trace: the largest value of this metric first, or 'start'", HOW, NULL,
@@ -98,128 +95,11 @@ static const struct cli_option options[OPTION_COUNT] = {
     [SIDE] = {"side-by-side", 0, NULL, "as --print side", SEVERAL, NULL, NULL, NULL, 0},
 };
 
-/* ---- which metrics a profile can give ---- */
-
-struct recorded_name {
-    UT_hash_handle hh;
-    char name[];
-};
-
-/* What a first reading of the profile finds. */
-struct contents {
-    struct recorded_name *counters;
-    struct gp_device devices[GP_MAX_DEVICES];
-    size_t device_count;
-};
-
-static int note_device(void *user, const struct gp_device *device)
-{
-    struct contents *c = user;
-    if (c->device_count < GP_MAX_DEVICES)
-        c->devices[c->device_count++] = *device;
-    return 0;
-}
-
-/* Notes the name; counters keep the reader's copy of it, or the definitions' own. */
-static const char *note_counter(void *user, const char *name)
-{
-    struct contents *c = user;
-    size_t length = strlen(name);
-    struct recorded_name *known = NULL;
-    HASH_FIND(hh, c->counters, name, length, known);
-    if (known || !(known = calloc(1, sizeof(*known) + length + 1)))
-        return NULL;
-    memcpy(known->name, name, length);
-    HASH_ADD_KEYPTR(hh, c->counters, known->name, length, known);
-    if (!known->hh.tbl)
-        free(known);
-    return NULL;
-}
-
-static void forget(struct contents *c)
-{
-    struct recorded_name *n, *next;
-    HASH_ITER(hh, c->counters, n, next)
-    {
-        HASH_DEL(c->counters, n);
-        free(n);
-    }
-}
-
-/* Whether all counters of the selection were recorded. */
-static bool is_recorded(const struct contents *c, const struct gp_metrics *m,
-                        const struct gp_device *device)
-{
-    const char **names;
-    size_t count;
-    if (!gp_metrics_counters(m, device, &names, &count))
-        return false;
-    bool recorded = true;
-    for (size_t i = 0; i < count && recorded; i++) {
-        struct recorded_name *known = NULL;
-        HASH_FIND(hh, c->counters, names[i], strlen(names[i]), known);
-        recorded = known != NULL;
-    }
-    free(names);
-    return recorded;
-}
-
-static bool can_be_given(const struct contents *c, struct gp_metrics *m,
-                         const struct gp_metric *metric)
-{
-    struct gp_text ignored = {0};
-    char why[GP_WHY_SIZE];
-    bool answer = false;
-    if (gp_metrics_select(m, metric->name, &ignored))
-        for (size_t i = 0; i < c->device_count && !answer; i++)
-            answer = gp_metric_formula(metric, &c->devices[i], &ignored, why, sizeof(why)) &&
-                     is_recorded(c, m, &c->devices[i]);
-    gp_text_free(&ignored);
-    return answer;
-}
-
-/* What comes through a pipe is gone once it was read. */
-static bool can_be_read_twice(const char *path)
-{
-    struct stat about;
-    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
-}
-
-/* Selects every metric that the profile has the counters for. A profile that cannot be read twice,
- * or holds none, gets the default set. */
-static bool select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
-{
-    struct gp_text list = {0};
-    if (can_be_read_twice(path)) {
-        struct contents c = {0};
-        char why[512];
-        const struct gp_profile_visitor visitor = {
-            .user = &c, .device = note_device, .counter_name = note_counter};
-        gp_profile_read(path, &visitor, NULL, why, sizeof(why));
-        if (c.counters)
-            for (size_t i = 0; i < gp_metrics_count(m); i++)
-                if (can_be_given(&c, m, gp_metrics_at(m, i)))
-                    gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
-        forget(&c);
-    }
-    bool answer =
-        gp_metrics_select(m, list.length > 0 && !list.failed ? list.data : NULL, problems);
-    gp_text_free(&list);
-    return answer;
-}
-
 /* ---- one profile ---- */
 
 struct reporting {
-    const struct gp_metrics *metrics;
-    struct gp_filter *filter;
-    struct gp_merge merge;
-    struct gp_copies copies[GP_COPY_KINDS];
-    struct gp_summary *summary;
-    struct gp_sources *sources; /* NULL: memory ran out, so no line of the source is named */
+    struct cli_summing summing;
     struct gp_text *out;
-    const char *path;
-    int seen; /* something of the profile could be read */
     size_t processes;
 };
 
@@ -235,12 +115,15 @@ static size_t letters(const struct gp_text *text, size_t most)
     return most;
 }
 
-static void add_process(struct reporting *r, const struct gp_profile_header *header)
+static void add_process(void *user, const struct gp_profile_header *header)
 {
+    struct reporting *r = user;
+    if (++r->processes > MOST_PROCESSES)
+        return;
     struct gp_text line = {0}, command = {0};
     for (size_t i = 0; i < header->argument_count && command.length <= LONGEST_COMMAND; i++)
         gp_text_addf(&command, " %s", header->command[i]);
-    gp_text_add_escaped(&line, r->path, strlen(r->path));
+    gp_text_add_escaped(&line, r->summing.path, strlen(r->summing.path));
     gp_text_add(&line, ":");
     if (command.length > LONGEST_COMMAND) {
         gp_text_add_bytes(&line, gp_text_string(&command), letters(&command, LONGEST_COMMAND));
@@ -256,112 +139,27 @@ static void add_process(struct reporting *r, const struct gp_profile_header *hea
     gp_text_free(&command);
 }
 
-static int take_header(void *user, const struct gp_profile_header *header)
-{
-    struct reporting *r = user;
-    if (++r->processes <= MOST_PROCESSES)
-        add_process(r, header);
-    gp_summary_settings(r->summary, &header->settings);
-    r->seen = 1;
-    gp_merge_begin(&r->merge);
-    return 0;
-}
-
-/* Names that are the definitions' own make metrics quick to compute. */
-static const char *own_name(void *user, const char *name)
-{
-    return gp_metrics_counter_name(((struct reporting *)user)->metrics, name);
-}
-
-static int take_device(void *user, const struct gp_device *device)
-{
-    struct reporting *r = user;
-    gp_summary_device(r->summary, gp_merge_device(&r->merge, device));
-    return 0;
-}
-
-static int take_launch(void *user, const struct gp_record *launch)
-{
-    struct reporting *r = user;
-    struct gp_record own = *launch;
-    own.device = gp_merge_number(&r->merge, launch->device);
-    if (gp_filter_takes(r->filter, launch))
-        gp_summary_launch(r->summary, &own);
-    return 0;
-}
-
-static int take_count(void *user, const struct gp_count *count)
-{
-    struct reporting *r = user;
-    struct gp_count own = *count;
-    own.device = gp_merge_number(&r->merge, count->device);
-    if (gp_filter_counts(r->filter, count))
-        gp_summary_count(r->summary, &own);
-    return 0;
-}
-
-/* The time is the whole process's, not that of some launches. */
-static int take_end(void *user, const struct gp_end *end)
-{
-    struct reporting *r = user;
-    if (gp_filter_takes_all(r->filter))
-        gp_summary_end(r->summary, end);
-    return 0;
-}
-
-static int take_other(void *user, const char *type, const struct json_t *line)
-{
-    struct reporting *r = user;
-    gp_copies_add(r->copies, type, line);
-    return r->sources ? cli_take_code(r->sources, type, line) : 0;
-}
-
 /* Reports on `count` profiles together. */
 static int report_together(struct gp_metrics *m, const struct cli_views *views,
                            const struct gp_table_options *table, char **paths, int count,
                            struct gp_text *out)
 {
     struct gp_text notes = {0};
-    char why[512];
-    int worst = CLI_OK;
-    struct reporting r = {.metrics = m,
-                          .filter = cli_views_filter(views),
-                          .summary = gp_summary_new(m),
-                          .sources = gp_sources_new(),
-                          .out = out};
-    const struct gp_profile_visitor visitor = {.user = &r,
-                                               .header = take_header,
-                                               .device = take_device,
-                                               .launch = take_launch,
-                                               .count = take_count,
-                                               .end = take_end,
-                                               .other = take_other,
-                                               .counter_name = own_name};
-    bool ready = r.summary && r.filter;
-    if (!ready) {
-        gp_say("out of memory");
-        worst = CLI_FAILED;
-    }
-    for (int i = 0; ready && i < count; i++) {
-        r.path = paths[i];
-        if (gp_profile_read(paths[i], &visitor, &notes, why, sizeof(why)) != 0) {
-            gp_say("%s", why);
-            worst = CLI_FAILED;
-        }
-    }
-    if (r.seen) {
+    struct reporting r = {.out = out};
+    r.summing.user = &r;
+    r.summing.process = add_process;
+    int worst = cli_sum_profiles(&r.summing, views, m, paths, count, &notes);
+    if (r.summing.seen) {
         struct gp_table_options own = *table;
         if (r.processes > MOST_PROCESSES)
             gp_text_addf(out, "and %zu more processes\n", r.processes - MOST_PROCESSES);
         own.profile = count == 1 ? paths[0] : NULL;
-        own.sources = r.sources;
-        gp_table_report(r.summary, &own, out);
-        gp_copies_table(r.copies, out);
+        own.sources = r.summing.sources;
+        gp_table_report(r.summing.summary, &own, out);
+        gp_copies_table(r.summing.copies, out);
         gp_text_add(out, gp_text_string(&notes));
     }
-    gp_filter_free(r.filter);
-    gp_summary_free(r.summary);
-    gp_sources_free(r.sources);
+    cli_summing_free(&r.summing);
     gp_text_free(&notes);
     return worst;
 }
@@ -384,7 +182,7 @@ static int select_metrics(struct gp_metrics *m, const char *path, const char *li
 {
     struct gp_text problems = {0};
     bool answer =
-        list ? gp_metrics_select(m, list, &problems) : select_recorded(m, path, &problems);
+        list ? gp_metrics_select(m, list, &problems) : cli_select_recorded(m, path, &problems);
     if (!answer)
         gp_say_lines("--metrics: ", gp_text_string(&problems));
     gp_text_free(&problems);
@@ -424,7 +222,7 @@ static int report_files(struct gp_metrics *m, const struct cli_views *views,
     return worst;
 }
 
-/* False after saying what is wrong. */
+/* False after a message. */
 static bool read_views(const char *const *values, struct cli_views *views)
 {
     const char *unit = values[UNIT], *demangling = values[DEMANGLING];

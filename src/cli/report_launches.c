@@ -12,7 +12,7 @@
 
 #define AT_ONCE (1u << 16)
 
-/* What a visitor answers to end the reading. */
+/* A visitor's answer that ends the reading. */
 enum { READER_GONE = 1, CANNOT_WRITE = 2 };
 
 struct printing {

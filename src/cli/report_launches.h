@@ -3,7 +3,7 @@
 #ifndef GPUPROF_CLI_REPORT_LAUNCHES_H
 #define GPUPROF_CLI_REPORT_LAUNCHES_H
 
-/* Writes to standard output as it reads. Answers what the command does. */
+/* Writes to standard output as it reads. Returns the answer of the command. */
 int cli_print_launches(const char *path);
 
 #endif

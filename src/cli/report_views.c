@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define AT_ONCE (1u << 16)
-enum { READER_GONE = 1, CANNOT_WRITE = 2 }; /* what a visitor answers to end the reading */
+enum { READER_GONE = 1, CANNOT_WRITE = 2 }; /* a visitor's answer that ends the reading */
 
 static const struct {
     const char *name;
@@ -91,7 +91,7 @@ bool cli_views_check(const struct cli_views *v, const struct gp_metrics *m)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* What is made while a profile is read. */
+/* Made while a profile is read. */
 struct reading {
     const struct cli_views *views;
     const struct gp_metrics *metrics;
@@ -159,7 +159,7 @@ static int flush(struct reading *r)
     return r->error == 0 ? 0 : r->error == EPIPE ? READER_GONE : CANNOT_WRITE;
 }
 
-/* What it is sorted by: the largest value first, time from the start; without a value, last. */
+/* The key for sorting: the largest value first, time from the start; without a value, last. */
 static double key_of(const struct reading *r, const struct gp_record *launch)
 {
     const struct gp_metric *metric = gp_metrics_find(r->metrics, r->views->sort);
@@ -236,7 +236,8 @@ static const char *own_name(void *user, const char *name)
     return gp_metrics_counter_name(((struct reading *)user)->metrics, name);
 }
 
-/* Reads one profile. Answers what the command does; something may have been read all the same. */
+/* Reads one profile. Returns the answer of the command; a part may have been read in spite of a
+ * failure. */
 static int read_profile(struct reading *r, const char *path)
 {
     struct gp_text notes = {0};
@@ -464,7 +465,7 @@ int cli_views_print(const struct cli_views *v, struct gp_metrics *m, char **path
     /* Those of the first profile, where none are named: columns have to be the same for all. */
     const char *list = v->metrics;
     if (!list && v->which == CLI_VIEW_SIDE)
-        list = "duration"; /* what differs is to be seen at a glance */
+        list = "duration"; /* differences are to be seen at a glance */
     int answer = v->select(m, paths[0], list);
     if (answer != CLI_OK)
         return answer;

@@ -19,7 +19,7 @@ enum cli_view {
     CLI_VIEW_LAUNCHES,
 };
 
-/* What the options say; texts are NULL where they were not given. */
+/* The values of the options; texts are NULL where they were not given. */
 struct cli_views {
     enum cli_view which;
     struct gp_view view; /* csv, mangled, unit */
@@ -34,13 +34,13 @@ struct cli_views {
 /* The view of that name; false after saying that there is none. */
 bool cli_view_find(const char *name, enum cli_view *view);
 
-/* False after saying what is wrong with the options. */
+/* False after a message on the options. */
 bool cli_views_check(const struct cli_views *views, const struct gp_metrics *m);
 
 /* The filter that the options make; NULL after saying why there is none. */
 struct gp_filter *cli_views_filter(const struct cli_views *views);
 
-/* Prints any view but the summary. Answers what the command does. */
+/* Prints any view but the summary. Returns the answer of the command. */
 int cli_views_print(const struct cli_views *views, struct gp_metrics *m, char **paths, int count);
 
 #endif

@@ -52,7 +52,7 @@ static bool find_library(struct gp_text *path)
     return false;
 }
 
-/* Puts the library in front of what is preloaded anyway. */
+/* Puts the library in front of other preloaded libraries. */
 static bool preload(void)
 {
     struct gp_text value = {0};
@@ -125,7 +125,7 @@ static void warn_of_program(const char *name)
     gp_text_free(&path);
 }
 
-/* Only returns where the program cannot be run, with what the command answers. */
+/* Only returns where the program cannot be run, with the answer of the command. */
 static int start(char **argv)
 {
     warn_of_program(argv[0]);

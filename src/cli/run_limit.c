@@ -27,7 +27,7 @@ static bool ends_until(int process, double until)
 
 static void watch(int process, double until, const char *seconds, const char *program)
 {
-    /* What interrupts the program, from the terminal say, is not for this process. */
+    /* A signal that interrupts the program, from the terminal say, is not for this process. */
     setsid();
     /* Nobody is to wait for a pipe that this process still has. */
     if (dup2(process, STDIN_FILENO) < 0)

@@ -51,7 +51,7 @@ static bool has_set(const struct gp_metrics *m, const char *list)
 
 static bool check_list(const char *option, const char *list, struct gp_text *resolved)
 {
-    /* What is wrong with the user's own definitions is said by the library, once. */
+    /* The library reports mistakes in the user's own definitions, once. */
     struct gp_text about_definitions = {0}, problems = {0};
     char before[32];
     struct gp_metrics *m = gp_metrics_open(&about_definitions);
@@ -267,7 +267,7 @@ static bool check_unit(const char *unit)
     if (strcmp(unit, "auto") == 0 || gp_view_unit(unit, strlen(unit)))
         return true;
     gp_say(strcmp(unit, "col") == 0
-               ? "--normalized-time-unit: '%s' is what --csv does; say s, ms, us, ns or auto"
+               ? "--normalized-time-unit: '%s' is the form of --csv; say s, ms, us, ns or auto"
                : "--normalized-time-unit: '%s' is none of s, ms, us, ns, auto",
            unit);
     return false;
@@ -360,7 +360,7 @@ bool run_check(const char *const *values)
     return check_pairs(values) && check_log_apart(values) && check_verdict(values);
 }
 
-/* ---- what the library reads ------------------------------------------------------------------ */
+/* ---- the library's variables ----------------------------------------------------------------- */
 
 static bool set(const char *variable, const char *value)
 {
@@ -374,7 +374,7 @@ static bool set_text(const char *variable, struct gp_text *text)
     return done;
 }
 
-/* What to print, in the words of report/view.h. */
+/* The parts to print, in the words of report/view.h. */
 static bool pass_view(const char *const *values)
 {
     struct gp_text words = {0};
@@ -400,7 +400,7 @@ static bool pass_view(const char *const *values)
     return done && whole;
 }
 
-/* What is printed of times needs no counter. */
+/* Times need no counter. */
 static bool pass_metrics(const char *const *values)
 {
     struct gp_text list = {0};

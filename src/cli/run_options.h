@@ -1,5 +1,5 @@
-/* The options of `gpuprof run`: their table, what is wrong with their values, and the environment
- * that they become. Owns the table. */
+/* The options of `gpuprof run`: their table, the check of their values, and the environment that
+ * they become. Owns the table. */
 #ifndef GPUPROF_CLI_RUN_OPTIONS_H
 #define GPUPROF_CLI_RUN_OPTIONS_H
 
@@ -47,7 +47,7 @@ enum {
 
 extern const struct cli_option run_options[RUN_OPTION_COUNT];
 
-/* False after saying what is wrong. */
+/* False after a message. */
 bool run_check(const char *const *values);
 
 /* Sets the environment that the library reads. False where memory runs out. */

@@ -1,10 +1,10 @@
 #include "cli/run_options.h"
 
-#define WHAT "What is measured"
-#define WHICH "Which launches"
-#define HOW "How it is measured"
-#define OUTPUT "What is written"
-#define VERDICT "What the kernels are held to"
+#define WHAT "Metrics"
+#define WHICH "Launches"
+#define HOW "Method"
+#define OUTPUT "Output"
+#define VERDICT "Thresholds"
 
 const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_METRICS] = {"metrics", 'm', "LIST",
@@ -73,7 +73,7 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                    "whether caches are emptied before a kernel is measured (all)", HOW, NULL, NULL,
                    "--cache-control", 0},
     [RUN_LINES] = {"lines", 0, "accesses|instructions",
-                   "what is counted for the lines of the source: accesses to memory and branches, "
+                   "the counts for the lines of the source: accesses to memory and branches, "
                    "or every instruction, which makes the kernels that are counted so many times "
                    "slower (accesses)",
                    HOW, NULL, NULL, NULL, 0},
@@ -82,16 +82,17 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
          "when to verify whether a kernel wrote memory that it was not seen to reach: at "
          "its first launches and now and then, or at every launch (learn)",
          HOW, NULL, NULL, NULL, 0},
-    [RUN_MEMORY] = {"memory", 0, "SIZE",
-                    "how much memory copies may take: a size (512M, 4G) or a share of what is free "
-                    "(10%)",
-                    HOW, NULL, NULL, NULL, 0},
+    [RUN_MEMORY] =
+        {"memory", 0, "SIZE",
+         "how much memory copies may take: a size (512M, 4G) or a share of the free memory "
+         "(10%)",
+         HOW, NULL, NULL, NULL, 0},
     [RUN_KERNEL_TIMEOUT] = {"kernel-timeout", 0, "SECONDS",
                             "how long a kernel that does not end by itself is waited for, the "
                             "first time; all such waits together take less than twice that (1)",
                             HOW, NULL, NULL, NULL, 0},
     [RUN_TIMEOUT] = {"timeout", 't', "SECONDS",
-                     "end the program after so long, with SIGTERM; what was measured is in the "
+                     "end the program after so long, with SIGTERM; the launches so far are in the "
                      "profile",
                      HOW, NULL, "-t, --timeout", NULL, 0},
 

@@ -3,15 +3,10 @@
 #include "base/demangle.h"
 #include "base/log.h"
 #include "cli/cli.h"
-#include "cli/disassemble.h"
-#include "code/instruction.h"
+#include "cli/source_text.h"
 #include "profile/code_lines.h"
 #include "profile/reader.h"
-#include "report/by_line.h"
-#include "report/layout.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,10 +19,6 @@ static const struct cli_option options[OPTION_COUNT] = {
                 "search this folder for source files as well, by their names", NULL, NULL, NULL,
                 NULL, 0},
 };
-
-/* Lines of a file that are shown around those with code. */
-#define CONTEXT 2
-#define MOST_TEXT_LINES 100000
 
 static void take_instructions(void *sources, const struct gp_code_counts *counts)
 {
@@ -48,332 +39,6 @@ int cli_take_code(struct gp_sources *sources, const char *type, const struct jso
         gp_say("a line of type %s is left out: %s", type, why);
     return 0;
 }
-
-/* ---- columns --------------------------------------------------------------------------------- */
-
-static const struct column {
-    enum gp_weight weight;
-    unsigned kinds;
-    const char *heading;
-} columns[] = {
-    {GP_WEIGHT_WASTED_SECTORS, 1u << GP_COUNT_SECTORS | 1u << GP_COUNT_SECTORS_IDEAL, "wasted"},
-    {GP_WEIGHT_SECTORS, 1u << GP_COUNT_SECTORS, "sectors"},
-    {GP_WEIGHT_BANK_CONFLICTS, 1u << GP_COUNT_WAVEFRONTS | 1u << GP_COUNT_WAVEFRONTS_IDEAL,
-     "conflicts"},
-    {GP_WEIGHT_WAVEFRONTS, 1u << GP_COUNT_WAVEFRONTS, "wavefronts"},
-    {GP_WEIGHT_DIVERGENCE, 1u << GP_COUNT_DIVERGENT, "divergent"},
-    {GP_WEIGHT_BRANCHES, 1u << GP_COUNT_BRANCHES, "branches"},
-    {GP_WEIGHT_WARPS, 1u << GP_COUNT_WARPS, "warps"},
-    {GP_WEIGHT_IDLE_LANES, 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON, "idle lanes"},
-    {GP_WEIGHT_OFF_LANES, 1u << GP_COUNT_THREADS | 1u << GP_COUNT_THREADS_ON, "off lanes"},
-};
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
-/* What is printed of one kernel. */
-struct printing {
-    const struct gp_lines *lines;
-    struct gp_by_line by_line;
-    unsigned shown; /* bit mask of columns in which something was counted */
-    const char *folder;
-    struct gp_text *out;
-};
-
-static void choose_columns(struct printing *p)
-{
-    for (size_t c = 0; c < COLUMNS; c++) {
-        double total = gp_lines_total(p->lines, columns[c].weight);
-        if ((p->lines->source.kinds & columns[c].kinds) == columns[c].kinds && total > 0)
-            p->shown |= 1u << c;
-    }
-}
-
-static void add_heading(const struct printing *p)
-{
-    for (size_t c = 0; c < COLUMNS; c++)
-        if (p->shown & 1u << c)
-            gp_text_addf(p->out, "%12s", columns[c].heading);
-}
-
-/* Counts of one launch in the mean; nothing where there are none. */
-static void add_counts(const struct printing *p, const uint64_t counts[GP_COUNT_KINDS])
-{
-    for (size_t c = 0; c < COLUMNS; c++) {
-        if (!(p->shown & 1u << c))
-            continue;
-        double value =
-            counts ? gp_weigh_counts(counts, columns[c].weight, p->lines->source.launches) : 0;
-        if (value > 0)
-            gp_text_addf(p->out, "%12.0f", value);
-        else
-            gp_text_addf(p->out, "%12s", "");
-    }
-}
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-/* The text of a source file, one string for each line from 1; count 0: it is not there. */
-struct file_text {
-    char **lines;
-    size_t count;
-    char path[4096];
-};
-
-static FILE *open_source(const struct printing *p, const char *directory, const char *file,
-                         char *path, size_t size)
-{
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-    FILE *f = NULL;
-    if (*directory && file[0] != '/')
-        snprintf(path, size, "%s/%s", directory, file);
-    else
-        snprintf(path, size, "%s", file);
-    f = fopen(path, "re");
-    if (!f && p->folder) {
-        snprintf(path, size, "%s/%s", p->folder, name);
-        f = fopen(path, "re");
-    }
-    return f;
-}
-
-static void read_source(const struct printing *p, const char *directory, const char *file,
-                        struct file_text *text)
-{
-    FILE *f = open_source(p, directory, file, text->path, sizeof(text->path));
-    char *line = NULL;
-    size_t size = 0, capacity = 0;
-    ssize_t length;
-    while (f && text->count < MOST_TEXT_LINES && (length = getline(&line, &size, f)) >= 0) {
-        if (text->count == capacity) {
-            capacity = capacity ? 2 * capacity : 256;
-            char **grown = realloc(text->lines, capacity * sizeof(char *));
-            if (!grown)
-                break;
-            text->lines = grown;
-        }
-        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
-            line[--length] = '\0';
-        text->lines[text->count++] = line;
-        line = NULL;
-        size = 0;
-    }
-    free(line);
-    if (f)
-        fclose(f);
-}
-
-static void forget_source(struct file_text *text)
-{
-    for (size_t i = 0; i < text->count; i++)
-        free(text->lines[i]);
-    free(text->lines);
-}
-
-/* ---- annotated source ------------------------------------------------------------------------ */
-
-static bool counts_more(const struct gp_line_counts *line)
-{
-    return memcmp(line->own, line->inclusive, sizeof(line->own)) != 0;
-}
-
-static void add_source_line(const struct printing *p, const struct file_text *text, unsigned number,
-                            const struct gp_line_counts *line)
-{
-    add_counts(p, line ? line->own : NULL);
-    gp_text_addf(p->out, "%7u  %s\n", number, number <= text->count ? text->lines[number - 1] : "");
-    if (line && counts_more(line)) {
-        add_counts(p, line->inclusive);
-        gp_text_addf(p->out, "%7s  ^ with what is inlined here\n", "");
-    }
-    for (size_t i = 0; line && i < line->chain_count; i++) {
-        struct gp_text where = {0};
-        gp_text_addf(&where, "   ^ inlined at %s", line->chains[i]);
-        if (i + 1 == line->chain_count && line->has_more_chains)
-            gp_text_add(&where, "; and through more calls");
-        gp_wrap(p->out, 8, gp_text_string(&where));
-        p->out->failed |= where.failed;
-        gp_text_free(&where);
-    }
-}
-
-/* The lines of one file: list[first] to list[end - 1]. */
-static void add_file(const struct printing *p, size_t first, size_t end)
-{
-    const struct gp_line_counts *list = p->by_line.list;
-    struct file_text text = {0};
-    read_source(p, list[first].directory, list[first].file, &text);
-    gp_text_add(p->out, "\n");
-    if (text.count > 0)
-        gp_wrap(p->out, 3, text.path);
-    else
-        gp_text_addf(p->out, "%s%s%s (not found here: --source-path DIR says where)\n",
-                     list[first].directory, *list[first].directory ? "/" : "", list[first].file);
-    add_heading(p);
-    gp_text_addf(p->out, "%7s\n", "line");
-    unsigned next = 0; /* line to be printed, where the last one went on */
-    for (size_t i = first; i < end; i++) {
-        unsigned line = list[i].line, from = line > CONTEXT ? line - CONTEXT : 1;
-        if (next && from > next)
-            gp_text_add(p->out, "...\n");
-        for (unsigned n = from > next ? from : next; text.count > 0 && n < line; n++)
-            add_source_line(p, &text, n, NULL);
-        add_source_line(p, &text, line, &list[i]);
-        next = line + 1;
-        unsigned to = i + 1 < end ? list[i + 1].line : line + CONTEXT + 1;
-        for (; text.count > 0 && next < to && next <= line + CONTEXT && next <= text.count; next++)
-            add_source_line(p, &text, next, NULL);
-    }
-    forget_source(&text);
-}
-
-static void add_files(const struct printing *p)
-{
-    const struct gp_line_counts *list = p->by_line.list;
-    size_t first = 0;
-    while (first < p->by_line.count && !*list[first].file)
-        first++;
-    while (first < p->by_line.count) {
-        size_t end = first + 1;
-        while (end < p->by_line.count && strcmp(list[first].file, list[end].file) == 0 &&
-               strcmp(list[first].directory, list[end].directory) == 0)
-            end++;
-        add_file(p, first, end);
-        first = end;
-    }
-}
-
-/* ---- instructions ---------------------------------------------------------------------------- */
-
-static const struct gp_instruction_counts *counts_at(const struct gp_lines *lines,
-                                                     const char *function, uint64_t offset)
-{
-    const struct gp_code_counts *s = &lines->source;
-    for (size_t i = 0; i < s->instruction_count; i++)
-        if (s->instructions[i].offset == offset &&
-            strcmp(s->functions[s->instructions[i].function], function) == 0)
-            return &s->instructions[i];
-    return NULL;
-}
-
-static void add_chain(const struct printing *p, const struct gp_frame *frames, size_t count)
-{
-    struct gp_text line = {0};
-    const char *slash = strrchr(frames[0].file, '/');
-    char *name = frames[0].function ? gp_demangle(frames[0].function, GP_NAME_BRIEF) : NULL;
-    gp_text_addf(&line, "   ; %s:%u%s%s", slash ? slash + 1 : frames[0].file, frames[0].line,
-                 name ? " in " : "", name ? name : "");
-    free(name);
-    if (count > 1)
-        gp_text_add(&line, ", inlined at ");
-    gp_chain_text(frames, count, &line);
-    gp_wrap(p->out, 6, gp_text_string(&line));
-    gp_text_free(&line);
-}
-
-static void add_instruction(const struct printing *p, const char *function, uint64_t offset,
-                            const char *text)
-{
-    const struct gp_instruction_counts *counts = counts_at(p->lines, function, offset);
-    add_counts(p, counts ? counts->values : NULL);
-    gp_text_addf(p->out, "  %6" PRIx64 "  %s\n", offset, text ? text : "");
-}
-
-static bool is_same_chain(const struct gp_frame *a, size_t a_count, const struct gp_frame *b,
-                          size_t b_count)
-{
-    bool same = a_count == b_count;
-    for (size_t i = 0; same && i < a_count; i++)
-        same = a[i].line == b[i].line && strcmp(a[i].file, b[i].file) == 0;
-    return same;
-}
-
-static void add_sass(const struct printing *p, const char *function)
-{
-    size_t size;
-    const char *by, *code = gp_lines_code(p->lines, function, &size);
-    char **texts = code ? cli_disassemble(code, size, p->lines->source.cc, &by) : NULL;
-    struct gp_frame frames[GP_MOST_FRAMES], before[GP_MOST_FRAMES];
-    size_t before_count = 0;
-    if (!texts) {
-        gp_text_addf(p->out, "\nthe machine code is not there: %s\n",
-                     code ? "out of memory" : p->lines->no_lines);
-        return;
-    }
-    gp_text_addf(p->out, "\nmachine code, by %s\n", by);
-    add_heading(p);
-    gp_text_addf(p->out, "  %6s\n", "offset");
-    for (uint64_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        size_t count = p->lines->table ? gp_line_table_find(p->lines->table, function, at, frames,
-                                                            GP_MOST_FRAMES)
-                                       : 0;
-        if (count && !is_same_chain(frames, count, before, before_count)) {
-            add_chain(p, frames, count);
-            memcpy(before, frames, count * sizeof(*frames));
-            before_count = count;
-        }
-        add_instruction(p, function, at, texts[at / GP_INSTRUCTION_BYTES]);
-    }
-    cli_forget_texts(texts, size);
-}
-
-/* Instructions that counted something and have no line. */
-static void add_unknown_lines(const struct printing *p)
-{
-    const struct gp_code_counts *s = &p->lines->source;
-    struct gp_frame frame;
-    bool any = false;
-    for (size_t i = 0; i < s->instruction_count; i++) {
-        const struct gp_instruction_counts *c = &s->instructions[i];
-        const char *function = s->functions[c->function];
-        if (p->lines->table && gp_line_table_find(p->lines->table, function, c->offset, &frame, 1))
-            continue;
-        if (!any)
-            gp_text_addf(p->out, "\nwithout a line in the source%s%s\n",
-                         p->lines->table ? "" : ": ", p->lines->table ? "" : p->lines->no_lines);
-        if (!any)
-            add_heading(p);
-        if (!any)
-            gp_text_add(p->out, "  instruction\n");
-        any = true;
-        size_t size;
-        const char *code = gp_lines_code(p->lines, function, &size);
-        struct gp_text text = {0};
-        add_counts(p, c->values);
-        gp_text_addf(&text, "  %s+0x%" PRIx32, function, c->offset);
-        if (code && c->offset + (uint64_t)GP_INSTRUCTION_BYTES <= size) {
-            const struct gp_instruction op =
-                gp_instruction_decode(code + c->offset, p->lines->source.cc);
-            gp_text_addf(&text, "  %s", gp_op_name(op.op));
-        }
-        gp_text_addf(p->out, "%s\n", gp_text_string(&text));
-        gp_text_free(&text);
-    }
-}
-
-/* ---- one kernel ------------------------------------------------------------------------------ */
-
-static int print_kernel(const struct gp_lines *lines, const char *folder, bool sass)
-{
-    struct gp_text out = {0};
-    struct printing p = {.lines = lines, .folder = folder, .out = &out};
-    char *full = gp_demangle(lines->source.kernel, GP_NAME_FULL);
-    gp_wrap(&out, 3, full ? full : lines->source.kernel);
-    free(full);
-    gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "; sm_%d\n",
-                 lines->source.launches, lines->source.cc);
-    choose_columns(&p);
-    if (!gp_by_line_make(&p.by_line, lines))
-        out.failed = 1;
-    if (sass) {
-        add_sass(&p, lines->source.kernel);
-    } else {
-        add_files(&p);
-        add_unknown_lines(&p);
-    }
-    gp_by_line_free(&p.by_line);
-    return cli_print(&out);
-}
-
-/* ---- the command ----------------------------------------------------------------------------- */
 
 static int take_other(void *user, const char *type, const struct json_t *line)
 {
@@ -419,9 +84,8 @@ static const struct gp_lines *choose(const struct gp_sources *sources, const cha
 static void list_kernels(const struct gp_sources *sources, const char *name)
 {
     if (gp_sources_count(sources) == 0) {
-        gp_say(
-            "the profile does not say what instructions counted: no launch was counted that way, "
-            "or an earlier gpuprof wrote it");
+        gp_say("the profile has no counts of single instructions: no launch was counted that way, "
+               "or an earlier gpuprof wrote it");
         return;
     }
     gp_say("there is not one kernel of the name '%s'; the profile has", name);
@@ -454,7 +118,7 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
         gp_say("%s", why);
     const struct gp_lines *lines = choose(sources, argv[first + 1]);
     if (lines)
-        answer = print_kernel(lines, values[FOLDER], values[SASS] != NULL);
+        answer = cli_print_source(lines, values[FOLDER], values[SASS] != NULL);
     else
         list_kernels(sources, argv[first + 1]);
     gp_sources_free(sources);
@@ -464,7 +128,7 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_source = {
     .name = "source",
     .arguments = "[options] PROFILE KERNEL",
-    .help = "Print the source of a kernel with what its lines counted.",
+    .help = "Print the source of a kernel with the counts of its lines.",
     .run = run_source,
     .options = options,
     .option_count = OPTION_COUNT,

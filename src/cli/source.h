@@ -1,4 +1,4 @@
-/* `gpuprof source`: the source of a kernel with what its lines counted. */
+/* `gpuprof source`: the source of a kernel with the counts of its lines. */
 #ifndef GPUPROF_CLI_SOURCE_H
 #define GPUPROF_CLI_SOURCE_H
 
@@ -6,8 +6,8 @@
 
 struct json_t;
 
-/* Takes a line of a profile that says what instructions counted, or holds a cubin; one that makes
- * no sense is passed over, with a message. Always 0, for a visitor of profile/reader.h. */
+/* Takes a line of a profile with the counts of instructions, or with a cubin; a line that makes no
+ * sense is passed over, with a message. Always 0, for a visitor of profile/reader.h. */
 int cli_take_code(struct gp_sources *sources, const char *type, const struct json_t *line);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where kernels begin in their sources, by what a profile has of their code. */
+/* Where kernels begin in their sources, by the code in a profile. */
 #ifndef GPUPROF_CLI_SOURCE_LINES_H
 #define GPUPROF_CLI_SOURCE_LINES_H
 

@@ -14,7 +14,7 @@ struct cli_output {
 struct cli_outputs {
     struct cli_output list[CLI_MOST_OUTPUTS];
     size_t count;
-    bool to_standard_error; /* what has no file */
+    bool to_standard_error; /* the part without a file */
 };
 
 /* "NAME" or "NAME=FILE", several with commas between them. False, having said why, where that makes

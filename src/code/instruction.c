@@ -1,6 +1,6 @@
 /* The encodings are not documented. These were found by disassembling every opcode with every
- * modifier bit flipped, for each generation; tests/sass holds what the disassembler says to what
- * this file says. */
+ * modifier bit flipped, for each generation; tests/sass compares this file with the
+ * disassembler. */
 #include "code/instruction.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
-/* What one machine instruction is, as far as counting needs to know: which arithmetic it does, what
- * memory it touches and how many bytes of it a thread moves.
+/* The kind of one machine instruction, as far as counting needs it: its arithmetic, the memory that
+ * it touches, and how many bytes of it a thread moves.
  *
- * An instruction of compute capability 7.0 to 12.x is 128 bits. Its low nine say what it does, the
- * next three where its operands come from, which is of no interest here. */
+ * An instruction of compute capability 7.0 to 12.x is 128 bits. Its low nine say which operation it
+ * is, the next three where its operands come from, which is of no interest here. */
 #ifndef GPUPROF_CODE_INSTRUCTION_H
 #define GPUPROF_CODE_INSTRUCTION_H
 
@@ -11,7 +11,7 @@
 
 #define GP_INSTRUCTION_BYTES 16
 
-/* GP_OP(NAME): the operations that counters distinguish. Named after the mnemonics, whatever the
+/* GP_OP(NAME): the operations that counters distinguish. Named after the mnemonics, without their
  * modifiers. */
 #define GP_OPS                                                              \
     GP_OP(UNKNOWN) /* not in our list: it may be any of the others */       \
@@ -78,7 +78,7 @@ enum gp_op {
 };
 _Static_assert(GP_OP_COUNT <= 64, "a set of them is a bit mask");
 
-/* What the matrices of an instruction hold. */
+/* The type of the numbers in an instruction's matrices. */
 enum gp_numbers {
     GP_NO_NUMBERS, /* no matrices */
     GP_FP16,
@@ -116,7 +116,7 @@ int64_t gp_instruction_jump(const void *word, int cc);
 /* How an instruction goes on. */
 enum gp_flow {
     GP_FLOW_ON,       /* to the next one */
-    GP_FLOW_BRANCH,   /* there or elsewhere: what follows may run as often or not */
+    GP_FLOW_BRANCH,   /* there or elsewhere: the next instruction may run as often or not */
     GP_FLOW_BY_TABLE, /* to a target that the instruction does not name */
 };
 enum gp_flow gp_instruction_flow(const void *word);

@@ -1,11 +1,6 @@
 /* The line table of a cubin: from the offset of an instruction to file and line, with the chain of
- * calls through which it was inlined. Made by -lineinfo, -G, or by the .loc lines of PTX. Owns what
- * it decoded. Takes any bytes: what is damaged is left out.
- *
- * It is DWARF 2 with one addition of NVIDIA's, found out by comparing with nvdisasm -gi: extended
- * opcode 0x90 has two numbers, the row of the call through which what follows was inlined (counted
- * from 1 in its sequence; 0: not inlined), and where the function's name begins in .debug_str,
- * behind a base that stands in 4 bytes at the end of the header. */
+ * calls through which it was inlined. Made by -lineinfo, -G, or by the .loc lines of PTX. Owns the
+ * decoded rows. Takes any bytes: damaged parts are left out. */
 #ifndef GPUPROF_CODE_LINE_TABLE_H
 #define GPUPROF_CODE_LINE_TABLE_H
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* TEX, TLD, TLD4, TXD, TXQ and what lies between them; SULD, SUST, SUATOM, SURED. See opcodes.def.
- */
+/* TEX, TLD, TLD4, TXD, TXQ and the opcodes between them; SULD, SUST, SUATOM, SURED. See
+ * opcodes.def. */
 #define FIRST_TEXTURE 0x160u
 #define LAST_TEXTURE 0x174u
 #define FIRST_SURFACE 0x193u

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* `size` bytes of machine code of one function, for compute capability cc / 10, 7.0 or later. True
- * also where it calls another function or goes to an address that it computes: what that does is
+ * also where it calls another function or goes to an address that it computes: the code there is
  * not read. */
 bool gp_code_may_use_textures(const void *code, size_t size, int cc);
 

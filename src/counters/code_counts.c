@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/mix.h"
 #include "base/sha256.h"
 
 #include <stdlib.h>
@@ -131,7 +132,7 @@ static bool find_function(struct kernel *k, const char *name, uint32_t *function
 
 static size_t position_of(const struct kernel *k, uint32_t function, uint32_t offset)
 {
-    uint64_t hash = ((uint64_t)function << 32 | offset) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = gp_mix(function, offset);
     size_t position = (size_t)(hash >> 32) & (k->position_count - 1);
     for (uint32_t i; (i = k->positions[position]);
          position = (position + 1) & (k->position_count - 1))

@@ -1,5 +1,5 @@
 /* counters/: what did the GPU count? One small interface, and behind it the ways of counting. Owns
- * the sessions with CUPTI. May call cuda/, profile/ and base/.
+ * the sessions with CUPTI.
  *
  * A collection collects one set of counters for one launch after another in one context. Some
  * counters cannot be counted at once, so a launch is made of passes; each pass needs the kernel to

@@ -1,5 +1,7 @@
 #include "counters/own.h"
 
+#include "base/mix.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,8 +109,7 @@ static uint64_t hash_of(const unsigned char *code, size_t size)
     uint64_t hash = size, word;
     for (size_t at = 0; at + sizeof(word) <= size; at += sizeof(word)) {
         memcpy(&word, code + at, sizeof(word));
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
+        hash = gp_mix(hash, word);
     }
     return hash;
 }

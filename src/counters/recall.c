@@ -1,6 +1,7 @@
 #include "counters/recall.h"
 
 #include "base/hash.h"
+#include "base/mix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,24 +54,18 @@ struct gp_recall {
     bool bars_all; /* there was no room to say which */
 };
 
-static uint64_t mix(uint64_t x, uint64_t with)
-{
-    x = (x ^ with) * UINT64_C(0x9e3779b97f4a7c15);
-    return x ^ x >> 29;
-}
-
 static uint64_t hash_name(const char *name)
 {
     uint64_t hash = 0;
     for (; *name; name++)
-        hash = mix(hash, (unsigned char)*name);
+        hash = gp_mix(hash, (unsigned char)*name);
     return hash;
 }
 
 struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape)
 {
     return (struct gp_fingerprint){.kernel = hash_name(kernel),
-                                   .words = {mix(shape, 1), mix(shape, 2)}};
+                                   .words = {gp_mix(shape, 1), gp_mix(shape, 2)}};
 }
 
 void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
@@ -78,10 +73,10 @@ void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t
 {
     uint64_t name = hash_name(function);
     for (unsigned i = 0; i < 2; i++) {
-        uint64_t x = mix(name + i, offset);
-        x = mix(x, metric);
-        x = mix(x, value);
-        f->words[i] += mix(x, UINT64_C(0xd6e8feb86659fd93) << i);
+        uint64_t x = gp_mix(name + i, offset);
+        x = gp_mix(x, metric);
+        x = gp_mix(x, value);
+        f->words[i] += gp_mix(x, UINT64_C(0xd6e8feb86659fd93) << i);
     }
 }
 
@@ -204,7 +199,7 @@ void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t
         if (index < GP_KIND_WORDS - 1)
             kind->parameters[index] = word;
         else
-            *last = (uint32_t)mix(*last + index, word);
+            *last = (uint32_t)gp_mix(*last + index, word);
     }
 }
 

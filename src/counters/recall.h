@@ -74,17 +74,16 @@ void gp_recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, 
 void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
                      const struct gp_fingerprint *f, bool confirmed);
 
-/* The counters of the next launch of that kind, where it may be assumed to be as all others, whose
- * fingerprint is then in *f; NULL where not. Counts the launch. */
 /* True where the next launch of that kind may be assumed to be as all others. */
 bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
+/* The counters of the next launch of that kind, where it may be assumed to be as all others, whose
+ * fingerprint is then in *f; NULL where not. Counts the launch. */
+const double *gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                               struct gp_fingerprint *f);
 /* The same where the one that it is like may still be measured: true with *values NULL. */
 bool gp_recall_assume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
                             struct gp_fingerprint *f, const double **values);
-
-const double *gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                               struct gp_fingerprint *f);
 
 /* A launch that was assumed to be like the others was, or cannot be said to have been: then no
  * more of the kind are assumed. */

@@ -23,8 +23,8 @@ void gp_sass_sessions_count_instructions(void);
 bool gp_sass_session_counts_instructions(const struct gp_sass_session *s);
 
 /* A session that compares launches. NULL with the reason in *why where it cannot be had; the two
- * kinds cannot both be had in one process. */
-/* With `own`, which stays the caller's, both kinds count what its counters need as well. */
+ * kinds cannot both be had in one process. With `own`, which stays the caller's, both kinds count
+ * what its counters need as well. */
 struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
                                              const char **why);
 
@@ -48,8 +48,8 @@ void gp_sass_sessions_end(void);
 
 /* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
- * the counters:  values[i], or the reason in absent[i]
- * (where they are counted), and what launches of the same kind are known by. */
+ * the counters: values[i], or the reason in absent[i] (where they are counted), and what launches
+ * of the same kind are known by. */
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why);
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
                          int cc, double *values, const char **absent,

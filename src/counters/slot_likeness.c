@@ -44,8 +44,6 @@ static bool multiplies_matrices(const struct gp_collection *c, const struct gp_r
     return c->own && wants_matrices(c) && !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c));
 }
 
-/* Of a launch that is not compared it may be known all the same that it multiplies no matrices.
- */
 void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const struct gp_run *run)
 {
     if (!c->own || !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c)))
@@ -157,7 +155,6 @@ bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_r
     return gp_plan_next(&c->slots[slot].plan, &means, &questions, made, pass);
 }
 
-/* Who makes the launch's instrumented pass that begins now. */
 enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct gp_run *run)
 {
     struct asked asked = {c, slot, run};
@@ -214,7 +211,6 @@ static void recall_held(struct gp_collection *c, unsigned slot)
         t->like = other + 1;
 }
 
-/* Searches the counters among launches that were measured. */
 void gp_slot_recall(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
@@ -256,8 +252,6 @@ struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned sl
                                   .recalled = gp_plan_is_recalled(&t->plan)};
 }
 
-/* Those that are like a held launch have its instrumented counters, now that it has been measured;
- * where it was not, they are measured themselves. */
 void gp_slots_take_from_held(struct gp_collection *c)
 {
     for (unsigned i = 0; i < c->slots_given; i++) {

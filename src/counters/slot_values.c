@@ -9,9 +9,6 @@ static size_t checks_in_row(const struct gp_collection *c)
     return c->list.instrumented + c->list.own_count;
 }
 
-/* The instrumented counters of a slot, our own, and the hardware's that are check counters, in one
- * row.
- */
 void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
 {
     const double *values = &c->values[slot * c->list.width];
@@ -37,8 +34,6 @@ static void learn_launch(struct gp_collection *c, unsigned slot)
         gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
 }
 
-/* True when the hardware counted what it did of the launch whose instrumented counters were taken
- * for it, as far as the first `count` check counters tell. */
 bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count)
 {
     bool agree = row != NULL;
@@ -82,14 +77,12 @@ static void compare_checks(struct gp_collection *c, unsigned slot)
         unrecall(c, slot, "it was taken for a launch of another kind, and not measured");
 }
 
-/* Of a launch that broke off between passes the hardware's counters mean nothing. */
 bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t)
 {
     return t->only_pass ? t->hardware_passes > 0
                         : t->hardware_passes == gp_range_session_hardware_passes(c->session);
 }
 
-/* Copies what the session has of a slot: everything counted in it, and marks it as read. */
 void gp_slot_take_values(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];

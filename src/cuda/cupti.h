@@ -46,8 +46,8 @@ extern struct gp_cupti gp_cupti;
  * call it outside locks the program could wait for. */
 bool gp_cupti_find(const char **why);
 
-/* What this version of it has: all RANGE functions of cupti.def, all SASS functions,
- * all EVENT functions. */
+/* The functions of this version: all RANGE functions of cupti.def, all SASS functions, all EVENT
+ * functions. */
 bool gp_cupti_has_ranges(void);
 bool gp_cupti_has_host_lists(void);
 bool gp_cupti_has_sass(void);
@@ -56,8 +56,8 @@ bool gp_cupti_has_events(void);
 /* cuptiGetVersion's number; 0 before it is found. */
 uint32_t gp_cupti_version(void);
 
-/* What is wrong and what would help, for people: "the GPU's counters are in use by another
- * process", or else the function's and the error's name. The text lives for ever. */
+/* The failure and its remedy, for people: "the GPU's counters are in use by another process", or
+ * else the function's and the error's name. The text lives for ever. */
 const char *gp_cupti_error(const char *function, CUptiResult result);
 
 /* Calls a function of CUPTI's; true where that failed, with the reason in *(why). */

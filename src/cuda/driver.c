@@ -101,6 +101,31 @@ bool gp_stream_is_capturing(CUstream stream, bool per_thread_stream, bool unknow
     return ask(stream, &status) == CUDA_SUCCESS ? status != CU_STREAM_CAPTURE_STATUS_NONE : unknown;
 }
 
+bool gp_stream_is_default(CUstream stream)
+{
+    return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+CUresult gp_event_record(CUevent event, CUstream stream, bool per_thread_stream)
+{
+    return per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, stream)
+                             : gp_cuda.cuEventRecord(event, stream);
+}
+
+bool gp_event_make(CUevent *event, unsigned flags)
+{
+    if (gp_cuda.cuEventCreate(event, flags) == CUDA_SUCCESS)
+        return true;
+    *event = NULL;
+    return false;
+}
+
+void gp_context_pop(void)
+{
+    CUcontext popped;
+    gp_cuda.cuCtxPopCurrent_v2(&popped);
+}
+
 int gp_device_attribute(CUdevice device, CUdevice_attribute attribute)
 {
     int value = 0;

@@ -36,9 +36,9 @@ bool gp_driver_find(void);
 /* True when address lies in the driver's library. */
 bool gp_is_driver_address(const void *address);
 
-/* True when the code at `caller` belongs to NVIDIA's own libraries (the driver, CUPTI and what they
- * load), which must get the driver's functions, not ours: what CUPTI allocates is no buffer of the
- * program's. */
+/* True when the code at `caller` belongs to NVIDIA's own libraries (the driver, CUPTI and the
+ * libraries that they load), which must get the driver's functions, not ours: memory that CUPTI
+ * allocates is no buffer of the program's. */
 bool gp_is_nvidia_caller(const void *caller);
 
 /* True when the driver is the simulated one of tests/sim. */
@@ -55,6 +55,17 @@ const char *gp_cuda_error(CUresult result);
 /* True while the stream is captured. `unknown` is the answer where the driver gives an error, as it
  * does for the legacy stream while another one is captured. */
 bool gp_stream_is_capturing(CUstream stream, bool per_thread_stream, bool unknown);
+
+/* True for the default streams. */
+bool gp_stream_is_default(CUstream stream);
+
+/* Records the event in the stream; stream 0 is the thread's own where per_thread_stream. */
+CUresult gp_event_record(CUevent event, CUstream stream, bool per_thread_stream);
+/* False, and *event NULL, where none can be had. */
+bool gp_event_make(CUevent *event, unsigned flags);
+
+/* After a context was made current for a while. */
+void gp_context_pop(void);
 
 /* A device attribute; 0 when the driver does not know it. */
 int gp_device_attribute(CUdevice device, CUdevice_attribute attribute);

@@ -6,7 +6,7 @@
 #include "cuda/driver.h"
 
 /* Waits until the event has happened: CUDA_SUCCESS, or CUDA_ERROR_NOT_READY when `seconds` have
- * passed, or the error of whatever failed before it. */
+ * passed, or the error of an earlier call that failed. */
 CUresult gp_wait_for_event(CUevent event, double seconds);
 
 /* Waits in that way until everything submitted to the context, which is current, has ended. `event`

@@ -1,4 +1,4 @@
-/* What the files of this room share. */
+/* Shared by the files of this room. */
 #ifndef GPUPROF_HISTORY_INTERNAL_H
 #define GPUPROF_HISTORY_INTERNAL_H
 
@@ -13,7 +13,7 @@ struct gp_history {
     time_t opened;
 };
 
-/* False with what SQLite says in `why`. */
+/* False with SQLite's message in `why`. */
 bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size);
 
 /* Prepares; NULL with the reason in `why`. */

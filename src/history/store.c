@@ -144,7 +144,7 @@ static bool prepare(const struct gp_history *h, bool create, char *why, size_t w
     }
     if (tables > 0)
         return is_whole(h, why, why_size) &&
-               (create || run_sql(h, "BEGIN", why, why_size)); /* what is read is of one moment */
+               (create || run_sql(h, "BEGIN", why, why_size)); /* all reads are of one moment */
     if (!create) {
         snprintf(why, why_size, "%s: empty, no history of gpuprof", h->path);
         return false;

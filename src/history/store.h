@@ -9,8 +9,8 @@
 struct gp_history;
 
 /* Opens the file, and makes it where `create` is set. Every function here waits some seconds for
- * another process that writes. NULL with one line in `why`: locked, damaged, no history of ours.
- * What is there is left as it is. */
+ * another process that writes. NULL with one line in `why`: locked, damaged, no history of ours. An
+ * existing file is left as it is. */
 struct gp_history *gp_history_open(const char *path, bool create, char *why, size_t why_size);
 void gp_history_close(struct gp_history *h);
 

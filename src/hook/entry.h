@@ -1,6 +1,6 @@
 /* hook/: which call is this? The exported wrappers of the driver's functions, each a few lines:
- * call the real function, report to launch/ or memory/. Owns the wrappers and the
- * trampoline. May call launch/, memory/, cuda/ and base/.
+ * call the real function, report to launch/, graph/ or memory/. Owns the wrappers and the
+ * trampoline.
  *
  * A wrapper regards only calls that come from the program: not at those made while we ourselves
  * are at work in the same thread, nor in a forked child, where CUDA is of no use and our locks may
@@ -10,8 +10,8 @@
 
 #include "base/added_time.h"
 #include "cuda/driver.h"
+#include "gate/gate.h"
 #include "launch/drain.h"
-#include "launch/gate.h"
 #include "launch/launch.h"
 #include "launch/session.h"
 

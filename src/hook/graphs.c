@@ -1,9 +1,9 @@
 /* Graphs that can be launched: what they consist of, what the program changes in them, and their
  * launch. Other work on graphs is none of ours, but for allocations: it does nothing until an
  * executable graph is made. */
-#include "launch/graphs.h"
+#include "graph/graphs.h"
+#include "graph/launch.h"
 #include "hook/entry.h"
-#include "launch/graph_launch.h"
 #include "memory/buffers.h"
 
 static void bar_if_allocating(const CUgraphNodeParams *node)

@@ -1,7 +1,7 @@
 /* Every way to start a kernel. A wrapper describes the launch and says how to repeat it; launch/
  * decides what becomes of it. */
+#include "gate/captures.h"
 #include "hook/entry.h"
-#include "launch/captures.h"
 #include "launch/launch.h"
 
 struct kernel_launch {

@@ -1,7 +1,7 @@
 /* Allocation and free. An allocation is entered after the real one, a free reported before the real
  * one, so that an address is never in the list while it can belong to something else. */
+#include "gate/captures.h"
 #include "hook/entry.h"
-#include "launch/captures.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
 #include "memory/sharing.h"

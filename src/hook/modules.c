@@ -1,13 +1,21 @@
 /* Modules and libraries, for the device globals in them, and contexts. */
 #include "memory/modules.h"
 
+#include "base/log.h"
 #include "cuda/green.h"
+#include "gate/captures.h"
+#include "gate/own_work.h"
+#include "gate/waits.h"
+#include "graph/graphs.h"
+#include "graph/streams.h"
 #include "hook/entry.h"
-#include "launch/captures.h"
-#include "launch/launch.h"
+#include "launch/contexts.h"
+#include "launch/copies.h"
+#include "launch/kernels.h"
 #include "memory/buffers.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 #define LOADS_IMAGE(symbol, parameters, arguments, handle, image) \
     GP_EXPORT CUresult symbol parameters                          \
@@ -77,20 +85,111 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
     return result;
 }
 
+/* ---- modules that go ------------------------------------------------------------------------- */
+
+/* How often, a millisecond each, an unloading waits for captures of other threads to end. */
+#define MOST_CAPTURE_NAPS 1000
+
+/* Lines up. Where CUPTI has something of the module that is to go the gate is shut, at a time when
+ * nothing is being captured, if that comes soon: not where it takes this thread to end the capture.
+ * Else there is nothing that others could disturb. */
+static bool shut_between_captures(const void *module, bool is_library)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    for (unsigned naps = 0;; naps++) {
+        gp_gate_line_up();
+        if (!gp_contexts_collect() || !gp_kernels_collected(module, is_library))
+            return false;
+        bool closed = gp_gate_shut_in_time();
+        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own())
+            return closed;
+        gp_gate_leave(closed);
+        naps += closed ? 0 : (unsigned)(1e3 * GP_STUCK_SECONDS);
+        nanosleep(&nap, NULL);
+    }
+}
+
+struct unloading {
+    const void *module;
+    bool is_library;
+    bool allowed;
+};
+
+static void forget_module(void *unloading)
+{
+    static struct gp_once once;
+    struct unloading *u = unloading;
+    gp_launch_before_change();
+    bool closed = shut_between_captures(u->module, u->is_library);
+    /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
+     * that comes to the same handle: it must abandoned while the module is still there. A module
+     * none of whose functions ran in a pass costs nothing. */
+    if (gp_kernels_collected(u->module, u->is_library))
+        gp_contexts_close_collections();
+    u->allowed = !gp_kernels_held(u->module, u->is_library);
+    gp_kernels_forget(u->module, u->is_library);
+    if (!u->allowed)
+        gp_say_limited(
+            &once, 1,
+            "modules that are unloaded while a kernel runs that does not end stay loaded: "
+            "CUPTI holds their code");
+    gp_module_unloading(u->module);
+    gp_gate_leave(closed);
+}
+
+/* A module or library is about to be unloaded: its variables go, and its functions' handles become
+ * others'. False where these must not, as CUPTI has something of them: then it is to stay. */
+static bool may_unload(const void *module, bool is_library)
+{
+    struct unloading u = {module, is_library, true};
+    gp_at_work(forget_module, &u);
+    return u.allowed;
+}
+
 /* What the driver does may wait for the GPU, and is done with the gate open. */
-#define UNLOADS(symbol, type, is_library)                 \
-    GP_EXPORT CUresult symbol(type handle)                \
-    {                                                     \
-        GP_FORWARD_UNLESS_OURS(symbol, handle);           \
-        if (!gp_launch_forget_module(handle, is_library)) \
-            return CUDA_SUCCESS;                          \
-        gp_gate_share();                                  \
-        CUresult result = gp_cuda.symbol(handle);         \
-        gp_gate_unshare();                                \
-        return result;                                    \
+#define UNLOADS(symbol, type, is_library)         \
+    GP_EXPORT CUresult symbol(type handle)        \
+    {                                             \
+        GP_FORWARD_UNLESS_OURS(symbol, handle);   \
+        if (!may_unload(handle, is_library))      \
+            return CUDA_SUCCESS;                  \
+        gp_gate_share();                          \
+        CUresult result = gp_cuda.symbol(handle); \
+        gp_gate_unshare();                        \
+        return result;                            \
     }
 UNLOADS(cuModuleUnload, CUmodule, false)
 UNLOADS(cuLibraryUnload, CUlibrary, true)
+
+/* ---- contexts that go ------------------------------------------------------------------------ */
+
+/* A context is about to be destroyed (NULL: one that we never saw): stops collecting in it, frees
+ * our memory in it. */
+static void leave_context(void *context)
+{
+    gp_gate_line_up();
+    bool closed = (gp_context_is_known(context) || gp_any_held()) && gp_gate_shut_in_time();
+    if (context) {
+        gp_copies_leave(context);
+        gp_graphs_forget_context(context);
+        gp_graph_streams_leave(context);
+        gp_context_leave(context);
+    }
+    /* Launches that are held in other contexts need their kernels. */
+    gp_contexts_before_change(&(struct gp_change){0}, closed, false);
+    gp_kernels_forget(NULL, false);
+    gp_gate_leave(closed);
+}
+
+/* The device's primary context, which is about to go; NULL where we never saw it. */
+static CUcontext leave_primary(CUdevice device)
+{
+    gp_own_work_begins();
+    CUcontext primary = gp_context_primary(device);
+    gp_own_work_ends();
+    gp_at_work(leave_context, primary);
+    return primary;
+}
 
 static void forget_context(CUcontext context)
 {
@@ -103,7 +202,7 @@ static void forget_context(CUcontext context)
     GP_EXPORT CUresult symbol(CUcontext ctx)   \
     {                                          \
         GP_FORWARD_UNLESS_OURS(symbol, ctx);   \
-        gp_launch_leave_context(ctx);          \
+        gp_at_work(leave_context, ctx);        \
         gp_gate_share();                       \
         gp_memory_context_going(ctx);          \
         CUresult result = gp_cuda.symbol(ctx); \
@@ -133,7 +232,7 @@ GP_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
     GP_FORWARD_UNLESS_OURS(cuGreenCtxDestroy, hCtx);
     CUcontext context = NULL;
     if (gp_cuda.cuCtxFromGreenCtx && gp_cuda.cuCtxFromGreenCtx(&context, hCtx) == CUDA_SUCCESS)
-        gp_launch_leave_context(context);
+        gp_at_work(leave_context, context);
     gp_gate_share();
     CUresult result = gp_cuda.cuGreenCtxDestroy(hCtx);
     if (result == CUDA_SUCCESS && context)
@@ -173,7 +272,7 @@ static bool is_last(CUdevice dev, bool reset)
         GP_FORWARD_UNLESS_OURS(symbol, dev);                                                       \
         if (!is_last(dev, reset))                                                                  \
             return gp_cuda.symbol(dev);                                                            \
-        CUcontext primary = gp_launch_leave_primary(dev);                                          \
+        CUcontext primary = leave_primary(dev);                                                    \
         gp_gate_share();                                                                           \
         gp_memory_context_going(primary);                                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \

@@ -2,11 +2,11 @@
 
 #include "base/log.h"
 #include "cuda/cupti.h"
-#include "launch/captures.h"
+#include "gate/captures.h"
+#include "gate/waits.h"
 #include "launch/drain.h"
 #include "launch/kernels.h"
-#include "launch/session.h"
-#include "launch/waits.h"
+#include "launch/results.h"
 #include "memory/sharing.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static void describe_device(CUdevice device, struct gp_device *d)
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
-    return gp_metrics_counters(gp_session_metrics(), device, list, count);
+    return gp_metrics_counters(gp_results_metrics(), device, list, count);
 }
 
 static struct gp_context *find(CUcontext handle, bool green)
@@ -75,12 +75,6 @@ static struct gp_context *find(CUcontext handle, bool green)
 static bool push(const struct gp_context *c)
 {
     return !c->dead && gp_cuda.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
-}
-
-static void pop(void)
-{
-    CUcontext popped;
-    gp_cuda.cuCtxPopCurrent_v2(&popped);
 }
 
 /* A kernel was abandoned in it, or is known not to end by itself, and has not ended. */
@@ -151,7 +145,7 @@ static CUresult close_collections(int device, bool at_end)
         if (rest == CUDA_ERROR_NOT_READY)
             gp_kernels_hold();
         if (alive)
-            pop();
+            gp_context_pop();
         if (alive && result != CUDA_ERROR_NOT_READY && rest != CUDA_SUCCESS)
             result = rest;
     }
@@ -181,7 +175,7 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
         else
             gp_drain_before_change(c, change, at_rest);
         if (pushed)
-            pop();
+            gp_context_pop();
     }
 }
 
@@ -227,7 +221,7 @@ static bool only_times(struct gp_context *c, const char **why)
         return false;
     gp_say_limited(&once, 1,
                    "launches in green contexts are only timed: CUPTI counts nothing there");
-    gp_session_record_device(&c->device);
+    gp_results_device(&c->device);
     return true;
 }
 
@@ -243,7 +237,7 @@ bool gp_context_collects(struct gp_context *c, const char **why)
     close_collections(c->device.ordinal, false);
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)
-        gp_session_record_device(&c->device);
+        gp_results_device(&c->device);
     return c->collection != NULL;
 }
 
@@ -260,7 +254,7 @@ void gp_contexts_read_others(const struct gp_context *context)
         double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
         if (gp_wait_for_rest(c->handle, c->event, most, NULL) == CUDA_SUCCESS)
             gp_drain(c, true);
-        pop();
+        gp_context_pop();
     }
 }
 
@@ -273,19 +267,11 @@ static void destroy_events(struct gp_context *c)
             gp_cuda.cuEventDestroy_v2(c->starts[i]);
 }
 
-static bool make_event(CUevent *event)
-{
-    if (gp_cuda.cuEventCreate(event, CU_EVENT_DEFAULT) == CUDA_SUCCESS)
-        return true;
-    *event = NULL;
-    return false;
-}
-
 static bool make_events(struct gp_context *c)
 {
-    bool made = make_event(&c->event);
+    bool made = gp_event_make(&c->event, CU_EVENT_DEFAULT);
     for (size_t i = 0; made && i < GP_STARTS; i++)
-        made = make_event(&c->starts[i]);
+        made = gp_event_make(&c->starts[i], CU_EVENT_DEFAULT);
     if (!made)
         destroy_events(c);
     return made;
@@ -337,12 +323,12 @@ static bool is_at_rest(CUcontext handle)
     /* Older drivers can only be waited for without a limit. */
     if (!gp_cuda.cuCtxRecordEvent || gp_cuda.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
         return false;
-    if (gp_cuda.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
+    if (gp_event_make(&event, CU_EVENT_DISABLE_TIMING)) {
         double most = fmin(PEERS_TIMEOUT, gp_wait_limit());
         at_rest = gp_wait_for_rest(handle, event, most, NULL) == CUDA_SUCCESS;
         gp_cuda.cuEventDestroy_v2(event);
     }
-    pop();
+    gp_context_pop();
     return at_rest;
 }
 
@@ -370,7 +356,7 @@ static void leave(CUcontext handle, bool green)
     if (at_rest)
         destroy_events(c);
     if (alive)
-        pop();
+        gp_context_pop();
     free(c);
 }
 

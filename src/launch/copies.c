@@ -1,7 +1,7 @@
 #include "launch/copies.h"
 
 #include "base/floating.h"
-#include "base/log.h"
+#include "launch/settings.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,13 +35,8 @@ static struct {
 
 void gp_copies_start(void)
 {
-    const char *mode = secure_getenv("GPUPROF_COPIES");
-    if (!mode || !*mode || strcmp(mode, "off") == 0)
-        return;
-    if (strcmp(mode, "on") == 0)
-        copies.wanted = true;
-    else
-        gp_say("GPUPROF_COPIES=%s: unknown; say on or off (the default)", mode);
+    copies.wanted = gp_setting_word("GPUPROF_COPIES", (const char *const[]){"off", "on", NULL},
+                                    "on or off (the default)") == 1;
 }
 
 bool gp_copies_wanted(void)
@@ -102,11 +97,8 @@ static struct gp_copy_pool *pool_of(CUcontext context)
 
 static bool has_events(struct pair *p)
 {
-    if (!p->begin && gp_cuda.cuEventCreate(&p->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
-        p->begin = NULL;
-    if (p->begin && !p->end && gp_cuda.cuEventCreate(&p->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
-        p->end = NULL;
-    return p->begin && p->end;
+    return (p->begin || gp_event_make(&p->begin, CU_EVENT_DEFAULT)) &&
+           (p->end || gp_event_make(&p->end, CU_EVENT_DEFAULT));
 }
 
 /* A pair of events that nothing waits for; -1 where there is none. */

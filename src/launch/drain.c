@@ -1,9 +1,9 @@
 #include "launch/drain.h"
 
 #include "base/clock.h"
-#include "launch/captures.h"
+#include "gate/captures.h"
 #include "launch/kept_launch.h"
-#include "launch/session.h"
+#include "launch/settings.h"
 #include "memory/buffers.h"
 
 #include <stdatomic.h>
@@ -32,8 +32,8 @@ bool gp_any_held(void)
 bool gp_may_be_held(struct gp_measurement *m)
 {
     const struct gp_device *device = &m->context->device;
-    return m->snapshot && m->context->collector->sweep && m->run.parameters &&
-           gp_session_holds_launches() && !gp_snapshot_not_to_be_held(m->snapshot) &&
+    return m->snapshot && m->context->collector->sweep && m->run.parameters && !gp_user.at_once &&
+           !gp_snapshot_not_to_be_held(m->snapshot) &&
            !gp_kernel_may_use_textures(m->kernel, 10 * device->cc_major + device->cc_minor);
 }
 

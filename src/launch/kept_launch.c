@@ -18,6 +18,19 @@ struct kept_launch {
     _Alignas(PARAMETER_ALIGNMENT) unsigned char parameters[];
 };
 
+CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute *attributes)
+{
+    return (CUlaunchConfig){.gridDimX = call->grid[0],
+                            .gridDimY = call->grid[1],
+                            .gridDimZ = call->grid[2],
+                            .blockDimX = call->block[0],
+                            .blockDimY = call->block[1],
+                            .blockDimZ = call->block[2],
+                            .sharedMemBytes = call->shared_dynamic,
+                            .hStream = call->stream,
+                            .attrs = attributes};
+}
+
 static CUresult run_kept(const struct gp_launch *call)
 {
     const struct kept_launch *k = (const struct kept_launch *)call;
@@ -91,15 +104,7 @@ struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *param
     k->call.attributes = k->attributes;
     k->call.run = run_kept;
     k->real = real;
-    k->config = (CUlaunchConfig){.gridDimX = call->grid[0],
-                                 .gridDimY = call->grid[1],
-                                 .gridDimZ = call->grid[2],
-                                 .blockDimX = call->block[0],
-                                 .blockDimY = call->block[1],
-                                 .blockDimZ = call->block[2],
-                                 .sharedMemBytes = call->shared_dynamic,
-                                 .hStream = call->stream,
-                                 .attrs = k->attributes};
+    k->config = gp_launch_config(call, k->attributes);
     keep_parameters(k, parameters, size);
     if (keep_attributes(k, call))
         return &k->call;

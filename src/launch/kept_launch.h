@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 
+/* The launch as cuLaunchKernelEx takes it, with none of the attributes yet. */
+CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute *attributes);
+
 /* A copy of the call with `size` bytes of parameters as the device sees them; to be freed. NULL
  * where it has an attribute that cannot be repeated later (an event of the program's, say), or
  * memory ran out. */

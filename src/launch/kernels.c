@@ -2,9 +2,9 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "code/textures.h"
+#include "base/mix.h"
 #include "launch/sampling.h"
-#include "launch/session.h"
+#include "launch/selection.h"
 #include "memory/modules.h"
 
 #include <pthread.h>
@@ -16,29 +16,6 @@
 #define MOST_REFUSALS 5
 /* Names of kernels that were abandoned, remembered beyond their modules and contexts. */
 #define MOST_ABANDONED 256
-/* Launches in a row that make a rule. */
-#define HOST_CHANGES_RULE 2
-
-struct gp_kernel {
-    CUfunction handle;   /* as the program launches it: the key */
-    CUfunction function; /* the same as a function, where the handle is a CUkernel */
-    CUcontext loaded_in; /* the last context in which its code was loaded */
-    char *name;
-    bool selected;
-    const void *module;    /* its module or library, NULL where the driver does not tell */
-    const char *runs_once; /* why, NULL when it may run more often */
-    bool ended, collected, held, timed;
-    unsigned host_changes;       /* launches in a row in which host memory changed */
-    double longest;              /* seconds that a launch took which has ended by itself */
-    double shortest_ms;          /* that it took on the GPU; 0: not known */
-    const char *_Atomic refused; /* asked at every launch, said while the gate is closed */
-    bool unending;               /* that is why */
-    enum { NOT_ASKED, NEVER, MAYBE } launches_graphs, uses_textures;
-    struct gp_pass_cost cost;
-    struct gp_parameter_layout layout;
-    struct gp_verify_schedule schedule;
-    UT_hash_handle hh;
-};
 
 /* Taken at every launch, but for new kernels and those that go by readers only. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
@@ -55,6 +32,8 @@ struct unselected {
 };
 static __thread struct unselected remembered[REMEMBERED] __attribute__((tls_model("initial-exec")));
 static atomic_ulong times_forgotten = 1;
+
+static atomic_bool graphs_from_device; /* there is a graph that kernels may launch */
 
 /* Kernels that wait for others will do so when they are loaded another time: each time to find out
  * takes seconds. Locked as the kernels are. */
@@ -142,7 +121,7 @@ static struct gp_kernel *make(CUfunction handle)
         free(k);
         return NULL;
     }
-    k->selected = gp_session_selects(k->name);
+    k->selected = gp_selection_wants(k->name);
     k->module = ask_module(handle);
     k->runs_once = gp_module_runs_once(k->module);
     k->refused = remembered_reason(k->name);
@@ -209,8 +188,7 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
 
 static struct unselected *position_of(CUfunction handle)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
-    return &remembered[hash >> (64 - REMEMBERED_BITS)];
+    return &remembered[gp_mix(0, (uintptr_t)handle) >> (64 - REMEMBERED_BITS)];
 }
 
 bool gp_kernel_is_left_out(CUfunction handle)
@@ -248,16 +226,6 @@ void gp_kernel_add_name(CUfunction handle, struct gp_text *text)
     pthread_rwlock_unlock(&lock);
 }
 
-const char *gp_kernel_name(const struct gp_kernel *kernel)
-{
-    return kernel->name;
-}
-
-const char *gp_kernel_refused(const struct gp_kernel *kernel)
-{
-    return kernel->refused;
-}
-
 void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
 {
     kernel->unending = true;
@@ -267,156 +235,25 @@ void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
     pthread_rwlock_unlock(&lock);
 }
 
-bool gp_kernel_has_ended(const struct gp_kernel *kernel)
+void gp_kernels_can_launch_graphs(void)
 {
-    return kernel->ended;
+    atomic_store(&graphs_from_device, true);
 }
 
-void gp_kernel_ended(struct gp_kernel *kernel, double seconds)
+bool gp_kernels_launch_graphs(void)
 {
-    if (seconds > kernel->longest)
-        kernel->longest = seconds;
-    kernel->ended = true;
-}
-
-void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
-{
-    CUfunction function = kernel->function;
-    if (kernel->loaded_in == context || !gp_cuda.cuFuncLoad)
-        return;
-    kernel->loaded_in = context;
-    /* A CUkernel is another function in each context. */
-    if (function != kernel->handle &&
-        gp_cuda.cuKernelGetFunction(&function, (CUkernel)kernel->handle) != CUDA_SUCCESS)
-        return;
-    /* Where the driver refuses, it loads the code at the launch. */
-    gp_cuda.cuFuncLoad(function);
-}
-
-bool gp_kernel_is_timed(const struct gp_kernel *kernel)
-{
-    return kernel->timed;
-}
-
-void gp_kernel_timed(struct gp_kernel *kernel)
-{
-    kernel->timed = true;
-}
-
-double gp_kernel_longest(const struct gp_kernel *kernel)
-{
-    return kernel->longest;
-}
-
-void gp_kernel_took(struct gp_kernel *kernel, double ms)
-{
-    if (ms > 0 && (kernel->shortest_ms == 0 || ms < kernel->shortest_ms))
-        kernel->shortest_ms = ms;
-}
-
-double gp_kernel_shortest(const struct gp_kernel *kernel)
-{
-    return kernel->shortest_ms > 0 ? kernel->shortest_ms / 1e3 : kernel->longest;
-}
-
-const char *gp_kernel_runs_once(const struct gp_kernel *kernel)
-{
-    return kernel->runs_once;
+    return atomic_load_explicit(&graphs_from_device, memory_order_relaxed);
 }
 
 bool gp_kernel_may_launch_graphs(CUfunction function)
 {
     pthread_rwlock_wrlock(&lock);
     struct gp_kernel *k = find(function);
-    if (k && k->launches_graphs == NOT_ASKED)
-        k->launches_graphs = gp_module_may_call(k->module, "cudaGraphLaunch") ? MAYBE : NEVER;
-    bool may = !k || k->launches_graphs == MAYBE;
+    if (k && k->launches_graphs == GP_NOT_ASKED)
+        k->launches_graphs = gp_module_may_call(k->module, "cudaGraphLaunch") ? GP_MAYBE : GP_NEVER;
+    bool may = !k || k->launches_graphs == GP_MAYBE;
     pthread_rwlock_unlock(&lock);
     return may;
-}
-
-const void *gp_kernel_module(const struct gp_kernel *kernel)
-{
-    return kernel->module;
-}
-
-bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call, void *bytes,
-                          size_t *size)
-{
-    gp_parameter_layout_ask(&kernel->layout, kernel->handle, kernel->function);
-    return gp_parameters_read(call, &kernel->layout, bytes, size);
-}
-
-struct gp_verify_schedule *gp_kernel_verify_schedule(struct gp_kernel *kernel)
-{
-    return &kernel->schedule;
-}
-
-void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
-{
-    kernel->host_changes = changed ? kernel->host_changes + 1 : 0;
-    if (kernel->host_changes == HOST_CHANGES_RULE)
-        kernel->runs_once = "page-locked host memory changes while it runs";
-}
-
-struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel)
-{
-    return &kernel->cost;
-}
-
-const void *gp_kernel_find_code(void *data, const char *function, size_t *size, const char **why)
-{
-    const struct gp_kernel *kernel = data;
-    return gp_module_code(kernel->module, function, size, why);
-}
-
-bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle)
-{
-    return kernel->handle == handle || kernel->function == handle;
-}
-
-bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
-{
-    if (kernel->uses_textures == NOT_ASKED) {
-        size_t size;
-        const char *why;
-        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
-        bool may = !code || gp_code_may_use_textures(code, size, cc);
-        kernel->uses_textures = may ? MAYBE : NEVER;
-    }
-    return kernel->uses_textures == MAYBE;
-}
-
-void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)
-{
-    const struct gp_kernel *kernel = data;
-    return gp_module_slim(kernel->module, kernel->name, most, size);
-}
-
-static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
-{
-    int value = 0;
-    if (gp_cuda.cuFuncGetAttribute(&value, which, kernel->function) != CUDA_SUCCESS)
-        return 0;
-    return value;
-}
-
-void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
-{
-    launch->kernel = kernel->name;
-    launch->registers = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);
-    launch->shared_static = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    launch->local_bytes = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-    launch->max_threads_per_block =
-        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    launch->max_shared_dynamic =
-        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-    launch->shared_carveout = attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
-}
-
-void gp_kernel_collected(struct gp_kernel *kernel)
-{
-    kernel->collected = true;
 }
 
 /* A function of a library that was looked up in a context is of a module that the driver made
@@ -467,7 +304,7 @@ bool gp_kernels_collected(const void *module, bool is_library)
     return collected;
 }
 
-bool gp_kernels_forget(const void *module, bool is_library)
+void gp_kernels_forget(const void *module, bool is_library)
 {
     bool collected = false;
     struct gp_kernel *k, *next;
@@ -481,9 +318,7 @@ bool gp_kernels_forget(const void *module, bool is_library)
             free_kernel(k);
         }
     }
-    collected = collected || unknown_collected;
-    unknown_collected = !module && collected;
+    unknown_collected = !module && (collected || unknown_collected);
     pthread_rwlock_unlock(&lock);
     gp_sampling_forget();
-    return collected;
 }

@@ -1,8 +1,9 @@
 /* What is known of each function that is launched: its name, whether the user wants it. Owns the
- * table. From any thread. */
+ * table. From any thread; the parts of a kernel with the gate closed. */
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "counters/collector.h"
 #include "cuda/driver.h"
@@ -10,7 +11,31 @@
 #include "launch/verify_schedule.h"
 #include "profile/record.h"
 
-struct gp_kernel;
+struct gp_kernel {
+    CUfunction handle;   /* as the program launches it: the key */
+    CUfunction function; /* the same as a function, where the handle is a CUkernel */
+    CUcontext loaded_in; /* the last context in which its code was loaded */
+    char *name;          /* mangled */
+    bool selected;
+    const void *module;    /* its module or library, NULL where the driver does not tell */
+    const char *runs_once; /* why (it prints, say), NULL when it may run more often */
+    bool ended;            /* by itself; one that cannot be replayed is measured only then */
+    bool collected;        /* it ran in a pass of a collection: CUPTI may have patched its code */
+    bool held;             /* and CUPTI keeps that, as it cannot be made to free it */
+    bool timed;            /* in a run that was not its first */
+    unsigned host_changes; /* launches in a row in which host memory changed */
+    double longest;        /* seconds that a launch took which has ended, as the host saw it */
+    double shortest_ms;    /* that it took on the GPU; 0: not known */
+    /* Why it is not measured, NULL while it may be; lives for ever. Asked at every launch, said
+     * while the gate is closed. */
+    const char *_Atomic refused;
+    bool unending; /* that is why: it did not end by itself, and is not waited for either */
+    enum { GP_NOT_ASKED, GP_NEVER, GP_MAYBE } launches_graphs, uses_textures;
+    struct gp_pass_cost cost; /* learned by the collector */
+    struct gp_parameter_layout layout;
+    struct gp_verify_schedule schedule; /* how far what it is seen to reach can be relied upon */
+    UT_hash_handle hh;
+};
 
 /* Whether launches of the function are to be measured: the user has selected it, and nothing is
  * known that speaks against it: that it was seen not to end by itself (unending), say. From any
@@ -27,21 +52,15 @@ bool gp_kernel_is_left_out(CUfunction function);
 struct gp_kernel *gp_kernel_find(CUfunction function);
 /* True where the handle, of a function or of a kernel, is one of its. */
 bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle);
-const char *gp_kernel_name(const struct gp_kernel *kernel); /* mangled */
 
 /* Adds the mangled name of the function behind a handle that is being launched. */
 void gp_kernel_add_name(CUfunction function, struct gp_text *text);
 
-/* A kernel that did not end by itself is never measured again, nor is it waited for; NULL while it
- * may be. The reason lives for ever. */
-const char *gp_kernel_refused(const struct gp_kernel *kernel);
+/* It did not end by itself. */
 void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
 
-/* True once the kernel has ended by itself. One that cannot be replayed is measured only then. The
- * longest that took is in seconds, as the host saw it; 0 before. */
-bool gp_kernel_has_ended(const struct gp_kernel *kernel);
+/* It has ended by itself, after so long. */
 void gp_kernel_ended(struct gp_kernel *kernel, double seconds);
-double gp_kernel_longest(const struct gp_kernel *kernel);
 /* A run without instrumented code took so long on the GPU. The shortest is in seconds; the longest
  * that the host saw where none is known. */
 void gp_kernel_took(struct gp_kernel *kernel, double ms);
@@ -51,34 +70,19 @@ double gp_kernel_shortest(const struct gp_kernel *kernel);
  * first launch, between the events that time it. */
 void gp_kernel_load(struct gp_kernel *kernel, CUcontext context);
 
-/* True once a run of the kernel was timed that was not its first. */
-bool gp_kernel_is_timed(const struct gp_kernel *kernel);
-void gp_kernel_timed(struct gp_kernel *kernel);
-
-/* Why the kernel must not run more often than the program launches it (it prints, say); NULL when
- * it may. */
-const char *gp_kernel_runs_once(const struct gp_kernel *kernel);
-
-/* True when kernels of its module can launch graphs from the device, as far as is known. From any
- * thread. */
+/* The program has made a graph that kernels can launch; true from then on. */
+void gp_kernels_can_launch_graphs(void);
+bool gp_kernels_launch_graphs(void);
+/* True when kernels of its module may, as far as is known. From any thread. */
 bool gp_kernel_may_launch_graphs(CUfunction function);
-
-/* The module or library that the kernel is of; NULL where the driver does not tell. */
-const void *gp_kernel_module(const struct gp_kernel *kernel);
 
 /* Writes the parameters of a launch of it, see launch/parameters.h. */
 bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call, void *bytes,
                           size_t *size);
 
-/* How far what it is seen to reach can be relied upon. */
-struct gp_verify_schedule *gp_kernel_verify_schedule(struct gp_kernel *kernel);
-
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
  * be replayed. A kernel of which that is the rule runs once from then on. */
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
-
-/* What counting the kernel was seen to cost; learned by the collector. */
-struct gp_pass_cost *gp_kernel_cost(struct gp_kernel *kernel);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
 const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
@@ -91,21 +95,18 @@ void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 /* Fills in what the driver knows of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
 
-/* The kernel ran in a pass of a collection: CUPTI may have patched its code. */
-void gp_kernel_collected(struct gp_kernel *kernel);
-
 /* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to free it. */
 void gp_kernels_hold(void);
 /* True where that holds for a kernel of the module or library. */
 bool gp_kernels_held(const void *module, bool is_library);
 
-/* True when gp_kernels_forget would be; while nothing is measured. */
+/* True where one of them ran in a pass, or one that was forgotten with all and may be of the
+ * module. While nothing is measured. */
 bool gp_kernels_collected(const void *module, bool is_library);
 
 /* Drops the functions of a module or library, and those that may be of it, whose handles are about
  * to be given to others; all of them with NULL. How often they were launched stays known, by their
- * names. True when one of them ran in a pass, or one that was forgotten with all and may be of the
- * module. */
-bool gp_kernels_forget(const void *module, bool is_library);
+ * names. */
+void gp_kernels_forget(const void *module, bool is_library);
 
 #endif

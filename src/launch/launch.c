@@ -3,36 +3,25 @@
 #include "base/added_time.h"
 #include "base/log.h"
 #include "cuda/green.h"
-#include "launch/captures.h"
+#include "gate/captures.h"
+#include "gate/gate.h"
+#include "gate/own_work.h"
+#include "gate/waits.h"
 #include "launch/contexts.h"
-#include "launch/copies.h"
 #include "launch/drain.h"
-#include "launch/gate.h"
-#include "launch/graph_streams.h"
-#include "launch/graphs.h"
 #include "launch/kernels.h"
 #include "launch/measure.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
-#include "launch/waits.h"
 #include "memory/buffers.h"
-#include "memory/modules.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
-/* How often, a millisecond each, an unloading waits for captures of other threads to end. */
-#define MOST_CAPTURE_NAPS 1000
-
-/* How long an unloading waits for driver calls of other threads once it has waited in vain. */
-#define STUCK_SECONDS 0.01
-/* And a launch: for calls that return as soon as they can. */
-#define STUCK_LAUNCH_SECONDS 0.0001
-/* And for other work in its context, where the last wait for such was in vain: less each time. A
- * wait in which that ends and which was not too short to tell makes good for it. */
+/* How long other work in its context is waited for, where the last wait for such was in vain: less
+ * each time. A wait in which that ends and which was not too short to tell makes good for it. */
 #define FIRST_WARY_SECONDS 0.01
 #define LAST_WARY_SECONDS 0.0005
 #define TELLING_SECONDS 0.0005
@@ -87,29 +76,12 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-/* Some call did not get past the gate when it was last to be closed. */
-static atomic_bool stuck;
-
-/* Shuts the gate for who has lined up. What has not returned for so long may not do so for long: it
- * is waited for once. */
-static bool shut_gate(void)
-{
-    double seconds = gp_wait_limit();
-    if (atomic_load(&stuck) && seconds > STUCK_SECONDS)
-        seconds = STUCK_SECONDS;
-    bool closed = gp_gate_shut(seconds);
-    if (!closed)
-        gp_wait_was_in_vain(seconds);
-    atomic_store(&stuck, !closed);
-    return closed;
-}
-
 static void before_change(void *change)
 {
     gp_gate_line_up();
     /* Most memory that is freed no held launch has reached: then nobody is held up. */
     bool concerned = gp_any_held() && gp_contexts_are_concerned(change);
-    bool closed = concerned && shut_gate();
+    bool closed = concerned && gp_gate_shut_in_time();
     if (concerned)
         gp_contexts_before_change(change, closed, false);
     gp_gate_leave(closed);
@@ -147,91 +119,6 @@ bool gp_launch_release_memory(void)
     return gp_snapshot_release_memory(gp_captures() > 0);
 }
 
-/* Lines up. Where CUPTI has something of the module that is to go the gate is shut, at a time when
- * nothing is being captured, if that comes soon: not where it takes this thread to end the capture.
- * Else there is nothing that others could disturb. */
-static bool shut_between_captures(const void *module, bool is_library)
-{
-    const struct timespec nap = {.tv_nsec = 1000000};
-    for (unsigned naps = 0;; naps++) {
-        gp_gate_line_up();
-        if (!gp_contexts_collect() || !gp_kernels_collected(module, is_library))
-            return false;
-        bool closed = shut_gate();
-        if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own())
-            return closed;
-        gp_gate_leave(closed);
-        naps += closed ? 0 : (unsigned)(1e3 * STUCK_SECONDS);
-        nanosleep(&nap, NULL);
-    }
-}
-
-struct unloading {
-    const void *module;
-    bool is_library;
-    bool allowed;
-};
-
-static void forget_module(void *unloading)
-{
-    static struct gp_once once;
-    struct unloading *u = unloading;
-    gp_launch_before_change();
-    bool closed = shut_between_captures(u->module, u->is_library);
-    /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
-     * that comes to the same handle: it must abandoned while the module is still there. A module
-     * none of whose functions ran in a pass costs nothing. */
-    if (gp_kernels_collected(u->module, u->is_library))
-        gp_contexts_close_collections();
-    u->allowed = !gp_kernels_held(u->module, u->is_library);
-    gp_kernels_forget(u->module, u->is_library);
-    if (!u->allowed)
-        gp_say_limited(
-            &once, 1,
-            "modules that are unloaded while a kernel runs that does not end stay loaded: "
-            "CUPTI holds their code");
-    gp_module_unloading(u->module);
-    gp_gate_leave(closed);
-}
-
-bool gp_launch_forget_module(const void *module, bool is_library)
-{
-    struct unloading u = {module, is_library, true};
-    gp_at_work(forget_module, &u);
-    return u.allowed;
-}
-
-/* NULL: one that we never saw. */
-static void leave_context(void *context)
-{
-    gp_gate_line_up();
-    bool closed = (gp_context_is_known(context) || gp_any_held()) && shut_gate();
-    if (context) {
-        gp_copies_leave(context);
-        gp_graphs_forget_context(context);
-        gp_graph_streams_leave(context);
-        gp_context_leave(context);
-    }
-    /* Launches that are held in other contexts need their kernels. */
-    gp_contexts_before_change(&(struct gp_change){0}, closed, false);
-    gp_kernels_forget(NULL, false);
-    gp_gate_leave(closed);
-}
-
-void gp_launch_leave_context(CUcontext context)
-{
-    gp_at_work(leave_context, context);
-}
-
-CUcontext gp_launch_leave_primary(CUdevice device)
-{
-    gp_own_work_begins();
-    CUcontext primary = gp_context_primary(device);
-    gp_own_work_ends();
-    gp_at_work(leave_context, primary);
-    return primary;
-}
-
 /* ---- which launches -------------------------------------------------------------------------- */
 
 /* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
@@ -252,9 +139,7 @@ static bool is_to_be_measured(const struct gp_launch *call, enum gp_interest int
 static bool is_in_context(CUstream stream, CUcontext context)
 {
     CUcontext own = NULL;
-    if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
-        return true;
-    if (!gp_cuda.cuStreamGetCtx)
+    if (gp_stream_is_default(stream) || !gp_cuda.cuStreamGetCtx)
         return true;
     return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
 }
@@ -293,9 +178,9 @@ static bool is_idle(struct gp_context *c)
 static bool may_be_waited_for(const struct gp_kernel *kernel)
 {
     static struct gp_once once;
-    double limit = gp_wait_limit(), first = gp_session_timeout();
-    double least = gp_kernel_has_ended(kernel) ? ROOM_FACTOR * gp_kernel_longest(kernel) : 0;
-    if (least < LEAST_PART * first && !gp_kernel_has_ended(kernel))
+    double limit = gp_wait_limit(), first = gp_wait_first_limit();
+    double least = kernel->ended ? ROOM_FACTOR * kernel->longest : 0;
+    if (least < LEAST_PART * first && !kernel->ended)
         least = LEAST_PART * first;
     if (limit > least)
         return true;
@@ -313,7 +198,7 @@ static void end_collecting(void *unused)
 {
     (void)unused;
     gp_gate_line_up();
-    bool collected = gp_contexts_collect(), closed = collected && shut_gate();
+    bool collected = gp_contexts_collect(), closed = collected && gp_gate_shut_in_time();
     gp_contexts_end(closed || !collected);
     gp_gate_leave(closed);
 }
@@ -393,19 +278,12 @@ static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held
 static bool close_gate(void)
 {
     static struct gp_once once;
-    /* What has not returned for so long may not do so for many more launches. */
-    double seconds = gp_wait_limit();
-    if (atomic_load(&stuck) && seconds > STUCK_LAUNCH_SECONDS)
-        seconds = STUCK_LAUNCH_SECONDS;
-    if (!gp_gate_close(seconds)) {
-        gp_wait_was_in_vain(seconds);
-        atomic_store(&stuck, true);
+    if (!gp_gate_close_in_time()) {
         gp_say_limited(
             &once, 1,
             "launches are not measured while a driver call of another thread does not return");
         return false;
     }
-    atomic_store(&stuck, false);
     if (gp_session_measures() && gp_captures() == 0)
         return true;
     gp_gate_open();

@@ -1,6 +1,6 @@
 /* launch/: what do we do with a launch? Selects it, makes it the first pass of a measurement,
  * repeats it for the other passes, records what came out. Owns what is known of kernels and
- * contexts. May call memory/, counters/, cuda/ and the rooms below CUDA.
+ * contexts.
  *
  * The first run of a kernel is always the program's own launch, with its own arguments and result.
  */
@@ -55,14 +55,5 @@ bool gp_launch_release_memory(void);
 /* Launches that are let through as they are; said once each. */
 enum gp_unmeasured { GP_MULTI_DEVICE_LAUNCH, GP_OLD_LAUNCH, GP_UNMEASURED_KINDS };
 void gp_launch_not_measured(enum gp_unmeasured kind);
-
-/* A module or library is about to be unloaded: its variables go, and its functions' handles become
- * others'. False where these must not, as CUPTI has something of them: then it is to stay. */
-bool gp_launch_forget_module(const void *module, bool is_library);
-
-/* A context is about to be destroyed: stops collecting in it, frees our memory in it. */
-void gp_launch_leave_context(CUcontext context);
-/* The same for a device's primary context, which is returned, NULL where we never saw it. */
-CUcontext gp_launch_leave_primary(CUdevice device);
 
 #endif

@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "gate/waits.h"
 #include "launch/drain.h"
-#include "launch/graphs.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
-#include "launch/waits.h"
+#include "launch/settings.h"
 #include "memory/arena.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
@@ -24,9 +24,12 @@ static void empty_caches(void *measurement)
     struct gp_measurement *m = measurement;
     const char *why;
     struct gp_snapshot *snapshot =
-        gp_session_flushes_caches() ? gp_context_snapshot(m->context, &why) : NULL;
-    if (snapshot)
-        gp_snapshot_flush_caches(snapshot);
+        gp_user.flush_caches ? gp_context_snapshot(m->context, &why) : NULL;
+    static struct gp_once said;
+    if (snapshot && !gp_snapshot_flush_caches(snapshot))
+        gp_say_limited(&said, 1,
+                       "the GPU has no room for a buffer that empties its caches: from here on "
+                       "some launches find theirs warm");
 }
 
 /* Under the gate: one launch at a time. */
@@ -34,13 +37,13 @@ static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
 
 static struct gp_reach reach_of(const struct gp_measurement *m)
 {
-    const struct gp_verify_schedule *schedule = gp_kernel_verify_schedule(m->kernel);
+    const struct gp_verify_schedule *schedule = &m->kernel->schedule;
     struct gp_reach reach = {
         .parameters = parameter_bytes,
-        .module = gp_kernel_module(m->kernel),
+        .module = m->kernel->module,
         .everything = gp_verify_has_failed(schedule),
     };
-    reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_session_verifies_always();
+    reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_user.verify_always;
     reach.parameters_known =
         gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
     return reach;
@@ -50,8 +53,8 @@ static struct gp_reach reach_of(const struct gp_measurement *m)
 static void save(struct gp_measurement *m)
 {
     gp_modules_resolve(m->context->handle);
-    m->not_replayed = gp_kernel_runs_once(m->kernel);
-    if (!m->not_replayed && gp_graphs_launch_from_device() &&
+    m->not_replayed = m->kernel->runs_once;
+    if (!m->not_replayed && gp_kernels_launch_graphs() &&
         gp_kernel_may_launch_graphs(m->call->function))
         m->not_replayed = "the kernel's module launches graphs from the device";
     if (!m->not_replayed)
@@ -87,7 +90,7 @@ static void save(struct gp_measurement *m)
  */
 static bool wrote_only_what_was_saved(struct gp_measurement *m)
 {
-    struct gp_verify_schedule *schedule = gp_kernel_verify_schedule(m->kernel);
+    struct gp_verify_schedule *schedule = &m->kernel->schedule;
     bool elsewhere;
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
@@ -133,7 +136,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     unsigned hardware = passes.hardware_wanted ? passes.hardware : 0;
     unsigned turns = timed + hardware + passes.instrumented;
     unsigned which = turns ? (unsigned)(turn_of(c, turn) % turns) : 0;
-    if (turns == 0 || (timed && which == 0) || !gp_kernel_has_ended(m->kernel))
+    if (turns == 0 || (timed && which == 0) || !m->kernel->ended)
         return gp_own_run(m, &ended);
     unsigned pass = which - timed;
     return gp_own_run_in_pass(m, pass < hardware ? pass : GP_INSTRUMENTED_PASS);
@@ -216,12 +219,12 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
         .call = call,
         .kernel = kernel,
         .context = c,
-        .run = {.kernel = gp_kernel_name(kernel),
+        .run = {.kernel = kernel->name,
                 .shape = gp_configuration_hash(&call->configuration, 0),
                 .warps = warps_of(call),
                 /* Who waits for others goes round his loop as often as they need. */
-                .always = call->cooperative || gp_session_verifies_always(),
-                .cost = gp_kernel_cost(kernel),
+                .always = call->cooperative || gp_user.verify_always,
+                .cost = &kernel->cost,
                 .find_code = gp_kernel_find_code,
                 .find_cubin = gp_kernel_find_cubin,
                 .find_code_data = kernel,
@@ -236,7 +239,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     m.slot = c->collector->slot(c->collection);
     if (c->green)
         m.not_replayed = GP_GREEN_REASON;
-    else if (counts && gp_session_replays())
+    else if (counts && !gp_user.recorded.replay_off)
         save(&m);
     CUresult result = !counts      ? gp_own_run(&m, &ended)
                       : m.snapshot ? measure_by_replay(&m)

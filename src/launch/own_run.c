@@ -1,9 +1,10 @@
 #include "base/added_time.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "gate/waits.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
-#include "launch/waits.h"
+#include "launch/settings.h"
 
 /* Kernels that were abandoned and named. */
 #define MOST_ABANDONED 8
@@ -25,20 +26,17 @@ void gp_abandon(struct gp_measurement *m, double seconds)
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
                    "gives it more time",
-                   gp_kernel_name(m->kernel), seconds);
+                   m->kernel->name, seconds);
     gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
     m->context->busy = true;
-    m->broken_off = gp_kernel_refused(m->kernel);
+    m->broken_off = m->kernel->refused;
 }
 
 CUresult gp_record_event(const struct gp_launch *call, CUevent event)
 {
-    return call->per_thread_stream ? gp_cuda.cuEventRecord_ptsz(event, call->stream)
-                                   : gp_cuda.cuEventRecord(event, call->stream);
+    return gp_event_record(event, call->stream, call->per_thread_stream);
 }
 
-/* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
- * not ended by then. */
 CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited)
 {
     CUresult outcome = gp_record_event(m->call, m->context->event);
@@ -64,7 +62,7 @@ bool gp_start_clock(struct gp_measurement *m)
     struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
     if (!snapshot)
         return false;
-    bool held_up = (gp_session_flushes_caches() &&
+    bool held_up = (gp_user.flush_caches &&
                     gp_snapshot_flush_caches_on(snapshot, call->stream, call->per_thread_stream)) ||
                    gp_snapshot_pause_on(snapshot, call->stream, call->per_thread_stream);
     for (unsigned i = first_start(c); held_up && i < GP_STARTS; i++)
@@ -115,9 +113,6 @@ static void load_programs(const struct gp_measurement *m)
     gp_added_resumes();
 }
 
-/* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
- * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
- * its end. */
 CUresult gp_own_run(struct gp_measurement *m, bool *ended)
 {
     *ended = false;

@@ -1,7 +1,7 @@
 #include "launch/pending.h"
 
 #include "base/clock.h"
-#include "launch/session.h"
+#include "launch/results.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void read_and(void (*take)(const struct gp_record *), struct gp_pending *
 static void record(struct gp_pending **list, struct gp_pending *p,
                    const struct gp_collector *collector, struct gp_collection *collection)
 {
-    read_and(gp_session_record_launch, p, collector, collection);
+    read_and(gp_results_launch, p, collector, collection);
     DL_DELETE(*list, p);
     free(p->kernel);
     free(p);
@@ -108,7 +108,7 @@ void gp_pending_note(struct gp_pending **list, const struct gp_collector *collec
         if (collector->state(collection, p->slot).read) {
             record(list, p, collector, collection);
         } else if (!p->noted) {
-            read_and(gp_session_note_launch, p, collector, collection);
+            read_and(gp_results_note, p, collector, collection);
             p->noted = true;
         }
     }

@@ -1,7 +1,7 @@
 #include "base/log.h"
+#include "gate/waits.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
-#include "launch/waits.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 /* How long the kernel took when it was the program's own: this launch, or else the longest. */
 static double own_seconds(const struct gp_measurement *m)
 {
-    return m->seconds > 0 ? m->seconds : gp_kernel_longest(m->kernel);
+    return m->seconds > 0 ? m->seconds : m->kernel->longest;
 }
 
 /* How long, in seconds, a replay may take without instrumented code. */
@@ -94,12 +94,10 @@ static void bound_time(struct gp_measurement *m)
     }
 }
 
-/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
- * ended well. */
 bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
 {
     struct gp_context *c = m->context;
-    gp_kernel_collected(m->kernel);
+    m->kernel->collected = true;
     bool bounded =
         pass != GP_INSTRUMENTED_PASS && gp_record_event(m->call, c->starts[0]) == CUDA_SUCCESS;
     *result = m->call->run(m->call);
@@ -206,7 +204,6 @@ void gp_replay_passes(struct gp_measurement *m, bool made)
     }
 }
 
-/* Whether the kernel's duration is among the counters, which we take ourselves. */
 bool gp_wants_time(const struct gp_measurement *m)
 {
     const struct gp_context *c = m->context;
@@ -224,8 +221,7 @@ static bool is_time_doubtful(const struct gp_measurement *m)
 {
     if (m->run.native_ms == 0 || m->run.native_ms > MOST_DOUBTFUL_MS)
         return false;
-    return !gp_kernel_is_timed(m->kernel) ||
-           (m->most_ms > 0 && m->run.native_ms > m->most_ms + CLOCK_STEP_MS);
+    return !m->kernel->timed || (m->most_ms > 0 && m->run.native_ms > m->most_ms + CLOCK_STEP_MS);
 }
 
 /* One more replay, plain. */
@@ -235,5 +231,5 @@ void gp_time_again(struct gp_measurement *m)
         !gp_start_clock(m) || !rehearse(m))
         return; /* the time is as good as it was */
     gp_read_clock(m);
-    gp_kernel_timed(m->kernel);
+    m->kernel->timed = true;
 }

@@ -1,18 +1,23 @@
 #include "launch/selection.h"
 
+#include "base/demangle.h"
 #include "base/hash.h"
+#include "base/kernel_filter.h"
 #include "base/launch_choice.h"
 #include "base/log.h"
+#include "base/regex.h"
 #include "base/text.h"
 #include "launch/kernels.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What has no number any more is in none of the user's. */
 #define MOST_NUMBERED 256
 #define MOST_KERNELS 65536
+#define MOST_TOO_HARD 8
 
 /* Things in the order in which they came up. */
 struct order {
@@ -42,24 +47,52 @@ static struct {
     uint64_t launches;
 } selection = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void gp_selection_read(const struct gp_kernel_filter *filter)
+/* ---- kernels, by their names ----------------------------------------------------------------- */
+
+static struct {
+    struct gp_regex *wanted;        /* NULL: all */
+    const char *pattern;            /* the text of it */
+    unsigned too_hard;              /* names that could not be compared with it */
+    atomic_bool selected, left_out; /* some kernel is wanted, some is not */
+} names;
+
+/* Each name that is too hard to compare costs some milliseconds: after so many it is enough. */
+static bool matches(const char *name, bool *too_hard)
 {
-    struct rules rules = {.devices = UINT64_MAX,
-                          .context = filter->context,
-                          .stream = filter->stream,
-                          .invocation = filter->invocation,
-                          .launches = {.count = UINT64_MAX}};
-    const char *devices = secure_getenv("GPUPROF_DEVICES"),
-               *launches = secure_getenv("GPUPROF_LAUNCHES");
-    if (devices && *devices && !gp_devices_parse(devices, &rules.devices))
-        gp_say("GPUPROF_DEVICES=%s: no list; " GP_DEVICES_SYNTAX "; all are measured", devices);
-    if (launches && *launches && !gp_launches_parse(launches, &rules.launches))
-        gp_say("GPUPROF_LAUNCHES=%s: no rule; " GP_LAUNCHES_SYNTAX "; all are measured", launches);
-    selection.rules = rules;
-    selection.active = rules.devices != UINT64_MAX || rules.context != GP_ANY ||
-                       rules.stream != GP_ANY || rules.invocation != GP_ANY ||
-                       rules.launches.skip > 0 || rules.launches.count != UINT64_MAX;
+    return names.too_hard < MOST_TOO_HARD && gp_regex_matches(names.wanted, name, too_hard);
 }
+
+bool gp_selection_wants(const char *kernel)
+{
+    static struct gp_once once;
+    bool too_hard = false;
+    if (!names.wanted)
+        return true;
+    bool selected = matches(kernel, &too_hard);
+    char *demangled = selected || too_hard ? NULL : gp_demangle(kernel, GP_NAME_FULL);
+    selected = selected || (demangled && matches(demangled, &too_hard));
+    free(demangled);
+    names.too_hard += too_hard;
+    if (too_hard)
+        gp_say_limited(
+            &once, 1,
+            "GPUPROF_KERNELS=%s: it matches in too many ways to compare %.100s%s with it; such "
+            "kernels are not measured",
+            names.pattern, kernel, strlen(kernel) > 100 ? "..." : "");
+    if (selected)
+        atomic_store(&names.selected, true);
+    else
+        atomic_store(&names.left_out, true);
+    return selected;
+}
+
+void gp_selection_end(void)
+{
+    if (atomic_load(&names.left_out) && !atomic_load(&names.selected))
+        gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name", names.pattern);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
 
 /* Its number from 1; 0 where there is no more room. */
 static uint64_t number_of(struct order *order, const void *thing)
@@ -71,11 +104,6 @@ static uint64_t number_of(struct order *order, const void *thing)
         return 0;
     order->things[order->count++] = thing;
     return order->count;
-}
-
-static bool is_default(CUstream stream)
-{
-    return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
 /* NULL where memory or room ran out. */
@@ -117,8 +145,8 @@ static bool takes(const struct gp_launch *call, const struct gp_text *name, CUco
     const struct rules *rules = &selection.rules;
     uint64_t context_number = number_of(&selection.contexts, context);
     uint64_t stream_number =
-        is_default(call->stream) ? 0 : number_of(&selection.streams, call->stream);
-    bool known_stream = is_default(call->stream) || stream_number > 0;
+        gp_stream_is_default(call->stream) ? 0 : number_of(&selection.streams, call->stream);
+    bool known_stream = gp_stream_is_default(call->stream) || stream_number > 0;
     uint64_t invocation = rules->invocation == GP_ANY ? 0 : invocation_of(name);
     bool on_device = device < 0 || device >= 64 || (rules->devices >> device & 1);
     if (!on_device || !fits(rules->context, context_number) ||
@@ -147,4 +175,39 @@ bool gp_selection_takes(const struct gp_launch *call)
     pthread_mutex_unlock(&selection.lock);
     gp_text_free(&name);
     return taken;
+}
+
+/* ---- what the user asks for ------------------------------------------------------------------ */
+
+static void read_rules(const struct gp_kernel_filter *filter)
+{
+    struct rules rules = {.devices = UINT64_MAX,
+                          .context = filter->context,
+                          .stream = filter->stream,
+                          .invocation = filter->invocation,
+                          .launches = {.count = UINT64_MAX}};
+    const char *devices = secure_getenv("GPUPROF_DEVICES"),
+               *launches = secure_getenv("GPUPROF_LAUNCHES");
+    if (devices && *devices && !gp_devices_parse(devices, &rules.devices))
+        gp_say("GPUPROF_DEVICES=%s: no list; " GP_DEVICES_SYNTAX "; all are measured", devices);
+    if (launches && *launches && !gp_launches_parse(launches, &rules.launches))
+        gp_say("GPUPROF_LAUNCHES=%s: no rule; " GP_LAUNCHES_SYNTAX "; all are measured", launches);
+    selection.rules = rules;
+    selection.active = rules.devices != UINT64_MAX || rules.context != GP_ANY ||
+                       rules.stream != GP_ANY || rules.invocation != GP_ANY ||
+                       rules.launches.skip > 0 || rules.launches.count != UINT64_MAX;
+}
+
+void gp_selection_read(void)
+{
+    const char *text = secure_getenv("GPUPROF_KERNELS");
+    struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};
+    char why[256];
+    if (text && *text && !gp_kernel_filter_parse(text, &filter, why, sizeof(why)))
+        gp_say("GPUPROF_KERNELS=%.100s%s: %s; every kernel is measured", text,
+               strlen(text) > 100 ? "..." : "", why);
+    read_rules(&filter);
+    names.pattern = filter.name; /* the program may change its environment */
+    if (filter.name && *filter.name)
+        names.wanted = gp_regex_new(filter.name, why, sizeof(why));
 }

@@ -1,18 +1,24 @@
-/* Which launches of the selected kernels the user asks for: by device, context, stream, the number
- * of the launch. Owns the counts for that. From any thread. */
+/* Which launches the user asks for: by the kernel's name, device, context,
+ * stream, the number of the launch. Owns the counts for that. From any thread. */
 #ifndef GPUPROF_LAUNCH_SELECTION_H
 #define GPUPROF_LAUNCH_SELECTION_H
 
-#include "base/kernel_filter.h"
 #include "launch/launch.h"
 
 #include <stdbool.h>
 
-/* Reads GPUPROF_DEVICES and GPUPROF_LAUNCHES; context, stream and invocation are the filter's.
+/* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and says what is wrong with them.
  * Until this is called every launch is taken. Before the first launch. */
-void gp_selection_read(const struct gp_kernel_filter *filter);
+void gp_selection_read(void);
+
+/* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS).
+ */
+bool gp_selection_wants(const char *kernel);
 
 /* Asked once for each launch that is about to be made, in the context that is current. */
 bool gp_selection_takes(const struct gp_launch *call);
+
+/* At the end: says so where no kernel was wanted of those that were launched. */
+void gp_selection_end(void);
 
 #endif

@@ -1,7 +1,7 @@
 #include "memory/arena.h"
 
+#include "base/host_memory.h"
 #include "memory/budget.h"
-#include "memory/host.h"
 #include "memory/work.h"
 
 #include <string.h>

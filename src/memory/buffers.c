@@ -1,7 +1,6 @@
-#include "memory/buffers.h"
+#include "memory/buffer_parts.h"
 
 #include "cuda/green.h"
-
 #include "memory/modules.h"
 #include "memory/sharing.h"
 #include "memory/surfaces.h"
@@ -14,21 +13,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_buffer *list;  /* in order of allocation */
 static struct gp_buffer *table; /* the same buffers by address */
-static atomic_ulong generation; /* changes so far */
-
-/* The last changes, each at its number modulo the size. */
-#define CHANGES 1024
-static struct change {
-    struct gp_buffer buffer; /* as it was then; its links mean nothing */
-    bool added;
-} changes[CHANGES];
 static _Atomic(const char *) barred;
 static atomic_bool doubtful; /* a context has gone, and buffers that none owned perhaps with it */
-
-uint64_t gp_buffers_generation(void)
-{
-    return atomic_load(&generation);
-}
 
 void gp_memory_bar_replay(const char *why)
 {
@@ -41,33 +27,22 @@ const char *gp_memory_replay_barred(void)
     return atomic_load(&barred);
 }
 
-/* Locked. */
-static void note_change(const struct gp_buffer *buffer, bool added)
-{
-    unsigned long number = atomic_load(&generation);
-    changes[number % CHANGES] = (struct change){.buffer = *buffer, .added = added};
-    atomic_store(&generation, number + 1);
-}
-
-void gp_buffers_changed(void)
+void gp_buffers_lock(void)
 {
     pthread_mutex_lock(&lock);
-    /* Longer ago than changes are kept. */
-    atomic_fetch_add(&generation, CHANGES + 1);
+}
+
+void gp_buffers_unlock(void)
+{
     pthread_mutex_unlock(&lock);
 }
 
-static const char *why_not_ours(const struct gp_buffer *buffer)
+struct gp_buffer *gp_buffers_first(void)
 {
-    if (buffer->shared)
-        return buffer->shared;
-    if (buffer->devices & (buffer->devices - 1))
-        return GP_OF_SEVERAL_GPUS;
-    return buffer->host_writes ? GP_OF_THE_HOST : NULL;
+    return list;
 }
 
-/* Locked. */
-static struct gp_buffer *find(CUdeviceptr address)
+struct gp_buffer *gp_buffer_find(CUdeviceptr address)
 {
     struct gp_buffer *buffer;
     HASH_FIND(hh, table, &address, sizeof(address), buffer);
@@ -79,45 +54,36 @@ static void detach(struct gp_buffer *buffer)
 {
     HASH_DEL(table, buffer);
     DL_DELETE(list, buffer);
-    note_change(buffer, false);
+    gp_buffer_note_change(buffer, false);
 }
 
-/* Locked. Who may write it is not what it was. */
-static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host, const char *shared)
+void gp_buffer_drop(struct gp_buffer *buffer)
 {
-    if (buffer->devices == devices && buffer->host_writes == host && buffer->shared == shared)
-        return;
-    note_change(buffer, false);
-    buffer->devices = devices;
-    buffer->host_writes = host;
-    buffer->shared = shared;
-    buffer->not_ours = why_not_ours(buffer);
-    note_change(buffer, true);
+    detach(buffer);
+    free(buffer);
 }
 
 /* Locked. False where the table had no memory for it. */
 static bool insert(struct gp_buffer *buffer)
 {
-    struct gp_buffer *stale = find(buffer->address);
-    if (stale) {
-        /* A free that we did not see, through a call that is not intercepted. */
-        detach(stale);
-        free(stale);
-    }
+    struct gp_buffer *stale = gp_buffer_find(buffer->address);
+    /* A free that we did not see, through a call that is not intercepted. */
+    if (stale)
+        gp_buffer_drop(stale);
     HASH_ADD(hh, table, address, sizeof(buffer->address), buffer);
     if (!buffer->hh.tbl)
         return false;
     DL_APPEND(list, buffer);
-    note_change(buffer, true);
+    gp_buffer_note_change(buffer, true);
     return true;
 }
 
-static void add(struct gp_buffer entry)
+void gp_buffer_enter(struct gp_buffer entry)
 {
     if (!entry.address || !entry.size)
         return;
     struct gp_buffer *buffer = malloc(sizeof(*buffer));
-    entry.not_ours = why_not_ours(&entry);
+    entry.not_ours = gp_buffer_not_ours(&entry);
     if (buffer)
         *buffer = entry;
     pthread_mutex_lock(&lock);
@@ -131,7 +97,7 @@ static void add(struct gp_buffer entry)
 
 void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size)
 {
-    add((struct gp_buffer){
+    gp_buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
@@ -145,7 +111,7 @@ void gp_buffer_add_host(void *address, size_t size)
     CUdeviceptr device_address = 0;
     if (gp_cuda.cuMemHostGetDevicePointer_v2(&device_address, address, 0) != CUDA_SUCCESS)
         return; /* not mapped: no kernel reaches it */
-    add((struct gp_buffer){
+    gp_buffer_enter((struct gp_buffer){
         .address = (CUdeviceptr)(uintptr_t)address,
         .device_address = device_address,
         .size = size,
@@ -155,7 +121,7 @@ void gp_buffer_add_host(void *address, size_t size)
 
 void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
 {
-    add((struct gp_buffer){
+    gp_buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
@@ -173,7 +139,7 @@ void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why)
         gp_memory_bar_replay(why);
         return;
     }
-    add((struct gp_buffer){
+    gp_buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = start,
         .size = size,
@@ -191,194 +157,10 @@ bool gp_buffer_is_there(const struct gp_buffer *buffer)
            start == buffer->device_address && size == buffer->size;
 }
 
-void gp_buffer_shared(CUdeviceptr address)
-{
-    CUdeviceptr start = address;
-    size_t size;
-    if (gp_cuda.cuMemGetAddressRange_v2 &&
-        gp_cuda.cuMemGetAddressRange_v2(&start, &size, address) != CUDA_SUCCESS)
-        start = address;
-    pthread_mutex_lock(&lock);
-    struct gp_buffer *buffer = find(start);
-    if (buffer)
-        set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
-    pthread_mutex_unlock(&lock);
-    if (!buffer)
-        gp_memory_bar_replay("the program shares memory with another process");
-}
-
-void gp_range_shared(CUdeviceptr address, size_t size)
-{
-    bool known = false;
-    struct gp_buffer *buffer;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH(list, buffer)
-    {
-        if (buffer->device_address - address >= size &&
-            address - buffer->device_address >= buffer->size)
-            continue;
-        set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
-        known = true;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!known)
-        gp_memory_bar_replay("the program shares memory with another process");
-}
-
-CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address)
-{
-    CUmemGenericAllocationHandle source = 0;
-    struct gp_buffer *buffer;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH(list, buffer)
-    {
-        if (buffer->kind == GP_BUFFER_MAPPED && address - buffer->address < buffer->size)
-            source = buffer->source;
-    }
-    pthread_mutex_unlock(&lock);
-    return source;
-}
-
-void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle)
-{
-    handle = gp_physical_of(handle);
-    add((struct gp_buffer){
-        .address = address,
-        .device_address = address,
-        .size = size,
-        .kind = GP_BUFFER_MAPPED,
-        .source = handle,
-        .shared = gp_physical_is_shared(handle) ? GP_OF_ANOTHER_PROCESS : NULL,
-    });
-}
-
-/* There are pools of the host's memory and of managed memory, too. */
-static bool host_may_write(CUdeviceptr address)
-{
-    unsigned type = CU_MEMORYTYPE_DEVICE, managed = 0;
-    return (gp_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
-                CUDA_SUCCESS &&
-            type == CU_MEMORYTYPE_HOST) ||
-           (gp_cuda.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) ==
-                CUDA_SUCCESS &&
-            managed);
-}
-
-void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
-{
-    int device = -1;
-    CUdevice current;
-    CUmemoryPool pool = NULL;
-    if (gp_cuda.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) !=
-            CUDA_SUCCESS &&
-        gp_cuda.cuCtxGetDevice(&current) == CUDA_SUCCESS)
-        device = current;
-    if (gp_cuda.cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) !=
-        CUDA_SUCCESS)
-        pool = NULL;
-    if (device >= GP_MOST_DEVICES)
-        gp_memory_bar_replay("there are too many GPUs");
-    add((struct gp_buffer){
-        .address = address,
-        .device_address = address,
-        .size = size,
-        .kind = GP_BUFFER_POOLED,
-        .devices = gp_device_bit(device) | gp_pool_devices(pool),
-        .host_writes = host_may_write(address),
-        .source = (uintptr_t)pool,
-    });
-}
-
-/* Locked. Calls visit for each mapping that begins in the range. They lie one after the other
- * without gaps, as the driver demands of those it is to change together; else all are searched
- * at. */
-static void each_mapping(CUdeviceptr address, size_t size,
-                         void (*visit)(struct gp_buffer *, void *), void *data)
-{
-    CUdeviceptr at = address;
-    while (at - address < size) {
-        struct gp_buffer *buffer = find(at);
-        if (!buffer || buffer->kind != GP_BUFFER_MAPPED)
-            break;
-        at += buffer->size;
-        visit(buffer, data);
-    }
-    if (at - address >= size)
-        return;
-    struct gp_buffer *buffer, *next;
-    DL_FOREACH_SAFE(list, buffer, next)
-    {
-        if (buffer->kind == GP_BUFFER_MAPPED && buffer->address >= at &&
-            buffer->address - address < size)
-            visit(buffer, data);
-    }
-}
-
-struct access {
-    uint64_t device; /* 0: the host */
-    bool writable;
-};
-
-static void set_access(struct gp_buffer *buffer, void *data)
-{
-    const struct access *access = data;
-    uint64_t devices =
-        access->writable ? buffer->devices | access->device : buffer->devices & ~access->device;
-    set_writers(buffer, devices, access->device ? buffer->host_writes : access->writable,
-                buffer->shared);
-}
-
-void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable)
-{
-    struct access access = {.device = gp_device_bit(device), .writable = writable};
-    if (!access.device) {
-        gp_memory_bar_replay("there are too many GPUs");
-        return;
-    }
-    pthread_mutex_lock(&lock);
-    each_mapping(address, size, set_access, &access);
-    pthread_mutex_unlock(&lock);
-}
-
-void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable)
-{
-    struct access access = {.writable = writable};
-    pthread_mutex_lock(&lock);
-    each_mapping(address, size, set_access, &access);
-    pthread_mutex_unlock(&lock);
-}
-
-void gp_mappings_shared(CUmemGenericAllocationHandle handle)
-{
-    struct gp_buffer *buffer;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH(list, buffer)
-    {
-        if (buffer->kind == GP_BUFFER_MAPPED && buffer->source == handle)
-            set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable)
-{
-    struct access access = {.device = gp_device_bit(device), .writable = writable};
-    struct gp_buffer *buffer;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH(list, buffer)
-    {
-        bool unknown = !buffer->source && writable;
-        if (buffer->kind == GP_BUFFER_POOLED && access.device &&
-            (buffer->source == (uintptr_t)pool || unknown))
-            set_access(buffer, &access);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 uint64_t gp_buffer_bytes(CUdeviceptr address)
 {
     pthread_mutex_lock(&lock);
-    const struct gp_buffer *buffer = find(address);
+    const struct gp_buffer *buffer = gp_buffer_find(address);
     uint64_t bytes = buffer ? buffer->size : 0;
     pthread_mutex_unlock(&lock);
     return bytes;
@@ -387,7 +169,7 @@ uint64_t gp_buffer_bytes(CUdeviceptr address)
 struct gp_buffer *gp_buffer_take(CUdeviceptr address)
 {
     pthread_mutex_lock(&lock);
-    struct gp_buffer *buffer = find(address);
+    struct gp_buffer *buffer = gp_buffer_find(address);
     if (buffer)
         detach(buffer);
     pthread_mutex_unlock(&lock);
@@ -405,21 +187,7 @@ void gp_buffer_put_back(struct gp_buffer *buffer)
         return;
     struct gp_buffer entry = *buffer;
     free(buffer);
-    add(entry);
-}
-
-static void remove_mapping(struct gp_buffer *buffer, void *unused)
-{
-    (void)unused;
-    detach(buffer);
-    free(buffer);
-}
-
-void gp_mapping_remove(CUdeviceptr address, size_t size)
-{
-    pthread_mutex_lock(&lock);
-    each_mapping(address, size, remove_mapping, NULL);
-    pthread_mutex_unlock(&lock);
+    gp_buffer_enter(entry);
 }
 
 /* Takes off all buffers for which the test holds. */
@@ -430,8 +198,7 @@ static void drop_if(bool (*test)(const struct gp_buffer *, const void *), const 
     DL_FOREACH_SAFE(list, buffer, next)
     {
         if (test(buffer, data)) {
-            detach(buffer);
-            free(buffer);
+            gp_buffer_drop(buffer);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -454,7 +221,6 @@ static CUresult ask_id(const struct gp_buffer *buffer, unsigned long long *id)
 
 void gp_memory_context_going(CUcontext context)
 {
-    CUcontext popped;
     struct gp_buffer *buffer;
     /* The driver is only asked in a context, and none need be current. */
     if (!context || gp_cuda.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
@@ -467,7 +233,7 @@ void gp_memory_context_going(CUcontext context)
             buffer->id = 0;
     }
     pthread_mutex_unlock(&lock);
-    gp_cuda.cuCtxPopCurrent_v2(&popped);
+    gp_context_pop();
 }
 
 /* Memory that no context owned may have gone with one that did not own it either, and other memory
@@ -510,10 +276,8 @@ static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int 
     return !buffer->context || buffer->context == context;
 }
 
-/* As a kernel of the context sees it: what lies in another one is just memory, and not ours. False
- * where it cannot reach it. */
-static bool concerns(const struct gp_buffer *buffer, CUcontext context, int device,
-                     struct gp_buffer *seen)
+bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
+                        struct gp_buffer *seen)
 {
     *seen = *buffer;
     if (is_reachable(buffer, context, device))
@@ -527,7 +291,7 @@ static bool concerns(const struct gp_buffer *buffer, CUcontext context, int devi
 }
 
 /* Not when the context goes: the driver is asked, and that takes a context that is current. */
-static void drop_gone(void)
+void gp_buffers_drop_gone(void)
 {
     if (atomic_exchange(&doubtful, false))
         drop_if(is_gone, NULL);
@@ -536,30 +300,12 @@ static void drop_gone(void)
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data)
 {
     struct gp_buffer *buffer, seen;
-    drop_gone();
+    gp_buffers_drop_gone();
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
-        if (concerns(buffer, context, device, &seen))
+        if (gp_buffer_concerns(buffer, context, device, &seen))
             visit(&seen, data);
     }
     pthread_mutex_unlock(&lock);
-}
-
-bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
-                        void *data)
-{
-    struct gp_buffer seen;
-    drop_gone();
-    pthread_mutex_lock(&lock);
-    unsigned long now = atomic_load(&generation);
-    bool known = now - *since <= CHANGES;
-    for (unsigned long number = *since; known && number != now; number++) {
-        const struct change *change = &changes[number % CHANGES];
-        if (concerns(&change->buffer, context, device, &seen))
-            visit(&seen, change->added, data);
-    }
-    *since = now;
-    pthread_mutex_unlock(&lock);
-    return known;
 }

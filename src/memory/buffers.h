@@ -1,6 +1,5 @@
 /* memory/: what does the program own? The linked list of the buffers a kernel can write, hashed by
- * address; the device globals of its modules; snapshots of them. Owns those. May call cuda/ and
- * base/.
+ * address; the device globals of its modules; snapshots of them. Owns those.
  *
  * Every function here may be called from any thread. */
 #ifndef GPUPROF_MEMORY_BUFFERS_H
@@ -92,9 +91,6 @@ void gp_memory_forget_context(CUcontext context);
  * write; under the list's lock. What lies in another context is not ours there, whatever it is. */
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
-
-/* Counts the changes of the list. */
-uint64_t gp_buffers_generation(void);
 
 /* Calls visit for each change since generation *since that concerns the context, oldest first, and
  * sets *since to the present; under the list's lock. False, and nothing visited, where that is too

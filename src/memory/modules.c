@@ -1,9 +1,9 @@
 #include "memory/modules.h"
 
 #include "base/log.h"
+#include "code/image.h"
 #include "cuda/green.h"
 #include "memory/buffers.h"
-#include "memory/image.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -243,20 +243,20 @@ void gp_modules_resolve(CUcontext current)
     pthread_mutex_unlock(&lock);
 }
 
+/* Locked. */
+static bool is_known(const void *handle)
+{
+    const struct module *m;
+    DL_SEARCH_SCALAR(modules, m, handle, handle);
+    return m != NULL;
+}
+
 bool gp_module_is_loaded(const void *handle)
 {
-    struct module *m;
-    bool loaded = false;
     pthread_mutex_lock(&lock);
-    DL_FOREACH(modules, m)
-    {
-        if (m->handle == handle) {
-            loaded = true;
-            break;
-        }
-    }
+    bool loaded = handle && is_known(handle);
     pthread_mutex_unlock(&lock);
-    return loaded && handle;
+    return loaded;
 }
 
 void gp_modules_forget_context(CUcontext context)
@@ -318,20 +318,12 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
 {
     struct found found = {.why = "its module is not known"};
     const struct module *m;
-    bool known = false;
     pthread_mutex_lock(&lock);
+    bool known = is_known(handle);
     DL_FOREACH(modules, m)
     {
-        if (m->handle == handle) {
-            known = true;
+        if (!known || m->handle == handle)
             find_in(m, function, &found);
-        }
-    }
-    if (!known) {
-        DL_FOREACH(modules, m)
-        {
-            find_in(m, function, &found);
-        }
     }
     pthread_mutex_unlock(&lock);
     if (found.several) {
@@ -359,17 +351,15 @@ void *gp_module_slim(const void *handle, const char *function, size_t most, size
 
 const char *gp_module_runs_once(const void *handle)
 {
-    struct module *m;
-    bool known = false;
+    const struct module *m;
     const char *any = NULL, *own = NULL;
     pthread_mutex_lock(&lock);
+    bool known = is_known(handle);
     DL_FOREACH(modules, m)
     {
         any = any ? any : m->runs_once;
-        if (m->handle == handle) {
-            known = true;
+        if (m->handle == handle)
             own = m->runs_once;
-        }
     }
     pthread_mutex_unlock(&lock);
     return known ? own : any;
@@ -378,12 +368,9 @@ const char *gp_module_runs_once(const void *handle)
 bool gp_module_may_call(const void *handle, const char *function)
 {
     const struct module *m;
-    bool known = false, may = false;
+    bool may = false;
     pthread_mutex_lock(&lock);
-    DL_FOREACH(modules, m)
-    {
-        known = known || m->handle == handle;
-    }
+    bool known = is_known(handle);
     DL_FOREACH(modules, m)
     {
         if (!known || m->handle == handle)

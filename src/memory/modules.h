@@ -4,8 +4,8 @@
 #ifndef GPUPROF_MEMORY_MODULES_H
 #define GPUPROF_MEMORY_MODULES_H
 
+#include "code/module_code.h"
 #include "cuda/driver.h"
-#include "memory/code.h"
 
 /* After the real load. A module belongs to the current context, a library to every context. An
  * image that stays where it is until the library is unloaded need not be copied. */

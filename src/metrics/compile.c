@@ -109,8 +109,8 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
 
 #define TEXTS 6 /* name, unit, class, description, source, nvprof */
 
-/* Sets the metric's strings. What a user's definition leaves out is as it is in the one it
- * replaces. */
+/* Sets the metric's strings. A key that a user's definition leaves out has its value from the
+ * replaced definition. */
 static bool describe(struct gp_entry *e, const struct gp_definition *d,
                      const struct gp_metric *before)
 {

@@ -15,7 +15,7 @@ struct binding {
     size_t why_size;
 };
 
-/* Visits an operand: binds counters and metrics to what they name. */
+/* Visits an operand: binds the names of counters and metrics. */
 static int bind_operand(void *user, struct gp_node *operand)
 {
     struct binding *b = user;

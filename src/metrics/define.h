@@ -1,5 +1,5 @@
 /* Metrics made of one formula, as a threshold or a comparison asks for them, beside those of the
- * definition files; and what a metric is computed from. The metrics belong to struct gp_metrics. */
+ * definition files; and the operands of a metric. The metrics belong to struct gp_metrics. */
 #ifndef GPUPROF_METRICS_DEFINE_H
 #define GPUPROF_METRICS_DEFINE_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* The metric of that name, or a new one that is this formula (its name is the formula, it has no
- * unit). NULL with "column N: what is wrong" in `why`. Before gp_metrics_select's threads begin. */
+ * unit). NULL with "column N: the mistake" in `why`. Before gp_metrics_select's threads begin. */
 const struct gp_metric *gp_metrics_define(struct gp_metrics *m, const char *formula, char *why,
                                           size_t why_size);
 

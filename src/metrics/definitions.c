@@ -134,8 +134,8 @@ static bool gives_a_key(const char *p, const char *end)
     return false;
 }
 
-/* Decides what inih gets to see of the line [begin, end), NULL for nothing: inih reports only its
- * first error, and without a text. */
+/* Decides which part inih gets to see of the line [begin, end), NULL for nothing: inih reports only
+ * its first error, and without a text. */
 static const char *worth_showing(struct reading *r, const char *begin, const char *end)
 {
     const char *p = begin;
@@ -303,7 +303,7 @@ static const char *skip_blanks(const char *p)
     return p;
 }
 
-/* Returns what follows the number, NULL when there is none or it is too large. */
+/* Returns the text behind the number, NULL when there is none or it is too large. */
 static const char *read_small_number(const char *p, int *number)
 {
     if (!isdigit((unsigned char)*p))
@@ -316,7 +316,7 @@ static const char *read_small_number(const char *p, int *number)
     return p;
 }
 
-/* Reads "9.0" or "9"; returns what follows, NULL when it is no compute capability. */
+/* Reads "9.0" or "9"; returns the text behind it, NULL when it is no compute capability. */
 static const char *read_cc(const char *p, int *cc_major, int *cc_minor)
 {
     *cc_minor = 0;

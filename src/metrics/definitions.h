@@ -30,7 +30,7 @@ struct gp_condition {
     } terms[GP_MOST_CONDITIONS];
 };
 
-/* Returns true, or false with what would be right in `why`. */
+/* Returns true, or false with the right form in `why`. */
 bool gp_condition_parse(const char *text, struct gp_condition *condition, char *why,
                         size_t why_size);
 int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device);

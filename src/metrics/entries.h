@@ -1,5 +1,5 @@
-/* What is kept of the definitions: metrics, and the formulas that each has on different devices.
- * Owns them. For the files of this room that build or use them; metrics.h is what others see. */
+/* The definitions after loading: metrics, and the formulas that each has on different devices. Owns
+ * them. For the files of this room that build or use them; other rooms include metrics.h. */
 #ifndef GPUPROF_METRICS_ENTRIES_H
 #define GPUPROF_METRICS_ENTRIES_H
 
@@ -25,7 +25,7 @@ struct gp_variant {
 
 struct gp_entry {
     struct gp_metric metric; /* first: a struct gp_metric * is a struct gp_entry * */
-    char *strings;           /* what metric's strings point into */
+    char *strings;           /* the buffer of metric's strings */
     char *file;
     int line;
     struct gp_variant *variants;

@@ -103,7 +103,7 @@ static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doub
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
     double needed = 1;
     bool answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
-    /* Also where there is no value: what is needed may be what is divided by. */
+    /* Also where there is no value: a needed operand may be the divisor. */
     char why_not[GP_WHY_SIZE];
     if (v->needs && !gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
         if (answer)

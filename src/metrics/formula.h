@@ -32,15 +32,15 @@ struct gp_node {
     double number;
     char *name; /* of a counter or metric */
     const struct gp_fact *fact;
-    const void *bound; /* what whoever resolves names made of this one; not owned */
+    const void *bound; /* made of this one by the code that resolves names; not owned */
     struct gp_node *left, *right;
 };
 
-/* NULL with "column N: what is wrong" in `why`. */
+/* NULL with "column N: the mistake" in `why`. */
 struct gp_node *gp_formula_parse(const char *text, char *why, size_t why_size);
 void gp_formula_free(struct gp_node *node);
 
-/* Parsing what is printed gives the same tree again. */
+/* Parsing the printed text gives the same tree again. */
 void gp_formula_print(const struct gp_node *node, struct gp_text *out);
 
 /* Where the values of counters, facts and metrics come from. `value_of` answers 0, or -1 with the

@@ -42,8 +42,8 @@ struct gp_metric_set {
 /* Loads the shipped definitions, then the user's *.ini files of $XDG_CONFIG_HOME/gpuprof (else
  * ~/.config/gpuprof) and of the folders in GPUPROF_METRICS_PATH; a later definition of the same
  * name replaces an earlier one. Definitions that make no sense are dropped; each adds one line
- * "file:line: what is wrong, what would be right" to `problems`. Returns NULL only when memory runs
- * out. The default set is selected. */
+ * "file:line: the mistake, the right form" to `problems`. Returns NULL only when memory runs out.
+ * The default set is selected. */
 struct gp_metrics *gp_metrics_open(struct gp_text *problems);
 void gp_metrics_close(struct gp_metrics *m);
 
@@ -86,7 +86,7 @@ const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name
 bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
                         const struct gp_record *launch, double *value, char *why, size_t why_size);
 
-/* Appends the formula used on this device, printed back from what is computed, and what it needs.
+/* Appends the formula used on this device, printed back from the compiled steps, and its operands.
  * Returns false with the reason in `why` where the metric has none for that compute capability. */
 bool gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
                        struct gp_text *out, char *why, size_t why_size);

@@ -57,7 +57,7 @@ static const char *missing_fact(const struct gp_device *d, const struct gp_recor
     return NULL;
 }
 
-/* Beyond what any GPU has, and small enough that the header's products of ints stay ints. */
+/* Beyond the limits of any GPU, and small enough that the header's products of ints stay ints. */
 #define MOST_THREADS 65536
 #define MOST_REGISTERS 1024
 #define MOST_WARP_SIZE 1024
@@ -97,8 +97,8 @@ bool gp_occupancy_of(const struct gp_device *d, const struct gp_record *l, struc
         .sharedMemPerBlockOptin = d->shared_per_block_optin,
         .reservedSharedMemPerBlock = d->reserved_shared_per_block,
     };
-    /* The launch was accepted, so the kernel may use the dynamic shared memory it was given,
-     * whatever its attribute was when it was read. */
+    /* The launch was accepted, so the kernel may use the dynamic shared memory of the launch, even
+     * if its attribute was smaller when it was read. */
     const size_t dynamic = l->shared_dynamic;
     const cudaOccFuncAttributes attributes = {
         .maxThreadsPerBlock = l->max_threads_per_block ? (int)l->max_threads_per_block : INT_MAX,

@@ -1,5 +1,5 @@
-/* Theoretical occupancy: how many warps of a kernel an SM can hold, and what stops it from holding
- * more. */
+/* Theoretical occupancy: how many warps of a kernel an SM can hold, and the limit that stops it
+ * from holding more. */
 #ifndef GPUPROF_METRICS_OCCUPANCY_H
 #define GPUPROF_METRICS_OCCUPANCY_H
 

@@ -57,10 +57,10 @@ bool gp_peak_flops(const struct gp_device *d, enum gp_precision precision, doubl
     return true;
 }
 
-/* Operations per clock cycle and SM of the tensor cores, an FMA being two: what NVIDIA's
- * whitepapers give for dense matrices, summed into the widest format, over SMs and clock (V100, T4,
- * A100, A40, L40S, H100, B200, RTX PRO 6000). FP64 on chips whose tensor cores do not have it is
- * done by the FP64 units. 0: none of these says. */
+/* Operations per clock cycle and SM of the tensor cores, an FMA being two: NVIDIA's whitepapers,
+ * for dense matrices, summed into the widest format, over SMs and clock (V100, T4, A100, A40, L40S,
+ * H100, B200, RTX PRO 6000). FP64 on chips whose tensor cores do not have it is done by the FP64
+ * units. 0: none of these says. */
 static const struct {
     int major, minor;
     int of[5]; /* by enum gp_tensor_numbers */

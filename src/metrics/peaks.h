@@ -1,4 +1,4 @@
-/* What a device could do at best. Owns the table of arithmetic throughput by compute capability. */
+/* The peaks of a device. Owns the table of arithmetic throughput by compute capability. */
 #ifndef GPUPROF_METRICS_PEAKS_H
 #define GPUPROF_METRICS_PEAKS_H
 

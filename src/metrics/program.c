@@ -23,7 +23,7 @@ struct step {
     unsigned left, right;
 };
 
-/* What is seldom read. */
+/* Seldom read. */
 struct detail {
     const void *what;   /* the name of a counter, a fact, or an entry whose result this is */
     size_t found;       /* a counter: where it stood among those of the last launch */
@@ -101,7 +101,7 @@ static unsigned add_leaf(struct gp_program *p, enum kind kind, const void *what,
     return add_step(p, (struct step){.kind = kind}, value, what);
 }
 
-/* What depends on the device alone is known beforehand. */
+/* A value that depends on the device alone is known beforehand. */
 static unsigned add_fact(struct gp_program *p, const struct gp_fact *fact)
 {
     static const struct gp_record no_launch;

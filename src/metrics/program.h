@@ -1,5 +1,5 @@
 /* The selected metrics of a device as one list of steps, so that a launch's values are computed
- * quickly: what several metrics are made of is one step, and what only depends on the device is
+ * quickly: a part of several metrics is one step, and a part that depends on the device alone is
  * computed once. Owns the steps. One thread at a time. */
 #ifndef GPUPROF_METRICS_PROGRAM_H
 #define GPUPROF_METRICS_PROGRAM_H
@@ -8,7 +8,8 @@
 
 struct gp_program;
 
-/* For what is selected now, on that device; both have to outlive it. NULL when memory runs out. */
+/* For the metrics that are selected now, on that device; both have to outlive it. NULL when memory
+ * runs out. */
 struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_device *device);
 void gp_program_free(struct gp_program *p);
 

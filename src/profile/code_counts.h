@@ -1,11 +1,11 @@
-/* What the instructions of a kernel counted, and the code they stand in. */
+/* The counts of a kernel's instructions, and the code they stand in. */
 #ifndef GPUPROF_PROFILE_CODE_COUNTS_H
 #define GPUPROF_PROFILE_CODE_COUNTS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* GP_COUNT(NAME, metric): what is counted of an instruction, by the SASS metric that counts it. */
+/* GP_COUNT(NAME, metric): a count of an instruction, by the SASS metric that counts it. */
 #define GP_COUNTS                                                                       \
     GP_COUNT(SECTORS, "smsp__sass_sectors_mem_global")                                  \
     GP_COUNT(SECTORS_IDEAL, "smsp__sass_sectors_mem_global_ideal")                      \
@@ -32,19 +32,19 @@ struct gp_instruction_counts {
 };
 
 /* The sums over the launches of one kernel whose instructions were counted. Strings and arrays
- * belong to whoever filled it in. */
+ * belong to the code that filled it in. */
 struct gp_code_counts {
     const char *kernel; /* mangled */
     int cc;             /* compute capability of the code, times ten */
     uint64_t launches;  /* that were counted */
-    unsigned kinds;     /* bit mask of what was counted */
+    unsigned kinds;     /* bit mask of the counts that were taken */
     size_t function_count, instruction_count;
     const char *const *functions;
     const struct gp_instruction_counts *instructions;
     const char *code; /* the hash of its cubin; "" where that is not known */
 };
 
-/* A cubin, or what is needed of it. */
+/* A cubin, or the needed parts of it. */
 struct gp_cubin_image {
     const char *hash; /* of its bytes: SHA-256 in hexadecimal */
     const void *bytes;

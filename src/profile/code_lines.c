@@ -11,7 +11,7 @@
 #define INSTRUCTIONS "instructions"
 #define CUBIN "cubin"
 
-/* Nothing larger is unpacked, whatever a profile says. */
+/* Nothing larger is unpacked, even if a profile asks for it. */
 #define LARGEST_CUBIN ((size_t)64 << 20)
 #define MOST_FUNCTIONS 4096
 #define COMPRESSION 3

@@ -1,5 +1,5 @@
-/* The lines of a profile that say what single instructions counted, and those that hold cubins:
- * types "instructions" and "cubin". docs/profile-format.md describes them. */
+/* The lines of a profile with the counts of single instructions, and those that hold cubins: types
+ * "instructions" and "cubin". docs/profile-format.md describes them. */
 #ifndef GPUPROF_PROFILE_CODE_LINES_H
 #define GPUPROF_PROFILE_CODE_LINES_H
 
@@ -12,7 +12,7 @@
 bool gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *counts);
 bool gp_write_cubin(struct gp_writer *w, const struct gp_cubin_image *cubin);
 
-/* What is made of such a line; it lives until the call returns. */
+/* The content of such a line; it lives until the call returns. */
 struct gp_code_visitor {
     void *user;
     void (*instructions)(void *user, const struct gp_code_counts *counts);

@@ -9,7 +9,7 @@ bool gp_json_is_between(const json_t *value, json_int_t least, json_int_t most)
            json_integer_value(value) <= most;
 }
 
-/* Returns what was expected instead, NULL when the field was read. */
+/* Returns a name for the expected value, NULL when the field was read. */
 static const char *read_field(const struct gp_field *f, const json_t *value, char *at)
 {
     switch (f->kind) {

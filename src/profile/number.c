@@ -25,7 +25,7 @@ static void put_point(char *text)
     *to = '\0';
 }
 
-/* Digits as the locale has them: what is compared is read back in the same locale. */
+/* Digits as the locale has them: the text is read back in the same locale. */
 static void print_shortest(char *text, size_t size, double value)
 {
     for (int precision = 15; precision <= 17; precision++) {

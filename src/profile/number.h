@@ -1,4 +1,4 @@
-/* Numbers as JSON has them, whatever decimal sign the program's locale has. */
+/* Numbers as JSON has them, with any decimal sign of the program's locale. */
 #ifndef GPUPROF_PROFILE_NUMBER_H
 #define GPUPROF_PROFILE_NUMBER_H
 

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* `failed`: memory ran out and something is missing in it. */
+/* `failed`: out of memory, so a part of it is missing. */
 struct gp_object {
     json_t *object;
     bool failed;
@@ -34,7 +34,7 @@ void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, si
 /* A launch with all that is known of it, as format 1 has it. */
 struct gp_object gp_object_launch(const char *type, const struct gp_record *launch);
 
-/* Appends the object in one line, without the newline, and frees it. False where memory ran out. */
+/* Appends the object in one line, without the newline, and frees it. False when out of memory. */
 bool gp_object_finish(struct gp_object *o, struct gp_text *out);
 
 #endif

@@ -77,7 +77,7 @@ const char *gp_once_name(struct gp_once *once, const char *name)
     return own ? own : gp_strings_keep(&once->strings, name, NULL);
 }
 
-/* ---- what is said once ---- */
+/* ---- definitions ---- */
 
 static int column_of(const char *name)
 {
@@ -331,7 +331,7 @@ static bool read_column(struct cursor *c, const struct gp_field *f, struct gp_re
     }
 }
 
-/* What a launch's line refers to. */
+/* The definitions that a launch's line refers to. */
 struct parts {
     uint64_t configuration, reason, values, counters;
 };

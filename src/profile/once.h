@@ -1,5 +1,6 @@
-/* What a profile says once, under a number, and the launches that are made of it: a configuration,
- * names of counters, values, a reason. Owns all of it but the strings. For the reader. */
+/* Definitions that a profile gives once, under a number, and the launches that refer to them: a
+ * configuration, names of counters, values, a reason. Owns all of it but the strings. For the
+ * reader. */
 #ifndef GPUPROF_PROFILE_ONCE_H
 #define GPUPROF_PROFILE_ONCE_H
 
@@ -9,11 +10,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* What the columns of a launch's line mean. */
+/* The meaning of the columns of a launch's line. */
 #define GP_MOST_COLUMNS 32
 
 struct gp_once {
-    struct gp_strings strings;         /* for ever: what is kept of launches points at them */
+    struct gp_strings strings;         /* for ever: launches that are kept point at them */
     struct gp_definition *definitions; /* by number */
     size_t count, capacity;
     int columns[GP_MOST_COLUMNS];
@@ -36,8 +37,8 @@ bool gp_once_is_definition(const char *type);
 bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, char *why,
                     size_t why_size);
 
-/* Reads the array behind `["launch",` or `["early",`, up to its `]` at the end. What the launch
- * points at lives until the next call; strings for as long as `once`. */
+/* Reads the array behind `["launch",` or `["early",`, up to its `]` at the end. The data behind the
+ * launch's pointers live until the next call; strings for as long as `once`. */
 bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_record *launch,
                     char *why, size_t why_size);
 

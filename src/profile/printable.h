@@ -1,4 +1,4 @@
-/* What a profile says may come from anywhere, and is shown on a terminal. */
+/* The text of a profile may come from anywhere, and is shown on a terminal. */
 #ifndef GPUPROF_PROFILE_PRINTABLE_H
 #define GPUPROF_PROFILE_PRINTABLE_H
 

@@ -18,8 +18,8 @@
 #define LARGEST_LINE (64u << 20)
 #define PART (1u << 17)
 
-/* A line that makes no sense: it is left out. Visitors answer otherwise, or the reading goes on
- * beyond what they meant to end; to them it is an answer like any other. */
+/* A line that makes no sense: it is left out. Visitors answer otherwise, or the reading would go on
+ * after a visitor wanted its end; for them it is an answer like any other. */
 enum { LEFT_OUT = INT_MIN };
 
 /* A launch that was written early, kept until it is written in full. */
@@ -90,7 +90,7 @@ static void drop_early(struct reading *r, size_t at)
     memmove(&r->early[at], &r->early[at + 1], (r->early_count - at) * sizeof(struct early *));
 }
 
-/* The process ended before these were written in full: what was known early is all there is. */
+/* The process ended before these were written in full: the early values are all there is. */
 static int give_early_ones(struct reading *r)
 {
     int answer = 0;
@@ -433,7 +433,7 @@ static int read_all(struct reading *r, struct gp_source *source, struct gp_text 
     }
     if (n < 0) {
         snprintf(r->why, r->why_size, "%s: %s%s", r->path, why,
-                 r->seen_header ? "; what follows is left out" : "");
+                 r->seen_header ? "; the rest is left out" : "");
         answer = -1;
     }
     free(part);

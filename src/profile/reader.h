@@ -8,7 +8,7 @@
 
 struct json_t;
 
-/* What the first line says. */
+/* The content of the first line. */
 struct gp_profile_header {
     const char *version; /* of the gpuprof that wrote it */
     const char *host;
@@ -19,10 +19,10 @@ struct gp_profile_header {
     struct gp_settings settings;
 };
 
-/* Called in the file's order; any of them may be NULL. What they are given lives until they return,
- * but the strings of a launch (its kernel, names and reasons of its counters, why it was skipped)
- * live until the reading ends, and each text there is one pointer. Anything but 0 ends the reading.
- */
+/* Called in the file's order; any of them may be NULL. Their arguments live until they return,
+ * but the strings of a launch (its kernel, names and reasons of its counters, why it was
+ * skipped) live until the reading ends, and each text there is one pointer. Anything but 0 ends
+ * the reading. */
 struct gp_profile_visitor {
     void *user;
     int (*header)(void *user, const struct gp_profile_header *header);
@@ -39,7 +39,7 @@ struct gp_profile_visitor {
 };
 
 /* Reads `path` ("-": standard input). Returns 0, a visitor's answer, or -1 with one line
- * "file:line: what is wrong" in `why`. Lines that cannot be read are left out and the reading goes
+ * "file:line: the mistake" in `why`. Lines that cannot be read are left out and the reading goes
  * on: the visitor has had all that can be, and `why` says how much is left out. Where its header
  * was not called nothing could be read. A last line that a crash cut short is dropped, and `notes`
  * (may be NULL) says so. */

@@ -1,5 +1,5 @@
-/* What is known of a device, a kernel launch and its counters, how often a kernel was launched: the
- * words every room below CUDA speaks.
+/* The facts of a device, the record of a launch with its counters, the number of launches of a
+ * kernel: every room below CUDA uses these structs.
  *
  * A struct gp_record travels from launch/ to profile/; metrics/ and report/ read it, either in the
  * profiled process or years later out of a profile file. */
@@ -50,7 +50,7 @@ struct gp_counter {
     const char *absent;
 };
 
-/* The record of one kernel launch. Strings belong to whoever filled the struct in. */
+/* The record of one kernel launch. Strings belong to the code that filled the struct in. */
 struct gp_record {
     uint64_t index;     /* 0 is the first launch the process made, measured or not */
     const char *kernel; /* the symbol, mangled as the module has it */
@@ -98,7 +98,7 @@ struct gp_copies {
     double seconds, shortest, longest; /* of those */
 };
 
-/* What is known when a process ends. added_seconds: wall time by which measuring made it longer, at
+/* Known when a process ends. added_seconds: wall time by which measuring made it longer, at
  * launches and between them. */
 struct gp_end {
     double added_seconds;

@@ -1,5 +1,5 @@
-/* What a writer has said already, and the number it said it under. Owns copies of it, a bounded
- * amount. */
+/* The definitions that a writer has written already, and their numbers. Owns copies of it, a
+ * bounded amount. */
 #ifndef GPUPROF_PROFILE_SAID_H
 #define GPUPROF_PROFILE_SAID_H
 

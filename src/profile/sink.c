@@ -29,7 +29,7 @@ bool gp_sink_open(struct gp_sink *sink, const struct gp_output *file, bool compr
     return false;
 }
 
-/* A reader who does not read is waited for a second. */
+/* It waits a second for a slow reader. */
 static int write_out(const struct gp_sink *sink, const char *bytes, size_t length)
 {
     int wait_ms = GP_OUTPUT_WAIT_MS;

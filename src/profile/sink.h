@@ -22,7 +22,7 @@ bool gp_sink_open(struct gp_sink *sink, const struct gp_output *file, bool compr
 /* Writes all of it, so that a reader of the file has it. 0 or an errno value. */
 int gp_sink_write(struct gp_sink *sink, const char *bytes, size_t length);
 
-/* Ends what is compressed; what is written later begins anew behind it. 0 or an errno value. */
+/* Ends the compressed data; a later write begins anew behind them. 0 or an errno value. */
 int gp_sink_finish(struct gp_sink *sink);
 void gp_sink_free(struct gp_sink *sink);
 

@@ -58,7 +58,7 @@ static ssize_t fill(struct gp_source *source, char *why, size_t why_size)
     return n;
 }
 
-/* The first bytes say whether what follows is compressed. */
+/* The first bytes say whether the file is compressed. */
 static ssize_t start(struct gp_source *source, char *why, size_t why_size)
 {
     static const char magic[] = {'\x28', '\xb5', '\x2f', '\xfd'};
@@ -75,7 +75,7 @@ static ssize_t start(struct gp_source *source, char *why, size_t why_size)
     return source->decompression ? n : -1;
 }
 
-/* Takes what was read of a file that is not compressed. */
+/* Takes the bytes that were read of a file that is not compressed. */
 static ssize_t take(struct gp_source *source, char *bytes, size_t size)
 {
     size_t rest = source->packed.size - source->packed.pos, n = rest < size ? rest : size;
@@ -84,7 +84,7 @@ static ssize_t take(struct gp_source *source, char *bytes, size_t size)
     return (ssize_t)n;
 }
 
-/* One block or header at a time: what comes in front of a damaged one is not lost. */
+/* One block or header at a time: data in front of a damaged one are not lost. */
 static size_t step(struct gp_source *source, ZSTD_outBuffer *out)
 {
     ZSTD_inBuffer in = source->packed;

@@ -27,14 +27,14 @@ struct gp_writer {
     uint64_t devices_written; /* one bit per ordinal */
     struct gp_sink sink;
     struct gp_said said;
-    struct gp_text lines, body; /* scratch: what is to be written; what is said once */
+    struct gp_text lines, body; /* scratch: the line to be written; the definitions before it */
 };
 
 static bool stop(struct gp_writer *w, int error)
 {
     w->stopped = 1;
     const char *why = error == EBADF    ? "the program has closed its descriptor"
-                      : error == EAGAIN ? "who reads it does not read on"
+                      : error == EAGAIN ? "its reader does not read on"
                                         : strerror(error);
     gp_say("%s: %s; nothing more is recorded in this profile", w->path, why);
     return false;
@@ -74,7 +74,7 @@ static void add_own_command(struct gp_object *line, json_t *array)
     gp_text_free(&all);
 }
 
-/* What is as usual is left out. */
+/* A field with its usual value is left out. */
 static void put_settings(struct gp_object *line, const struct gp_settings *settings)
 {
     if (settings && settings->sample)
@@ -126,8 +126,8 @@ static bool write_header(struct gp_writer *w, const char *const *command,
 }
 
 /* The lock says that somebody is writing, a child process perhaps that inherited our settings. It
- * is this process's own: a forked child that lives on does not hold it. What is no regular file has
- * none. */
+ * is this process's own: a forked child that lives on does not hold it. Only a regular file has a
+ * lock. */
 static bool is_being_written(int fd)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -241,7 +241,7 @@ static const char *absence(const struct gp_counter *c)
     return c->absent;
 }
 
-/* What instrumented code counted is the same for many launches. */
+/* The counts of instrumented code are the same for many launches. */
 static bool is_shared(const struct gp_counter *c)
 {
     return strstr(c->name, GP_INSTRUMENTED) != NULL;

@@ -14,11 +14,11 @@
 struct gp_writer;
 struct json_t;
 
-/* Opens (and empties) `path`, already expanded, and writes the header line. What is written to a
- * name that ends in ".zst" is compressed, each line so that it can be read at once. `command` ends
- * in NULL; NULL stands for this process's own command line. The settings are NULL where they are
- * the usual ones. Returns NULL with the reason in `why`; a file that another process is writing at
- * this moment is left alone and is such a reason. */
+/* Opens (and empties) `path`, already expanded, and writes the header line. A file with a name that
+ * ends in ".zst" is compressed, each line so that it can be read at once. `command` ends in NULL;
+ * NULL stands for this process's own command line. The settings are NULL where they are the usual
+ * ones. Returns NULL with the reason in `why`; a file that another process is writing at this
+ * moment is left alone and is such a reason. */
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
                                  const struct gp_settings *settings, char *why, size_t why_size);
 
@@ -30,26 +30,26 @@ const char *gp_writer_path(const struct gp_writer *w);
 bool gp_writer_device(struct gp_writer *w, const struct gp_device *device);
 
 /* Writes one launch. A value that is no finite number is written as absent. When the file can take
- * no more (disk full, limit on file size, a reader who does not read for a second) or is ours no
+ * no more (disk full, limit on file size, a reader that does not read for a second) or is ours no
  * more (the program closed it) one message says so and nothing is written from then on. False as
  * above. */
 bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
 
-/* Writes what is known of a launch of which not all counters could be read yet, in case the process
- * ends before it is written in full: gp_writer_launch of the same index, once, not much later. At
- * most GP_MAX_EARLY may be waiting for that. False as above. */
+/* Writes the known part of a launch whose counters are not all read yet, in case the process ends
+ * before it is written in full: gp_writer_launch of the same index, once, not much later. At most
+ * GP_MAX_EARLY may be waiting for that. False as above. */
 #define GP_MAX_EARLY 1024
 bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes how often a kernel was launched. False when writing has stopped. */
 bool gp_writer_count(struct gp_writer *w, const struct gp_count *count);
 
-/* Writes what is known at the end of the process. False when writing has stopped. */
+/* Writes the values that are known at the end of the process. False when writing has stopped. */
 bool gp_writer_end(struct gp_writer *w, const struct gp_end *end);
 
 /* Writes a line of another type, for rooms that record something of their own; readers that do not
- * know the type pass over it. Takes the object over; NULL is one that memory ran out for. False as
- * above.
+ * know the type pass over it. Takes the object over; NULL is one that could not be made, out of
+ * memory. False as above.
  */
 bool gp_writer_line(struct gp_writer *w, const char *type, struct json_t *fields);
 

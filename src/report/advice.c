@@ -61,7 +61,7 @@ static void add_value(double value, const char *unit, struct gp_text *out)
     gp_text_add(out, text);
 }
 
-/* The text with its values, to be freed; NULL where one is missing or memory ran out. */
+/* The text with its values, to be freed; NULL where one is missing or out of memory. */
 static char *fill_in(const struct gp_subject *s, const struct gp_piece *piece)
 {
     struct gp_text out = {0};
@@ -142,7 +142,7 @@ static void free_advice(struct gp_advice *a)
     free(a->where);
 }
 
-/* Adds what the rule says of the subject, where it says something. */
+/* Adds the rule's advice for the subject, where it applies. */
 static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const struct gp_subject *s)
 {
     char why[GP_WHY_SIZE];
@@ -238,7 +238,7 @@ void gp_findings_free(struct gp_findings *f)
     *f = (struct gp_findings){0};
 }
 
-/* A tenth of a percent is much of what is left behind large gains. */
+/* A tenth of a percent is a large part of the time that large gains leave. */
 void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE])
 {
     int digits = gain < 0.0995 || (gain > 0.9 && gain < 0.9995) ? 1 : 0;

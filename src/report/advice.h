@@ -1,5 +1,5 @@
-/* What to do about it: the rules of metrics/rules asked of each kernel under what bounds it. Owns
- * the list of what they answer. */
+/* Advice: the rules of metrics/rules, applied to each kernel under its bound. Owns the list of
+ * advice. */
 #ifndef GPUPROF_REPORT_ADVICE_H
 #define GPUPROF_REPORT_ADVICE_H
 
@@ -29,15 +29,15 @@ struct gp_advice_list {
     size_t count, capacity;
 };
 
-/* What bounds the rows, and what is to be done about them, the one in the order of the rows. */
+/* The bounds of the rows, in their order, and the advice. */
 struct gp_findings {
     const struct gp_rules *rules;
     struct gp_bound *bounds; /* rows->count of them */
     struct gp_advice_list advice;
 };
 
-/* `lines` gives what the instructions of a row counted, NULL where nothing is known; may be NULL
- * itself. Returns true, or false when memory runs out; free in both cases. */
+/* `lines` gives the counts of a row's instructions, NULL where none are known; may be NULL itself.
+ * Returns true, or false when memory runs out; free in both cases. */
 bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                       const struct gp_rows *rows,
                       const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
@@ -48,8 +48,8 @@ void gp_findings_free(struct gp_findings *f);
 #define GP_GAIN_SIZE 24
 void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE]);
 
-/* True for the kernels of libraries that come compiled: only what their caller chooses can change.
- */
+/* True for the kernels of libraries that come compiled: only the choices of their caller can
+ * change. */
 bool gp_is_library_kernel(const char *name);
 
 #endif

@@ -1,9 +1,9 @@
-/* What bounds each kernel, and how close it is to that: the unit of the GPU that is nearest to its
- * roof, or that none is.
+/* The bound of each kernel, and how close the kernel is to it: the unit of the GPU that is
+ * nearest to its roof, or none.
  *
- * A kernel is at a roof from GP_AT_ROOF of what the unit reaches in practice, and bound by a unit
- * from GP_BOUND_BY. Below that its warps wait (latency), or its grid is too small to fill the GPU.
- */
+ * A kernel is at a roof from GP_AT_ROOF of the rate that the unit reaches in practice, and bound
+ * by a unit from GP_BOUND_BY. Below that its warps wait (latency), or its grid is too small to
+ * fill the GPU. */
 #ifndef GPUPROF_REPORT_BOUNDS_H
 #define GPUPROF_REPORT_BOUNDS_H
 

@@ -74,7 +74,7 @@ void gp_chain_text(const struct gp_frame *frames, size_t count, struct gp_text *
     }
 }
 
-/* Its code was inlined through these calls; what is known already is not added. */
+/* Its code was inlined through these calls; a chain that is known already is not added. */
 static void note_chain(struct gathering *g, struct gp_line_counts *line,
                        const struct gp_frame *frames, size_t count)
 {

@@ -35,7 +35,7 @@ void gp_by_line_free(struct gp_by_line *b);
 /* Adds the frames from the second on: "a.cu:12 in f, a.cu:30", the innermost call first. */
 void gp_chain_text(const struct gp_frame *frames, size_t count, struct gp_text *out);
 
-/* What a set of counts says of a weight, as gp_lines_weigh, of the mean launch. */
+/* The weight that a set of counts gives, as gp_lines_weigh, of the mean launch. */
 double gp_weigh_counts(const uint64_t counts[GP_COUNT_KINDS], enum gp_weight weight,
                        uint64_t launches);
 

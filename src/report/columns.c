@@ -42,7 +42,7 @@ static const struct gp_field *field_of(const char *name)
     return NULL;
 }
 
-/* All names there are, for who has made a mistake. */
+/* All names, for the message on a wrong one. */
 static const char *known_name(const void *user, size_t i)
 {
     const struct gp_metrics *m = user;

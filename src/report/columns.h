@@ -1,4 +1,4 @@
-/* A line for each launch with columns that the user chooses: what is recorded of it, and metrics.
+/* A line for each launch with columns that the user chooses: fields of its record, and metrics.
  * Owns the columns. */
 #ifndef GPUPROF_REPORT_COLUMNS_H
 #define GPUPROF_REPORT_COLUMNS_H

@@ -1,4 +1,4 @@
-/* Selects launches of a profile: by kernel, device and number. Owns what it knows of names. */
+/* Selects launches of a profile: by kernel, device and number. Owns its answers for names. */
 #ifndef GPUPROF_REPORT_FILTER_H
 #define GPUPROF_REPORT_FILTER_H
 

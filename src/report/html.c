@@ -108,7 +108,7 @@ static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
     return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-/* What bounds the kernels and what is to be changed, and all that rests on it. */
+/* The bounds of the kernels, the advice, and all that follows from them. */
 static void add_kernels(const struct gp_rows *r, const struct gp_sources *sources,
                         struct gp_text *page)
 {

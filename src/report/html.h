@@ -1,7 +1,7 @@
-/* A report as one page: a file that needs no other, for a browser. Owns what it collects until the
- * page is written.
+/* A report as one page: a file that needs no other, for a browser. Owns the collected parts until
+ * the page is written.
  *
- * A page is begun, is given one profile after the other, and is ended. What it says of a profile is
+ * A page is begun, is given one profile after the other, and is ended. Its text on a profile is
  * JSON that a browser reads and never runs. */
 #ifndef GPUPROF_REPORT_HTML_H
 #define GPUPROF_REPORT_HTML_H

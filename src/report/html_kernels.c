@@ -198,7 +198,7 @@ static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, str
     gp_text_add(out, "}");
 }
 
-/* ---- what bounds it, what to change ---- */
+/* ---- bound and advice ---- */
 
 static void add_share(const char *key, double share, struct gp_text *out)
 {

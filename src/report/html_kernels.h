@@ -1,5 +1,5 @@
-/* The parts of a page's data: devices with their roofs, metrics, kernels with all that is known of
- * each, what is to be changed. Each appends one key of a JSON object. */
+/* The parts of a page's data: devices with their roofs, metrics, kernels with all their data,
+ * advice. Each appends one key of a JSON object. */
 #ifndef GPUPROF_REPORT_HTML_KERNELS_H
 #define GPUPROF_REPORT_HTML_KERNELS_H
 

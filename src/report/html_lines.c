@@ -113,8 +113,8 @@ static double least_share(const struct gp_lines *lines, const struct gp_by_line 
     }
 }
 
-/* What was counted of the kernel as a whole: else a share that is left over, say wasted sectors
- * where it is not known what they would be at best, were all. */
+/* The counts of the whole kernel. Without them a remainder would be taken for all: wasted sectors,
+ * say, where the best number of sectors is not known. */
 static void add_line(const struct gp_lines *lines, const struct gp_line_counts *line,
                      const double totals[COLUMNS], struct source_text *text, struct gp_text *out)
 {

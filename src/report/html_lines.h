@@ -1,4 +1,4 @@
-/* The lines of a kernel's source with what they counted, as a part of a page's data. */
+/* The lines of a kernel's source with their counts, as a part of a page's data. */
 #ifndef GPUPROF_REPORT_HTML_LINES_H
 #define GPUPROF_REPORT_HTML_LINES_H
 

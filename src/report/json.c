@@ -41,7 +41,7 @@ void gp_json_string(struct gp_text *out, const char *s)
         return;
     }
     gp_text_add(out, "\"");
-    const char *plain = s; /* where what can be copied as it is began */
+    const char *plain = s; /* where the text that needs no escape began */
     while (*s) {
         uint32_t point;
         size_t length = letter((const unsigned char *)s, &point);

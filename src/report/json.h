@@ -1,5 +1,5 @@
-/* JSON that may stand inside a page: appended to a text, piece by piece. Whoever appends writes
- * brackets and commas; this writes what has to be escaped. */
+/* JSON that may stand inside a page: appended to a text, piece by piece. The caller writes brackets
+ * and commas; this room's functions write text that has to be escaped. */
 #ifndef GPUPROF_REPORT_JSON_H
 #define GPUPROF_REPORT_JSON_H
 

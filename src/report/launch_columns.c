@@ -17,7 +17,7 @@ static const char *const usual[] = {
 };
 enum { USUAL = sizeof(usual) / sizeof(usual[0]) };
 
-/* What launches of one row of the report have in common. No padding: it is compared bytewise. */
+/* The common part of launches of one row of the report. No padding: it is compared bytewise. */
 struct shape {
     int device;
     unsigned block[3], cluster[3];
@@ -208,8 +208,8 @@ static int compare_entries(const void *x, const void *y)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* When each launch was made, in seconds after the first, less what measuring had taken by then:
- * left out where it is not known of each launch, or the launches are of several processes. */
+/* When each launch was made, in seconds after the first, less the time that measuring had taken by
+ * then: left out where it is not known of each launch, or the launches are of several processes. */
 static void add_starts(const struct gp_launch_columns *c, double *starts, struct gp_text *out)
 {
     double added_ms = 0;

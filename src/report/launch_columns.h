@@ -18,7 +18,7 @@ struct gp_launch_columns;
 struct gp_launch_columns *gp_launch_columns_new(const struct gp_metrics *m);
 void gp_launch_columns_free(struct gp_launch_columns *c);
 
-/* What comes next is of another process. */
+/* The next launch is of another process. */
 void gp_launch_columns_begin(struct gp_launch_columns *c);
 
 /* Takes a launch in. `device` may be NULL: then it has no metrics. False when memory runs out; the

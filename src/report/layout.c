@@ -67,7 +67,7 @@ static void drop_namespaces(const char *name, char *out)
     *out = '\0';
 }
 
-/* Copies a name with what stands in template arguments left out, from the given depth on. */
+/* Copies a name without the text in template arguments, from the given depth on. */
 static void drop_arguments(const char *name, char *out, int from)
 {
     int depth = 0;

@@ -6,8 +6,8 @@
 
 #define GP_COLUMNS 120
 
-/* Appends `text` behind what is already in the line, breaking it at blanks (a word that is too
- * long: anywhere) so that no line is longer than GP_COLUMNS; later lines start with `indent`
+/* Appends `text` behind the text that is already in the line, breaking it at blanks (a word that is
+ * too long: anywhere) so that no line is longer than GP_COLUMNS; later lines start with `indent`
  * blanks. Ends the line. */
 void gp_wrap(struct gp_text *out, size_t indent, const char *text);
 

@@ -1,4 +1,4 @@
-/* What the instructions of one kernel counted, and where in the source they stand. Belongs to
+/* The counts of one kernel's instructions, and where in the source they stand. Belongs to
  * report/sources. */
 #ifndef GPUPROF_REPORT_LINES_H
 #define GPUPROF_REPORT_LINES_H
@@ -15,7 +15,7 @@ struct gp_lines {
     const char *no_lines;
 };
 
-/* What one launch of the kernel counts of that in the mean; for `local`, `fp64`, `matrix`,
+/* The count of that in one launch of the kernel, in the mean; for `local`, `fp64`, `matrix`,
  * `conversions`, `barriers` and `fences`, how many such instructions its code has. NAN: it was not
  * counted, or the code is not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
@@ -29,7 +29,7 @@ bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, stru
  * the compiler has it, to be freed. NULL where there is no line information. */
 char *gp_lines_begin(const struct gp_lines *lines, unsigned *line);
 
-/* What an instruction counted of that, of all launches. */
+/* An instruction's count of that, of all launches. */
 uint64_t gp_lines_weigh(const struct gp_instruction_counts *counts, enum gp_weight weight);
 
 /* The machine code of one of the kernel's functions; NULL where it is not there. */

@@ -8,7 +8,7 @@ void gp_merge_begin(struct gp_merge *m)
     memset(m->now, 0, sizeof(m->now));
 }
 
-/* Whatever their numbers are. */
+/* With any numbers. */
 static bool are_alike(const struct gp_device *a, const struct gp_device *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->chip, b->chip) == 0 &&

@@ -7,7 +7,7 @@
 /* All zero: nothing was seen. */
 struct gp_merge {
     struct gp_device devices[GP_MAX_DEVICES]; /* with their new numbers */
-    int originals[GP_MAX_DEVICES];            /* what their programs called them */
+    int originals[GP_MAX_DEVICES];            /* by their programs' numbers */
     int count;
     int now[GP_MAX_DEVICES]; /* of the profile that is being read: new number + 1, 0: none */
 };

@@ -53,7 +53,7 @@ static const char *behind_namespaces(const char *begin, const char *end)
     return head;
 }
 
-/* Splits the text between the brackets that open at `open`; returns what is behind them. */
+/* Splits the text between the brackets that open at `open`; returns the text behind them. */
 static const char *split(struct part *part, const char *open)
 {
     int depth = 0;
@@ -114,7 +114,7 @@ static bool same_head(const struct part *a, const struct part *b)
     return same(a->head, a->head_end, b->head, b->head_end);
 }
 
-/* Texts of which `mine` is one: what of it the others do not have. */
+/* Texts, of which `mine` is one: the part of it that the others do not have. */
 struct group {
     const char **begins, **ends;
     size_t count;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All launches of one kernel on one device, whatever their grids. */
+/* All launches of one kernel on one device, with any grid. */
 struct kernel {
     const struct gp_record *launch; /* the first */
     uint64_t launches;
@@ -198,7 +198,7 @@ static void add_results_csv(const struct tables *t, bool events)
                 gp_text_add(t->out, ",");
                 gp_csv_text(gp_nvprof_title(metric), t->out);
             }
-            memset(text, 0, sizeof(text)); /* what was not measured is empty */
+            memset(text, 0, sizeof(text)); /* a value that was not measured is empty */
             if (stat->count > 0)
                 values_of(stat, metric->unit, true, text);
             gp_text_addf(t->out, ",%s,%s,%s", text[0], text[1], text[2]);
@@ -218,7 +218,7 @@ static int duration_of(const struct tables *t)
     return -1;
 }
 
-/* What took time: a kernel, or copies of one kind. */
+/* A row of times: a kernel, or copies of one kind. */
 struct activity {
     char *name;
     uint64_t calls;

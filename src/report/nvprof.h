@@ -12,7 +12,8 @@ struct gp_nvprof_run {
     const struct gp_copies *copies; /* GP_COPY_KINDS, or NULL */
 };
 
-/* Appends what the view's `times` and `metrics` ask for. Check out->failed afterwards. */
+/* Appends the tables that the view's `times` and `metrics` ask for. Check out->failed
+ * afterwards. */
 void gp_nvprof_tables(const struct gp_summary *s, const struct gp_view *view,
                       const struct gp_nvprof_run *run, struct gp_text *out);
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* "2.7301ms", with five digits; `unit` NULL: whatever fits. */
+/* "2.7301ms", with five digits; `unit` NULL: the one that fits. */
 void gp_nvprof_time(double seconds, const char *unit, char *out, size_t size);
 
 /* A time as a number in that unit, for a column that names it. */

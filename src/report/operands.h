@@ -1,5 +1,5 @@
 /* The values that the formulas of rules may name besides metrics and facts: how close a kernel is
- * to what bounds it, and what its instructions counted. Owns the list of names. */
+ * to its bound, and the counts of its instructions. Owns the list of names. */
 #ifndef GPUPROF_REPORT_OPERANDS_H
 #define GPUPROF_REPORT_OPERANDS_H
 
@@ -14,7 +14,7 @@ struct gp_bound;
 struct gp_rules;
 struct gp_lines;
 
-/* What a rule is asked of. */
+/* The subject of a rule. */
 struct gp_subject {
     const struct gp_rows *rows;
     const struct gp_row *row; /* NULL: the program */

@@ -1,5 +1,5 @@
-/* Numbers with a decimal point, whatever the program's locale has: between begin and end, in the
- * calling thread. Owns the locale. */
+/* Numbers with a decimal point, also in a program whose locale has another one: between begin and
+ * end, in the calling thread. Owns the locale. */
 #ifndef GPUPROF_REPORT_PLAIN_NUMBERS_H
 #define GPUPROF_REPORT_PLAIN_NUMBERS_H
 

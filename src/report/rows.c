@@ -76,7 +76,7 @@ static bool metric_index(const struct gp_summary *s, const char *name, size_t *i
     return false;
 }
 
-/* What was measured of a grid stands for its launches that were not. */
+/* The measured launches of a grid stand for its other launches. */
 static void add_time(struct gp_row *row, const struct gp_group *group, const struct gp_summary *s)
 {
     size_t i;

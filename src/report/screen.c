@@ -3,6 +3,7 @@
 #include "base/demangle.h"
 #include "gpuprof_version.h"
 #include "report/layout.h"
+#include "report/row_cells.h"
 #include "report/row_names.h"
 #include "report/units.h"
 
@@ -93,7 +94,7 @@ void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Those of the table's width, and wider ones for what is to be changed. */
+/* Those of the table's width, and wider ones for the advice. */
 struct shown {
     const struct gp_rows *rows;
     struct gp_row_names table, wide;
@@ -113,29 +114,6 @@ static void forget_names(struct shown *s)
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
-
-static void format_launches(const struct gp_row *row, char *out, size_t size)
-{
-    if (row->measured < row->launches)
-        snprintf(out, size, "%" PRIu64 " of %" PRIu64, row->measured, row->launches);
-    else
-        snprintf(out, size, "%" PRIu64, row->launches);
-}
-
-static void add_time(const struct gp_rows *r, const struct gp_row *row, int width,
-                     struct gp_text *out)
-{
-    char share[16] = "-", launches[48], average[32] = "-";
-    double seconds;
-    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
-    if (duration && duration->count > 0 && r->seconds > 0)
-        snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
-                 100 * row->seconds / r->seconds);
-    if (gp_rows_mean(r, row, "duration", &seconds))
-        gp_unit_format(seconds, "s", average, sizeof(average));
-    format_launches(row, launches, sizeof(launches));
-    gp_text_addf(out, "%7s%*s%10s", share, width, launches, average);
-}
 
 static void add_percent(double share, char *out, size_t size)
 {
@@ -161,31 +139,7 @@ static void add_bound(const struct gp_bound *b, struct gp_text *out)
     gp_text_addf(out, "  %-15.15s%5s%s  %-18s", b->title, used, b->at_roof ? "*" : " ", next);
 }
 
-static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
-{
-    double achieved;
-    char a[16] = "-", t[16] = "-", both[40];
-    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved))
-        snprintf(a, sizeof(a), "%.2f", achieved);
-    if (row->occupancy_known)
-        snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);
-    snprintf(both, sizeof(both), "%s/%s", a, t);
-    gp_text_addf(out, "%9s", both);
-}
-
-static int launches_width(const struct gp_rows *r, size_t count)
-{
-    size_t widest = 8;
-    for (size_t i = 0; i < count; i++) {
-        char launches[48];
-        format_launches(&r->rows[i], launches, sizeof(launches));
-        if (strlen(launches) > widest)
-            widest = strlen(launches);
-    }
-    return 2 + (int)widest;
-}
-
-/* The grids with the most time, where what bounds them is not the same. */
+/* The grids with the most time, where their bounds differ. */
 static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
                            const struct gp_rules *rules, struct gp_row chosen[GRIDS_OF_A_KERNEL])
 {
@@ -218,9 +172,9 @@ static size_t add_grids(const struct gp_rows *r, const struct gp_row *row,
         struct gp_bound bound;
         char grid[48];
         gp_bound_find(&bound, rules, r, &grids[i]);
-        add_time(r, &grids[i], width, out);
+        gp_cells_time(r, &grids[i], width, out);
         add_bound(&bound, out);
-        add_occupancy(r, &grids[i], out);
+        gp_cell_occupancy(r, &grids[i], 9, out);
         gp_extent(grids[i].launch->grid, grid, sizeof(grid));
         gp_text_addf(out, "     of these, grid %s\n", grid);
     }
@@ -231,7 +185,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
 {
     const struct gp_rows *r = s->rows;
     size_t count = r->count < MOST_KERNELS ? r->count : MOST_KERNELS;
-    int width = launches_width(r, count);
+    int width = gp_cell_launches_width(r, count);
     size_t grids = MOST_GRIDS;
     bool estimated = false, roof = false;
     gp_text_add(out, "\nKERNELS");
@@ -251,9 +205,9 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         estimated =
             estimated || (duration && duration->count > 0 && duration->count < row->launches);
         roof = roof || f->bounds[i].at_roof;
-        add_time(r, row, width, out);
+        gp_cells_time(r, row, width, out);
         add_bound(&f->bounds[i], out);
-        add_occupancy(r, row, out);
+        gp_cell_occupancy(r, row, 9, out);
         gp_row_names_format(&s->table, row, name);
         gp_text_addf(out, "  %s\n", name);
         grids -= add_grids(r, row, f->rules, width, grids, out);
@@ -265,7 +219,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
 }
 
-/* ---- what to change -------------------------------------------------------------------------- */
+/* ---- advice ---------------------------------------------------------------------------------- */
 
 static size_t lines_in(const struct gp_text *text, size_t begin)
 {
@@ -283,7 +237,7 @@ static size_t advised_before(const struct gp_advice_list *list, size_t end)
     return count;
 }
 
-/* What was said already to others is not said again. */
+/* Advice that another kernel has already is not repeated. */
 static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
                        size_t same_as, struct gp_text *out)
 {
@@ -346,7 +300,7 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
     if (measured == 0)
         gp_text_add(out, "   nothing was measured to give advice on\n");
     else if (known == 0) {
-        gp_text_add(out, "   what bounds the kernels is not known: ");
+        gp_text_add(out, "   the bound of the kernels is not known: ");
         gp_wrap(out, 6, f->bounds[0].why);
     } else if (large == 0)
         gp_text_add(out, "   no kernel takes so much of the time that it matters\n");
@@ -355,7 +309,7 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
                      roofs > 0 ? ", and some kernels are at their roof" : "");
 }
 
-/* ---- what is missing ------------------------------------------------------------------------- */
+/* ---- missing values -------------------------------------------------------------------------- */
 
 /* Launches left out for one reason, of all kernels. */
 static void add_reason(const struct gp_summary *s, size_t first, struct gp_text *out)
@@ -411,7 +365,7 @@ static void add_not_measured(const struct gp_summary *s, struct gp_text *out)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
 }
 
-/* What was not measured, and how to see more. */
+/* The launches and values that are missing, and how to see more. */
 static void add_behind(const struct gp_summary *s, const char *profile, struct gp_text *out)
 {
     add_not_measured(s, out);
@@ -433,7 +387,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
     add_behind(rows->summary, profile, &behind);
     gp_screen_headline(rows->summary, out);
     size_t shown = rows->count < MOST_KERNELS ? rows->count : MOST_KERNELS;
-    size_t before = COLUMNS_BEFORE_NAME + (size_t)launches_width(rows, shown);
+    size_t before = COLUMNS_BEFORE_NAME + (size_t)gp_cell_launches_width(rows, shown);
     if (name_rows(&s, rows, before < GP_COLUMNS ? GP_COLUMNS - before : 0)) {
         add_kernels(&s, findings, out);
         add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);

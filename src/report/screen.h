@@ -1,5 +1,5 @@
-/* The first screen of a report: what ran and was measured, kernels by time with what bounds each,
- * the changes worth most, what was not measured. */
+/* The first screen of a report: the run, kernels by time with the bound of each, the changes worth
+ * most, missing values. */
 #ifndef GPUPROF_REPORT_SCREEN_H
 #define GPUPROF_REPORT_SCREEN_H
 

@@ -1,5 +1,5 @@
-/* What the instructions of each kernel counted, and the code they stand in, by kernel: from a
- * profile, or from the process that was profiled. Owns copies, which are bounded. */
+/* The counts of each kernel's instructions, and the code they stand in, by kernel: from a profile,
+ * or from the process that was profiled. Owns copies, which are bounded. */
 #ifndef GPUPROF_REPORT_SOURCES_H
 #define GPUPROF_REPORT_SOURCES_H
 
@@ -12,7 +12,7 @@ struct gp_sources;
 struct gp_sources *gp_sources_new(void);
 void gp_sources_free(struct gp_sources *s);
 
-/* Takes in what a kernel's instructions counted; several of one kernel add up where their code is
+/* Takes in the counts of a kernel's instructions; several of one kernel add up where their code is
  * the same, else the last one counts. False when memory runs out or there is too much. */
 bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source);
 

@@ -50,7 +50,7 @@ struct gp_summary {
     double added_seconds; /* of processes whose end is known */
 };
 
-/* What makes launches of one kernel alike. No padding: it is compared bytewise. */
+/* The key by which launches of one kernel are alike. No padding: it is compared bytewise. */
 struct shape {
     int device;
     struct gp_configuration configuration;
@@ -170,7 +170,7 @@ static const struct gp_wanted *wanted_on(struct gp_summary *s, int ordinal)
     return wanted->count > 0 ? wanted : NULL;
 }
 
-/* Returns a copy of the key in s->key, NULL when memory ran out. */
+/* Returns a copy of the key in s->key, NULL when out of memory. */
 static char *copy_key(const struct gp_summary *s)
 {
     char *copy = s->key.failed ? NULL : malloc(s->key.length);

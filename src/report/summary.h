@@ -65,7 +65,7 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
  * the same kernel add up. */
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
 
-/* Tells what was known when a process ended; of several processes times add up. */
+/* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
 
 /* By how much measuring made the processes longer, in seconds. Where no process's end is known, the
@@ -85,7 +85,7 @@ const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
 /* Launches that are in no group: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
  * beyond GP_SUMMARY_MAX_SKIPS. */
 uint64_t gp_summary_ungrouped(const struct gp_summary *s);
-/* How many of the former were measured and replayed, and what that took; nothing else. */
+/* How many of the former were measured and replayed, and the time that took; nothing else. */
 const struct gp_group *gp_summary_rest(const struct gp_summary *s);
 uint64_t gp_summary_other_skips(const struct gp_summary *s);
 

@@ -4,6 +4,7 @@
 #include "report/advice.h"
 #include "report/layout.h"
 #include "report/plain_numbers.h"
+#include "report/row_cells.h"
 #include "report/row_names.h"
 #include "report/rows.h"
 #include "report/screen.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 #define MOST_REASONS 64 /* kept, why metrics have no value */
-#define MOST_SKIPS 40   /* lines on what was not measured */
+#define MOST_SKIPS 40   /* lines on values that were not measured */
 
 static size_t shown(const struct gp_rows *r, const struct gp_table_options *options)
 {
@@ -29,26 +30,6 @@ static const char *plural(uint64_t n)
 
 /* ---- overview ---- */
 
-static void add_share(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
-{
-    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
-    char share[16] = "-";
-    if (duration && duration->count > 0 && r->seconds > 0)
-        snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
-                 100 * row->seconds / r->seconds);
-    gp_text_addf(out, "%7s", share);
-}
-
-static void add_unit(const struct gp_rows *r, const struct gp_row *row, const char *metric,
-                     const char *unit, int width, struct gp_text *out)
-{
-    double value;
-    char text[32] = "-";
-    if (gp_rows_mean(r, row, metric, &value))
-        gp_unit_format(value, unit, text, sizeof(text));
-    gp_text_addf(out, "%*s", width, text);
-}
-
 static void add_scaled(const struct gp_rows *r, const struct gp_row *row, const char *metric,
                        double factor, const char *format, int width, struct gp_text *out)
 {
@@ -57,40 +38,6 @@ static void add_scaled(const struct gp_rows *r, const struct gp_row *row, const 
     if (gp_rows_mean(r, row, metric, &value))
         snprintf(text, sizeof(text), format, value * factor);
     gp_text_addf(out, "%*s", width, text);
-}
-
-static void add_occupancy(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
-{
-    double achieved;
-    char a[16] = "-", t[16] = "-", both[40];
-    if (gp_rows_mean(r, row, "achieved_occupancy", &achieved))
-        snprintf(a, sizeof(a), "%.2f", achieved);
-    if (row->occupancy_known)
-        snprintf(t, sizeof(t), "%.2f", row->occupancy.ratio);
-    snprintf(both, sizeof(both), "%s/%s", a, t);
-    gp_text_addf(out, "%10s", both);
-}
-
-/* "7", or "3 of 20000" where not all were measured. */
-static void format_launches(const struct gp_row *row, char *out, size_t size)
-{
-    if (row->measured < row->launches)
-        snprintf(out, size, "%" PRIu64 " of %" PRIu64, row->measured, row->launches);
-    else
-        snprintf(out, size, "%" PRIu64, row->launches);
-}
-
-/* How wide the column of launches must be. */
-static int launches_width(const struct gp_rows *r, size_t count)
-{
-    size_t widest = 8;
-    for (size_t i = 0; i < count; i++) {
-        char launches[48];
-        format_launches(&r->rows[i], launches, sizeof(launches));
-        if (strlen(launches) > widest)
-            widest = strlen(launches);
-    }
-    return 2 + (int)widest;
 }
 
 #define COLUMNS_BEFORE_NAME 75 /* and those of the launches */
@@ -107,13 +54,9 @@ static void add_overview_heading(int width, struct gp_text *out)
 static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
                               const struct gp_row_names *names, int width, struct gp_text *out)
 {
-    char launches[48];
-    add_share(r, row, out);
-    format_launches(row, launches, sizeof(launches));
-    gp_text_addf(out, "%*s", width, launches);
-    add_unit(r, row, "duration", "s", 10, out);
+    gp_cells_time(r, row, width, out);
     gp_text_add(out, " ");
-    add_occupancy(r, row, out);
+    gp_cell_occupancy(r, row, 10, out);
     add_scaled(r, row, "gld_efficiency", 1, "%.1f%%", 7, out);
     add_scaled(r, row, "gst_efficiency", 1, "%.1f%%", 7, out);
     add_scaled(r, row, "shared_efficiency", 1, "%.1f%%", 7, out);
@@ -150,7 +93,7 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
     }
     gp_text_add(out, "\n");
     size_t count = shown(r, options);
-    int estimated = 0, width = launches_width(r, count);
+    int estimated = 0, width = gp_cell_launches_width(r, count);
     add_overview_heading(width, out);
     struct gp_row_names names;
     size_t before = COLUMNS_BEFORE_NAME + (size_t)width;
@@ -234,7 +177,7 @@ struct reasons {
     size_t count;
 };
 
-/* The number of a reason; 0 where there are too many. What it says of the one counter that a metric
+/* The number of a reason; 0 where there are too many. Its part on the one counter that a metric
  * lacks is left out, as others lack others for the same reason. */
 static size_t number_of(struct reasons *r, const char *why)
 {
@@ -367,7 +310,7 @@ static void add_details(const struct gp_rows *r, const struct gp_table_options *
     add_reasons(&reasons, out);
 }
 
-/* ---- what is missing ---- */
+/* ---- missing values ---- */
 
 static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
 {
@@ -424,7 +367,7 @@ static bool add_report(const struct gp_rows *r, const struct gp_table_options *o
     return answer;
 }
 
-/* A report is the same whatever decimal sign the program's locale has. */
+/* A report is the same with any decimal sign of the program's locale. */
 void gp_table_headline(const struct gp_summary *s, struct gp_text *out)
 {
     struct gp_plain_numbers plain;

@@ -11,7 +11,7 @@ struct gp_table_options {
     bool details; /* behind the screen, all metrics of each kernel */
     const char
         *profile; /* of which the report is, for the line that says how to see more; or NULL */
-    const struct gp_sources *sources; /* what instructions counted, and their code; or NULL */
+    const struct gp_sources *sources; /* the counts of instructions, and their code; or NULL */
 };
 
 /* Appends the report. Check out->failed afterwards. */

@@ -21,7 +21,7 @@ void gp_trace_heading(const struct gp_trace *trace, long pid, struct gp_text *ou
 /* Appends the launch's line. */
 void gp_trace_launch(struct gp_trace *trace, const struct gp_record *launch, struct gp_text *out);
 
-/* What the columns mean, behind the last line; nothing in CSV. */
+/* The meaning of the columns, behind the last line; nothing in CSV. */
 void gp_trace_footing(const struct gp_trace *trace, struct gp_text *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* What to print of a run, in words: GPUPROF_PRINT and the options of `gpuprof run` and `report` are
- * made of them. */
+/* The parts of a run to print, in words: GPUPROF_PRINT and the options of `gpuprof run` and
+ * `report` are made of them. */
 #ifndef GPUPROF_REPORT_VIEW_H
 #define GPUPROF_REPORT_VIEW_H
 
@@ -14,10 +14,10 @@ struct gp_view {
     bool trace;       /* a line for each launch */
     bool csv;         /* of the last three */
     bool mangled;     /* names of kernels as they are in the module */
-    const char *unit; /* of times: "s", "ms", "us" or "ns"; NULL: whatever fits */
+    const char *unit; /* of times: "s", "ms", "us" or "ns"; NULL: the one that fits */
 };
 
-/* What the words are, for messages. */
+/* The meaning of the words, for messages. */
 #define GP_VIEW_SYNTAX "report, times, metrics, events, trace, csv, mangled, unit=s, ms, us or ns"
 
 /* Reads words with commas between them. Without one that names a view, and where text is NULL or

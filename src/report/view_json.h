@@ -14,7 +14,7 @@ struct json_t;
  * most kernels, 0: all. NULL where memory runs out. */
 struct json_t *gp_report_json(struct json_t *about, const struct gp_summary *s, size_t top);
 
-/* What a header says: program, process, host, time. NULL where memory runs out. */
+/* The content of a header: program, process, host, time. NULL where memory runs out. */
 struct json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header);
 
 #endif

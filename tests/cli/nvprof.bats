@@ -84,7 +84,7 @@ wrong() {
     wrong "--replay and --replay-mode: give one of them" --replay on --replay-mode kernel
     wrong "--cache-control: 'some' is neither all nor none" --cache-control some
     wrong "--normalized-time-unit: 'h' is none of s, ms, us, ns, auto" -u h
-    wrong "--normalized-time-unit: 'col' is what --csv does; say s, ms, us, ns or auto" -u col
+    wrong "--normalized-time-unit: 'col' is the form of --csv; say s, ms, us, ns or auto" -u col
     wrong "--demangling: 'x' is neither on nor off" --demangling x
     wrong "--aggregate-mode: there are no values for each multiprocessor, so 'off' is not to be had; counters with .min, .max and .avg in their names say how even they are" --aggregate-mode off
     wrong "--timeout: '0' is no number of seconds, more than 0 and at most 100000000" -t 0
@@ -105,7 +105,7 @@ wrong() {
 
 @test "the help of run has groups" {
     run "$gpuprof" run --help
-    for group in "What is measured" "Which launches" "How it is measured" "What is written"; do
+    for group in "Metrics" "Launches" "Method" "Output"; do
         [[ $output == *$'\n'"$group"$'\n'* ]]
     done
     [[ $output == *"  -k, --kernels, --kernel-name FILTER"* ]]

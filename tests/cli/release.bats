@@ -103,9 +103,14 @@ git_as_somebody() {
     run tools/check-words "$BATS_TEST_TMPDIR/page.c"
     [ "$status" -eq 1 ]
     [[ $output == *"page.c:1:static int first_look_at;"* && $output != *page.c:2* ]]
+    # A name may be `what`; a comment or a text may not say it.
+    printf 'int what;\n/* Frees\n * What is left. */\nchar *s = "who asks";\n' >"$BATS_TEST_TMPDIR/page.c"
+    run tools/check-words "$BATS_TEST_TMPDIR/page.c"
+    [ "$status" -eq 1 ]
+    [[ $output == *page.c:3:* && $output == *page.c:4:* && $output != *page.c:[12]:* ]]
 }
 
-@test "comments and headers have one style, and what has another is found with its line" {
+@test "comments and headers have one style, and another one is found with its line" {
     tools/check-style
     mkdir -p "$BATS_TEST_TMPDIR/src/base"
     header=$BATS_TEST_TMPDIR/src/base/thing.h

@@ -298,7 +298,7 @@ END
     [[ $output == *"1. 100 %: vectorAdd [32] (mine)"*"   e: t"* ]]
 }
 
-@test "source shows what instructions counted, by line where there is a line table" {
+@test "source shows the counts of instructions, by line where there is a line table" {
     counts='"cc":90,"launches":2,"code":"","counts":["smsp__sass_sectors_mem_global","smsp__sass_sectors_mem_global_ideal"],"functions":["_Z9vectorAddPKfS0_Pfi"],"at":[[0,96,64,8],[0,112,16,16]]'
     { cat header; echo '{"type":"instructions","kernel":"_Z9vectorAddPKfS0_Pfi",'"$counts"'}'; } >source.jsonl
     run "$gpuprof" source source.jsonl vectorAdd
@@ -311,7 +311,7 @@ END
     [[ $output == *"there is not one kernel of the name 'nothing'; the profile has"*vectorAdd* ]]
     run "$gpuprof" source good.jsonl vectorAdd
     [ "$status" -eq 1 ]
-    [[ $output == *"the profile does not say what instructions counted"* ]]
+    [[ $output == *"the profile has no counts of single instructions"* ]]
     run "$gpuprof" source good.jsonl
     [ "$status" -eq 2 ]
     { cat header; echo '{"type":"cubin","hash":"x","size":3,"zstd":"KLUv/QBYGQAAYWJj"}'; } >bad.jsonl

@@ -1,6 +1,6 @@
 /* Module images: cubin, fatbin, PTX; the names and the machine code in them. */
-#include "memory/code.h"
-#include "memory/image.h"
+#include "code/image.h"
+#include "code/module_code.h"
 
 #include <stdint.h>
 #include <stdlib.h>

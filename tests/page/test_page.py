@@ -197,7 +197,7 @@ def a_kernel_has_a_page(b, page):
     equal(b.console(), [])
     equal(b.run("return document.querySelector('h1').textContent"), b.run("return profiles[0].kernels[3].name"))
     heads = b.run("return [...document.querySelectorAll('h2')].map(e => e.textContent)")
-    for head in ("What to change", "Occupancy", "Metrics", "Launches over time"):
+    for head in ("Advice", "Occupancy", "Metrics", "Launches over time"):
         assert head in heads, heads
     # The curve of block sizes passes through the kernel as it is.
     equal(b.run("""const k = profiles[0].kernels[3], c = k.occupancy.curves.block;

@@ -277,7 +277,7 @@ def write_markdown(out, device, made_with, kernels, programs, missing):
         "Zheng, Zhai, Li and Chen measured Rodinia's programs with their tool in 2016, on a K20c with CUDA 6.0. "
         f"These are the same tables from gpuprof, on one {device}. `tests/rodinia/run CHECKOUT` builds and runs the programs and "
         "writes this page; its results are not edited. Of a kernel's launches the first five are measured, then one in a hundred.",
-        "", f"The runs were made with {', '.join(made_with)}.", "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## What the compiler was given", "",
+        "", f"The runs were made with {', '.join(made_with)}.", "", f"{ran} programs ran, with {len(kernels)} kernels in all.", "", "## Options for the compiler", "",
         "No source was changed. All programs get `-O3 -lineinfo`, the GPU's `-arch`, and with `-include` a header of "
         "[ours](../tests/rodinia/before_cuda_12.h) with names that CUDA had and has no more (texture references, "
         "`cudaThreadSynchronize`, some properties of devices). Beyond that:", ""]
@@ -292,7 +292,7 @@ def write_markdown(out, device, made_with, kernels, programs, missing):
     for k in kernels:
         lines.append(f"| {k.program} | `{k.name}` [{k.shape()}] | {k.launches} | " +
                      " | ".join(written(k, m, f) for _, _, m, f in COLUMNS) + f" | {k.bound['by']} |")
-    lines += ["", "## What the advice says", "", "The one or two changes worth most in each program, of its GPU time.", "",
+    lines += ["", "## The advice", "", "The one or two changes worth most in each program, of its GPU time.", "",
               "| program | kernel | gain | advice |", "| --- | --- | --- | --- |"]
     for program, about, gain, change in advice_lines(kernels):
         lines.append(f"| {program} | {about} | {gain} | {change['evidence']}: {change['text']} |")

@@ -86,6 +86,25 @@ step() {
     [[ $output == *"violated: matrix_add_column: gld_efficiency is 12.5 %"* ]]
 }
 
+@test "a training job with PyTorch" {
+    repository
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    # python3 train.py --steps 10 is the program.
+    # shellcheck disable=SC2016 # $* is the script's
+    printf '#!/bin/sh\n[ "$*" = "train.py --steps 10" ] && exec ./app --small\n' >"$BATS_TEST_TMPDIR/bin/python3"
+    chmod +x "$BATS_TEST_TMPDIR/bin/python3"
+    export PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    cp "$BATS_TEST_TMPDIR/rules" ci/torch.ini
+    mv ci/base.json ci/torch.json
+    step pytorch
+    [ "$status" -eq 0 ]
+    [ -s train3.jsonl.zst ]
+    worsen
+    step pytorch
+    [ "$status" -eq 1 ]
+    [[ $output == *"::error file=ci/torch.ini,line=2,"* ]]
+}
+
 @test "CTest" {
     command -v cmake >/dev/null || skip "there is no cmake"
     repository

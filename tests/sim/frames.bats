@@ -388,7 +388,7 @@ enabled() {
     done
 }
 
-@test "two devices in turn are counted side by side" {
+@test "two devices with alternate launches are counted side by side" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
     GPUSIM_DEVICES=2 same_with_and_without "$programs/contexts_linked" devices
     [ "$(measured scale_in_place)" -eq 100 ]

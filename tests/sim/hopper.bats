@@ -516,7 +516,7 @@ profiler() {
     grep -c "^$1\$" "$GPUSIM_PROFILER" || true
 }
 
-@test "launches that are new take the passes in turn from front and back, and count the same" {
+@test "launches that are new take the passes alternately from front and back, and count the same" {
     export GPUPROF_REPLAY=now
     kernels=(vector_add read_offset write_offset structs_aos structs_soa one_lane predicated
         sum_neighbours flops_float flops_double flops_half transpose_shared)
@@ -527,9 +527,9 @@ profiler() {
     done >"$BATS_TEST_TMPDIR/one_by_one"
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
     profiled "$programs/snippets_linked" "${kernels[@]}"
-    counted >"$BATS_TEST_TMPDIR/in_turn"
-    diff "$BATS_TEST_TMPDIR/one_by_one" "$BATS_TEST_TMPDIR/in_turn"
-    launches=$(wc -l <"$BATS_TEST_TMPDIR/in_turn")
+    counted >"$BATS_TEST_TMPDIR/alternately"
+    diff "$BATS_TEST_TMPDIR/one_by_one" "$BATS_TEST_TMPDIR/alternately"
+    launches=$(wc -l <"$BATS_TEST_TMPDIR/alternately")
     [ "$launches" -eq 12 ]
     # Once for two of them, and once for what the last one left to be read.
     [ "$(profiler "start 0")" -eq $((launches / 2 + 1)) ]

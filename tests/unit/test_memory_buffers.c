@@ -162,26 +162,39 @@ static void an_address_that_comes_back_is_one_buffer(void **state)
     gp_buffer_discard(gp_buffer_take(0x1000));
 }
 
+static void ignore_change(const struct gp_buffer *buffer, bool added, void *data)
+{
+    (void)buffer, (void)added, (void)data;
+}
+
+/* How many changes there were. */
+static uint64_t generation(void)
+{
+    uint64_t since = 0;
+    gp_buffers_changes(&since, CONTEXT(1), 0, ignore_change, NULL);
+    return since;
+}
+
 static void nothing_is_entered_for_nothing(void **state)
 {
     (void)state;
-    uint64_t before = gp_buffers_generation();
+    uint64_t before = generation();
     gp_buffer_add(GP_BUFFER_DEVICE, 0, 100);
     gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 0);
     gp_buffer_add_host(NULL, 100); /* the driver maps it nowhere */
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
-    assert_int_equal(gp_buffers_generation(), before);
+    assert_int_equal(generation(), before);
 }
 
 static void every_change_changes_the_generation(void **state)
 {
     (void)state;
-    uint64_t first = gp_buffers_generation();
+    uint64_t first = generation();
     gp_buffer_add(GP_BUFFER_DEVICE, 0x1000, 100);
-    uint64_t second = gp_buffers_generation();
+    uint64_t second = generation();
     assert_true(second != first);
     gp_buffer_discard(gp_buffer_take(0x1000));
-    assert_true(gp_buffers_generation() != second);
+    assert_true(generation() != second);
 }
 
 static void a_context_has_its_own_buffers_and_the_common_ones(void **state)

@@ -2,7 +2,7 @@
  * it knows each counter exists or the metric says why there is none, and a set takes so many
  * passes. Skipped where there is no such library, and in a build with the address sanitizer. CHIPS
  * in the environment names the chips of a quick run, which leaves out the largest set. */
-#include "counters/chip.h"
+#include "cli/chip.h"
 #include "metrics/metrics.h"
 
 #include "need_cupti.h"

@@ -1,4 +1,4 @@
-/* What the charts have in common: a frame with a heading, and the keyboard: a chart that has the
+/* The common part of all charts: a frame with a heading, and the keyboard: a chart that has the
  * focus is walked through point by point with the arrow keys; Enter opens the kernel. */
 
 function chartFrame(title, note, height, label) {

@@ -1,4 +1,4 @@
-/* The page of one kernel: how it was launched, advice, what limits its occupancy and how that would
+/* The page of one kernel: its launch configuration, advice, the limits of its occupancy and how it would
  * change, its metrics, source lines, launches over time. */
 
 const kernelHash = kernel => `kernel=${kernel.profile.number}.${kernel.number}`;
@@ -51,7 +51,7 @@ function gainText(advice) {
         (advice.kernel >= 0 ? ` (${advice.saves_kernel} of the kernel’s)` : '');
 }
 
-/* "DRAM, 93 %": what bounds a kernel and how much of that it uses. */
+/* "DRAM, 93 %": the bound of a kernel and how much of it is used. */
 function boundText(kernel) {
     const b = kernel.bound;
     return b.of_unit ? `${b.by} ${percent(b.utilization)}${b.at_roof ? ' (roof)' : ''}` : b.by;
@@ -59,7 +59,7 @@ function boundText(kernel) {
 
 function boundSection(kernel) {
     const b = kernel.bound, units = b.units.filter(([, closeness]) => isNumber(closeness));
-    const section = h('section', {}, h('h2', {}, 'What bounds it'));
+    const section = h('section', {}, h('h2', {}, 'Bound'));
     if (!b.known) {
         section.append(h('p', {class: 'muted'}, `Not known: ${b.why}`));
         return section;
@@ -70,7 +70,7 @@ function boundSection(kernel) {
         b.balanced && ' The next unit is about as busy.'));
     units.sort((x, y) => y[1] - x[1]);
     section.append(h('div', {class: 'scroll'}, h('table', {class: 'plain units'},
-        h('caption', {}, 'How near each unit is to what it reaches in practice'),
+        h('caption', {}, 'How near each unit is to the rate that it reaches in practice'),
         h('tbody', {}, units.map(([title, closeness]) => {
             const cell = h('td', {class: 'bar'}, percent(closeness));
             cell.style.setProperty('--fill', `${Math.min(100, 100 * closeness).toFixed(1)}%`);
@@ -84,7 +84,7 @@ function adviceSection(kernel) {
         ? h('ul', {class: 'advice'}, kernel.advice.map(a => adviceItem(a)))
         : h('p', {class: 'muted'}, kernel.measured > 0 ? 'No rule has an answer.'
                                                        : 'None of its launches was measured.');
-    return h('section', {}, h('h2', {}, 'What to change'), list);
+    return h('section', {}, h('h2', {}, 'Advice'), list);
 }
 
 /* ---- occupancy ---- */

@@ -92,7 +92,7 @@ const KEYS = [['/', 'search the kernels'], ['o', 'overview'], ['k', 'kernels'], 
               ['+  −', 'in the timeline: zoom'], ['Enter', 'open the kernel'], ['?', 'these keys']];
 
 const keys = h('dialog', {id: 'keys', 'aria-label': 'keys'}, h('h2', {}, 'Keys'),
-    h('dl', {}, KEYS.map(([key, what]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, what)])),
+    h('dl', {}, KEYS.map(([key, effect]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, effect)])),
     h('form', {method: 'dialog'}, h('button', {}, 'close')));
 
 function showKeys() {

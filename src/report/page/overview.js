@@ -1,4 +1,4 @@
-/* The first screen: what ran, what was measured, kernels by time, the changes worth most. */
+/* The first screen: the run, kernels by time, the changes worth most. */
 
 const BARS_ON_FIRST_SCREEN = 8, ADVICE_ON_FIRST_SCREEN = 5, ADVICE_OF_A_KERNEL = 2;
 
@@ -78,7 +78,7 @@ function noChange(profile) {
     if (profile.totals.measured === 0)
         return 'Nothing was measured to give advice on.';
     if (unknown && profile.kernels.every(k => !k.bound.known))
-        return `What bounds the kernels is not known: ${unknown.bound.why}`;
+        return `The bound of the kernels is not known: ${unknown.bound.why}`;
     return `Nothing: no rule has an answer${profile.kernels.some(k => k.bound.at_roof)
         ? ', and some kernels are at their roof' : ''}.`;
 }
@@ -86,7 +86,7 @@ function noChange(profile) {
 function skipsSection(profile) {
     if (profile.skips.length === 0)
         return null;
-    return h('section', {id: 'skips'}, h('details', {}, h('summary', {}, h('h2', {}, 'What was not measured')),
+    return h('section', {id: 'skips'}, h('details', {}, h('summary', {}, h('h2', {}, 'Not measured')),
         h('ul', {}, profile.skips.map(skip => h('li', {}, `${plural(skip.launches, 'launch')} of `,
             h('b', {}, skip.kernel), `: ${skip.reason}`)),
         profile.other_skips > 0 && h('li', {}, `${plural(profile.other_skips, 'launch')} more`))));

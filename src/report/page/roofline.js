@@ -1,4 +1,4 @@
-/* The roofline: each kernel's FLOP/s over its FLOP per byte, log-log, below what the device can do.
+/* The roofline: each kernel's FLOP/s over its FLOP per byte, log-log, below the roofs of the device.
  * Bytes are those of one level of the memory; each has its own roof. */
 
 const LEVELS = [
@@ -13,7 +13,7 @@ const LEVELS = [
 
 const NAMED_SHARE = 0.02;
 
-/* Profiles of older versions do not say what tensor cores did. */
+/* Profiles of older versions have no counts of tensor cores. */
 function flopsOf(kernel) {
     const all = value(kernel, 'flops');
     return isNumber(all) ? all : value(kernel, 'flops_without_tensor');
@@ -206,7 +206,7 @@ function rooflineSection(shown) {
         const zero = shown[0].kernels.some(k => flopsOf(k) === 0);
         section.append(h('p', {class: 'muted'}, zero
             ? 'No kernel made a floating-point operation that is counted.'
-            : 'The profile does not hold what it needs: flops and the bytes of a level of memory.'));
+            : 'The profile lacks the metrics for it: flops and the bytes of a level of memory.'));
         return section;
     }
     const {canvas, element} = chartFrame('FLOP/s over FLOP per byte', '', 'tall',
@@ -220,8 +220,8 @@ function rooflineSection(shown) {
         showChart(canvas, () => rooflineConfig(shown, level));
         const absent = shown[0].kernels.filter(k => !rooflinePoint(k, level));
         const none = absent.filter(k => flopsOf(k) === 0).length;
-        replace(note, `Bytes: ${level.says}. Dashed: what follows from the device’s clock and units`,
-            '; solid: what was measured on such a device. The larger a point, the more time. ',
+        replace(note, `Bytes: ${level.says}. Dashed: computed from the device’s clock and units`,
+            '; solid: measured on such a device. The larger a point, the more time. ',
             !shown[0].devices[0]?.roofs.some(r => r.name === level.roof) &&
                 `The roof of ${level.roof} is not known for this device. `,
             none > 0 && `${plural(none, 'kernel')} without floating-point operations not shown. `,

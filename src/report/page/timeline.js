@@ -1,7 +1,7 @@
 /* The launches by stream, in the program's order. A profile has the time of each kernel and, of newer
  * versions, when the program launched it. By GPU time they stand one behind the other; by the
- * program's time where they were launched, what measuring took being taken away. What is narrower
- * than a pixel is drawn as the longest launch of that pixel. */
+ * program's time where they were launched, without the time that measuring took. Launches narrower
+ * than a pixel are drawn as the longest launch of that pixel. */
 
 const ROW = 26, MOST_ROWS = 24;
 
@@ -298,7 +298,7 @@ function timelineSection(profile, title) {
         h('figure', {}, canvas),
         h('p', {class: 'muted'}, 'Launches stand in the program’s order. Each was measured alone, so ' +
           'none lies beside another.', model.launches.start ? ' By the program’s time, gaps are those in ' +
-          'which the GPU had no kernel; what measuring took is taken away.'
+          'which the GPU had no kernel; the time that measuring took is taken away.'
             : ' The time between them is not recorded.'));
     canvas.addEventListener('keydown', timelineKeys(view));
     listenToPointer(view);

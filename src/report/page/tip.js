@@ -1,4 +1,4 @@
-/* One tooltip for what Chart.js does not draw. */
+/* One tooltip for elements that Chart.js does not draw. */
 
 const tip = h('div', {id: 'tip', role: 'status', hidden: true});
 

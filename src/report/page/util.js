@@ -86,7 +86,7 @@ function extent(three) {
     return three.slice(0, kept).join('×');
 }
 
-/* What a change from a to b is, as "−12 %". */
+/* A change from a to b, as "−12 %". */
 function change(a, b) {
     if (!isNumber(a) || !isNumber(b) || a === 0)
         return '';

@@ -109,7 +109,7 @@ static void members(bool before)
 }
 
 // ---- 4 banks: a tile read by columns --------------------------------------------------------------
-template <int WIDTH> __device__ void turn(float *out, const float *in, int rounds)
+template <int WIDTH> __device__ void transpose(float *out, const float *in, int rounds)
 {
     __shared__ float tile[32][WIDTH];
     int x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -126,11 +126,11 @@ template <int WIDTH> __device__ void turn(float *out, const float *in, int round
 }
 __global__ void banks_before(float *out, const float *in, int rounds)
 {
-    turn<32>(out, in, rounds);
+    transpose<32>(out, in, rounds);
 }
 __global__ void banks_after(float *out, const float *in, int rounds)
 {
-    turn<33>(out, in, rounds);
+    transpose<33>(out, in, rounds);
 }
 static void banks(bool before)
 {

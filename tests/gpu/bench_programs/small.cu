@@ -1,4 +1,4 @@
-/* small [megabytes] [launches] [warm-up] [touched]: short kernels, in turn, on some (64) MB of the
+/* small [megabytes] [launches] [warm-up] [touched]: short kernels, alternately, on some (64) MB of the
  * memory that the program holds (192 MB; 300 launches; each kernel twice beforehand).
  *
  * With 64 MB the kernels take 15 to 60 us on a GPU with some TB/s of memory. All are affine modulo 2^32, so
@@ -29,24 +29,24 @@ __global__ void scale(uint32_t *a, uint32_t *b, uint32_t k)
 /* Each element is worked on by another thread of its block, which gets it by shared memory. */
 __global__ void mix(uint32_t *a, uint32_t *b, uint32_t)
 {
-    __shared__ uint32_t turned_a[BLOCK], turned_b[BLOCK];
+    __shared__ uint32_t transposed_a[BLOCK], transposed_b[BLOCK];
     size_t i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned other = BLOCK - 1 - threadIdx.x;
-    turned_a[other] = a[i];
-    turned_b[other] = b[i];
+    transposed_a[other] = a[i];
+    transposed_b[other] = b[i];
     __syncthreads();
-    uint32_t x = turned_a[threadIdx.x], y = turned_b[threadIdx.x];
+    uint32_t x = transposed_a[threadIdx.x], y = transposed_b[threadIdx.x];
 #pragma unroll 1
     for (int r = 0; r < ROUNDS; r++) {
         x += y;
         y = 7 * y + x;
     }
     __syncthreads();
-    turned_a[threadIdx.x] = x;
-    turned_b[threadIdx.x] = y;
+    transposed_a[threadIdx.x] = x;
+    transposed_b[threadIdx.x] = y;
     __syncthreads();
-    a[i] = turned_a[other];
-    b[i] = turned_b[other];
+    a[i] = transposed_a[other];
+    b[i] = transposed_b[other];
 }
 
 /* What has been done so far: a = x[0] a0 + x[1] b0 + x[2], and b the same with y. */

@@ -1,5 +1,5 @@
 """Eager PyTorch: a small network with convolutions, normalisation, attention, an embedding and dropout
-is trained for two steps with autograd, on two streams in turn."""
+is trained for two steps with autograd, on two streams alternately."""
 
 from common import DEVICE, deterministic_torch, show_tensors
 

@@ -1,5 +1,5 @@
 /* Managed variables of the module: an array and a pointer to managed memory, which host and kernels
- * update in turn. */
+ * update alternately. */
 #include "check.h"
 
 #define N 3000

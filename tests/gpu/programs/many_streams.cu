@@ -1,4 +1,4 @@
-/* Thirty-two streams, more than the GPU has queues for, with launches in turn and no wait between.
+/* Thirty-two streams, more than the GPU has queues for, with launches round and round and no wait between.
  */
 #include "check.h"
 

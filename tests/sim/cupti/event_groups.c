@@ -123,7 +123,7 @@ static struct mode *find_mode(CUcontext context)
     return m;
 }
 
-/* The same, made where there is none; NULL when memory ran out. */
+/* The same, made where there is none; NULL when out of memory. */
 static struct mode *need_mode(CUcontext context)
 {
     struct mode *m = find_mode(context);
@@ -560,7 +560,8 @@ CUptiResult CUPTIAPI cuptiEventGroupSetsCreate(CUcontext context, size_t eventId
         free(sets);
         return CUPTI_ERROR_OUT_OF_MEMORY;
     }
-    /* Dealt out in turn when more sets were asked for than are needed, else filled one by one. */
+    /* Dealt out one by one when more sets were asked for than are needed, else one is filled after
+     * the other. */
     for (size_t i = 0; i < count && result == CUPTI_SUCCESS; i++)
         result =
             add_to_sets(context, device, sets, sets_wanted() ? (uint32_t)i : 0, eventIdArray[i]);

@@ -10,8 +10,8 @@
 
 static unsigned long long last_stream_id;
 
-/* Broadcast when an operation ends that blocks others. Threads wake only for a reason of theirs: most
- * of the time that the simulated GPU takes goes into waking them. */
+/* Broadcast when an operation ends that blocks others. Threads wake only for a reason of theirs:
+ * most of the time that the simulated GPU takes goes into waking them. */
 static pthread_cond_t unblocked = PTHREAD_COND_INITIALIZER;
 
 static double now_ms(void)

@@ -12,7 +12,7 @@ struct gpusim_task {
     struct gpusim_task *next;
     unsigned references;
     bool done;
-    bool blocks; /* others, queued behind it in another stream */
+    bool blocks;    /* others, queued behind it in another stream */
     double done_ms; /* when, on the host's clock */
     CUcontext context;
     struct gpusim_work work;
@@ -36,7 +36,7 @@ struct CUstream_st {
     unsigned length;                 /* how many these are */
     struct gpusim_task *last;        /* the latest one added, done or not */
     bool worker, closing;
-    pthread_cond_t work; /* signalled when there is some, or the stream is closed */
+    pthread_cond_t work;            /* signalled when there is some, or the stream is closed */
     struct gpusim_capture *capture; /* NULL: not captured */
     CUgraphNode *capture_tail;      /* what the next captured work depends on */
     size_t capture_tail_count;

@@ -9,7 +9,7 @@
 
 struct line {
     uint64_t number; /* address / GPUSIM_LINE, plus one; 0: nothing here */
-    uint32_t used;   /* the clock when it last was; nothing here if that was before it was emptied */
+    uint32_t used; /* the clock when it last was; nothing here if that was before it was emptied */
     uint8_t present, dirty; /* one bit per sector */
 };
 

@@ -28,7 +28,7 @@ struct gpusim_event {
 struct gpusim_lane {
     struct gpusim_event *events;
     uint32_t count, capacity;
-    bool lost; /* memory ran out: what follows is not recorded, and the result is refused */
+    bool lost; /* out of memory: the rest is not recorded, and the result is refused */
 };
 
 void gpusim_lane_add(struct gpusim_lane *lane, const struct gpusim_event *event);
@@ -47,7 +47,7 @@ struct gpusim_lane *gpusim_recorder_lane(struct gpusim_recorder *r, unsigned thr
 void gpusim_recorder_warp(struct gpusim_recorder *r, unsigned warp);
 void gpusim_recorder_block_end(struct gpusim_recorder *r);
 
-/* The launch's counts; NULL when memory ran out on the way. */
+/* The launch's counts; NULL where it was out of memory. */
 struct gpusim_result *gpusim_recorder_result(struct gpusim_recorder *r);
 
 #endif

@@ -214,9 +214,9 @@ static void pageable(void)
 
 static void hidden(void)
 {
-    CUdeviceptr x = make_numbers(N), turned = ~x;
+    CUdeviceptr x = make_numbers(N), inverted = ~x;
     uint32_t n = N;
-    void *params[] = {&turned, &n};
+    void *params[] = {&inverted, &n};
 
     for (int k = 0; k < LAUNCHES; k++)
         launch("reach_hidden", N, params);
@@ -227,9 +227,9 @@ static void hidden(void)
 /* The same, by a kernel that has been seen to be harmless often enough. */
 static void hidden_late(void)
 {
-    CUdeviceptr x = make_numbers(N), turned = ~x;
+    CUdeviceptr x = make_numbers(N), inverted = ~x;
     uint32_t n = N, none = 0;
-    void *params[] = {&turned, &n}, *harmless[] = {&turned, &none};
+    void *params[] = {&inverted, &n}, *harmless[] = {&inverted, &none};
 
     for (int k = 0; k < 4; k++)
         launch("reach_hidden", N, harmless);
@@ -242,9 +242,9 @@ static void hidden_late(void)
 /* It begins to do so at its 10th launch, or at the first with another grid. */
 static void hidden_later(bool at_another_grid)
 {
-    CUdeviceptr x = make_numbers(N), turned = ~x;
+    CUdeviceptr x = make_numbers(N), inverted = ~x;
     uint32_t n = N, none = 0;
-    void *params[] = {&turned, &n}, *harmless[] = {&turned, &none};
+    void *params[] = {&inverted, &n}, *harmless[] = {&inverted, &none};
 
     for (int k = 0; k < (at_another_grid ? 5 : 9); k++)
         launch("reach_hidden", N, harmless);

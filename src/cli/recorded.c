@@ -1,0 +1,114 @@
+#include "cli/recorded.h"
+
+#include "base/hash.h"
+#include "profile/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct recorded_name {
+    UT_hash_handle hh;
+    char name[];
+};
+
+/* Found by a first reading of the profile. */
+struct contents {
+    struct recorded_name *counters;
+    struct gp_device devices[GP_MAX_DEVICES];
+    size_t device_count;
+};
+
+static int note_device(void *user, const struct gp_device *device)
+{
+    struct contents *c = user;
+    if (c->device_count < GP_MAX_DEVICES)
+        c->devices[c->device_count++] = *device;
+    return 0;
+}
+
+/* Notes the name; counters keep the reader's copy of it, or the definitions' own. */
+static const char *note_counter(void *user, const char *name)
+{
+    struct contents *c = user;
+    size_t length = strlen(name);
+    struct recorded_name *known = NULL;
+    HASH_FIND(hh, c->counters, name, length, known);
+    if (known || !(known = calloc(1, sizeof(*known) + length + 1)))
+        return NULL;
+    memcpy(known->name, name, length);
+    HASH_ADD_KEYPTR(hh, c->counters, known->name, length, known);
+    if (!known->hh.tbl)
+        free(known);
+    return NULL;
+}
+
+static void forget(struct contents *c)
+{
+    struct recorded_name *n, *next;
+    HASH_ITER(hh, c->counters, n, next)
+    {
+        HASH_DEL(c->counters, n);
+        free(n);
+    }
+}
+
+/* Whether all counters of the selection were recorded. */
+static bool is_recorded(const struct contents *c, const struct gp_metrics *m,
+                        const struct gp_device *device)
+{
+    const char **names;
+    size_t count;
+    if (!gp_metrics_counters(m, device, &names, &count))
+        return false;
+    bool recorded = true;
+    for (size_t i = 0; i < count && recorded; i++) {
+        struct recorded_name *known = NULL;
+        HASH_FIND(hh, c->counters, names[i], strlen(names[i]), known);
+        recorded = known != NULL;
+    }
+    free(names);
+    return recorded;
+}
+
+static bool can_be_given(const struct contents *c, struct gp_metrics *m,
+                         const struct gp_metric *metric)
+{
+    struct gp_text ignored = {0};
+    char why[GP_WHY_SIZE];
+    bool answer = false;
+    if (gp_metrics_select(m, metric->name, &ignored))
+        for (size_t i = 0; i < c->device_count && !answer; i++)
+            answer = gp_metric_formula(metric, &c->devices[i], &ignored, why, sizeof(why)) &&
+                     is_recorded(c, m, &c->devices[i]);
+    gp_text_free(&ignored);
+    return answer;
+}
+
+/* Bytes that come through a pipe are gone once they were read. */
+static bool can_be_read_twice(const char *path)
+{
+    struct stat about;
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+bool cli_select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
+{
+    struct gp_text list = {0};
+    if (can_be_read_twice(path)) {
+        struct contents c = {0};
+        char why[512];
+        const struct gp_profile_visitor visitor = {
+            .user = &c, .device = note_device, .counter_name = note_counter};
+        gp_profile_read(path, &visitor, NULL, why, sizeof(why));
+        if (c.counters)
+            for (size_t i = 0; i < gp_metrics_count(m); i++)
+                if (can_be_given(&c, m, gp_metrics_at(m, i)))
+                    gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
+        forget(&c);
+    }
+    bool answer =
+        gp_metrics_select(m, list.length > 0 && !list.failed ? list.data : NULL, problems);
+    gp_text_free(&list);
+    return answer;
+}

@@ -1,0 +1,108 @@
+#include "cli/summing.h"
+
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/source.h"
+
+static int take_header(void *user, const struct gp_profile_header *header)
+{
+    struct cli_summing *s = user;
+    if (s->process)
+        s->process(s->user, header);
+    gp_summary_settings(s->summary, &header->settings);
+    s->seen = true;
+    gp_merge_begin(&s->merge);
+    return 0;
+}
+
+/* Names that are the definitions' own make metrics quick to compute. */
+static const char *own_name(void *user, const char *name)
+{
+    return gp_metrics_counter_name(((struct cli_summing *)user)->metrics, name);
+}
+
+static int take_device(void *user, const struct gp_device *device)
+{
+    struct cli_summing *s = user;
+    gp_summary_device(s->summary, gp_merge_device(&s->merge, device));
+    return 0;
+}
+
+static int take_launch(void *user, const struct gp_record *launch)
+{
+    struct cli_summing *s = user;
+    struct gp_record own = *launch;
+    own.device = gp_merge_number(&s->merge, launch->device);
+    if (!gp_filter_takes(s->filter, launch))
+        return 0;
+    gp_summary_launch(s->summary, &own);
+    if (!s->launch)
+        return 0;
+    return s->launch(s->user, gp_summary_get_device(s->summary, own.device), &own) ? 0 : -1;
+}
+
+static int take_count(void *user, const struct gp_count *count)
+{
+    struct cli_summing *s = user;
+    struct gp_count own = *count;
+    own.device = gp_merge_number(&s->merge, count->device);
+    if (gp_filter_counts(s->filter, count))
+        gp_summary_count(s->summary, &own);
+    return 0;
+}
+
+/* The time is the whole process's, not that of some launches. */
+static int take_end(void *user, const struct gp_end *end)
+{
+    struct cli_summing *s = user;
+    if (gp_filter_takes_all(s->filter))
+        gp_summary_end(s->summary, end);
+    return 0;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    struct cli_summing *s = user;
+    gp_copies_add(s->copies, type, line);
+    return s->sources ? cli_take_code(s->sources, type, line) : 0;
+}
+
+int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
+                     const struct gp_metrics *m, char **paths, int count, struct gp_text *notes)
+{
+    const struct gp_profile_visitor visitor = {.user = s,
+                                               .header = take_header,
+                                               .device = take_device,
+                                               .launch = take_launch,
+                                               .count = take_count,
+                                               .end = take_end,
+                                               .other = take_other,
+                                               .counter_name = own_name};
+    int worst = CLI_OK;
+    s->metrics = m;
+    s->filter = cli_views_filter(views);
+    s->summary = gp_summary_new(m);
+    s->sources = gp_sources_new();
+    if (!s->filter || !s->summary) {
+        gp_say("out of memory");
+        return CLI_FAILED;
+    }
+    for (int i = 0; i < count; i++) {
+        char why[512] = "out of memory";
+        s->path = paths[i];
+        if (gp_profile_read(paths[i], &visitor, notes, why, sizeof(why)) == 0)
+            continue;
+        gp_say("%s", why);
+        if (s->failures)
+            gp_text_addf(s->failures, "%s\n", why);
+        worst = CLI_FAILED;
+    }
+    return worst;
+}
+
+void cli_summing_free(struct cli_summing *s)
+{
+    gp_filter_free(s->filter);
+    gp_summary_free(s->summary);
+    gp_sources_free(s->sources);
+}

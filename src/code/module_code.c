@@ -1,0 +1,307 @@
+#include "code/module_code.h"
+
+#include "code/cubin.h"
+#include "code/image.h"
+#include "code/slim.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* Of all copies, of images and of functions: a program may load any number of modules. */
+#define MOST_BYTES ((size_t)64 << 20)
+
+struct function {
+    char *name;
+    void *bytes; /* NULL: searched and not found */
+    size_t size;
+    int cc;
+    const char *why;
+    struct function *next;
+};
+
+struct gp_code {
+    const void *image; /* NULL: not kept */
+    size_t size;
+    void *copy;         /* ours, of `size` bytes; NULL where the image stays */
+    const void *object; /* whose base this is, with which the image goes; NULL: none */
+    const char *why;
+    struct function *functions;
+};
+
+static atomic_size_t kept;
+
+static void *keep_copy(const void *bytes, size_t size)
+{
+    if (atomic_fetch_add(&kept, size) + size <= MOST_BYTES) {
+        void *copy = malloc(size);
+        if (copy) {
+            memcpy(copy, bytes, size);
+            return copy;
+        }
+    }
+    atomic_fetch_sub(&kept, size);
+    return NULL;
+}
+
+static void drop_copy(void *copy, size_t size)
+{
+    if (copy)
+        atomic_fetch_sub(&kept, size);
+    free(copy);
+}
+
+struct gp_code *gp_code_keep(const void *image, size_t size, bool stays)
+{
+    struct gp_code *code = calloc(1, sizeof(*code));
+    if (!code || !image)
+        return code;
+    code->size = size;
+    if (stays) {
+        code->image = image;
+        return code;
+    }
+    if (!size)
+        code->size = gp_image_size(image);
+    if (!code->size) {
+        code->why = "its module was not loaded as machine code";
+        return code;
+    }
+    code->image = code->copy = keep_copy(image, code->size);
+    if (!code->copy)
+        code->why = "its module's image is too large to be kept";
+    return code;
+}
+
+void gp_code_lies_in(struct gp_code *code, const void *object)
+{
+    if (code && !code->copy)
+        code->object = object;
+}
+
+void gp_code_drop(struct gp_code *code)
+{
+    struct function *f, *next;
+    if (!code)
+        return;
+    LL_FOREACH_SAFE(code->functions, f, next)
+    {
+        drop_copy(f->bytes, f->size);
+        free(f->name);
+        free(f);
+    }
+    drop_copy(code->copy, code->size);
+    free(code);
+}
+
+/* ---- a function in a cubin ------------------------------------------------------------------- */
+
+struct search {
+    const char *name;
+    void *bytes; /* copied: the cubin goes when it has been visited */
+    size_t size;
+    unsigned cubins;
+    const char *why;
+};
+
+#define SECTION_PREFIX ".text."
+
+/* Most functions have a section of their own, named after them. */
+static const void *find_section(const struct gp_cubin *cubin, const char *name, size_t *size)
+{
+    const size_t prefix = strlen(SECTION_PREFIX);
+    for (unsigned i = 0; i < cubin->count; i++) {
+        Elf64_Shdr section = gp_cubin_section(cubin, i);
+        const char *section_name = gp_cubin_section_name(cubin, i);
+        if (section.sh_type == SHT_PROGBITS && strncmp(section_name, SECTION_PREFIX, prefix) == 0 &&
+            strcmp(section_name + prefix, name) == 0 && gp_cubin_holds(cubin, &section)) {
+            *size = section.sh_size;
+            return cubin->base + section.sh_offset;
+        }
+    }
+    return NULL;
+}
+
+/* A device function that is called lies in the section of its caller, and has a symbol only. */
+static const void *find_symbol(const struct gp_cubin *cubin, const char *name, size_t *size)
+{
+    for (unsigned i = 0; i < cubin->count; i++) {
+        struct gp_cubin_symbols table;
+        Elf64_Shdr symbols = gp_cubin_section(cubin, i);
+        if (symbols.sh_type != SHT_SYMTAB || !gp_cubin_symbols(cubin, &symbols, &table))
+            continue;
+        for (size_t s = 0; s < table.count; s++) {
+            Elf64_Sym symbol = gp_cubin_symbol(&table, s);
+            const char *symbol_name = gp_cubin_symbol_name(&table, &symbol);
+            if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol_name ||
+                symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= cubin->count ||
+                strcmp(symbol_name, name) != 0)
+                continue;
+            Elf64_Shdr section = gp_cubin_section(cubin, symbol.st_shndx);
+            if (section.sh_type != SHT_PROGBITS || !gp_cubin_holds(cubin, &section) ||
+                symbol.st_value > section.sh_size ||
+                symbol.st_size > section.sh_size - symbol.st_value || !symbol.st_size)
+                continue;
+            *size = symbol.st_size;
+            return cubin->base + section.sh_offset + symbol.st_value;
+        }
+    }
+    return NULL;
+}
+
+static void search_cubin(const struct gp_cubin *cubin, void *data)
+{
+    struct search *s = data;
+    s->cubins++;
+    size_t size = 0;
+    const void *bytes = find_section(cubin, s->name, &size);
+    if (!bytes)
+        bytes = find_symbol(cubin, s->name, &size);
+    if (!bytes || !size)
+        return;
+    if (!s->bytes && !s->why) {
+        s->bytes = keep_copy(bytes, size);
+        s->size = size;
+        if (!s->bytes)
+            s->why = "its machine code is too large to be kept";
+    } else if (s->bytes && (s->size != size || memcmp(s->bytes, bytes, size) != 0)) {
+        drop_copy(s->bytes, s->size);
+        s->bytes = NULL;
+        s->why = "its module holds several versions of its machine code";
+    }
+}
+
+static bool is_there(const struct gp_code *code)
+{
+    Dl_info info;
+    return !code->object || (dladdr(code->image, &info) && info.dli_fbase == code->object);
+}
+
+/* Searches the function, and remembers the answer; without a memory for it, only answers. */
+static struct function *find_function_code(struct gp_code *code, const char *name, int cc)
+{
+    struct function *f = calloc(1, sizeof(*f));
+    char *own_name = strdup(name);
+    if (!f || !own_name) {
+        free(f);
+        free(own_name);
+        return NULL;
+    }
+    struct search s = {.name = name};
+    const char *why = code->why;
+    /* The driver may have been asked to ignore machine code and to compile PTX. */
+    const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
+    if (force && *force && strcmp(force, "0") != 0)
+        why = "the driver compiles its module's PTX";
+    else if (code->image && !is_there(code))
+        why = "its module's image is there no more";
+    else if (code->image)
+        gp_image_cubins(code->image, code->size, cc, search_cubin, &s, &why);
+    if (!why)
+        why = s.why      ? s.why
+              : s.cubins ? "its machine code is not in its module's image"
+                         : "its module has no machine code for this GPU, only PTX";
+    *f = (struct function){
+        .name = own_name, .bytes = s.bytes, .size = s.bytes ? s.size : 0, .cc = cc, .why = why};
+    LL_PREPEND(code->functions, f);
+    return f;
+}
+
+const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
+                         const char **why)
+{
+    struct function *f = NULL;
+    LL_FOREACH(code->functions, f)
+    {
+        if (f->cc == cc && strcmp(f->name, function) == 0)
+            break;
+    }
+    if (!f)
+        f = find_function_code(code, function, cc);
+    if (!f) {
+        *why = "memory ran out";
+        return NULL;
+    }
+    *size = f->size;
+    *why = f->bytes ? NULL : f->why;
+    return f->bytes;
+}
+
+/* ---- a cubin to be kept ---------------------------------------------------------------------- */
+
+/* A larger image is a library's, without lines, and takes long to unpack. */
+#define LARGEST_SLIMMED ((size_t)32 << 20)
+
+struct slimming {
+    const char *function;
+    size_t most, size;
+    void *slim;
+};
+
+static void slim_cubin(const struct gp_cubin *cubin, void *data)
+{
+    struct slimming *s = data;
+    if (!s->slim)
+        s->slim = gp_cubin_slim(cubin, s->function, s->most, &s->size);
+}
+
+void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size)
+{
+    struct slimming s = {.function = function, .most = most};
+    const char *why;
+    size_t code_size;
+    /* Of several versions none is sure to be the one that runs. */
+    if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
+        !is_there(code))
+        return NULL;
+    gp_image_cubins(code->image, code->size, cc, slim_cubin, &s, &why);
+    *size = s.size;
+    return s.slim;
+}
+
+/* ---- calls of the device's runtime ----------------------------------------------------------- */
+
+struct call_search {
+    const char *function;
+    unsigned cubins;
+    bool found;
+};
+
+/* The driver links what is undefined in a cubin. */
+static bool is_undefined_in(const struct gp_cubin *cubin, const Elf64_Shdr *section,
+                            const char *function)
+{
+    struct gp_cubin_symbols table;
+    if (!gp_cubin_symbols(cubin, section, &table))
+        return true; /* nobody can tell */
+    for (size_t i = 0; i < table.count; i++) {
+        Elf64_Sym symbol = gp_cubin_symbol(&table, i);
+        const char *name = gp_cubin_symbol_name(&table, &symbol);
+        if (symbol.st_shndx == SHN_UNDEF && name && strcmp(name, function) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void search_calls(const struct gp_cubin *cubin, void *data)
+{
+    struct call_search *s = data;
+    s->cubins++;
+    for (unsigned i = 0; i < cubin->count && !s->found; i++) {
+        Elf64_Shdr section = gp_cubin_section(cubin, i);
+        s->found = section.sh_type == SHT_SYMTAB && is_undefined_in(cubin, &section, s->function);
+    }
+}
+
+bool gp_code_may_call(struct gp_code *code, const char *function, int cc)
+{
+    struct call_search s = {.function = function};
+    const char *why;
+    if (!code || !code->image || !is_there(code))
+        return true;
+    bool read = gp_image_cubins(code->image, code->size, cc, search_calls, &s, &why);
+    return !read || !s.cubins || s.found;
+}

@@ -1,0 +1,36 @@
+/* The machine code of a module's functions: found in the image it was loaded from when it is first
+ * asked for, and kept until the module goes. Owns what it keeps. Used with the lock of the list of
+ * modules held. */
+#ifndef GPUPROF_CODE_MODULE_CODE_H
+#define GPUPROF_CODE_MODULE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gp_code;
+
+/* Remembers a module's image, of `size` bytes, 0 when only the image itself knows. One that stays
+ * where it is until gp_code_drop is not copied. NULL when memory ran out. */
+struct gp_code *gp_code_keep(const void *image, size_t size, bool stays);
+void gp_code_drop(struct gp_code *code);
+
+/* It stays only as long as the executable or the shared library does that is loaded there. Takes
+ * NULL. */
+void gp_code_lies_in(struct gp_code *code, const void *object);
+
+/* The machine code of the function, for a chip of compute capability `cc` (times ten), at which
+ * instruction offsets count from 0; it lives until gp_code_drop. Code of which several cubins have
+ * different versions is not given. NULL with the reason in *why, which lives for ever. */
+const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
+                         const char **why);
+
+/* What is needed to look up the source lines of the function (code/slim.h), to be freed; at most
+ * `most` bytes. NULL where it is not to be had. */
+void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size);
+
+/* True when code of the module, for a chip of compute capability `cc` (times ten), calls the
+ * function of that name of the device's runtime; also where that cannot be found out. `code` may be
+ * NULL. */
+bool gp_code_may_call(struct gp_code *code, const char *function, int cc);
+
+#endif

@@ -1,0 +1,29 @@
+/* The stream captures that the program has begun and not ended. While there is one nothing is
+ * measured: what measuring does (waiting for the device, allocating) would invalidate it. Owns the
+ * list. From any thread. */
+#ifndef GPUPROF_GATE_CAPTURES_H
+#define GPUPROF_GATE_CAPTURES_H
+
+#include "cuda/driver.h"
+
+/* Before the real begin of a capture, in the current context; of the default streams 0 means the
+ * thread's own when per_thread. Ended again where that fails. */
+void gp_capture_begins(CUstream stream, bool per_thread);
+/* After the real end. One that was not seen to begin is nothing. */
+void gp_capture_ends(CUstream stream, bool per_thread);
+
+/* A capture can also end with the stream that began it: asked for before the real destruction (NULL
+ * where there is none), dropped after it. Takes NULL. */
+struct gp_capture;
+const struct gp_capture *gp_capture_of(CUstream stream);
+void gp_capture_drop(const struct gp_capture *capture);
+/* Or with that stream's context: after the real destruction, with the gate closed. */
+void gp_captures_forget_context(CUcontext context);
+
+/* How many there are. */
+unsigned gp_captures(void);
+/* Whether there are any in the context; whether the calling thread has begun one. */
+bool gp_captures_are_in(CUcontext context);
+bool gp_capture_is_own(void);
+
+#endif

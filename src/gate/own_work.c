@@ -1,0 +1,46 @@
+#include "gate/own_work.h"
+
+#include "base/added_time.h"
+#include "base/cancel.h"
+#include "base/floating.h"
+#include "base/stack.h"
+
+#include <errno.h>
+
+/* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
+static __thread int own_work __attribute__((tls_model("initial-exec")));
+static __thread int programs_errno __attribute__((tls_model("initial-exec")));
+
+/* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
+ * program's next cancellation point, not at one of ours. */
+void gp_own_work_begins(void)
+{
+    gp_cancel_hold();
+    if (own_work++ == 0)
+        programs_errno = errno;
+    gp_added_begins();
+}
+
+void gp_own_work_ends(void)
+{
+    gp_added_ends();
+    if (--own_work == 0)
+        errno = programs_errno;
+    gp_cancel_release();
+}
+
+void gp_at_work(void (*work)(void *argument), void *argument)
+{
+    gp_floating program;
+    gp_own_work_begins();
+    gp_floating_hold(&program);
+    if (!gp_stack_run(GP_STACK_ENOUGH, work, argument))
+        work(argument);
+    gp_floating_restore(&program);
+    gp_own_work_ends();
+}
+
+bool gp_at_own_work(void)
+{
+    return own_work > 0;
+}

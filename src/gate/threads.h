@@ -1,0 +1,29 @@
+/* What a thread notes for itself and others read now and then, so that what happens at every call
+ * of the program writes no memory that threads share. Owns the list of it. */
+#ifndef GPUPROF_GATE_THREADS_H
+#define GPUPROF_GATE_THREADS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct gp_thread {
+    atomic_int inside;     /* the gate's, as are the two below: only the thread itself uses those */
+    atomic_int calls;      /* that are passing, or about to */
+    atomic_bool admitted;  /* while `inside` says so too */
+    atomic_ulong launches; /* of kernels, that were not measured; goes on where it is reused */
+    atomic_bool taken;
+    struct gp_thread *next;
+} __attribute__((aligned(64))); /* a cache line of its own */
+
+/* The calling thread's, NULL before it has asked for it and where it cannot have one. */
+extern __thread struct gp_thread *gp_thread_own __attribute__((tls_model("initial-exec")));
+
+/* The same from now on until the thread ends or is cancelled: then it leaves the gate. NULL where
+ * memory ran out. Leaves errno as it was. */
+struct gp_thread *gp_thread_enter(void);
+
+/* Those of all threads, also of some that ended: through `next`. The list only ever grows, so it
+ * can be read at any time. */
+struct gp_thread *gp_threads(void);
+
+#endif

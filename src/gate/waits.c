@@ -1,0 +1,185 @@
+#include "gate/waits.h"
+
+#include "base/clock.h"
+#include "cuda/wait.h"
+#include "gate/gate.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* All waits in vain, in times of the first one's limit. */
+#define ALL_IN_VAIN 2.0
+
+/* How long a launch waits for driver calls of other threads once it has waited in vain: for calls
+ * that return as soon as they can. */
+#define STUCK_LAUNCH_SECONDS 0.0001
+
+/* Launches of one process that do not end, and are under way at a time. What is beyond is waited
+ * for. */
+#define MOST_UNENDING 16
+
+static double first_limit = 1.0;
+static atomic_ullong in_vain_ns;
+
+/* ---- the account ----------------------------------------------------------------------------- */
+
+void gp_waits_start(double seconds)
+{
+    first_limit = seconds;
+}
+
+double gp_wait_first_limit(void)
+{
+    return first_limit;
+}
+
+/* Half of what is left, so that something is left for the next wait. */
+double gp_wait_limit(void)
+{
+    double left = ALL_IN_VAIN * first_limit - 1e-9 * (double)atomic_load(&in_vain_ns);
+    return left > 0 ? left / ALL_IN_VAIN : 0;
+}
+
+void gp_wait_was_in_vain(double seconds)
+{
+    atomic_fetch_add(&in_vain_ns, (unsigned long long)(1e9 * seconds));
+}
+
+/* Notes what came of a wait that began then. */
+static CUresult account(CUresult result, double began, double *waited)
+{
+    double seconds = gp_clock_seconds() - began;
+    if (result == CUDA_ERROR_NOT_READY)
+        gp_wait_was_in_vain(seconds);
+    if (waited)
+        *waited = seconds;
+    return result;
+}
+
+CUresult gp_wait_within_limit(CUevent event, double seconds, double *waited)
+{
+    double began = gp_clock_seconds();
+    return account(gp_wait_for_event(event, seconds), began, waited);
+}
+
+CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, double *waited)
+{
+    double began = gp_clock_seconds();
+    return account(gp_wait_for_context(context, event, seconds), began, waited);
+}
+
+/* ---- the gate -------------------------------------------------------------------------------- */
+
+/* Some call did not get past the gate when it was last to be closed. */
+static atomic_bool stuck;
+
+/* What has not returned for so long may not do so for long: it is waited for once. */
+static double limit_while_stuck(double most)
+{
+    double seconds = gp_wait_limit();
+    return atomic_load(&stuck) && seconds > most ? most : seconds;
+}
+
+static bool note_closing(bool closed, double seconds)
+{
+    if (!closed)
+        gp_wait_was_in_vain(seconds);
+    atomic_store(&stuck, !closed);
+    return closed;
+}
+
+bool gp_gate_shut_in_time(void)
+{
+    double seconds = limit_while_stuck(GP_STUCK_SECONDS);
+    return note_closing(gp_gate_shut(seconds), seconds);
+}
+
+bool gp_gate_close_in_time(void)
+{
+    double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS);
+    return note_closing(gp_gate_close(seconds), seconds);
+}
+
+/* ---- launches that do not end by themselves -------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct unending {
+    CUcontext context; /* NULL: free */
+    CUstream stream;
+    CUevent event;
+    bool taken; /* it is being recorded */
+} all[MOST_UNENDING];
+
+static bool is_under_way(const struct unending *u)
+{
+    return u->taken || gp_cuda.cuEventQuery(u->event) == CUDA_ERROR_NOT_READY;
+}
+
+/* An entry for one more launch in the stream; NULL where there is none, or one is not needed, as an
+ * earlier launch of the stream is still under way: each event takes room in the stream's queue.
+ * Locked. */
+static struct unending *take(CUcontext context, CUstream stream)
+{
+    struct unending *unused = NULL, *ended = NULL;
+    for (size_t i = 0; i < MOST_UNENDING; i++) {
+        struct unending *u = &all[i];
+        if (!u->context)
+            unused = u;
+        else if (u->context != context)
+            continue;
+        else if (!is_under_way(u))
+            ended = u;
+        else if (u->stream == stream)
+            return NULL;
+    }
+    if (ended)
+        return ended;
+    if (!unused || !gp_event_make(&unused->event, CU_EVENT_DISABLE_TIMING))
+        return NULL;
+    unused->context = context;
+    return unused;
+}
+
+void gp_unending_launched(CUstream stream, bool per_thread_stream)
+{
+    CUcontext context;
+    if (gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
+        return;
+    pthread_mutex_lock(&lock);
+    struct unending *u = take(context, stream);
+    if (u) {
+        u->stream = stream;
+        u->taken = true;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!u)
+        return;
+    /* It waits where the stream's queue is full. */
+    gp_event_record(u->event, stream, per_thread_stream);
+    pthread_mutex_lock(&lock);
+    u->taken = false;
+    pthread_mutex_unlock(&lock);
+}
+
+bool gp_unending_runs(CUcontext context)
+{
+    bool runs = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < MOST_UNENDING && !runs; i++)
+        runs = all[i].context == context && is_under_way(&all[i]);
+    pthread_mutex_unlock(&lock);
+    return runs;
+}
+
+void gp_unending_forget(CUcontext context, bool alive)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < MOST_UNENDING; i++) {
+        if (all[i].context != context)
+            continue;
+        if (alive)
+            gp_cuda.cuEventDestroy_v2(all[i].event);
+        all[i] = (struct unending){0};
+    }
+    pthread_mutex_unlock(&lock);
+}

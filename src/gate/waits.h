@@ -1,0 +1,42 @@
+/* Waits that hold the program up: for the GPU, which may itself wait for the program, and for
+ * driver calls of other threads. Each has a limit, and so have all waits in vain together: the
+ * first lasts GPUPROF_TIMEOUT seconds at most, and each leaves half of the rest to the next. A wait
+ * that ends well costs nothing of that. Owns the account, and the events of launches that are known
+ * not to end by themselves: nobody waits behind these. From any thread. */
+#ifndef GPUPROF_GATE_WAITS_H
+#define GPUPROF_GATE_WAITS_H
+
+#include "cuda/driver.h"
+
+#include <stdbool.h>
+
+/* Seconds that the first wait may last; 1 until this is said. Before the first launch. */
+void gp_waits_start(double seconds);
+double gp_wait_first_limit(void);
+
+/* How long, in seconds, the next wait may last. */
+double gp_wait_limit(void);
+
+/* A wait of so many seconds was in vain. */
+void gp_wait_was_in_vain(double seconds);
+
+/* As gp_wait_for_event and gp_wait_for_context, for `seconds` at most. Where *waited is asked for
+ * it is the time that passed. */
+CUresult gp_wait_within_limit(CUevent event, double seconds, double *waited);
+CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, double *waited);
+
+/* gp_gate_shut and gp_gate_close within the limit. Where the last wait was in vain the next one is
+ * shorter: GP_STUCK_SECONDS, and for a launch less. */
+#define GP_STUCK_SECONDS 0.01
+bool gp_gate_shut_in_time(void);
+bool gp_gate_close_in_time(void);
+
+/* A kernel, or a graph, that does not end by itself was launched into a stream of the current
+ * context. The gate is passed or closed, and nothing is being captured. */
+void gp_unending_launched(CUstream stream, bool per_thread_stream);
+/* True while one of these is under way in the context. */
+bool gp_unending_runs(CUcontext context);
+/* The context, which is current while it is alive, is about to go. */
+void gp_unending_forget(CUcontext context, bool alive);
+
+#endif

@@ -1,0 +1,441 @@
+#include "graph/clone.h"
+
+#include "memory/buffers.h"
+#include "memory/modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Child graphs in child graphs. */
+#define MOST_DEPTH 16
+
+#define NO_PARENT UINT32_MAX
+
+/* ---- what a graph consists of ---------------------------------------------------------------- */
+
+/* NULL without memory, or for a graph that the driver does not know. */
+static CUgraphNode *nodes_of(CUgraph graph, size_t *count)
+{
+    *count = 0;
+    if (gp_cuda.cuGraphGetNodes(graph, NULL, count) != CUDA_SUCCESS || *count > GP_MOST_GRAPH_NODES)
+        return NULL;
+    CUgraphNode *nodes = calloc(*count + 1, sizeof(CUgraphNode));
+    if (nodes && *count && gp_cuda.cuGraphGetNodes(graph, nodes, count) != CUDA_SUCCESS) {
+        free(nodes);
+        return NULL;
+    }
+    return nodes;
+}
+
+struct node_edges {
+    CUgraphNode *from, *to;
+    CUgraphEdgeData *data;
+    size_t count;
+};
+
+static void free_edges(struct node_edges *e)
+{
+    free(e->from);
+    free(e->to);
+    free(e->data);
+}
+
+static CUresult get_edges(CUgraph graph, struct node_edges *e)
+{
+    if (gp_cuda.cuGraphGetEdges_v2)
+        return gp_cuda.cuGraphGetEdges_v2(graph, e->from, e->to, e->data, &e->count);
+    return gp_cuda.cuGraphGetEdges(graph, e->from, e->to, &e->count);
+}
+
+/* False without memory. To be freed in any case. */
+static bool edges_of(CUgraph graph, struct node_edges *e)
+{
+    memset(e, 0, sizeof(*e));
+    if (get_edges(graph, e) != CUDA_SUCCESS)
+        return false;
+    e->from = calloc(e->count + 1, sizeof(CUgraphNode));
+    e->to = calloc(e->count + 1, sizeof(CUgraphNode));
+    e->data = calloc(e->count + 1, sizeof(CUgraphEdgeData));
+    if (!e->from || !e->to || !e->data)
+        return false;
+    return e->count == 0 || get_edges(graph, e) == CUDA_SUCCESS;
+}
+
+static enum gp_graph_reason inspect(CUgraph graph, unsigned depth);
+
+static enum gp_graph_reason inspect_kernel(CUgraphNode node)
+{
+    /* Drivers that know no such kernels do not know the attribute. */
+    CUkernelNodeAttrValue value = {0};
+    if (gp_cuda.cuGraphKernelNodeGetAttribute(
+            node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value) == CUDA_SUCCESS &&
+        value.deviceUpdatableKernelNode.deviceUpdatable)
+        return GP_GRAPH_FROM_DEVICE;
+    return GP_GRAPH_SPLITS;
+}
+
+static enum gp_graph_reason inspect_node(CUgraphNode node, unsigned depth)
+{
+    CUgraphNodeType type;
+    CUgraph child;
+    if (gp_cuda.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
+        return GP_GRAPH_NOT_COPIED;
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return inspect_kernel(node);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        return GP_GRAPH_SPLITS;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        if (gp_cuda.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+            return GP_GRAPH_NOT_COPIED;
+        return inspect(child, depth + 1);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return GP_GRAPH_HOST_NODE;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return GP_GRAPH_EVENT_NODE;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return GP_GRAPH_SEMAPHORE_NODE;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        gp_memory_bar_replay("the program allocates memory in a graph");
+        return GP_GRAPH_MEMORY_NODE;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return GP_GRAPH_MEMORY_NODE;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return GP_GRAPH_CONDITIONAL_NODE;
+    default:
+        return GP_GRAPH_OTHER_NODE;
+    }
+}
+
+static enum gp_graph_reason inspect_edges(CUgraph graph)
+{
+    struct node_edges e;
+    enum gp_graph_reason why = edges_of(graph, &e) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
+    for (size_t i = 0; i < e.count && why == GP_GRAPH_SPLITS; i++)
+        if (e.data[i].from_port || e.data[i].to_port || e.data[i].type)
+            why = GP_GRAPH_PROGRAMMATIC;
+    free_edges(&e);
+    return why;
+}
+
+/* Whether the program's graph can be cloned and taken to pieces; some kinds of nodes forbid to try.
+ */
+static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
+{
+    size_t count;
+    CUgraphNode *nodes = depth < MOST_DEPTH ? nodes_of(graph, &count) : NULL;
+    if (!nodes)
+        return GP_GRAPH_NOT_COPIED;
+    enum gp_graph_reason why = GP_GRAPH_SPLITS;
+    for (size_t i = 0; i < count && why == GP_GRAPH_SPLITS; i++)
+        why = inspect_node(nodes[i], depth);
+    free(nodes);
+    return why == GP_GRAPH_SPLITS ? inspect_edges(graph) : why;
+}
+
+/* ---- reading the clone ----------------------------------------------------------------------- */
+
+/* What is put together while a clone is read. Child graphs become part of the whole: their node
+ * turns into a beginning, which their first nodes depend on, and an end, which depends on their
+ * last ones. */
+struct reading {
+    struct gp_graph_node *nodes;
+    struct end_points {
+        unsigned parent; /* the child graph it is in */
+        unsigned end; /* what others depend on: itself, or the end of the child graph that it is */
+        bool leads, follows; /* some edge of its own graph begins, ends here */
+    } * ends;
+    unsigned count, room;
+    struct gp_graph_edge *edges;
+    size_t edge_count, edge_room;
+};
+
+static void free_reading(struct reading *r)
+{
+    free(r->nodes);
+    free(r->ends);
+    free(r->edges);
+}
+
+static bool add_node(struct reading *r, CUgraphNode node, CUgraphNodeType type, unsigned parent)
+{
+    if (r->count == r->room) {
+        unsigned room = 2 * r->room + 64;
+        struct gp_graph_node *nodes = realloc(r->nodes, room * sizeof(*nodes));
+        if (nodes)
+            r->nodes = nodes;
+        struct end_points *ends = realloc(r->ends, room * sizeof(*ends));
+        if (ends)
+            r->ends = ends;
+        if (!nodes || !ends)
+            return false;
+        r->room = room;
+    }
+    r->nodes[r->count] = (struct gp_graph_node){.node = node, .type = type};
+    r->ends[r->count] = (struct end_points){.parent = parent, .end = r->count};
+    r->count++;
+    return true;
+}
+
+static bool add_edge(struct reading *r, unsigned from, unsigned to)
+{
+    if (r->edge_count == r->edge_room) {
+        size_t room = 2 * r->edge_room + 64;
+        struct gp_graph_edge *edges = realloc(r->edges, room * sizeof(*edges));
+        if (!edges)
+            return false;
+        r->edges = edges;
+        r->edge_room = room;
+    }
+    r->edges[r->edge_count++] = (struct gp_graph_edge){from, to};
+    return true;
+}
+
+static int compare_originals(const void *a, const void *b)
+{
+    uintptr_t one = (uintptr_t)((const struct gp_graph_original *)a)->node;
+    uintptr_t other = (uintptr_t)((const struct gp_graph_original *)b)->node;
+    return (one > other) - (one < other);
+}
+
+static const struct gp_graph_original *find_original(const struct gp_graph_original *list,
+                                                     size_t count, CUgraphNode node)
+{
+    struct gp_graph_original key = {.node = node};
+    return count ? bsearch(&key, list, count, sizeof(key), compare_originals) : NULL;
+}
+
+/* Adds the edges between the nodes of one graph. */
+static bool read_edges(struct reading *r, CUgraph graph, const struct gp_graph_original *own,
+                       size_t count)
+{
+    struct node_edges e;
+    bool well = edges_of(graph, &e);
+    for (size_t i = 0; i < e.count && well; i++) {
+        const struct gp_graph_original *from = find_original(own, count, e.from[i]);
+        const struct gp_graph_original *to = find_original(own, count, e.to[i]);
+        well = from && to && add_edge(r, r->ends[from->index].end, to->index);
+        if (well) {
+            r->ends[from->index].leads = true;
+            r->ends[to->index].follows = true;
+        }
+    }
+    free_edges(&e);
+    return well;
+}
+
+static bool read_graph(struct reading *r, CUgraph graph, unsigned parent);
+
+static bool read_node(struct reading *r, CUgraphNode node, unsigned parent)
+{
+    CUgraphNodeType type;
+    CUgraph child;
+    unsigned index = r->count;
+    if (gp_cuda.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS || !add_node(r, node, type, parent))
+        return false;
+    if (type != CU_GRAPH_NODE_TYPE_GRAPH)
+        return true;
+    r->nodes[index].type = CU_GRAPH_NODE_TYPE_EMPTY;
+    if (gp_cuda.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS ||
+        !read_graph(r, child, index))
+        return false;
+    unsigned end = r->count;
+    if (!add_node(r, NULL, CU_GRAPH_NODE_TYPE_EMPTY, parent))
+        return false;
+    r->ends[end].leads = r->ends[end].follows = true; /* it belongs to its beginning */
+    r->ends[index].end = end;
+    if (!add_edge(r, index, end))
+        return false;
+    for (unsigned i = index + 1; i < end; i++) {
+        const struct end_points *p = &r->ends[i];
+        if (p->parent != index)
+            continue;
+        if ((!p->follows && !add_edge(r, index, i)) || (!p->leads && !add_edge(r, p->end, end)))
+            return false;
+    }
+    return true;
+}
+
+static bool read_graph(struct reading *r, CUgraph graph, unsigned parent)
+{
+    size_t count;
+    CUgraphNode *nodes = nodes_of(graph, &count);
+    struct gp_graph_original *own = calloc(count + 1, sizeof(*own));
+    bool well = nodes && own;
+    for (size_t i = 0; i < count && well; i++) {
+        own[i] = (struct gp_graph_original){nodes[i], r->count};
+        well = read_node(r, nodes[i], parent);
+    }
+    if (well) {
+        qsort(own, count, sizeof(*own), compare_originals);
+        well = read_edges(r, graph, own, count);
+    }
+    free(nodes);
+    free(own);
+    return well;
+}
+
+static enum gp_graph_reason find_order(struct gp_graph_clone *c, const struct reading *r)
+{
+    bool *is_kernel = calloc(r->count + 1, sizeof(*is_kernel));
+    if (!is_kernel)
+        return GP_GRAPH_NOT_COPIED;
+    for (unsigned i = 0; i < r->count; i++)
+        is_kernel[i] = r->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL;
+    enum gp_graph_order_result result =
+        gp_graph_order_find(r->count, is_kernel, r->edges, r->edge_count, &c->order);
+    free(is_kernel);
+    return result == GP_ORDER_FOUND      ? GP_GRAPH_SPLITS
+           : result == GP_ORDER_TOO_WIDE ? GP_GRAPH_TOO_WIDE
+                                         : GP_GRAPH_NOT_COPIED;
+}
+
+static void read_configuration(struct gp_graph_node *node, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+    CUkernelNodeAttrValue value = {0};
+    node->grid[0] = p->gridDimX;
+    node->grid[1] = p->gridDimY;
+    node->grid[2] = p->gridDimZ;
+    node->block[0] = p->blockDimX;
+    node->block[1] = p->blockDimY;
+    node->block[2] = p->blockDimZ;
+    node->shared_dynamic = p->sharedMemBytes;
+    /* Drivers that know no clusters do not know the attribute. */
+    if (gp_cuda.cuGraphKernelNodeGetAttribute(node->node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                              &value) != CUDA_SUCCESS)
+        return;
+    node->cluster[0] = value.clusterDim.x;
+    node->cluster[1] = value.clusterDim.y;
+    node->cluster[2] = value.clusterDim.z;
+}
+
+bool gp_graph_node_read(struct gp_graph_node *node, CUcontext *context)
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 p = {0};
+    CUmodule module = NULL;
+    if (gp_cuda.cuGraphKernelNodeGetParams_v2(node->node, &p) != CUDA_SUCCESS)
+        return false;
+    node->function = p.func ? p.func : (CUfunction)p.kern;
+    *context = p.ctx;
+    if (!*context && p.func && gp_cuda.cuFuncGetModule &&
+        gp_cuda.cuFuncGetModule(&module, p.func) == CUDA_SUCCESS)
+        *context = gp_module_context(module);
+    read_configuration(node, &p);
+    return node->function != NULL;
+}
+
+static enum gp_graph_reason read_kernels(struct gp_graph_clone *c)
+{
+    bool all_known = true;
+    for (unsigned i = 0; i < c->order.count; i++) {
+        CUcontext context;
+        if (c->nodes[i].type != CU_GRAPH_NODE_TYPE_KERNEL)
+            continue;
+        if (!gp_graph_node_read(&c->nodes[i], &context))
+            return GP_GRAPH_NOT_COPIED;
+        if (context && c->context && context != c->context)
+            return GP_GRAPH_SEVERAL_CONTEXTS;
+        all_known = all_known && context;
+        c->context = context ? context : c->context;
+    }
+    if (!all_known)
+        c->context = NULL;
+    return GP_GRAPH_SPLITS;
+}
+
+/* Which of our nodes stands for which of the program's. Those in child graphs are left out:
+ * changing one of them in the executable graph is a change that is not followed. */
+static bool read_originals(struct gp_graph_clone *c, CUgraph graph)
+{
+    size_t count;
+    CUgraphNode *nodes = nodes_of(graph, &count);
+    struct gp_graph_original *clones = calloc(c->order.count + 1, sizeof(*clones));
+    c->originals = calloc(count + 1, sizeof(*c->originals));
+    bool well = nodes && clones && c->originals;
+    if (well) {
+        for (unsigned i = 0; i < c->order.count; i++)
+            clones[i] = (struct gp_graph_original){c->nodes[i].node, i};
+        qsort(clones, c->order.count, sizeof(*clones), compare_originals);
+    }
+    for (size_t i = 0; i < count && well; i++) {
+        CUgraphNode clone;
+        const struct gp_graph_original *found = NULL;
+        if (gp_cuda.cuGraphNodeFindInClone(&clone, nodes[i], c->graph) == CUDA_SUCCESS)
+            found = find_original(clones, c->order.count, clone);
+        well = found != NULL;
+        if (well)
+            c->originals[c->original_count++] = (struct gp_graph_original){nodes[i], found->index};
+    }
+    if (well)
+        qsort(c->originals, count, sizeof(*c->originals), compare_originals);
+    free(nodes);
+    free(clones);
+    return well;
+}
+
+static enum gp_graph_reason read_clone(struct gp_graph_clone *c, CUgraph graph)
+{
+    struct reading r = {0};
+    enum gp_graph_reason why = GP_GRAPH_NOT_COPIED;
+    if (read_graph(&r, c->graph, NO_PARENT))
+        why = find_order(c, &r);
+    if (why == GP_GRAPH_SPLITS) {
+        c->nodes = r.nodes;
+        r.nodes = NULL;
+        why = read_kernels(c);
+    }
+    if (why == GP_GRAPH_SPLITS && !read_originals(c, graph))
+        why = GP_GRAPH_NOT_COPIED;
+    free_reading(&r);
+    return why;
+}
+
+/* ---- the clone ------------------------------------------------------------------------------- */
+
+static bool driver_can_split(void)
+{
+    return gp_cuda.cuGraphClone && gp_cuda.cuGraphDestroy && gp_cuda.cuGraphNodeFindInClone &&
+           gp_cuda.cuGraphGetNodes && (gp_cuda.cuGraphGetEdges || gp_cuda.cuGraphGetEdges_v2) &&
+           gp_cuda.cuGraphNodeGetType && gp_cuda.cuGraphChildGraphNodeGetGraph &&
+           gp_cuda.cuGraphKernelNodeGetAttribute && gp_cuda.cuGraphKernelNodeGetParams_v2 &&
+           gp_cuda.cuGraphMemcpyNodeGetParams && gp_cuda.cuGraphMemsetNodeGetParams &&
+           gp_cuda.cuGraphCreate && gp_cuda.cuGraphAddMemcpyNode && gp_cuda.cuGraphAddMemsetNode &&
+           gp_cuda.cuGraphInstantiateWithFlags && gp_cuda.cuGraphExecDestroy &&
+           gp_cuda.cuLaunchKernelEx &&
+           gp_cuda.cuCtxRecordEvent; /* without it there is no bounded wait for what runs beside */
+}
+
+enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *c, CUgraph graph)
+{
+    memset(c, 0, sizeof(*c));
+    enum gp_graph_reason why = driver_can_split() ? inspect(graph, 0) : GP_GRAPH_OLD_DRIVER;
+    if (why == GP_GRAPH_SPLITS && gp_cuda.cuGraphClone(&c->graph, graph) != CUDA_SUCCESS) {
+        c->graph = NULL;
+        why = GP_GRAPH_NOT_COPIED;
+    }
+    if (why == GP_GRAPH_SPLITS)
+        why = read_clone(c, graph);
+    if (why != GP_GRAPH_SPLITS)
+        gp_graph_clone_free(c);
+    return why;
+}
+
+void gp_graph_clone_free(struct gp_graph_clone *c)
+{
+    if (c->graph)
+        gp_cuda.cuGraphDestroy(c->graph);
+    free(c->nodes);
+    free(c->originals);
+    gp_graph_order_free(&c->order);
+    memset(c, 0, sizeof(*c));
+}
+
+struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *c, CUgraphNode original)
+{
+    const struct gp_graph_original *o = find_original(c->originals, c->original_count, original);
+    return o ? &c->nodes[o->index] : NULL;
+}

@@ -1,0 +1,73 @@
+/* A clone of a graph, read and ordered, so that its nodes can be launched one by one. Owns the
+ * clone. */
+#ifndef GPUPROF_GRAPH_CLONE_H
+#define GPUPROF_GRAPH_CLONE_H
+
+#include "base/configuration.h"
+#include "cuda/driver.h"
+#include "graph/order.h"
+
+/* The most nodes there may be. */
+#define GP_MOST_GRAPH_NODES (1u << 19)
+
+/* Why the kernels of a graph are not launched, and hence not measured, one by one. */
+enum gp_graph_reason {
+    GP_GRAPH_SPLITS, /* they are */
+    GP_GRAPH_UNSEEN,
+    GP_GRAPH_OLD_DRIVER,
+    GP_GRAPH_NOT_COPIED,
+    GP_GRAPH_TOO_MANY,
+    GP_GRAPH_HOST_NODE,
+    GP_GRAPH_EVENT_NODE,
+    GP_GRAPH_SEMAPHORE_NODE,
+    GP_GRAPH_MEMORY_NODE,
+    GP_GRAPH_CONDITIONAL_NODE,
+    GP_GRAPH_OTHER_NODE,
+    GP_GRAPH_FROM_DEVICE,
+    GP_GRAPH_LAUNCHES,
+    GP_GRAPH_PROGRAMMATIC,
+    GP_GRAPH_TOO_WIDE,
+    GP_GRAPH_SEVERAL_CONTEXTS,
+    GP_GRAPH_GREEN,
+    GP_GRAPH_NOT_FOLLOWED,
+    GP_GRAPH_WAITS,
+    GP_GRAPH_BROKE_OFF,
+    GP_GRAPH_REASONS
+};
+
+struct gp_graph_node {
+    CUgraphNode node;     /* of the clone; NULL for the end of a child graph */
+    CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for what only orders others */
+    bool disabled;
+    /* Of a kernel: */
+    CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
+    GP_CONFIGURATION;
+    bool taken;    /* the launch that is being made of it is to be measured */
+    uint64_t turn; /* which one of those of its kernel it is then */
+};
+
+struct gp_graph_clone {
+    CUgraph graph;
+    struct gp_graph_node
+        *nodes; /* as many as there are in the order; child graphs are part of it */
+    struct gp_graph_order order;
+    struct gp_graph_original {
+        CUgraphNode node;
+        unsigned index;
+    } * originals; /* the program's node, and which of ours stands for it; sorted */
+    size_t original_count;
+    CUcontext context; /* of its kernels; NULL where the driver does not tell */
+};
+
+/* Clones the graph if it is one that can be taken to pieces; else there is nothing to be freed. */
+enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *clone, CUgraph graph);
+void gp_graph_clone_free(struct gp_graph_clone *clone);
+
+/* Our node for one of the program's, NULL where none is known: nodes in child graphs are not. */
+struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *clone, CUgraphNode original);
+
+/* Reads a kernel's function and configuration, and the context it runs in, NULL where the driver
+ * does not tell; false where that cannot be read. */
+bool gp_graph_node_read(struct gp_graph_node *kernel, CUcontext *context);
+
+#endif

@@ -1,0 +1,381 @@
+#include "graph/graphs.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "gate/own_work.h"
+#include "launch/kernels.h"
+#include "launch/sampling.h"
+#include "launch/selection.h"
+#include "launch/session.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gp_graph {
+    CUgraphExec exec; /* the key */
+    CUcontext made_in;
+    unsigned long long flags;
+    enum gp_graph_reason why; /* it is not split */
+    struct gp_graph_clone clone;
+    unsigned kept_nodes; /* counted in `kept` */
+    CUevent ended;       /* its last launch by nodes; NULL before the first */
+    bool none_wanted;    /* of its kernels, when last asked */
+    bool none_launches;  /* graphs, the same */
+    UT_hash_handle hh;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gp_graph *graphs;
+static unsigned kept; /* nodes of all clones */
+
+void gp_graph_say(enum gp_graph_reason why)
+{
+    static const char *const text[GP_GRAPH_REASONS] = {
+        [GP_GRAPH_UNSEEN] = "its instantiation was not seen",
+        [GP_GRAPH_OLD_DRIVER] = "this driver is too old",
+        [GP_GRAPH_NOT_COPIED] = "it could not be copied",
+        [GP_GRAPH_TOO_MANY] = "the program keeps too many graphs, or too large ones",
+        [GP_GRAPH_HOST_NODE] = "it calls host functions",
+        [GP_GRAPH_EVENT_NODE] = "it records events or waits for them",
+        [GP_GRAPH_SEMAPHORE_NODE] = "it uses semaphores of another API",
+        [GP_GRAPH_MEMORY_NODE] = "it allocates or frees memory",
+        [GP_GRAPH_CONDITIONAL_NODE] = "it has conditional nodes",
+        [GP_GRAPH_OTHER_NODE] = "it has nodes other than kernels, copies and fills",
+        [GP_GRAPH_FROM_DEVICE] = "kernels can change it or launch it",
+        [GP_GRAPH_LAUNCHES] = "its kernels can launch other graphs",
+        [GP_GRAPH_PROGRAMMATIC] = "its kernels overlap by programmatic dependencies",
+        [GP_GRAPH_TOO_WIDE] = "too many of its kernels can run side by side",
+        [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
+        [GP_GRAPH_GREEN] = "it runs in a green context",
+        [GP_GRAPH_NOT_FOLLOWED] = "it was changed in a way that is not followed",
+        [GP_GRAPH_WAITS] = "a kernel in it waits for the host or for other work",
+        [GP_GRAPH_BROKE_OFF] = "a node of it could not be launched by itself",
+    };
+    static struct gp_once once[GP_GRAPH_REASONS];
+    if (gp_session_measures() && text[why])
+        gp_say_limited(&once[why], 1, "the kernels of a graph are not measured: %s", text[why]);
+}
+
+/* ---- one graph ------------------------------------------------------------------------------- */
+
+static void release_clone(struct gp_graph *g)
+{
+    gp_graph_clone_free(&g->clone);
+    pthread_mutex_lock(&lock);
+    kept -= g->kept_nodes;
+    pthread_mutex_unlock(&lock);
+    g->kept_nodes = 0;
+}
+
+/* Counts the nodes of one more clone, which costs the driver about a kilobyte for each. */
+static bool reserve(struct gp_graph *g)
+{
+    unsigned count = g->clone.order.count;
+    pthread_mutex_lock(&lock);
+    bool room = count <= GP_MOST_GRAPH_NODES - kept;
+    if (room) {
+        kept += count;
+        g->kept_nodes = count;
+    }
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
+/* Reads what the program's graph consists of now. */
+static void read_graph(struct gp_graph *g, CUgraph graph)
+{
+    g->none_wanted = g->none_launches = false;
+    g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+                 ? GP_GRAPH_FROM_DEVICE
+                 : gp_graph_clone_make(&g->clone, graph);
+    if (g->why == GP_GRAPH_SPLITS && !reserve(g)) {
+        g->why = GP_GRAPH_TOO_MANY;
+        gp_graph_clone_free(&g->clone);
+    }
+}
+
+static void free_graph(struct gp_graph *g)
+{
+    if (!g)
+        return;
+    release_clone(g);
+    if (g->ended)
+        gp_cuda.cuEventDestroy_v2(g->ended);
+    free(g);
+}
+
+/* ---- all graphs ------------------------------------------------------------------------------ */
+
+/* Locked. */
+static struct gp_graph *find(CUgraphExec exec)
+{
+    struct gp_graph *g;
+    HASH_FIND_PTR(graphs, &exec, g);
+    return g;
+}
+
+static struct gp_graph *take(CUgraphExec exec)
+{
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g)
+        HASH_DEL(graphs, g);
+    pthread_mutex_unlock(&lock);
+    return g;
+}
+
+/* Without memory for the entry the graph is one that was not seen. */
+static void enter(struct gp_graph *g)
+{
+    pthread_mutex_lock(&lock);
+    HASH_ADD_PTR(graphs, exec, g);
+    bool entered = g->hh.tbl != NULL;
+    pthread_mutex_unlock(&lock);
+    if (!entered)
+        free_graph(g);
+}
+
+void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags)
+{
+    gp_own_work_begins();
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        gp_kernels_can_launch_graphs();
+    /* The handle of a graph that went unseen, with its context perhaps. */
+    free_graph(take(exec));
+    struct gp_graph *g = gp_session_measures() ? calloc(1, sizeof(*g)) : NULL;
+    if (g) {
+        g->exec = exec;
+        g->flags = flags;
+        if (gp_cuda.cuCtxGetCurrent(&g->made_in) != CUDA_SUCCESS)
+            g->made_in = NULL;
+        read_graph(g, graph);
+        enter(g);
+    }
+    gp_own_work_ends();
+}
+
+static bool has_disabled_nodes(const struct gp_graph *g)
+{
+    for (unsigned i = 0; i < g->clone.order.count; i++)
+        if (g->clone.nodes[i].disabled)
+            return true;
+    return false;
+}
+
+void gp_graph_update_begins(CUgraphExec exec)
+{
+    gp_own_work_begins();
+    struct gp_graph *g = take(exec);
+    if (g) {
+        /* Whether nodes stay disabled is the driver's to know. */
+        if (g->why == GP_GRAPH_SPLITS && (has_disabled_nodes(g) || !gp_session_measures()))
+            g->why = GP_GRAPH_NOT_FOLLOWED;
+        release_clone(g);
+        enter(g);
+    }
+    gp_own_work_ends();
+}
+
+void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
+{
+    gp_own_work_begins();
+    struct gp_graph *g = take(exec);
+    if (g) {
+        if (g->why == GP_GRAPH_SPLITS && result == CUDA_SUCCESS)
+            read_graph(g, graph);
+        else if (g->why == GP_GRAPH_SPLITS)
+            g->why = GP_GRAPH_NOT_FOLLOWED;
+        enter(g);
+    }
+    gp_own_work_ends();
+}
+
+/* The entry of our node for one of the program's; NULL where that is no longer to be kept true. A
+ * node that is not known has been changed all the same: then the graph is not known either. Locked.
+ */
+static struct gp_graph_node *node_to_change(struct gp_graph *g, CUgraphNode node)
+{
+    if (!g || g->why != GP_GRAPH_SPLITS)
+        return NULL;
+    struct gp_graph_node *ours = gp_graph_clone_node(&g->clone, node);
+    if (!ours)
+        g->why = GP_GRAPH_NOT_FOLLOWED;
+    return ours;
+}
+
+CUgraphNode gp_graph_clone_of(CUgraphExec exec, CUgraphNode node)
+{
+    pthread_mutex_lock(&lock);
+    const struct gp_graph_node *n = node_to_change(find(exec), node);
+    CUgraphNode clone = n ? n->node : NULL;
+    pthread_mutex_unlock(&lock);
+    return clone;
+}
+
+void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
+{
+    CUcontext context;
+    gp_own_work_begins();
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    struct gp_graph_node *n = node_to_change(g, node);
+    if (n) {
+        g->none_wanted = g->none_launches = false;
+        /* The function may be another one; its context cannot. */
+        if (result != CUDA_SUCCESS ||
+            (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !gp_graph_node_read(n, &context)))
+            g->why = GP_GRAPH_NOT_FOLLOWED;
+    }
+    pthread_mutex_unlock(&lock);
+    gp_own_work_ends();
+}
+
+void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
+{
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    struct gp_graph_node *n = node_to_change(g, node);
+    if (n) {
+        g->none_wanted = g->none_launches = false;
+        n->disabled = !enabled;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_graph_forget(CUgraphExec exec)
+{
+    gp_own_work_begins();
+    free_graph(take(exec));
+    gp_own_work_ends();
+}
+
+static struct gp_graph *take_one_of_context(CUcontext context)
+{
+    struct gp_graph *g, *next, *found = NULL;
+    pthread_mutex_lock(&lock);
+    HASH_ITER(hh, graphs, g, next)
+    {
+        if (g->made_in == context || g->clone.context == context)
+            found = g;
+    }
+    if (found)
+        HASH_DEL(graphs, found);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void gp_graphs_forget_context(CUcontext context)
+{
+    struct gp_graph *g;
+    while ((g = take_one_of_context(context)))
+        free_graph(g);
+}
+
+/* ---- for launches ---------------------------------------------------------------------------- */
+
+/* Counts the launch of a kernel that is about to be made. */
+static bool takes(struct gp_graph_node *n)
+{
+    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
+    return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
+}
+
+/* A kernel launches graphs only as part of one itself: by itself it fails. Locked. */
+static bool launches_graphs(struct gp_graph *g)
+{
+    if (g->none_launches || !gp_kernels_launch_graphs())
+        return false;
+    for (unsigned i = 0; i < g->clone.order.count; i++)
+        if (g->clone.nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL &&
+            gp_kernel_may_launch_graphs(g->clone.nodes[i].function))
+            return true;
+    g->none_launches = true;
+    return false;
+}
+
+/* Locked. */
+static bool choose_kernels(struct gp_graph *g)
+{
+    bool wanted = false, taken = false;
+    for (unsigned i = 0; i < g->clone.order.count && !g->none_wanted; i++) {
+        struct gp_graph_node *n = &g->clone.nodes[i];
+        n->taken = false;
+        enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
+                                        ? GP_NOT_SELECTED
+                                        : gp_kernel_interest(n->function);
+        if (interest == GP_NOT_SELECTED)
+            continue;
+        wanted = wanted || interest == GP_WANTED;
+        n->taken = takes(n) && interest == GP_WANTED;
+        taken = taken || n->taken;
+    }
+    g->none_wanted = !wanted; /* a kernel that is refused stays so */
+    return taken;
+}
+
+bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why)
+{
+    gp_own_work_begins();
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g && g->why == GP_GRAPH_SPLITS && launches_graphs(g))
+        g->why = GP_GRAPH_LAUNCHES;
+    *why = g ? g->why : GP_GRAPH_UNSEEN;
+    bool wanted = *why == GP_GRAPH_SPLITS && choose_kernels(g);
+    pthread_mutex_unlock(&lock);
+    gp_own_work_ends();
+    return wanted;
+}
+
+const struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
+{
+    pthread_mutex_lock(&lock);
+    const struct gp_graph *g = find(exec);
+    const struct gp_graph_clone *clone = g && g->why == GP_GRAPH_SPLITS ? &g->clone : NULL;
+    pthread_mutex_unlock(&lock);
+    return clone;
+}
+
+CUevent gp_graph_ended(CUgraphExec exec, bool make)
+{
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g && !g->ended && make)
+        gp_event_make(&g->ended, CU_EVENT_DISABLE_TIMING);
+    CUevent event = g ? g->ended : NULL;
+    pthread_mutex_unlock(&lock);
+    return event;
+}
+
+/* Devices whose primary context somebody uses. */
+static int primary_contexts(void)
+{
+    int devices = 0, used = 0;
+    if (gp_cuda.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
+        return 0;
+    for (int i = 0; i < devices; i++) {
+        CUdevice device;
+        unsigned flags;
+        int active = 0;
+        if (gp_cuda.cuDeviceGet(&device, i) == CUDA_SUCCESS &&
+            gp_cuda.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active)
+            used++;
+    }
+    return used;
+}
+
+bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context)
+{
+    return graph->context ? graph->context == context : primary_contexts() <= 1;
+}
+
+void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why)
+{
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g && g->why == GP_GRAPH_SPLITS)
+        g->why = why;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,48 @@
+/* The executable graphs of the program: what each consists of, so that its nodes can be launched
+ * one by one. When a graph is instantiated a clone of it is kept, and what the program changes in
+ * the executable graph is changed there too. Owns the clones.
+ *
+ * A graph that cannot be taken to pieces safely, or whose changes cannot be followed, is known with
+ * the reason and launched as it is. */
+#ifndef GPUPROF_GRAPH_GRAPHS_H
+#define GPUPROF_GRAPH_GRAPHS_H
+
+#include "graph/clone.h"
+
+/* After a successful instantiation. */
+void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags);
+/* Around an update of the whole from another graph, whose result is the driver's. The old clone
+ * goes before: what it keeps alive goes when it would without us. */
+void gp_graph_update_begins(CUgraphExec exec);
+void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result);
+
+/* After a change of one node: the clone's node, to which the same change is to be made (NULL where
+ * there is none to be kept true), and then the result of that. */
+CUgraphNode gp_graph_clone_of(CUgraphExec exec, CUgraphNode node);
+void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result);
+void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled);
+
+/* Before the executable graph, or all of a context, is destroyed. */
+void gp_graph_forget(CUgraphExec exec);
+void gp_graphs_forget_context(CUcontext context);
+
+/* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
+ * which of these are to be measured. True when its nodes are to be launched one by one: there is
+ * such a kernel, and *why is GP_GRAPH_SPLITS. */
+bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why);
+
+/* The graph's clone, NULL where it is not split. Valid while the gate is closed. */
+const struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
+/* True when all kernels of the graph run in that context, as far as is known. */
+bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
+/* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
+ * beside itself, whatever streams it is launched into. NULL where there is none, and none was to be
+ * made. */
+CUevent gp_graph_ended(CUgraphExec exec, bool make);
+/* The graph is not split any more: its launches broke off, or it was changed. */
+void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why);
+
+/* Says, once for each reason, that a graph's kernels are not measured. */
+void gp_graph_say(enum gp_graph_reason why);
+
+#endif

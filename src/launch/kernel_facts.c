@@ -1,0 +1,102 @@
+#include "code/textures.h"
+#include "launch/kernels.h"
+#include "memory/modules.h"
+
+/* Launches in a row that make a rule. */
+#define HOST_CHANGES_RULE 2
+
+void gp_kernel_ended(struct gp_kernel *kernel, double seconds)
+{
+    if (seconds > kernel->longest)
+        kernel->longest = seconds;
+    kernel->ended = true;
+}
+
+void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
+{
+    CUfunction function = kernel->function;
+    if (kernel->loaded_in == context || !gp_cuda.cuFuncLoad)
+        return;
+    kernel->loaded_in = context;
+    /* A CUkernel is another function in each context. */
+    if (function != kernel->handle &&
+        gp_cuda.cuKernelGetFunction(&function, (CUkernel)kernel->handle) != CUDA_SUCCESS)
+        return;
+    /* Where the driver refuses, it loads the code at the launch. */
+    gp_cuda.cuFuncLoad(function);
+}
+
+void gp_kernel_took(struct gp_kernel *kernel, double ms)
+{
+    if (ms > 0 && (kernel->shortest_ms == 0 || ms < kernel->shortest_ms))
+        kernel->shortest_ms = ms;
+}
+
+double gp_kernel_shortest(const struct gp_kernel *kernel)
+{
+    return kernel->shortest_ms > 0 ? kernel->shortest_ms / 1e3 : kernel->longest;
+}
+
+bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call, void *bytes,
+                          size_t *size)
+{
+    gp_parameter_layout_ask(&kernel->layout, kernel->handle, kernel->function);
+    return gp_parameters_read(call, &kernel->layout, bytes, size);
+}
+
+void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
+{
+    kernel->host_changes = changed ? kernel->host_changes + 1 : 0;
+    if (kernel->host_changes == HOST_CHANGES_RULE)
+        kernel->runs_once = "page-locked host memory changes while it runs";
+}
+
+const void *gp_kernel_find_code(void *data, const char *function, size_t *size, const char **why)
+{
+    const struct gp_kernel *kernel = data;
+    return gp_module_code(kernel->module, function, size, why);
+}
+
+bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle)
+{
+    return kernel->handle == handle || kernel->function == handle;
+}
+
+bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
+{
+    if (kernel->uses_textures == GP_NOT_ASKED) {
+        size_t size;
+        const char *why;
+        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
+        bool may = !code || gp_code_may_use_textures(code, size, cc);
+        kernel->uses_textures = may ? GP_MAYBE : GP_NEVER;
+    }
+    return kernel->uses_textures == GP_MAYBE;
+}
+
+void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)
+{
+    const struct gp_kernel *kernel = data;
+    return gp_module_slim(kernel->module, kernel->name, most, size);
+}
+
+static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
+{
+    int value = 0;
+    if (gp_cuda.cuFuncGetAttribute(&value, which, kernel->function) != CUDA_SUCCESS)
+        return 0;
+    return value;
+}
+
+void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
+{
+    launch->kernel = kernel->name;
+    launch->registers = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    launch->shared_static = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    launch->local_bytes = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    launch->max_threads_per_block =
+        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    launch->max_shared_dynamic =
+        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    launch->shared_carveout = attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+}

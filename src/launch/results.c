@@ -1,0 +1,278 @@
+#include "launch/results.h"
+
+#include "base/added_time.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/pattern.h"
+#include "base/text.h"
+#include "counters/code_counts.h"
+#include "launch/checks.h"
+#include "launch/copies.h"
+#include "launch/selection.h"
+#include "launch/settings.h"
+#include "launch/tallies.h"
+#include "profile/code_lines.h"
+#include "profile/writer.h"
+#include "report/colour.h"
+#include "report/copies.h"
+#include "report/printing.h"
+#include "report/progress.h"
+#include "report/sources.h"
+#include "report/summary.h"
+#include "report/table.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Kernels in the report at exit; the profile has them all. */
+#define MOST_KERNELS 20
+
+static struct {
+    struct gp_metrics *metrics;
+    struct gp_writer *writer;
+    const char *profile; /* that it writes; NULL: nothing that stays */
+    struct gp_summary *summary;
+    bool reported;
+    pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
+} results = {.records = PTHREAD_MUTEX_INITIALIZER};
+
+const struct gp_metrics *gp_results_metrics(void)
+{
+    return results.metrics;
+}
+
+void gp_results_device(const struct gp_device *device)
+{
+    pthread_mutex_lock(&results.records);
+    gp_summary_device(results.summary, device);
+    gp_checks_device(device);
+    gp_printing_device(device);
+    if (results.writer)
+        gp_writer_device(results.writer, device);
+    pthread_mutex_unlock(&results.records);
+}
+
+void gp_results_launch(const struct gp_record *launch)
+{
+    pthread_mutex_lock(&results.records);
+    gp_summary_launch(results.summary, launch);
+    gp_checks_launch(launch);
+    gp_printing_launch(launch);
+    gp_progress_launch(launch, 1);
+    if (results.writer)
+        gp_writer_launch(results.writer, launch);
+    pthread_mutex_unlock(&results.records);
+}
+
+void gp_results_note(const struct gp_record *launch)
+{
+    pthread_mutex_lock(&results.records);
+    gp_progress_launch(launch, 0);
+    if (results.writer)
+        gp_writer_early(results.writer, launch);
+    pthread_mutex_unlock(&results.records);
+}
+
+/* The report inside the profile would make that unreadable. */
+static bool is_profile(const char *log)
+{
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
+    struct gp_text path = {0};
+    char why[256];
+    bool same = pattern && *pattern && gp_pattern_expand(pattern, &path, why, sizeof(why)) &&
+                gp_is_same_file(log, gp_text_string(&path));
+    gp_text_free(&path);
+    return same;
+}
+
+/* Says why not where it cannot be done. */
+static bool open_log_file(const char *path, char *why, size_t why_size)
+{
+    int error = 0;
+    if (is_profile(path))
+        snprintf(why, why_size, "GPUPROF_OUTPUT names the same file");
+    else if ((error = gp_log_open(path)))
+        snprintf(why, why_size, "cannot open %s: %s", path, gp_open_error(error));
+    else
+        return true;
+    return false;
+}
+
+void gp_results_open_log(void)
+{
+    const char *pattern = secure_getenv("GPUPROF_LOG");
+    if (!pattern || !*pattern)
+        return;
+    struct gp_text path = {0};
+    char why[512];
+    if (!gp_pattern_expand(pattern, &path, why, sizeof(why)) ||
+        !open_log_file(gp_text_string(&path), why, sizeof(why)))
+        gp_say("GPUPROF_LOG=%s: %s; messages go to standard error", pattern, why);
+    gp_text_free(&path);
+}
+
+void gp_results_open_profile(void)
+{
+    gp_summary_settings(results.summary, &gp_user.recorded);
+    gp_user.recorded.sample = gp_summary_get_settings(results.summary)->sample;
+    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
+    if (!pattern || !*pattern)
+        return;
+    struct gp_text path = {0};
+    char why[512];
+    if (gp_pattern_expand(pattern, &path, why, sizeof(why)))
+        results.writer =
+            gp_writer_open(gp_text_string(&path), NULL, &gp_user.recorded, why, sizeof(why));
+    if (!results.writer)
+        gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
+    else if (!gp_checks_remove_profile())
+        results.profile = strdup(gp_text_string(&path));
+    gp_text_free(&path);
+}
+
+bool gp_results_open(void)
+{
+    struct gp_text problems = {0};
+    results.metrics = gp_metrics_open(&problems);
+    if (results.metrics &&
+        !gp_metrics_select(results.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
+        gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
+    if (results.metrics) {
+        gp_checks_open(results.metrics);
+        results.summary = gp_summary_new(results.metrics);
+    }
+    gp_say_lines("", gp_text_string(&problems));
+    gp_text_free(&problems);
+    return results.summary != NULL;
+}
+
+/* How often a kernel was launched, for those that were not measured every time. */
+static void record_count(void *unused, const struct gp_count *count)
+{
+    (void)unused;
+    gp_summary_count(results.summary, count);
+    gp_checks_count(count);
+    if (results.writer)
+        gp_writer_count(results.writer, count);
+}
+
+static void write_report(const struct gp_text *report)
+{
+    struct gp_text rest = {0}, coloured = {0};
+    const char *profile = results.writer ? gp_writer_path(results.writer) : NULL;
+    if (profile && results.profile)
+        gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
+                     gp_user.details ? " --details" : "", profile);
+    else
+        gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
+    if (gp_colour_wanted(gp_log_is_terminal()))
+        gp_colour(gp_text_string(report), &coloured);
+    if (coloured.length > 0 && !coloured.failed)
+        report = &coloured;
+    gp_log_report(gp_text_string(report), report->length, gp_text_string(&rest));
+    gp_text_free(&coloured);
+    gp_text_free(&rest);
+}
+
+static void record_cubin(void *sources, const struct gp_cubin_image *cubin)
+{
+    if (results.writer)
+        gp_write_cubin(results.writer, cubin);
+    if (sources)
+        gp_sources_add_cubin(sources, cubin);
+}
+
+static void record_instructions(void *sources, const struct gp_code_counts *counts)
+{
+    if (results.writer)
+        gp_write_instructions(results.writer, counts);
+    if (sources)
+        gp_sources_add(sources, counts);
+}
+
+/* What was added since it was asked for last goes into the summary. */
+static void count_added(void)
+{
+    static double counted;
+    double seconds = gp_added_seconds();
+    gp_summary_end(results.summary, &(struct gp_end){.added_seconds = seconds - counted});
+    counted = seconds;
+}
+
+/* To make the report takes time, too: its first lines are made anew when all else is there. */
+static void renew_headline(struct gp_text *report)
+{
+    struct gp_text before = {0}, renewed = {0};
+    gp_table_headline(results.summary, &before);
+    count_added();
+    gp_table_headline(results.summary, &renewed);
+    renewed.failed |= report->failed;
+    if (!before.failed && before.length <= report->length)
+        gp_text_add_bytes(&renewed, report->data + before.length, report->length - before.length);
+    gp_text_free(&before);
+    gp_text_free(report);
+    *report = renewed;
+}
+
+/* `copies`: NULL, none were asked for. */
+static void print_report(const struct gp_copies *copies, const struct gp_sources *sources)
+{
+    struct gp_text text = {0};
+    const struct gp_table_options options = {.top = MOST_KERNELS,
+                                             .details = gp_user.details,
+                                             .profile = results.profile ? results.profile : "",
+                                             .sources = sources};
+    count_added();
+    gp_table_report(results.summary, &options, &text);
+    if (copies)
+        gp_copies_table(copies, &text);
+    renew_headline(&text);
+    if (text.failed)
+        gp_say("out of memory: the report is not complete");
+    write_report(&text);
+    gp_text_free(&text);
+}
+
+/* Behind the report, or where there is none. */
+static void print_checks(const struct gp_sources *sources)
+{
+    struct gp_text text = {0};
+    gp_checks_report(sources, &text);
+    if (text.length > 0)
+        write_report(&text);
+    gp_text_free(&text);
+}
+
+/* Frees nothing: the process ends, and another thread may still be in a hook. */
+void gp_results_end(bool gave_up)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (pthread_mutex_timedlock(&results.records, &until) != 0)
+        return;
+    gp_progress_end();
+    if (!results.reported && (!gave_up || gp_summary_launches(results.summary) > 0)) {
+        results.reported = true;
+        gp_tallies_visit(record_count, NULL);
+        gp_selection_end();
+        struct gp_copies copies[GP_COPY_KINDS];
+        bool copied = gp_copies_read(copies);
+        if (copied && results.writer)
+            gp_copies_write(copies, results.writer);
+        struct gp_sources *sources = gp_sources_new();
+        gp_code_counts_visit(record_cubin, record_instructions, sources);
+        if (gp_printing_end(results.summary, copied ? copies : NULL))
+            print_report(copied ? copies : NULL, sources);
+        print_checks(sources);
+    }
+    if (results.writer) {
+        gp_writer_end(results.writer, &(struct gp_end){.added_seconds = gp_added_seconds()});
+        gp_writer_finish(results.writer);
+    }
+    pthread_mutex_unlock(&results.records);
+}

@@ -1,0 +1,103 @@
+#include "launch/settings.h"
+
+#include "base/log.h"
+#include "base/sample.h"
+#include "counters/sass_session.h"
+#include "gate/waits.h"
+#include "launch/sampling.h"
+#include "memory/budget.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gp_user_settings gp_user = {.flush_caches = true};
+
+int gp_setting_word(const char *variable, const char *const *words, const char *all)
+{
+    const char *word = secure_getenv(variable);
+    if (!word || !*word)
+        return -1;
+    for (int i = 0; words[i]; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    gp_say("%s=%s: unknown; say %s", variable, word, all);
+    return -1;
+}
+
+#define WORD_OF(variable, all, ...) \
+    gp_setting_word(variable, (const char *const[]){__VA_ARGS__, NULL}, all)
+
+static void read_sample(void)
+{
+    const char *text = secure_getenv("GPUPROF_SAMPLE");
+    struct gp_sample sample = {0};
+    if (!text || !*text)
+        return;
+    if (!gp_sample_parse(text, &sample)) {
+        gp_say("GPUPROF_SAMPLE=%s: no rule; " GP_SAMPLE_SYNTAX "; every launch is measured", text);
+        return;
+    }
+    gp_user.recorded.sample = text;
+    gp_sampling_start(&sample);
+}
+
+void gp_settings_read_recorded(void)
+{
+    read_sample();
+    int replay = WORD_OF("GPUPROF_REPLAY", "on (the default), off or now", "on", "off", "now");
+    gp_user.recorded.replay_off = replay == 1;
+    gp_user.at_once = replay == 2;
+}
+
+static void read_report_mode(void)
+{
+    const char *metrics = secure_getenv("GPUPROF_METRICS");
+    int report =
+        WORD_OF("GPUPROF_REPORT", "summary (the default) or details", "summary", "details");
+    /* Who asks for metrics by name wants to see them. */
+    bool by_name = metrics && *metrics && strcmp(metrics, "default") != 0;
+    gp_user.details = report < 0 ? by_name : report == 1;
+}
+
+static void read_memory_limit(void)
+{
+    const char *size = secure_getenv("GPUPROF_MEMORY");
+    if (size && *size && !gp_budget_set(size))
+        gp_say("GPUPROF_MEMORY=%s: not a size such as 512M or 4G, nor a share such as 10%%; it is "
+               "10%%",
+               size);
+}
+
+static void read_timeout(void)
+{
+    const char *text = secure_getenv("GPUPROF_TIMEOUT");
+    if (!text || !*text)
+        return;
+    char *end = NULL;
+    /* The program may have chosen a locale with a decimal comma. */
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    double seconds = plain ? strtod_l(text, &end, plain) : strtod(text, &end);
+    if (plain)
+        freelocale(plain);
+    if (*end || !(seconds > 0 && seconds <= 3600))
+        gp_say("GPUPROF_TIMEOUT=%s: not a number of seconds, more than 0 and at most 3600; it is "
+               "%g",
+               text, gp_wait_first_limit());
+    else
+        gp_waits_start(seconds);
+}
+
+void gp_settings_read(void)
+{
+    gp_user.flush_caches =
+        WORD_OF("GPUPROF_CACHE", "flush (the default) or keep", "flush", "keep") != 1;
+    if (WORD_OF("GPUPROF_LINES", "accesses (the default) or instructions", "accesses",
+                "instructions") == 1)
+        gp_sass_sessions_count_instructions();
+    read_report_mode();
+    gp_user.verify_always =
+        WORD_OF("GPUPROF_VERIFY", "learn (the default) or always", "learn", "always") == 1;
+    read_memory_limit();
+    read_timeout();
+}

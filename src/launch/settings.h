@@ -1,0 +1,30 @@
+/* What the user asked for in the environment (GPUPROF_*), beside which launches
+ * (launch/selection.h) and what comes of them (launch/results.h). Owns that. Read before the first
+ * launch. */
+#ifndef GPUPROF_LAUNCH_SETTINGS_H
+#define GPUPROF_LAUNCH_SETTINGS_H
+
+#include "profile/record.h"
+
+#include <stdbool.h>
+
+struct gp_user_settings {
+    bool flush_caches;  /* before a pass of the hardware (GPUPROF_CACHE=flush, the default) */
+    bool verify_always; /* every launch, beside gp_verify_is_due (GPUPROF_VERIFY=always) */
+    bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
+    bool details;       /* the report at the end has them (GPUPROF_REPORT) */
+    /* What readers of the profile must know. With `replay_off` no kernel runs more often than the
+     * program runs it: launches of a kernel are counted in turns. */
+    struct gp_settings recorded;
+};
+extern struct gp_user_settings gp_user;
+
+/* Those that are recorded, and then the others. What is wrong is said. */
+void gp_settings_read_recorded(void);
+void gp_settings_read(void);
+
+/* The number of the word that the environment variable has, among `words`, which end with NULL; -1
+ * where it is not set, or has another one, which is said, with the words in `all`. */
+int gp_setting_word(const char *variable, const char *const *words, const char *all);
+
+#endif

@@ -1,0 +1,31 @@
+/* The list of buffers from within: buffers.c owns it, buffer_writers.c notes who may write them,
+ * buffer_changes.c remembers what has changed. Only for these. */
+#ifndef GPUPROF_MEMORY_BUFFER_PARTS_H
+#define GPUPROF_MEMORY_BUFFER_PARTS_H
+
+#include "memory/buffers.h"
+
+void gp_buffers_lock(void);
+void gp_buffers_unlock(void);
+
+/* The others with the list locked. In order of allocation: */
+struct gp_buffer *gp_buffers_first(void);
+/* By its address; NULL where there is none. */
+struct gp_buffer *gp_buffer_find(CUdeviceptr address);
+/* Takes it off the list, and frees it. */
+void gp_buffer_drop(struct gp_buffer *buffer);
+/* Before a buffer is changed or taken off the list, and after it was added or changed. */
+void gp_buffer_note_change(const struct gp_buffer *buffer, bool added);
+
+/* Enters a copy of it, not locked. */
+void gp_buffer_enter(struct gp_buffer entry);
+/* Why it must not be put back, by its writers; NULL where it may. */
+const char *gp_buffer_not_ours(const struct gp_buffer *buffer);
+/* Takes those off the list that the driver does not know any more. Not locked. */
+void gp_buffers_drop_gone(void);
+/* As a kernel of the context sees it: what lies in another one is just memory, and not ours. False
+ * where it cannot reach it. */
+bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
+                        struct gp_buffer *seen);
+
+#endif

@@ -1,0 +1,103 @@
+#include "base/cancel.h"
+#include "cuda/wait.h"
+#include "memory/snapshot_parts.h"
+
+#include <pthread.h>
+#include <utlist.h>
+
+/* How long a program that runs out of memory waits until ours can be freed. */
+#define FREE_SECONDS 5.0
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gp_snapshot *snapshots;
+
+void gp_free_device(CUdeviceptr *address)
+{
+    if (*address)
+        gp_cuda.cuMemFree_v2(*address);
+    *address = 0;
+}
+
+void gp_snapshot_list(struct gp_snapshot *s)
+{
+    pthread_mutex_lock(&lock);
+    DL_APPEND(snapshots, s);
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_snapshot_unlist(struct gp_snapshot *s)
+{
+    pthread_mutex_lock(&lock);
+    if (s->prev)
+        DL_DELETE(snapshots, s);
+    pthread_mutex_unlock(&lock);
+}
+
+bool gp_snapshot_set_in_use(struct gp_snapshot *s, bool in_use)
+{
+    pthread_mutex_lock(&lock);
+    bool before = s->in_use;
+    s->in_use = in_use;
+    pthread_mutex_unlock(&lock);
+    return before;
+}
+
+void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held)
+{
+    pthread_mutex_lock(&lock);
+    s->held = held;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Locked; the context is current. */
+static bool comes_to_rest(struct gp_snapshot *s)
+{
+    if (s->busy && gp_cuda.cuEventQuery(s->idle) == CUDA_ERROR_NOT_READY)
+        return false;
+    s->busy = gp_wait_for_context(s->context, s->idle, FREE_SECONDS) == CUDA_ERROR_NOT_READY;
+    return !s->busy;
+}
+
+bool gp_snapshot_release_memory(bool captures)
+{
+    bool released = false;
+    struct gp_snapshot *s;
+    gp_cancel_hold(); /* a thread that is cancelled while it waits would keep the lock */
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(snapshots, s)
+    {
+        if (s->in_use || s->held ||
+            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch))
+            continue;
+        if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
+            continue;
+        if (captures || comes_to_rest(s)) {
+            gp_arena_free(&s->arena);
+            gp_final_release(&s->final);
+            gp_free_device(&s->scratch);
+            released = true;
+        }
+        gp_context_pop();
+    }
+    pthread_mutex_unlock(&lock);
+    gp_cancel_release();
+    return released;
+}
+
+size_t gp_snapshot_held_memory(void)
+{
+    CUdevice current;
+    if (gp_cuda.cuCtxGetDevice(&current) != CUDA_SUCCESS)
+        return 0;
+    size_t held = 0;
+    struct gp_snapshot *s;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(snapshots, s)
+    {
+        if (s->device == current && !s->in_use)
+            held += s->arena.device_size + gp_final_held(&s->final) +
+                    (s->scratch ? s->scratch_size : 0);
+    }
+    pthread_mutex_unlock(&lock);
+    return held;
+}

@@ -1,0 +1,73 @@
+#include "memory/snapshot_parts.h"
+
+#include <stdlib.h>
+
+/* To drain a batch takes tens of milliseconds: not for fewer launches. */
+#define LEAST_BATCH 8
+
+struct gp_held_copy {
+    uint64_t bytes;
+    struct gp_segments segments;
+};
+
+const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
+{
+    if (s->reached.needed > s->arena.device_size / LEAST_BATCH)
+        return "copies of a few such launches would fit at once";
+    if (s->watched.count)
+        return "it reaches page-locked host memory";
+    if (s->arrays.count)
+        return "arrays can be written through surfaces";
+    for (size_t i = 0; i < s->reached.count; i++)
+        if (s->reached.ranges.facts[s->reached.list[i]].kind == GP_BUFFER_MANAGED)
+            return "it reaches managed memory";
+    return NULL;
+}
+
+struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
+{
+    struct gp_held_copy *copy = calloc(1, sizeof(*copy));
+    bool ok = copy && gp_segments_copy(&copy->segments, &s->restored) && gp_arena_hold(&s->arena);
+    if (!ok) {
+        if (copy)
+            gp_segments_free(&copy->segments, false);
+        free(copy);
+        return NULL;
+    }
+    copy->bytes = s->reached.bytes;
+    gp_snapshot_set_held(s, s->held + 1);
+    return copy;
+}
+
+bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why)
+{
+    gp_snapshot_set_in_use(s, true);
+    gp_segments_clear(&s->watched);
+    gp_arrays_forget(&s->arrays);
+    s->verifies = s->rewound = false;
+    s->reached.bytes = copy->bytes;
+    *why = GP_MEMORY_RAN_OUT;
+    return gp_segments_copy(&s->restored, &copy->segments) &&
+           gp_worked(gp_segments_upload(&s->restored, s->own.stream), why);
+}
+
+bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes)
+{
+    for (size_t i = 0; i < copy->segments.count; i++) {
+        const struct gp_segment *segment = &copy->segments.list[i];
+        if (address < segment->live + segment->bytes && segment->live < address + bytes)
+            return true;
+    }
+    return false;
+}
+
+void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy)
+{
+    if (!copy)
+        return;
+    gp_segments_free(&copy->segments, false);
+    free(copy);
+    gp_snapshot_set_held(s, s->held - 1);
+    if (!s->held)
+        gp_arena_release(&s->arena);
+}

@@ -1,0 +1,98 @@
+#include "memory/own_kernels.h"
+
+#include "memory/arena.h"
+
+#include <stddef.h>
+
+extern const char gp_device_image[];
+
+bool gp_worked(CUresult result, const char **why)
+{
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        *why = GP_NO_ROOM;
+    else if (result != CUDA_SUCCESS)
+        *why = gp_cuda_error(result);
+    return result == CUDA_SUCCESS;
+}
+
+static bool load(const struct gp_own_kernels *k, CUdevice device, struct gp_own_kernel *kernel,
+                 const char *name)
+{
+    int per_sm = 0;
+    if (gp_cuda.cuModuleGetFunction(&kernel->function, k->module, name) != CUDA_SUCCESS ||
+        gp_cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel->function,
+                                                            GP_UNIT_THREADS, 0) != CUDA_SUCCESS)
+        return false;
+    int sms = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    kernel->blocks = per_sm > 0 && sms > 0 ? (unsigned)per_sm * (unsigned)sms : 1;
+    return true;
+}
+
+bool gp_own_kernels_load(struct gp_own_kernels *k, CUdevice device)
+{
+    const struct {
+        struct gp_own_kernel *kernel;
+        const char *name;
+    } all[] = {
+        {&k->copy, "gp_copy"},
+        {&k->copy_and_follow, "gp_copy_and_follow"},
+        {&k->compare, "gp_compare"},
+        {&k->keep, "gp_keep"},
+        {&k->rewind_kept, "gp_rewind_kept"},
+        {&k->rewind, "gp_rewind"},
+        {&k->put_back, "gp_put_back"},
+        {&k->hash, "gp_hash"},
+        {&k->compare_hashes, "gp_compare_hashes"},
+        {&k->read_all, "gp_read_all"},
+        {&k->pause, "gp_pause"},
+    };
+    void *host_answer = NULL;
+    bool ok = gp_cuda.cuMemHostAlloc(&host_answer, sizeof(*k->host_answer),
+                                     CU_MEMHOSTALLOC_PORTABLE) == CUDA_SUCCESS;
+    k->host_answer = host_answer;
+    ok = ok && gp_cuda.cuModuleLoadData(&k->module, gp_device_image) == CUDA_SUCCESS;
+    for (size_t i = 0; ok && i < sizeof(all) / sizeof(all[0]); i++)
+        ok = load(k, device, all[i].kernel, all[i].name);
+    return ok;
+}
+
+void gp_own_kernels_close(struct gp_own_kernels *k)
+{
+    if (k->answer)
+        gp_cuda.cuMemFree_v2(k->answer);
+    if (k->host_answer)
+        gp_cuda.cuMemFreeHost(k->host_answer);
+    if (k->module)
+        gp_cuda.cuModuleUnload(k->module);
+    if (k->stream)
+        gp_cuda.cuStreamDestroy_v2(k->stream);
+}
+
+CUresult gp_own_kernel_start(struct gp_own_kernels *k, const struct gp_own_kernel *kernel,
+                             uint64_t units, void **arguments)
+{
+    unsigned blocks = units < kernel->blocks ? (unsigned)units : kernel->blocks;
+    return gp_cuda.cuLaunchKernel(kernel->function, blocks, 1, 1, GP_UNIT_THREADS, 1, 1, 0,
+                                  k->stream, arguments, NULL);
+}
+
+CUresult gp_answer_clear(struct gp_own_kernels *k)
+{
+    if (!k->answer) {
+        CUresult result = gp_cuda.cuMemAlloc_v2(&k->answer, sizeof(*k->host_answer));
+        if (result != CUDA_SUCCESS) {
+            k->answer = 0;
+            return result;
+        }
+    }
+    return gp_cuda.cuMemsetD32Async(k->answer, 0, offsetof(struct gp_answer, at_once) / 4,
+                                    k->stream);
+}
+
+CUresult gp_answer_fetch(struct gp_own_kernels *k)
+{
+    CUresult result =
+        gp_cuda.cuMemcpyDtoHAsync_v2(k->host_answer, k->answer, sizeof(*k->host_answer), k->stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(k->stream);
+    return result == CUDA_SUCCESS ? waited : result;
+}

@@ -1,0 +1,126 @@
+#include "memory/reached.h"
+
+#include "memory/arena.h"
+#include "memory/modules.h"
+#include "memory/pageable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Addresses below this are not taken for pointers to the host's own memory: an executable that is
+ * not position-independent lies among the numbers that kernels are given as sizes. */
+#define LEAST_PAGEABLE ((uint64_t)1 << 32)
+
+static bool make_marks(struct gp_reached *r)
+{
+    if (r->ranges.count <= r->marks_capacity)
+        return true;
+    size_t capacity = r->ranges.capacity;
+    uint32_t *marks = realloc(r->marks, capacity * sizeof(*marks));
+    if (!marks)
+        return false;
+    memset(marks + r->marks_capacity, 0, (capacity - r->marks_capacity) * sizeof(*marks));
+    r->marks = marks;
+    r->marks_capacity = capacity;
+    return true;
+}
+
+void gp_reached_clear(struct gp_reached *r)
+{
+    r->round++;
+    r->count = 0;
+    r->seen = SIZE_MAX; /* so far it is all of them */
+    r->out_of_memory = false;
+    r->not_ours = NULL;
+    r->bytes = r->needed = 0;
+}
+
+bool gp_reached_update(struct gp_reached *r, CUcontext context, CUdevice device)
+{
+    return gp_ranges_update(&r->ranges, context, device) && make_marks(r);
+}
+
+void gp_reached_free(struct gp_reached *r)
+{
+    gp_ranges_free(&r->ranges);
+    free(r->list);
+    free(r->marks);
+}
+
+void gp_reach(size_t range, void *reached)
+{
+    struct gp_reached *r = reached;
+    if (r->marks[range] == r->round)
+        return;
+    if (r->ranges.facts[range].not_ours) {
+        r->not_ours = r->ranges.facts[range].not_ours;
+        return;
+    }
+    if (r->count == r->capacity) {
+        size_t capacity = r->capacity ? 2 * r->capacity : 64;
+        size_t *list = realloc(r->list, capacity * sizeof(*list));
+        if (!list) {
+            r->out_of_memory = true;
+            return;
+        }
+        r->list = list;
+        r->capacity = capacity;
+    }
+    r->marks[range] = r->round;
+    r->list[r->count++] = range;
+    uint64_t bytes = r->ranges.ranges[range].end - r->ranges.ranges[range].start;
+    r->bytes += bytes;
+    r->needed += gp_arena_need(bytes);
+}
+
+void gp_reach_all(struct gp_reached *r)
+{
+    for (size_t i = 0; i < r->ranges.count; i++)
+        gp_reach(i, r);
+}
+
+bool gp_reached_is_ours(const struct gp_reached *r, const char **why)
+{
+    if (r->not_ours)
+        *why = r->not_ours;
+    return !r->not_ours;
+}
+
+bool gp_reached_all_is_ours(struct gp_reached *r, const char **why)
+{
+    for (size_t i = 0; i < r->ranges.count && !r->not_ours; i++)
+        r->not_ours = r->ranges.facts[i].not_ours;
+    return gp_reached_is_ours(r, why);
+}
+
+bool gp_reach_from_parameters(struct gp_reached *r, const struct gp_reach *launch, bool pageable,
+                              const char **why)
+{
+    const char *bytes = launch->parameters;
+    uint64_t word;
+    for (size_t at = 0; at + sizeof(word) <= launch->parameters_size; at++) {
+        memcpy(&word, bytes + at, sizeof(word));
+        size_t found[2];
+        unsigned count = gp_ranges_find(&r->ranges, word, found);
+        for (unsigned i = 0; i < count; i++)
+            gp_reach(found[i], r);
+        if (pageable && !count && at % 4 == 0 && word >= LEAST_PAGEABLE && gp_is_readable(word)) {
+            *why = "a parameter points to host memory that is not page-locked";
+            return false;
+        }
+    }
+    return true;
+}
+
+bool gp_reach_from_module(struct gp_reached *r, const void *module)
+{
+    return gp_ranges_of(&r->ranges, gp_module_is_loaded(module) ? module : NULL, gp_reach, r);
+}
+
+/* What comes after what the launch was seen to reach is there in case it reaches more; managed
+ * memory of that kind the host may well be using. */
+bool gp_reached_is_watched(const struct gp_reached *r, size_t index)
+{
+    enum gp_buffer_kind kind = r->ranges.facts[r->list[index]].kind;
+    return kind == GP_BUFFER_HOST || (kind == GP_BUFFER_MANAGED && index >= r->seen);
+}

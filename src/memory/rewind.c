@@ -1,0 +1,149 @@
+#include "memory/snapshot_parts.h"
+
+static CUresult compare_watched(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->watched.count;
+    void *arguments[] = {&s->watched.table, &count, &s->watched.units, &s->own.answer};
+    return count ? gp_own_kernel_start(&s->own, &s->own.compare, s->watched.units, arguments)
+                 : CUDA_SUCCESS;
+}
+
+/* Our kernels check themselves whether they may; the driver's copies cannot. */
+static CUresult may_restore_arrays(struct gp_snapshot *s, bool *may)
+{
+    *may = s->arrays.count > 0;
+    if (!*may || !s->watched.count)
+        return CUDA_SUCCESS;
+    CUresult result = gp_answer_fetch(&s->own);
+    *may = result == CUDA_SUCCESS && !s->own.host_answer->watched;
+    return result;
+}
+
+static CUresult restore_arrays(struct gp_snapshot *s, bool first)
+{
+    bool may;
+    CUresult result = may_restore_arrays(s, &may);
+    if (result == CUDA_SUCCESS && may && first)
+        result = gp_arrays_save(&s->arrays, GP_AFTER, s->own.stream);
+    if (result == CUDA_SUCCESS && may)
+        result = gp_arrays_restore(&s->arrays, GP_BEFORE, s->own.stream);
+    return result;
+}
+
+static CUresult restore(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    void *arguments[] = {&s->restored.table, &count, &s->restored.units, &s->own.answer};
+    return count ? gp_own_kernel_start(&s->own, &s->own.rewind, s->restored.units, arguments)
+                 : CUDA_SUCCESS;
+}
+
+static CUresult keep(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    struct gp_final *f = &s->final;
+    void *arguments[] = {&s->restored.table, &count,        &s->restored.units,
+                         &s->own.answer,     &f->positions, &f->arena.device,
+                         &f->arena.host,     &f->on_device, &f->capacity};
+    return count ? gp_own_kernel_start(&s->own, &s->own.keep, s->restored.units, arguments)
+                 : CUDA_SUCCESS;
+}
+
+static CUresult restore_kept(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    void *arguments[] = {&s->restored.table,  &count,
+                         &s->restored.units,  &s->own.answer,
+                         &s->final.positions, &s->final.capacity};
+    return count ? gp_own_kernel_start(&s->own, &s->own.rewind_kept, s->restored.units, arguments)
+                 : CUDA_SUCCESS;
+}
+
+/* Makes memory what the program's own run left. */
+static CUresult put_back(struct gp_snapshot *s)
+{
+    uint32_t count = (uint32_t)s->restored.count;
+    struct gp_final *f = &s->final;
+    void *arguments[] = {&s->restored.table, &count,         &s->restored.units, &f->positions,
+                         &f->arena.device,   &f->arena.host, &f->on_device};
+    return count ? gp_own_kernel_start(&s->own, &s->own.put_back, s->restored.units, arguments)
+                 : CUDA_SUCCESS;
+}
+
+/* Keeps what the program's own run left, and puts back what was before it, if there is room for
+ * `kept` units or as many as there are. The answer tells. */
+static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **why)
+{
+    if (!gp_final_prepare(&s->final, &s->arena, s->restored.units, kept, s->own.stream, why))
+        return false;
+    CUresult result = gp_answer_clear(&s->own);
+    if (result == CUDA_SUCCESS)
+        result = compare_watched(s);
+    if (result == CUDA_SUCCESS)
+        result = keep(s);
+    s->rewound = result == CUDA_SUCCESS; /* whatever of the rest was started may have been done */
+    if (result == CUDA_SUCCESS)
+        result = restore_kept(s);
+    CUresult asked = gp_answer_fetch(&s->own);
+    if (!gp_worked(result, why) || !gp_worked(asked, why))
+        return false;
+    s->rewound = !s->own.host_answer->watched && s->own.host_answer->kept <= s->final.capacity;
+    return !s->rewound ||
+           (gp_worked(restore_arrays(s, true), why) && gp_worked(gp_answer_fetch(&s->own), why));
+}
+
+/* The first time: what the program's own run left is kept. */
+static bool rewind_first(struct gp_snapshot *s, const char **why)
+{
+    if (!keep_and_rewind(s, s->kept, why))
+        return false;
+    s->kept = s->own.host_answer->kept;
+    if (s->rewound || s->own.host_answer->watched)
+        return true;
+    /* How much room it takes is known now. */
+    if (!keep_and_rewind(s, s->kept, why))
+        return false;
+    *why = GP_NO_ROOM;
+    return s->rewound || s->own.host_answer->watched;
+}
+
+static bool rewind_again(struct gp_snapshot *s, const char **why)
+{
+    /* Whatever of it is started, is waited for. */
+    CUresult result = gp_answer_clear(&s->own);
+    if (result == CUDA_SUCCESS)
+        result = compare_watched(s);
+    if (result == CUDA_SUCCESS)
+        result = restore_arrays(s, false);
+    if (result == CUDA_SUCCESS)
+        result = restore(s);
+    CUresult asked = gp_answer_fetch(&s->own);
+    return gp_worked(result, why) && gp_worked(asked, why);
+}
+
+bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why)
+{
+    return s->rewound ? rewind_again(s, why) : rewind_first(s, why);
+}
+
+bool gp_snapshot_finish(struct gp_snapshot *s, const char **why)
+{
+    if (!s->rewound)
+        return true;
+    CUresult result = put_back(s);
+    if (result == CUDA_SUCCESS)
+        result = gp_arrays_restore(&s->arrays, GP_AFTER, s->own.stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    s->rewound = !gp_worked(result, why) || !gp_worked(waited, why);
+    return !s->rewound;
+}
+
+bool gp_snapshot_host_changed(const struct gp_snapshot *s)
+{
+    return s->own.host_answer->watched != 0;
+}
+
+uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s)
+{
+    return s->own.host_answer->changed_bytes + s->arrays.bytes;
+}

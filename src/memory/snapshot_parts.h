@@ -1,0 +1,68 @@
+/* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes what is
+ * not in it, held_copies.c keeps it for later, flush.c empties the caches, give_back.c gives its
+ * memory back to the program. Only for these. */
+#ifndef GPUPROF_MEMORY_SNAPSHOT_PARTS_H
+#define GPUPROF_MEMORY_SNAPSHOT_PARTS_H
+
+#include "memory/arena.h"
+#include "memory/arrays.h"
+#include "memory/final.h"
+#include "memory/lookup.h"
+#include "memory/own_kernels.h"
+#include "memory/reached.h"
+#include "memory/segments.h"
+#include "memory/snapshot.h"
+
+#define GP_MEMORY_RAN_OUT "memory ran out"
+
+struct gp_snapshot {
+    CUcontext context;
+    CUdevice device;
+    struct gp_own_kernels own;
+    CUevent idle;  /* to wait for all there is in the context */
+    bool busy;     /* that wait ran out: until `idle` happens nothing is freed */
+    bool pageable; /* kernels can write the host's ordinary memory */
+
+    struct gp_reached reached; /* by the launch at hand */
+    struct gp_lookup lookup;
+    uint32_t *found; /* by our kernels, where the answer has no room for all */
+    size_t found_capacity;
+
+    struct gp_arena arena;
+    size_t with_room;                     /* of what is reached has room there */
+    struct gp_segments restored, watched; /* watched is compared only */
+    struct gp_arrays arrays;
+    bool arrays_saved;
+
+    struct gp_final final;
+    uint32_t kept; /* units that the last launch changed: so much room the next may need */
+    bool rewound;  /* memory is not what the program's own run left */
+
+    struct gp_segments hashed;
+    CUdeviceptr hashes; /* before, then after */
+    size_t hashes_capacity;
+    bool verifies;
+
+    CUdeviceptr scratch;
+    size_t scratch_size;
+
+    bool in_use;   /* between take and done */
+    unsigned held; /* copies */
+    struct gp_snapshot *prev, *next;
+};
+
+/* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
+ * not while a snapshot is in use or holds copies. */
+void gp_snapshot_list(struct gp_snapshot *s);
+void gp_snapshot_unlist(struct gp_snapshot *s);
+/* Returns whether it was in use before. */
+bool gp_snapshot_set_in_use(struct gp_snapshot *s, bool in_use);
+void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held);
+
+/* Frees device memory, if there is any, and forgets it. */
+void gp_free_device(CUdeviceptr *address);
+
+/* Hashes what the launch does not reach, for gp_snapshot_verify (hash_rest.c). */
+bool gp_snapshot_hash_rest(struct gp_snapshot *s, const char **why);
+
+#endif

@@ -1,0 +1,363 @@
+/* code/module_code, memory/modules: the machine code of functions, from every form of image that
+ * holds some. The images are made here. */
+#include "code/module_code.h"
+#include "memory/modules.h"
+
+#include "fatbin.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- images ---------------------------------------------------------------------------------- */
+
+#define CODE 64 /* bytes of each function */
+
+/* What stands at the start of a function's code: its letter, the version of its cubin. */
+struct code {
+    char letter, version;
+};
+
+/* A cubin: .text.k with `k` in it, .text.m with `m` and, in its second half, the device function
+ * `helper`; `outside` is undefined. */
+static size_t make_cubin(char *out, char version)
+{
+    static const char names[] = "\0.text.k\0.text.m\0.symtab\0.strtab\0.shstrtab";
+    static const char strings[] = "\0k\0m\0helper\0outside";
+    enum { K = 1, M, SYMBOLS, STRINGS, NAMES, SECTIONS };
+    Elf64_Ehdr elf = {.e_type = ET_EXEC,
+                      .e_machine = 190,
+                      .e_shoff = sizeof(elf),
+                      .e_shentsize = sizeof(Elf64_Shdr),
+                      .e_shnum = SECTIONS,
+                      .e_shstrndx = NAMES};
+    memcpy(elf.e_ident, ELFMAG, SELFMAG);
+    elf.e_ident[EI_CLASS] = ELFCLASS64;
+    const Elf64_Sym symbols[] = {
+        {0},
+        {.st_name = 1,
+         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+         .st_shndx = K,
+         .st_size = CODE},
+        {.st_name = 3,
+         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+         .st_shndx = M,
+         .st_size = CODE},
+        {.st_name = 5,
+         .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+         .st_shndx = M,
+         .st_value = CODE,
+         .st_size = CODE},
+        {.st_name = 12, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)},
+    };
+    Elf64_Shdr sections[SECTIONS] = {
+        [K] = {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_size = CODE},
+        [M] = {.sh_name = 9, .sh_type = SHT_PROGBITS, .sh_size = 2 * CODE},
+        [SYMBOLS] = {.sh_name = 17,
+                     .sh_type = SHT_SYMTAB,
+                     .sh_size = sizeof(symbols),
+                     .sh_link = STRINGS},
+        [STRINGS] = {.sh_name = 25, .sh_type = SHT_STRTAB, .sh_size = sizeof(strings)},
+        [NAMES] = {.sh_name = 33, .sh_type = SHT_STRTAB, .sh_size = sizeof(names)},
+    };
+    char k[CODE] = {'k', version}, m[2 * CODE] = {'m', version};
+    m[CODE] = 'h';
+    m[CODE + 1] = version;
+    const void *contents[SECTIONS] = {NULL, k, m, symbols, strings, names};
+    size_t at = sizeof(elf) + sizeof(sections);
+    for (int i = 1; i < SECTIONS; i++) {
+        at = (at + 7) / 8 * 8;
+        sections[i].sh_offset = at;
+        memcpy(out + at, contents[i], sections[i].sh_size);
+        at += sections[i].sh_size;
+    }
+    memcpy(out, &elf, sizeof(elf));
+    memcpy(out + sizeof(elf), sections, sizeof(sections));
+    return (at + 7) / 8 * 8;
+}
+
+static size_t add_cubin(char *out, uint32_t arch, int packing, char version)
+{
+    static char cubin[4096] __attribute__((aligned(8)));
+    return add_entry(out, ELF, arch, packing, cubin, make_cubin(cubin, version));
+}
+
+static char image[32768] __attribute__((aligned(8)));
+
+/* A fatbin of one packing: 8.0 (version 'a'), 9.0 ('b'), PTX. */
+static size_t make_fatbin(int packing)
+{
+    size_t size = add_cubin(image + 16, 80, packing, 'a');
+    size += add_cubin(image + 16 + size, 90, packing, 'b');
+    size += add_entry(image + 16 + size, PTX, 90, PLAIN, ".version 8.0\n", 14);
+    return close_fatbin(image, size);
+}
+
+/* ---- one image ------------------------------------------------------------------------------- */
+
+static const char *why;
+
+static const char *find_at(struct gp_code *code, const char *function, int cc)
+{
+    size_t size = 0;
+    const char *bytes = gp_code_find(code, function, cc, &size, &why);
+    assert_true(!bytes == !!why);
+    assert_true(!bytes || size == CODE || (size == 2 * CODE && *function == 'm'));
+    return bytes;
+}
+
+static void assert_starts(const char *bytes, char letter, char version)
+{
+    assert_non_null(bytes);
+    assert_int_equal(bytes[0], letter);
+    assert_int_equal(bytes[1], version);
+}
+
+static void functions_are_found_in_a_cubin(void **state)
+{
+    (void)state;
+    size_t size = make_cubin(image, 'v');
+    struct gp_code *code = gp_code_keep(image, size, false);
+    memset(image, 0, sizeof(image)); /* the program may reuse it at once */
+    assert_starts(find_at(code, "k", 90), 'k', 'v');
+    assert_starts(find_at(code, "m", 90), 'm', 'v');
+    assert_starts(find_at(code, "helper", 90), 'h', 'v');
+    assert_null(find_at(code, "other", 90));
+    assert_string_equal(why, "its machine code is not in its module's image");
+    gp_code_drop(code);
+}
+
+static void what_a_module_calls_is_undefined_in_its_cubin(void **state)
+{
+    (void)state;
+    struct gp_code *code = gp_code_keep(image, make_cubin(image, 'v'), true);
+    assert_true(gp_code_may_call(code, "outside", 90));
+    assert_false(gp_code_may_call(code, "helper", 90));
+    assert_false(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+    code = gp_code_keep(image, make_fatbin(PLAIN), true);
+    assert_true(gp_code_may_call(code, "outside", 90));
+    assert_false(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+    /* Nobody can tell: nothing is known, PTX, something else. */
+    assert_true(gp_code_may_call(NULL, "other", 90));
+    static const char ptx[] = ".version 8.0\n.target sm_90\n.entry k() { ret; }\n";
+    static const char none[64] = "neither this nor that";
+    code = gp_code_keep(ptx, sizeof(ptx), true);
+    assert_true(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+    code = gp_code_keep(none, sizeof(none), true);
+    assert_true(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+}
+
+static void a_cubins_size_is_its_own_affair(void **state)
+{
+    (void)state;
+    make_cubin(image, 'v');
+    struct gp_code *code = gp_code_keep(image, 0, false);
+    memset(image, 0, sizeof(image));
+    assert_starts(find_at(code, "m", 90), 'm', 'v');
+    gp_code_drop(code);
+}
+
+static void the_cubin_for_the_chip_is_taken(void **state)
+{
+    (void)state;
+    for (int packing = PLAIN; packing <= ZSTD; packing++) {
+        size_t size = make_fatbin(packing);
+        struct gp_code *code = gp_code_keep(image, size, false);
+        assert_starts(find_at(code, "k", 90), 'k', 'b');
+        assert_starts(find_at(code, "k", 80), 'k', 'a');
+        assert_starts(find_at(code, "helper", 86), 'h', 'a');
+        assert_starts(find_at(code, "k", 90), 'k', 'b'); /* from what was found before */
+        assert_null(find_at(code, "k", 120));
+        assert_string_equal(why, "its module has no machine code for this GPU, only PTX");
+        gp_code_drop(code);
+    }
+}
+
+static void an_image_that_stays_is_not_copied(void **state)
+{
+    (void)state;
+    make_fatbin(LZ4);
+    struct gp_code *code = gp_code_keep(image, 0, true);
+    make_fatbin(ZSTD); /* as if it had been this one */
+    const char *bytes = find_at(code, "k", 90);
+    memset(image, 0, sizeof(image));
+    assert_starts(bytes, 'k', 'b');
+    assert_ptr_equal(find_at(code, "k", 90), bytes);
+    gp_code_drop(code);
+}
+
+static void a_wrapper_is_followed(void **state)
+{
+    (void)state;
+    struct {
+        uint32_t magic, version;
+        const void *data, *linked;
+    } wrapper = {0x466243b1, 1, image, NULL};
+    make_fatbin(LZ4);
+    struct gp_code *code = gp_code_keep(&wrapper, 0, true);
+    assert_starts(find_at(code, "k", 90), 'k', 'b');
+    gp_code_drop(code);
+    code = gp_code_keep(&wrapper, 0, false); /* it could point anywhere by tomorrow */
+    assert_null(find_at(code, "k", 90));
+    gp_code_drop(code);
+}
+
+static void an_image_goes_with_its_library(void **state)
+{
+    (void)state;
+    static struct {
+        uint32_t magic, version;
+        const void *data, *linked;
+    } wrapper = {0x466243b1, 1, image, NULL};
+    Dl_info here;
+    assert_int_not_equal(dladdr(&wrapper, &here), 0);
+    make_fatbin(LZ4);
+    struct gp_code *code = gp_code_keep(&wrapper, 0, true);
+    gp_code_lies_in(code, here.dli_fbase);
+    assert_starts(find_at(code, "k", 90), 'k', 'b');
+    gp_code_drop(code);
+    code = gp_code_keep(&wrapper, 0, true);
+    gp_code_lies_in(code, (const char *)here.dli_fbase + 1); /* as if another were there now */
+    assert_null(find_at(code, "k", 90));
+    gp_code_drop(code);
+}
+
+static void ptx_has_none(void **state)
+{
+    (void)state;
+    struct gp_code *code = gp_code_keep(".version 8.0\n.entry k() {}", 0, false);
+    assert_null(find_at(code, "k", 90));
+    assert_string_equal(why, "its module was not loaded as machine code");
+    gp_code_drop(code);
+    code = gp_code_keep(NULL, 0, false);
+    assert_null(find_at(code, "k", 90));
+    gp_code_drop(code);
+}
+
+static void code_that_is_not_run_is_not_shown(void **state)
+{
+    (void)state;
+    struct gp_code *code = gp_code_keep(image, make_fatbin(LZ4), false);
+    setenv("CUDA_FORCE_PTX_JIT", "1", 1);
+    assert_null(find_at(code, "k", 90));
+    unsetenv("CUDA_FORCE_PTX_JIT");
+    gp_code_drop(code);
+}
+
+static void of_two_versions_none_is_shown(void **state)
+{
+    (void)state;
+    size_t size = add_cubin(image + 16, 90, LZ4, 'x');
+    size += add_cubin(image + 16 + size, 90, LZ4, 'y');
+    size += add_cubin(image + 16 + size, 90, LZ4, 'x');
+    size = close_fatbin(image, size);
+    struct gp_code *code = gp_code_keep(image, size, false);
+    assert_null(find_at(code, "k", 90));
+    assert_string_equal(why, "its module holds several versions of its machine code");
+    gp_code_drop(code);
+}
+
+static void what_is_kept_has_a_bound(void **state)
+{
+    (void)state;
+    size_t size = make_fatbin(PLAIN);
+    const size_t large = (size_t)33 << 20;
+    char *padded = calloc(1, large);
+    assert_non_null(padded);
+    memcpy(padded, image, size);
+    struct gp_code *first = gp_code_keep(padded, large, false);
+    struct gp_code *second = gp_code_keep(padded, large, false);
+    assert_starts(find_at(first, "k", 90), 'k', 'b');
+    assert_null(find_at(second, "k", 90));
+    assert_string_equal(why, "its module's image is too large to be kept");
+    gp_code_drop(first);
+    gp_code_drop(second);
+    second = gp_code_keep(padded, large, false); /* there is room again */
+    assert_starts(find_at(second, "k", 90), 'k', 'b');
+    gp_code_drop(second);
+    free(padded);
+}
+
+static void a_damaged_image_has_none(void **state)
+{
+    (void)state;
+    size_t size = make_fatbin(LZ4);
+    memset(image + 100, 0xff, 200);
+    struct gp_code *code = gp_code_keep(image, size, false);
+    assert_null(find_at(code, "m", 80));
+    gp_code_drop(code);
+}
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+static CUresult get_current(CUcontext *context)
+{
+    *context = (CUcontext)(uintptr_t)0x10;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_device(CUdevice *device)
+{
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)device;
+    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
+    return CUDA_SUCCESS;
+}
+
+static void modules_give_their_code_until_they_go(void **state)
+{
+    (void)state;
+    gp_cuda.cuCtxGetCurrent = get_current;
+    gp_cuda.cuCtxGetDevice = get_device;
+    gp_cuda.cuDeviceGetAttribute = get_attribute;
+    CUmodule one = (CUmodule)(uintptr_t)0x1, two = (CUmodule)(uintptr_t)0x2;
+    size_t size;
+    make_cubin(image, '1');
+    gp_module_loaded(one, image);
+    make_cubin(image, '2');
+    gp_module_loaded(two, image);
+    assert_starts(gp_module_code(one, "k", &size, &why), 'k', '1');
+    assert_starts(gp_module_code(two, "k", &size, &why), 'k', '2');
+    assert_null(gp_module_code(NULL, "k", &size, &why));
+    assert_string_equal(why, "several modules have a function of its name");
+    gp_module_unloading(one);
+    assert_starts(gp_module_code(NULL, "k", &size, &why), 'k', '2');
+    gp_module_unloading(two);
+    assert_null(gp_module_code(two, "k", &size, &why));
+    assert_non_null(why);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_found_in_a_cubin),
+        cmocka_unit_test(what_a_module_calls_is_undefined_in_its_cubin),
+        cmocka_unit_test(a_cubins_size_is_its_own_affair),
+        cmocka_unit_test(the_cubin_for_the_chip_is_taken),
+        cmocka_unit_test(an_image_that_stays_is_not_copied),
+        cmocka_unit_test(a_wrapper_is_followed),
+        cmocka_unit_test(an_image_goes_with_its_library),
+        cmocka_unit_test(ptx_has_none),
+        cmocka_unit_test(code_that_is_not_run_is_not_shown),
+        cmocka_unit_test(of_two_versions_none_is_shown),
+        cmocka_unit_test(what_is_kept_has_a_bound),
+        cmocka_unit_test(a_damaged_image_has_none),
+        cmocka_unit_test(modules_give_their_code_until_they_go),
+    };
+    return cmocka_run_group_tests_name("code", tests, NULL, NULL);
+}
