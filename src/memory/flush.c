@@ -28,10 +28,11 @@ static CUresult launch_on(CUstream stream, bool per_thread, CUfunction function,
     return launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
 }
 
-static CUresult read_scratch(struct gp_snapshot *s, CUstream stream, bool per_thread)
+static CUresult read_memory(struct gp_snapshot *s, CUdeviceptr address, CUstream stream,
+                            bool per_thread)
 {
     uint64_t bytes = s->scratch_size;
-    void *arguments[] = {&s->scratch, &bytes, &s->scratch};
+    void *arguments[] = {&address, &bytes, &address};
     return launch_on(stream, per_thread, s->own.read_all.function, s->own.read_all.blocks,
                      GP_UNIT_THREADS, arguments);
 }
@@ -47,14 +48,39 @@ bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool pe
 {
     /* In use, so that nobody takes the scratch buffer from under the kernel. */
     gp_snapshot_set_in_use(s, true);
-    return make_scratch(s) && read_scratch(s, stream, per_thread) == CUDA_SUCCESS;
+    return make_scratch(s) && read_memory(s, s->scratch, stream, per_thread) == CUDA_SUCCESS;
+}
+
+struct large {
+    CUcontext context;
+    size_t bytes; /* at least so large */
+    CUdeviceptr address;
+};
+
+static void note_large(const struct gp_buffer *buffer, void *data)
+{
+    struct large *large = data;
+    if (buffer->kind == GP_BUFFER_DEVICE && buffer->context == large->context &&
+        buffer->size >= large->bytes)
+        large->address = buffer->address;
+}
+
+/* A program that fills the GPU has a large buffer, which does as well: it is only read. The gate is
+ * closed until that has ended, so the buffer cannot go. */
+static bool read_buffer_of_program(struct gp_snapshot *s)
+{
+    struct large large = {.context = s->context, .bytes = s->scratch_size};
+    if (large.bytes)
+        gp_buffers_each(s->context, s->device, note_large, &large);
+    return large.address && read_memory(s, large.address, s->own.stream, false) == CUDA_SUCCESS;
 }
 
 bool gp_snapshot_flush_caches(struct gp_snapshot *s)
 {
     bool was_in_use = gp_snapshot_set_in_use(s, true);
-    bool flushed = gp_snapshot_flush_caches_on(s, s->own.stream, false) &&
-                   gp_cuda.cuStreamSynchronize(s->own.stream) == CUDA_SUCCESS;
+    bool flushed =
+        (gp_snapshot_flush_caches_on(s, s->own.stream, false) || read_buffer_of_program(s)) &&
+        gp_cuda.cuStreamSynchronize(s->own.stream) == CUDA_SUCCESS;
     gp_snapshot_set_in_use(s, was_in_use);
     return flushed;
 }

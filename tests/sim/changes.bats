@@ -50,6 +50,18 @@ changes() {
     GPUSIM_MEMORY=600M changes memory 12
 }
 
+@test "caches are emptied where the program leaves no room for a buffer that does it" {
+    changes large 6
+    counted >"$BATS_TEST_TMPDIR/roomy"
+    GPUSIM_MEMORY=296M changes large 6
+    counted | diff "$BATS_TEST_TMPDIR/roomy" -
+    [ "$(grep -c '"dram__bytes_read.sum":0.0' "$BATS_TEST_TMPDIR/roomy")" -eq 0 ]
+    [ "$(grep -c 'no room for a buffer' "$log")" -eq 0 ]
+    # There is no large buffer, either.
+    GPUSIM_MEMORY=140M same_with_and_without "$programs/changes_linked" written
+    [ "$(grep -c 'no room for a buffer' "$log")" -eq 1 ]
+}
+
 @test "other threads allocate and free" {
     changes threads 60
 }

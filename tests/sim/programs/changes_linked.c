@@ -202,6 +202,20 @@ static void memory(void)
     MUST(cuMemFree(numbers.x));
 }
 
+/* A buffer that nobody touches takes most of the memory there is. */
+static void large(void)
+{
+    struct numbers numbers;
+    CUdeviceptr taken;
+    MUST(cuMemAlloc(&taken, 170 << 20));
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++)
+        launch_in(&numbers, scale, 0, NULL);
+    check("large", &numbers);
+    MUST(cuMemFree(numbers.x));
+    MUST(cuMemFree(taken));
+}
+
 /* Another thread changes what it can. */
 static void *allocate_and_free(void *unused)
 {
@@ -258,8 +272,8 @@ int main(int argc, char **argv)
                  {"written", written}, {"unloaded", unloaded},
                  {"streams", streams}, {"attributes", attributes},
                  {"limits", limits},   {"forks", forks},
-                 {"memory", memory},   {"threads", threads},
-                 {"many", many}};
+                 {"memory", memory},   {"large", large},
+                 {"threads", threads}, {"many", many}};
     CUcontext context;
     CUmodule module;
     size_t size;
