@@ -1,4 +1,4 @@
-/* What is printed of the run beside the report: nvprof's tables, a line for each launch
+/* The output of the run beside the report: nvprof's tables, a line for each launch
  * (GPUPROF_PRINT). Owns the lines until the process ends. Not locked: the caller lets one thread in
  * at a time. */
 #ifndef GPUPROF_REPORT_PRINTING_H
