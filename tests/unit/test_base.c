@@ -188,7 +188,7 @@ static void the_clock_goes_on_and_names_later_moments(void **state)
     double after = gp_clock_seconds();
     assert_true(before <= seconds_of(now) && seconds_of(now) <= after);
     assert_true(before + 2.75 <= seconds_of(later) && seconds_of(later) <= after + 2.75);
-    /* Nanoseconds never reach a second, whatever the moment is. */
+    /* Nanoseconds never reach a second, at any moment. */
     for (int i = 0; i < 1000; i++) {
         struct timespec t = gp_clock_after(1e-3 * i);
         assert_in_range(t.tv_nsec, 0, 999999999);
@@ -318,7 +318,7 @@ static void is_escaped(const char *text, const char *expected)
     gp_text_add_escaped(&out, text, strlen(text));
     assert_string_equal(gp_text_string(&out), expected);
     assert_int_equal(gp_is_printable(text, strlen(text)), strcmp(text, expected) == 0);
-    /* What is escaped once stays so. */
+    /* Escaped text stays as it is when it is escaped again. */
     assert_true(gp_is_printable(out.data, out.length));
     gp_text_free(&out);
 }

@@ -1,4 +1,4 @@
-/* base/added_time: what several threads are held up by at once counts once. */
+/* base/added_time: time in which several threads are held up counts once. */
 #include "base/added_time.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define PART 0.05 /* seconds, long beside what a busy machine adds */
+#define PART 0.05 /* seconds, long beside the delays of a busy machine */
 
 static double now(void)
 {
@@ -25,8 +25,8 @@ static void sleep_for(double seconds)
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
 }
 
-/* What was added since `before` is what passed since `began`, less `not_ours`. The clock of this
- * test is read outside of the account's: a hold-up between the two readings may go either way. */
+/* The time added since `before` is the time since `began`, less `not_ours`. The clock of this test
+ * is read outside of the account's: a hold-up between the two readings may go either way. */
 static void expect_added(double before, double began, double not_ours)
 {
     double added = gp_added_seconds() - before, passed = now() - began - not_ours;
@@ -43,7 +43,7 @@ static void what_lies_in_one_another_counts_once(void **state)
     gp_added_begins();
     sleep_for(PART);
     gp_added_ends();
-    expect_added(before, began, 0); /* also of what goes on */
+    expect_added(before, began, 0); /* also of time that goes on */
     gp_added_ends();
     expect_added(before, began, 0);
     double ended = now();
@@ -115,7 +115,7 @@ static void *hurry(void *stop)
     return NULL;
 }
 
-/* Who is the last to leave is now one thread, now the other; nothing is lost or counted twice. */
+/* The last to leave is now one thread, now the other; nothing is lost or counted twice. */
 static void threads_that_come_and_go_lose_nothing(void **state)
 {
     enum { THREADS = 3 };

@@ -284,7 +284,7 @@ static void close_court(struct court *c)
     gp_metrics_close(c->m);
 }
 
-/* What the rule in that line came to. */
+/* The outcome of the rule in that line. */
 static const struct gp_outcome *outcome(const struct court *c, int line)
 {
     for (size_t i = 0; i < c->verdict.count; i++)
@@ -482,7 +482,7 @@ static int found(int runs, double deviation, double change)
             a[i] = 100 + deviation * normal();
             b[i] = 100 + change + deviation * normal();
         }
-        /* What is expected beforehand is right, as it should be on average. */
+        /* The expected scatter is right, as it should be on average. */
         count += fabs(shift_of(a, (size_t)runs, b, (size_t)runs, 1, &detectable)) > detectable;
     }
     return count;

@@ -1,6 +1,6 @@
-/* code/: line tables of a cubin that nvcc made from tests/lines/lines.cu, against what CUPTI says;
- * slim cubins; damage. report/: counts by line, and their sums. profile/: the lines that hold them.
- */
+/* code/: line tables of a cubin that nvcc made from tests/lines/lines.cu, against CUPTI's
+ * answers; slim cubins; damage. report/: counts by line, and their sums. profile/: the lines
+ * that hold them. */
 #include "base/base64.h"
 #include "base/sha256.h"
 #include "code/instruction.h"
@@ -202,7 +202,7 @@ static void a_slim_cubin_says_the_same(void **state)
     assert_null(gp_cubin_slim(&whole, "nothing", 1 << 20, &size));
 }
 
-/* Whatever the bytes, the answer is some line or none. */
+/* For any bytes the answer is some line or none. */
 static void damage_does_no_harm(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void lines_sum_up_to_what_was_counted(void **state)
     unsigned line = 0;
     char *begin = gp_lines_begin(lines, &line);
     assert_non_null(begin);
-    /* The line of the kernel's own begin, whatever was inlined there. */
+    /* The line of the kernel's own begin, also where code was inlined there. */
     assert_non_null(strstr(begin, "/tests/lines/lines.cu"));
     assert_int_equal(line, 20);
     free(begin);

@@ -19,7 +19,7 @@
 
 #define CODE 64 /* bytes of each function */
 
-/* What stands at the start of a function's code: its letter, the version of its cubin. */
+/* The start of a function's code: its letter, the version of its cubin. */
 struct code {
     char letter, version;
 };
@@ -176,7 +176,7 @@ static void the_cubin_for_the_chip_is_taken(void **state)
         assert_starts(find_at(code, "k", 90), 'k', 'b');
         assert_starts(find_at(code, "k", 80), 'k', 'a');
         assert_starts(find_at(code, "helper", 86), 'h', 'a');
-        assert_starts(find_at(code, "k", 90), 'k', 'b'); /* from what was found before */
+        assert_starts(find_at(code, "k", 90), 'k', 'b'); /* from the code that was found before */
         assert_null(find_at(code, "k", 120));
         assert_string_equal(why, "its module has no machine code for this GPU, only PTX");
         gp_code_drop(code);

@@ -1,4 +1,4 @@
-/* counters/instrumented: counters from what single instructions counted. */
+/* counters/instrumented: counters from the counts of single instructions. */
 #include "counters/instrumented.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* counters/own: what is made of single instructions' counts. The code is for compute
- * capability 9.0. */
+/* counters/own: counters made of single instructions' counts. The code is for compute capability
+ * 9.0. */
 #include "counters/own.h"
 
 #include <math.h>

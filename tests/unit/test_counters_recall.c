@@ -1,5 +1,5 @@
-/* counters/recall: launches that are alike share what was measured, and are measured again now and
- * then; a kernel for which that was found not to hold is known by its name. */
+/* counters/recall: launches that are alike share their counters, and are measured again now and
+ * then; a kernel with launches that were not alike is known by its name. */
 #include "counters/recall.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* gate/gate: who waits for whom, and threads that end where they should not. */
+/* gate/gate: which thread waits for which, and threads that end where they should not. */
 #include "gate/gate.h"
 #include "gate/threads.h"
 
@@ -28,7 +28,7 @@
 #define SHORT 0.01
 #define UNSUPPORTED 77
 
-/* Threads have no memory of their own: what only that makes possible is not tested. */
+/* Threads have no memory of their own: cases that need it are not tested. */
 static bool nameless;
 
 static pthread_t start(void *(*body)(void *), void *argument)
@@ -78,7 +78,7 @@ static unsigned long first, second;
 static unsigned long closings;
 static atomic_bool overlapped;
 
-/* Takes its time, so that who should not be there has some to come. */
+/* Takes its time, so that a thread that should not be there has time to come. */
 static void check(void)
 {
     unsigned long before = first;
@@ -304,7 +304,7 @@ static void who_closes_comes_before_those_that_come_later(void **state)
 {
     (void)state;
     if (nameless)
-        skip(); /* who waits where cannot be seen */
+        skip(); /* the waiting thread cannot be seen */
     int went_in_before = -1;
     atomic_bool enough = false;
     pthread_t inside = start(stay, NULL);
@@ -368,7 +368,7 @@ static bool sleeps(int thread)
     return state == 'S';
 }
 
-/* Else who closes it again and again would be quicker than one that was woken. */
+/* Else a thread that closes it again and again would be quicker than one that was woken. */
 static void who_waits_to_close_comes_before_those_that_come_later(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* graph/order: what a node waits for is what it depends on, whatever the graph. */
+/* graph/order: a node waits for the nodes that it depends on, in every graph. */
 #include "graph/order.h"
 
 #include <setjmp.h>

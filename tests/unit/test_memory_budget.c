@@ -117,7 +117,7 @@ static void the_program_keeps_room_of_its_own(void **state)
     assert_true(gp_budget_set("4G"));
     assert_int_equal(gp_budget(GB, 100 * GB).device, GB - GP_DEVICE_RESERVE);
     assert_int_equal(gp_budget(GB, 100 * GB).host, 3 * GB + GP_DEVICE_RESERVE);
-    assert_int_equal(gp_budget(GB, 2 * GB).host, GB); /* half of what the host has */
+    assert_int_equal(gp_budget(GB, 2 * GB).host, GB); /* half of the host's memory */
 }
 
 static void the_host_gives_no_more_than_4_gib_by_itself(void **state)

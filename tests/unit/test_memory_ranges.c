@@ -128,7 +128,7 @@ static void changes_are_followed(void **state)
     gp_buffer_add(GP_BUFFER_DEVICE, 0x20800, 0x100);
     update();
     assert_int_equal(ranges.count, 40);
-    assert_int_equal(ranges.changed_from, 19); /* what lies below is as it was */
+    assert_int_equal(ranges.changed_from, 19); /* the part below is as it was */
     assert_int_equal(start_of(0x14000), 0);
     assert_int_equal(start_of(0x20810), 0x20800);
 }
@@ -243,7 +243,8 @@ static void changes_too_many_to_follow_are_read_anew(void **state)
     assert_int_equal(start_of(700 * 0x100), 700 * 0x100);
 }
 
-/* Any order of allocating and freeing leaves what a list of the same would have. */
+/* Any order of allocating and freeing leaves the ranges that a new list of the same buffers would
+ * have. */
 static void random_changes_are_followed(void **state)
 {
     (void)state;

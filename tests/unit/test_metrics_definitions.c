@@ -160,7 +160,7 @@ static void what_is_left_out_is_left_out_in_all_its_lines(void **state)
                     "x.ini:6: needs was already given in line 5; this one is left out\n");
     gives(m, "a", &hopper, 1);
     gp_metrics_close(m);
-    /* And what comes behind it is not. */
+    /* And the text behind it is not. */
     m = parsed_with("[a]\nformula = 1\nformula = 2\nunit = s\n    x\n[b]\nformula = 3\n    + 4\n",
                     "x.ini:3: formula was already given in line 2; this one is left out\n");
     assert_string_equal(gp_metrics_find(m, "a")->unit, "s x");

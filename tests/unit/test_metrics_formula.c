@@ -1,4 +1,4 @@
-/* metrics/formula: grammar, precedence, values, what makes a value absent, printing back. */
+/* metrics/formula: grammar, precedence, values, reasons for an absent value, printing back. */
 #include "metrics/formula.h"
 
 #include <locale.h>

@@ -145,8 +145,8 @@ static void formulas_give_what_the_definitions_say(void **state)
     gp_metrics_close(m);
 }
 
-/* A range of 60 us with a kernel of 40 us in it: what CUPTI calls a share of the range is a larger
- * share of the kernel's time. */
+/* A range of 60 us with a kernel of 40 us in it: CUPTI's share of the range is a larger share of
+ * the kernel's time. */
 static void shares_of_time_are_of_the_kernels_own(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static size_t some_counters(struct gp_counter *counters, const char *const *name
     return made;
 }
 
-/* Launch after launch, as what was found for one is remembered for the next. */
+/* Launch after launch, as the answers for one are remembered for the next. */
 static void all_metrics_at_once_are_as_one_by_one(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* profile/: what is written is read back exactly; crashes, full disks and foreign files. */
+/* profile/: written launches are read back exactly; crashes, full disks and foreign files. */
 #include "profile/reader.h"
 #include "profile/writer.h"
 
@@ -91,7 +91,7 @@ static const struct gp_record launch = {
     .counters = counters,
 };
 
-/* What a reading has seen. */
+/* The content of a reading. */
 struct seen {
     int headers, devices, launches;
     struct gp_device device;

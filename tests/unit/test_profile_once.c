@@ -1,5 +1,5 @@
-/* profile/: format 2. What is alike is said once; what is damaged or cut short costs itself only.
- */
+/* profile/: format 2. Shared data are given once; a line that is damaged or cut short costs
+ * itself only. */
 #include "profile/number.h"
 #include "profile/reader.h"
 #include "profile/said.h"
@@ -142,7 +142,7 @@ static int count_other(void *user, const char *type, const struct json_t *line)
     return 0;
 }
 
-/* What gp_profile_read answers. */
+/* The answer of gp_profile_read. */
 static int read_profile(const char *path, struct seen *seen, struct gp_text *notes, char *why)
 {
     const struct gp_profile_visitor visitor = {
@@ -174,7 +174,7 @@ static void a_launch_takes_400_bytes_at_most(void **state)
 }
 
 /* Launches that have nothing in common but their counters' names, so many that the writer has to
- * forget what it said. */
+ * forget its definitions. */
 static void what_was_forgotten_is_said_again(void **state)
 {
     (void)state;
