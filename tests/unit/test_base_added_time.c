@@ -34,7 +34,7 @@ static void expect_added(double before, double began, double not_ours)
     assert_true(added >= passed - 0.02);
 }
 
-static void what_lies_in_one_another_counts_once(void **state)
+static void nested_times_count_once(void **state)
 {
     (void)state;
     double before = gp_added_seconds(), began = now();
@@ -51,7 +51,7 @@ static void what_lies_in_one_another_counts_once(void **state)
     expect_added(before, began, now() - ended);
 }
 
-static void what_the_program_does_does_not_count(void **state)
+static void the_programs_own_work_does_not_count(void **state)
 {
     (void)state;
     double before = gp_added_seconds(), began = now();
@@ -157,8 +157,8 @@ static void threads_that_end_are_not_held_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_lies_in_one_another_counts_once),
-        cmocka_unit_test(what_the_program_does_does_not_count),
+        cmocka_unit_test(nested_times_count_once),
+        cmocka_unit_test(the_programs_own_work_does_not_count),
         cmocka_unit_test(several_threads_at_once_count_once),
         cmocka_unit_test(threads_that_come_and_go_lose_nothing),
         cmocka_unit_test(threads_that_end_are_not_held_up),

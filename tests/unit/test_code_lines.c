@@ -256,7 +256,7 @@ static struct gp_code_counts counts_of(const struct gp_instruction_counts *count
                                    .code = hash};
 }
 
-static void lines_sum_up_to_what_was_counted(void **state)
+static void lines_sum_up_to_the_counts(void **state)
 {
     (void)state;
     struct gp_instruction_counts counts[COUNTED];
@@ -373,7 +373,7 @@ static int take(void *sources, const char *type, const struct json_t *line)
     return 0;
 }
 
-static void a_profile_holds_what_lines_need(void **state)
+static void a_profile_holds_the_data_of_lines(void **state)
 {
     (void)state;
     char path[] = "/tmp/gpuprof-lines-XXXXXX", why[256], hash[GP_SHA256_TEXT];
@@ -485,9 +485,9 @@ int main(void)
         cmocka_unit_test(lines_are_those_that_cupti_says),
         cmocka_unit_test(a_slim_cubin_says_the_same),
         cmocka_unit_test(damage_does_no_harm),
-        cmocka_unit_test(lines_sum_up_to_what_was_counted),
+        cmocka_unit_test(lines_sum_up_to_the_counts),
         cmocka_unit_test(a_header_is_named_with_the_line_that_calls_it),
-        cmocka_unit_test(a_profile_holds_what_lines_need),
+        cmocka_unit_test(a_profile_holds_the_data_of_lines),
         cmocka_unit_test(lines_that_make_no_sense_are_refused),
         cmocka_unit_test(base64_is_that_of_the_rfc),
         cmocka_unit_test(sha256_is_that_of_fips_180),

@@ -131,7 +131,7 @@ static void the_host_gives_no_more_than_4_gib_by_itself(void **state)
     assert_int_equal(gp_budget(GP_DEVICE_RESERVE, 1000 * GB).host, 20 * GB);
 }
 
-static void what_is_too_much_is_said_in_figures(void **state)
+static void too_many_reasons_are_counted(void **state)
 {
     (void)state;
     const char *why = gp_budget_exceeded(60000000000, 13000000000);
@@ -189,7 +189,7 @@ static void copies_have_positions_on_the_device(void **state)
     gp_arena_free(&arena);
 }
 
-static void what_does_not_fit_there_lies_on_the_host(void **state)
+static void copies_that_do_not_fit_lie_on_the_host(void **state)
 {
     (void)state;
     for (uint64_t size = 1 * MB; size < 1 * MB + 600; size += 7) {
@@ -277,9 +277,9 @@ int main(void)
         TEST(sizes_and_shares_are_understood),
         TEST(the_program_keeps_room_of_its_own),
         TEST(the_host_gives_no_more_than_4_gib_by_itself),
-        TEST(what_is_too_much_is_said_in_figures),
+        TEST(too_many_reasons_are_counted),
         TEST(copies_have_positions_on_the_device),
-        TEST(what_does_not_fit_there_lies_on_the_host),
+        TEST(copies_that_do_not_fit_lie_on_the_host),
         TEST(no_more_is_taken_than_allowed),
         TEST(two_arenas_share_the_budget),
         TEST(readable_memory_is_distinguished_from_other_addresses),

@@ -72,7 +72,7 @@ static void has_value(const struct gp_metrics *m, const struct gp_device *device
         fail_msg("%s is %.17g, not %.17g", name, value, expected);
 }
 
-static void formulas_give_what_the_definitions_say(void **state)
+static void formulas_give_the_values_of_the_definitions(void **state)
 {
     (void)state;
     const struct gp_device device = {
@@ -412,7 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_definition_is_complete),
         cmocka_unit_test(the_papers_metrics_are_in_the_default_set),
-        cmocka_unit_test(formulas_give_what_the_definitions_say),
+        cmocka_unit_test(formulas_give_the_values_of_the_definitions),
         cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
         cmocka_unit_test(no_metric_takes_a_share_of_the_range),
         cmocka_unit_test(all_metrics_at_once_are_as_one_by_one),

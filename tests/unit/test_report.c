@@ -189,7 +189,7 @@ static void launches_are_folded_into_groups(void **state)
     gp_metrics_close(m);
 }
 
-static void what_differs_is_another_group(void **state)
+static void a_difference_makes_another_group(void **state)
 {
     (void)state;
     struct gp_metrics *m = selecting("duration");
@@ -766,7 +766,7 @@ int main(void)
         cmocka_unit_test(texts_are_wrapped),
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
-        cmocka_unit_test(what_differs_is_another_group),
+        cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
         cmocka_unit_test(a_kernel_of_which_nothing_was_measured_is_counted),
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),

@@ -232,7 +232,7 @@ static void no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches(voi
     forget(&f);
 }
 
-static void what_was_not_measured_bounds_nothing(void **state)
+static void units_that_were_not_measured_bound_nothing(void **state)
 {
     (void)state;
     struct sample s;
@@ -321,7 +321,7 @@ static void scattered_accesses_are_found_with_their_line(void **state)
 /* All lanes read one address: of 32 bytes four are asked for, and nothing is wasted. */
 /* Structs that are read as a whole, member by member: half of the sectors of each access, but none
  * of DRAM's bytes, and DRAM is the bound. */
-static void what_the_busy_dram_does_not_move_is_no_waste(void **state)
+static void bytes_that_the_busy_dram_does_not_move_are_no_waste(void **state)
 {
     (void)state;
     struct sample s;
@@ -376,7 +376,7 @@ static void idle_lanes_are_no_bank_conflicts(void **state)
     gp_sources_free(sources);
 }
 
-static void what_limits_occupancy_is_named_where_warps_wait(void **state)
+static void the_limit_of_occupancy_is_named_where_warps_wait(void **state)
 {
     (void)state;
     struct sample s;
@@ -870,7 +870,7 @@ static void a_user_switches_a_rule_off_and_adds_one(void **state)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static void names_keep_what_differs(void **state)
+static void names_keep_their_differences(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -947,13 +947,13 @@ int main(void)
         cmocka_unit_test(a_pipe_is_named_where_issue_slots_are_as_busy),
         cmocka_unit_test(shares_are_those_of_the_kernels_own_time),
         cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
-        cmocka_unit_test(what_was_not_measured_bounds_nothing),
+        cmocka_unit_test(units_that_were_not_measured_bound_nothing),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
-        cmocka_unit_test(what_the_busy_dram_does_not_move_is_no_waste),
+        cmocka_unit_test(bytes_that_the_busy_dram_does_not_move_are_no_waste),
         cmocka_unit_test(a_broadcast_is_no_waste),
         cmocka_unit_test(idle_lanes_are_no_bank_conflicts),
-        cmocka_unit_test(what_limits_occupancy_is_named_where_warps_wait),
+        cmocka_unit_test(the_limit_of_occupancy_is_named_where_warps_wait),
         cmocka_unit_test(uneven_sms_are_named),
         cmocka_unit_test(divergence_atomics_and_local_memory_are_found),
         cmocka_unit_test(slack_is_not_taken_to_stay),
@@ -970,7 +970,7 @@ int main(void)
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
-        cmocka_unit_test(names_keep_what_differs),
+        cmocka_unit_test(names_keep_their_differences),
         cmocka_unit_test(names_that_fit_stay_different),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
