@@ -675,7 +675,7 @@ counted() {
         tr -d '[]' | awk -F, -v column="$2" '{ sum += $(column + 2) } END { print sum + 0 }'
 }
 
-# column METRIC: its place among the counts of the line in $counts.
+# column METRIC: its position among the counts of the line in $counts.
 column() {
     grep -o '"counts":\[[^]]*\]' <<<"$counts" | grep -o '"smsp[^"]*"' | grep -nx "\"$1\"" | cut -d: -f1
 }

@@ -143,7 +143,7 @@ static void too_many_reasons_are_counted(void **state)
 
 static const struct gp_arena beside; /* empty */
 
-/* Places for buffers of these sizes do not overlap, and lie where cache lines are the same. */
+/* Positions for buffers of these sizes do not overlap, and lie where cache lines are the same. */
 static void check_positions(struct gp_arena *arena, const uint64_t *sizes, size_t count)
 {
     uint64_t need = 0, used = 0, end_device = 0, end_host = 0;
