@@ -24,9 +24,9 @@ void gp_range_config_close_host(CUpti_Profiler_Host_Object *host);
 /* True for counters of instrumented code. */
 bool gp_counter_is_instrumented(const char *name);
 
-/* Tries one name after the other, as CUPTI refuses a whole list for one bad name and does not say
- * which: unavailable[i] becomes the reason, NULL where the chip can count it, and together with
- * those before it. */
+/* CUPTI refuses a whole list for one bad name and does not say which, so a list that is refused is
+ * tried in parts: unavailable[i] becomes the reason, NULL where the chip can count the name, and
+ * together with those before it. */
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
                          const char **unavailable, const char **why);
 
