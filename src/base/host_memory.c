@@ -16,7 +16,7 @@
 struct version {
     const char *folder;       /* below the root */
     const char *limit, *used; /* files with a number, "max" for none */
-    const char *inactive;     /* in memory.stat: what of it is only kept as long as there is room */
+    const char *inactive; /* in memory.stat: the part that is only kept as long as there is room */
 };
 static const struct version versions[] = {
     [1] = {"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "},
@@ -58,7 +58,7 @@ static bool read_number(const char *folder, const char *file, const char *before
     return read_text(path, text) && find_number(text, before, number);
 }
 
-/* What one group leaves. */
+/* The rest that one group leaves. */
 static uint64_t left_in(const char *folder, const struct version *v, uint64_t most)
 {
     uint64_t limit, used, inactive = 0;

@@ -1,4 +1,4 @@
-/* The hash of what a process compares with itself alone: one word after the other is mixed in. */
+/* A hash that a process compares with its own alone: one word after the other is mixed in. */
 #ifndef GPUPROF_BASE_MIX_H
 #define GPUPROF_BASE_MIX_H
 

@@ -8,7 +8,7 @@
 
 /* Calls work(argument): on this stack, where so many bytes of it are left, else on one of ours. The
  * calling thread must not be cancelled there (gp_cancel_hold). False, and nothing was called, where
- * memory for a stack ran out. `bytes` is at most GP_STACK_BYTES less a few thousand. */
+ * no memory for a stack was left. `bytes` is at most GP_STACK_BYTES less a few thousand. */
 #define GP_STACK_BYTES ((size_t)8 << 20)
 bool gp_stack_run(size_t bytes, void (*work)(void *argument), void *argument);
 

@@ -76,7 +76,7 @@ static void tell_chip(int to)
     _exit(written > 0 ? 0 : 1);
 }
 
-/* Reads what the child says, as long as that may take. */
+/* Reads the child's answer, as long as that may take. */
 static size_t listen(int from, char *name, size_t size)
 {
     size_t length = 0;

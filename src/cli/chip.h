@@ -1,7 +1,7 @@
-/* What a chip can count, asked of CUPTI's host library: it needs no GPU. For the command and for
+/* The counters of a chip, asked of CUPTI's host library: it needs no GPU. For the command and for
  * tests; nothing here touches a device, but gp_chip_here, in a process of its own.
  *
- * Owns the list of chips and what is kept of CUPTI's lists. One thread at a time. */
+ * Owns the list of chips and the copies of CUPTI's lists. One thread at a time. */
 #ifndef GPUPROF_CLI_CHIP_H
 #define GPUPROF_CLI_CHIP_H
 
@@ -42,7 +42,7 @@ void gp_chip_explain(const char *chip, const char *counter, struct gp_text *prob
 size_t gp_chip_expand(const char *chip, const char *pattern, struct gp_text *names,
                       const char **why);
 
-/* What a launch takes: passes of the hardware, and one of instrumented code or none. */
+/* The passes of a launch: those of the hardware, and one of instrumented code or none. */
 struct gp_chip_passes {
     unsigned hardware, instrumented;
     size_t unavailable; /* counters that the chip does not have */

@@ -19,7 +19,7 @@ struct reader {
     const char *why;
 };
 
-/* Functions of the driver's that kernels call, and that do what no snapshot undoes; a call is an
+/* Functions of the driver's that kernels call, with effects that no snapshot undoes; a call is an
  * undefined symbol of the image. */
 static const struct {
     const char *name, *why;
@@ -207,8 +207,8 @@ static bool read_ptx(struct reader *r, const char *p, const char *end)
 
 /* ---- fatbin ---------------------------------------------------------------------------------- */
 
-/* Seen in what nvcc 11 to 13 write. A container is a header and entries; an entry is a header and a
- * payload, PTX or ELF, compressed or not. */
+/* Seen in the output of nvcc 11 to 13. A container is a header and entries; an entry is a header
+ * and a payload, PTX or ELF, compressed or not. */
 #define FATBIN_MAGIC 0xba55ed50u
 #define WRAPPER_MAGIC 0x466243b1u
 enum { ENTRY_PTX = 1, ENTRY_ELF = 2 };
@@ -266,7 +266,7 @@ static bool read_payload(struct reader *r, const struct fatbin_entry *entry, con
             return false;
         decompressed = malloc(entry->decompressed_size + 1);
         if (!decompressed) {
-            r->why = "memory ran out";
+            r->why = "out of memory";
             return false;
         }
         size_t got;
@@ -374,7 +374,7 @@ static bool read_image(struct reader *r, const void *image, size_t size)
     return false;
 }
 
-/* What the image itself says, of a form with a size that is known without reading all of it. */
+/* The answer of the image itself, of a form with a size that is known without reading all of it. */
 size_t gp_image_size(const void *image)
 {
     uint32_t magic;

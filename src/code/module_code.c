@@ -222,7 +222,7 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
     if (!f)
         f = find_function_code(code, function, cc);
     if (!f) {
-        *why = "memory ran out";
+        *why = "out of memory";
         return NULL;
     }
     *size = f->size;
@@ -270,7 +270,7 @@ struct call_search {
     bool found;
 };
 
-/* The driver links what is undefined in a cubin. */
+/* The driver links the undefined symbols of a cubin. */
 static bool is_undefined_in(const struct gp_cubin *cubin, const Elf64_Shdr *section,
                             const char *function)
 {

@@ -1,5 +1,5 @@
 /* The machine code of a module's functions: found in the image it was loaded from when it is first
- * asked for, and kept until the module goes. Owns what it keeps. Used with the lock of the list of
+ * asked for, and kept until the module goes. Owns its copies. Used with the lock of the list of
  * modules held. */
 #ifndef GPUPROF_CODE_MODULE_CODE_H
 #define GPUPROF_CODE_MODULE_CODE_H
@@ -10,7 +10,7 @@
 struct gp_code;
 
 /* Remembers a module's image, of `size` bytes, 0 when only the image itself knows. One that stays
- * where it is until gp_code_drop is not copied. NULL when memory ran out. */
+ * where it is until gp_code_drop is not copied. NULL when out of memory. */
 struct gp_code *gp_code_keep(const void *image, size_t size, bool stays);
 void gp_code_drop(struct gp_code *code);
 
@@ -24,8 +24,8 @@ void gp_code_lies_in(struct gp_code *code, const void *object);
 const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
                          const char **why);
 
-/* What is needed to look up the source lines of the function (code/slim.h), to be freed; at most
- * `most` bytes. NULL where it is not to be had. */
+/* The parts of a cubin that show the source lines of the function (code/slim.h), to be freed; at
+ * most `most` bytes. NULL where it is not to be had. */
 void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size);
 
 /* True when code of the module, for a chip of compute capability `cc` (times ten), calls the

@@ -1,6 +1,6 @@
-/* What the instructions of each kernel have counted so far, over all its launches whose
- * instructions were counted, and the cubin that they stand in. Owns both, which are bounded. Used
- * with the gate closed, one thread at a time. */
+/* The counts of each kernel's instructions so far, over all its launches whose instructions were
+ * counted, and the cubin that they stand in. Owns both, which are bounded. Used with the gate
+ * closed, one thread at a time. */
 #ifndef GPUPROF_COUNTERS_CODE_COUNTS_H
 #define GPUPROF_COUNTERS_CODE_COUNTS_H
 
@@ -10,18 +10,18 @@
 #include <stdbool.h>
 
 /* A launch of the run's kernel was counted, and these kinds of it (a bit mask). False where nothing
- * is to be added: there are too many kernels, or memory ran out. */
+ * is to be added: there are too many kernels, or no memory. */
 bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds);
 
-/* Adds what one instruction of that launch counted. */
+/* Adds the counts of one instruction of that launch. */
 void gp_code_counts_add(const char *function, uint32_t offset, enum gp_count_kind kind,
                         uint64_t value);
 
 /* The kind that a base metric counts; GP_COUNT_KINDS for all others. */
 enum gp_count_kind gp_count_kind_of(const char *base_metric);
 
-/* Gives each kernel, and before it its cubin where there is one. What they are given lives until
- * they return. */
+/* Gives each kernel, and before it its cubin where there is one. Their arguments live until they
+ * return. */
 void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
                           void (*take)(void *user, const struct gp_code_counts *source),
                           void *user);

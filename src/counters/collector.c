@@ -22,7 +22,7 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
         const char **list = NULL;
         size_t count = 0;
         if (!names(device, &list, &count)) {
-            *why = "memory ran out";
+            *why = "out of memory";
             return NULL;
         }
         struct gp_collection *collection = collectors[i]->open(context, device, list, count, why);

@@ -1,12 +1,12 @@
-/* counters/: what did the GPU count? One small interface, and behind it the ways of counting. Owns
- * the sessions with CUPTI.
+/* counters/: the GPU's counters. One small interface, and behind it the ways of counting. Owns the
+ * sessions with CUPTI.
  *
  * A collection collects one set of counters for one launch after another in one context. Some
  * counters cannot be counted at once, so a launch is made of passes; each pass needs the kernel to
  * run once, from the same memory. There are those of the hardware, in their order, and before or
  * after them, as the collector says, one that runs instrumented code, where counters want that.
  *
- * Reading what the hardware counted costs milliseconds, so it is done for many launches at once: a
+ * Reading the hardware's counters costs milliseconds, so it is done for many launches at once: a
  * launch has a slot, and its counters are read when the collection has been settled.
  *
  * Used with the gate closed and the context current; one thread at a time. */
@@ -18,8 +18,8 @@
 
 struct gp_collection;
 
-/* What instrumented code costs a kernel, learned from its launches: times of its own duration. 0
- * where not known. */
+/* The cost of instrumented code for a kernel, learned from its launches: times of its own duration.
+ * 0 where not known. */
 struct gp_pass_cost {
     double sass, range;
 };
@@ -28,11 +28,11 @@ struct gp_pass_cost {
  * reason (a string that lives for ever) where it is not to be had. */
 typedef const void *gp_find_code(void *data, const char *function, size_t *size, const char **why);
 
-/* What is needed of the launched kernel's cubin to look up source lines (code/slim.h), at most
- * `most` bytes, to be freed; NULL where it is not to be had. */
+/* The parts of the launched kernel's cubin that show source lines (code/slim.h), at most `most`
+ * bytes, to be freed; NULL where it is not to be had. */
 typedef void *gp_find_cubin(void *data, size_t most, size_t *size);
 
-/* What the collector has to know of the launch that it counts. */
+/* The facts of a launch that the collector counts. */
 struct gp_run {
     const char *kernel;     /* mangled */
     uint64_t shape;         /* tells its grid, blocks and clusters from others */
@@ -41,7 +41,7 @@ struct gp_run {
     size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
-    bool was_held;             /* it was: what it is like has to be known now, not assumed */
+    bool was_held;             /* it was: its fingerprint has to be taken now, not assumed */
     bool held;                 /* it can be replayed later, in sweeps over all that are held */
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */
@@ -49,8 +49,8 @@ struct gp_run {
     gp_find_code *find_code;
     gp_find_cubin *find_cubin; /* NULL: it is not to be had */
     void *find_code_data;
-    /* Called just before the kernel runs in a pass of the hardware: what is dirty in the L2 would
-     * be written back in that pass. */
+    /* Called just before the kernel runs in a pass of the hardware: dirty data in the L2 would be
+     * written back in that pass. */
     void (*empty_caches)(void *data);
     void *empty_caches_data;
 };
@@ -82,7 +82,7 @@ struct gp_collector {
     struct gp_collection *(*open)(CUcontext context, const struct gp_device *device,
                                   const char *const *names, size_t count, const char **why);
 
-    /* What there is to be made. Where the hardware could not be had it may be asked for again. */
+    /* The passes to be made. Where the hardware could not be had it may be asked for again. */
     struct gp_passes (*passes)(struct gp_collection *collection);
 
     /* The next pass of a launch that is replayed, false where there is none any more. `made`: the
@@ -94,7 +94,7 @@ struct gp_collector {
      * them; false where all that there can be were made. NULL: launches cannot be held. */
     bool (*sweep)(struct gp_collection *collection, unsigned sweep);
 
-    /* What is known of the launch by now. */
+    /* The state of the launch by now. */
     struct gp_slot_state (*state)(const struct gp_collection *collection, unsigned slot);
 
     /* Before a launch: its slot. There are few; once `full`, settle and read before the next. */
@@ -141,11 +141,11 @@ extern const struct gp_collector gp_timing_collector;
 #define GP_EVENT_PREFIX "event__"
 
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
- * that; whoever has timed the kernel alone knows better. */
+ * that; a time of the kernel alone is better. */
 #define GP_DURATION_COUNTER "gpu__time_duration.sum"
 
-/* A context is about to be destroyed, and its collection has been closed. CUPTI gives back what it
- * holds there only where nothing runs in the context (`at_rest`; an error there is no matter): it
+/* A context is about to be destroyed, and its collection has been closed. CUPTI gives back its
+ * memory there only where nothing runs in the context (`at_rest`; an error there is no matter): it
  * waits for it. */
 void gp_collectors_leave(CUcontext context, bool at_rest);
 
@@ -160,7 +160,7 @@ void gp_collector_describe(struct gp_device *device);
 /* Opens the first collection that works on this device, and says by which collector;
  * device->event_counters becomes 1 where counters are those of event groups. NULL with the reason
  * in *why. `names` gives the counters wanted once that is known: it fills in *list and *count and
- * returns false when memory ran out. */
+ * returns false when out of memory. */
 typedef bool gp_counter_names(const struct gp_device *device, const char ***list, size_t *count);
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counters of the hardware that count what instrumented code does: a launch whose instrumented
+/* Counters of the hardware that count the same as instrumented code: a launch whose instrumented
  * counters are those of another has to agree with it here. The first three are enough where its
  * instructions have been counted one by one. All take one pass, with the counters of the shipped
  * metrics, on chips of compute capability 8.0, 8.9, 9.0 and 10.0. Sectors are those of all accesses
@@ -82,7 +82,7 @@ bool gp_counters_try(const char *chip, const char *const *names, size_t count,
     const char **tried = calloc(count + 1, sizeof(*tried));
     const char **answers = calloc(count + 1, sizeof(*answers));
     size_t tried_count = 0;
-    *why = "memory ran out";
+    *why = "out of memory";
     bool ok = tried && answers;
     for (size_t i = 0; ok && i < count; i++)
         if (gp_own_find(names[i]) == GP_OWN_COUNT)
@@ -127,7 +127,7 @@ bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const 
                           size_t count, const char **why)
 {
     *list = (struct gp_counter_list){.count = count, .width = count + GP_ALL_CHECKS + 1};
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!allocate(list) || !gp_counters_try(chip, names, count, list->unavailable, why))
         return false;
     for (size_t i = 0; i < count; i++)

@@ -27,7 +27,7 @@ struct gp_counter_list {
     size_t *columns;
     size_t used, hardware_used, instrumented, width;
 
-    /* Our own, which CUPTI does not have: made of what compares launches. */
+    /* Our own, which CUPTI does not have: made from the counts of fingerprints. */
     enum gp_own_counter own[GP_OWN_COUNT];
     size_t own_columns[GP_OWN_COUNT], own_count;
 

@@ -1,8 +1,9 @@
 /* Counters through CUPTI's event groups, the way of the GPUs up to compute capability 7.2.
  *
- * A chip counts few events at a time. CUPTI sorts them into sets of groups, a set being what can be
- * counted together: one pass. An event is counted by some of the instances of its domain (of the
- * chip's multiprocessors, say); what those counted is summed and scaled to all of them. */
+ * A chip counts few events at a time. CUPTI sorts them into sets of groups, a set being the
+ * events that can be counted together: one pass. An event is counted by some of the instances of
+ * its domain (of the chip's multiprocessors, say); their counts are summed and scaled to all of
+ * them. */
 #include "counters/collector.h"
 
 #include "cuda/cupti.h"
@@ -96,7 +97,7 @@ static bool count_everywhere(struct gp_collection *c, const char **why)
 static bool make_sets(struct gp_collection *c, CUcontext context, const char **why)
 {
     CUpti_EventID *list = calloc(c->count + 1, sizeof(*list));
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!list)
         return false;
     size_t found = find_events(c, list);
@@ -124,7 +125,7 @@ static struct gp_collection *events_open(CUcontext context, const struct gp_devi
     if (!gp_cupti_has_events())
         return NULL;
     struct gp_collection *c = allocate(names, count);
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!c)
         return NULL;
     c->device = device->ordinal;
@@ -224,7 +225,7 @@ static bool sum_instances(struct gp_collection *c, CUpti_EventGroup group, uint3
     uint64_t *values = malloc(values_size);
     CUpti_EventID *ids = malloc(ids_size);
     size_t read = 0;
-    *why = "memory ran out";
+    *why = "out of memory";
     bool ok = values && ids &&
               !gp_cupti_failed("cuptiEventGroupReadAllEvents",
                                gp_cupti.cuptiEventGroupReadAllEvents(

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is made of what -------------------------------------------------------------------- */
+/* ---- the parts of each counter --------------------------------------------------------------- */
 
-/* Known from the Range Profiler's own descriptions of its counters, from what its ratios depend on,
+/* Known from the Range Profiler's own descriptions of its counters, from the parts of its ratios,
  * and from comparing kernels on hardware. */
 
 enum base {
@@ -62,7 +62,7 @@ enum weight {
 };
 
 #define OP(name) (UINT64_C(1) << GP_OP_##name)
-#define ANY 0 /* every record, whatever the instruction */
+#define ANY 0 /* every record, of any instruction */
 
 /* A sum is that of its terms: of records of the base at these instructions, each once or times the
  * bytes. */
@@ -98,7 +98,7 @@ static const struct term {
     {SHARED_BYTES, THREADS, OP(LDS) | OP(STS) | OP(ATOMS), BYTES},
     {SHARED_BYTES, THREADS, OP(LDSM) | OP(STSM) | OP(LDGSTS), BYTES},
     {SHARED_BYTES, SHARED_THREADS, OP(LD) | OP(ST) | OP(ATOM), BYTES},
-    /* Four warps share the matrices; which reads what the instruction does not tell. */
+    /* Four warps share the matrices; the instruction does not show which of them reads which. */
     {SHARED_BYTES, THREADS, OP(HGMMA) | OP(IGMMA) | OP(QGMMA) | OP(BGMMA), UNSETTLED},
     {WAVEFRONTS, SHARED_WAVEFRONTS, ANY, ONE},
     {UNIFORM_BRANCHES, UNIFORM, ANY, ONE},
@@ -188,7 +188,7 @@ static enum base in_table(const char *base_name)
     return BASES;
 }
 
-/* "smsp__sass_X.sum" is the sum of the base metric smsp__sass_X. False when memory ran out. */
+/* "smsp__sass_X.sum" is the sum of the base metric smsp__sass_X. False when out of memory. */
 static bool take_base(struct gp_instrumented *c, struct counter *counter, const char *name,
                       gp_has_base_metric *has, void *data)
 {
@@ -219,7 +219,7 @@ static void take_formula(struct counter *counter, const struct formula *formula,
     counter->unavailable = NULL;
     for (size_t t = 0; t < COUNT(terms); t++)
         if (is_needed(counter, terms[t].sum) && !has(base_names[terms[t].base], data))
-            counter->unavailable = "CUPTI does not count what it is made of";
+            counter->unavailable = "CUPTI does not count its parts";
 }
 
 struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t count,

@@ -1,4 +1,4 @@
-/* Counters of instrumented code, computed from what CUPTI's SASS metrics say of each instruction.
+/* Counters of instrumented code, computed from CUPTI's SASS metrics of each instruction.
  *
  * CUPTI gives records: a base metric ("smsp__sass_thread_inst_executed_pred_on"), an offset in a
  * function, a value. Together with the instruction at that offset they make the counters that the
@@ -20,7 +20,7 @@ struct gp_instrumented;
 typedef bool gp_has_base_metric(const char *name, void *data);
 
 /* For the named counters (strings that outlive it), of which any number may be none of these. NULL
- * when memory ran out. */
+ * when out of memory. */
 struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t count,
                                              gp_has_base_metric *has, void *data);
 void gp_instrumented_close(struct gp_instrumented *c);
@@ -29,8 +29,8 @@ void gp_instrumented_close(struct gp_instrumented *c);
  * may be one. */
 const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter);
 
-/* True when the counter depends on which addresses threads share: what is computed is the bytes
- * that threads ask for, while the Range Profiler counts a byte once for all threads of a warp. */
+/* True when the counter depends on which addresses threads share: the bytes that threads ask for
+ * are computed, while the Range Profiler counts a byte once for all threads of a warp. */
 bool gp_instrumented_shares_addresses(const struct gp_instrumented *c, size_t counter);
 
 /* The base metrics to enable, as few as do; `*count` of them. */

@@ -4,12 +4,12 @@
  * launches apart, and that of the Range Profiler. */
 #define SASS_SLOWDOWN 15.0
 #define RANGE_SLOWDOWN 25.0
-/* So many times what the Range Profiler's pass costs may be spent on telling. */
+/* So many times the cost of the Range Profiler's pass may be spent on a fingerprint. */
 #define WORTH_TELLING 2
-/* What is left of a cost that was seen, each time that a launch is not compared because of it. */
+/* The part of a cost that remains, each time that a launch is not compared because of it. */
 #define FADES 0.97
-/* Guesses of what such a pass costs beside the kernel, in milliseconds, and of what it costs to go
- * on to the Range Profiler's and back from there. */
+/* Guesses of the cost of such a pass beside the kernel, in milliseconds, and of the way to the
+ * Range Profiler's pass and back. */
 #define SASS_PASS_MS 0.3
 #define RANGE_PASS_MS 1.0
 #define STEP_MS 20.0
@@ -48,8 +48,8 @@ static void learn_least(double *least_ms, double took_ms)
         *least_ms = took_ms;
 }
 
-/* The kernel's own cost becomes a value between what is known and what was seen now, so that one
- * odd launch does not decide. */
+/* The kernel's own cost becomes a value between the known one and the one seen now, so that one odd
+ * launch does not decide. */
 void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,
                    double took_ms)
 {

@@ -1,4 +1,4 @@
-/* What an instrumented pass costs, learned from those that were made: a part that every pass has
+/* The cost of an instrumented pass, learned from those that were made: a part that every pass has
  * and, by kernel, a part that grows with its time. */
 #ifndef GPUPROF_COUNTERS_INSTRUMENTING_COST_H
 #define GPUPROF_COUNTERS_INSTRUMENTING_COST_H
@@ -12,8 +12,8 @@ struct gp_instrumenting_cost {
 };
 
 /* True when the run may be counted by the SASS metrics, to be compared with others, although the
- * Range Profiler may have to count it as well. Where it is false what is known counts a little less
- * the next time: it may have been a pass that took long by chance. */
+ * Range Profiler may have to count it as well. Where it is false the known cost counts a little
+ * less the next time: it may have been a pass that took long by chance. */
 bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
 /* A pass took so many milliseconds. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FUNCTIONS 256 /* of which is kept what was found in their code */
-#define UNKNOWN_SHAPE "it multiplies matrices whose shape its code does not tell"
+#define MOST_FUNCTIONS 256 /* functions with their matrices kept */
+#define UNKNOWN_SHAPE "it multiplies matrices of a shape that its code does not show"
 #define MOST_IN_LAUNCH 8 /* functions with matrices that one launch runs */
 
 static const char *const names[GP_OWN_COUNT] = {
@@ -41,7 +41,7 @@ struct stretch {
     uint64_t runs;
 };
 
-/* What was found in the code of a function. */
+/* The matrices in the code of a function. */
 struct function {
     char *name;
     uint64_t hash; /* of the code */
@@ -102,7 +102,7 @@ void gp_own_close(struct gp_own *own)
     free(own);
 }
 
-/* ---- what is in the code --------------------------------------------------------------------- */
+/* ---- the code -------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const unsigned char *code, size_t size)
 {
@@ -209,7 +209,7 @@ static bool read_function(struct function *f, const char *name, const unsigned c
     return ok;
 }
 
-/* What is in the function's code; NULL with the reason in *why. */
+/* The matrices in the function's code; NULL with the reason in *why. */
 static struct function *find_function(struct gp_own *own, const struct gp_run *run, int cc,
                                       const char *name, const char **why)
 {
@@ -233,7 +233,7 @@ static struct function *find_function(struct gp_own *own, const struct gp_run *r
             oldest = f;
     }
     forget(oldest);
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!read_function(oldest, name, code, size, cc))
         return NULL;
     oldest->used = ++own->clock;
@@ -362,7 +362,8 @@ static bool find_runs(const struct gp_own *own, const struct stretch *s, bool is
     return true;
 }
 
-/* Adds what the function's matrices took. Returns why that is not known, NULL where it is. */
+/* Adds the operations of the function's matrices. Returns why they are not known, NULL where they
+ * are. */
 static const char *add_function(const struct gp_own *own, const struct function *f,
                                 double ops[GP_OWN_COUNT])
 {

@@ -1,17 +1,17 @@
-/* Counters that CUPTI does not have, made of what its SASS metrics tell of single instructions
- * while they compare launches, so they take no pass of their own:
+/* Counters that CUPTI does not have, made of its SASS metrics of single instructions, which are
+ * there for fingerprints, so they take no pass of their own:
  *
- * gpuprof__sass_ops_tensor_src_fp16.sum, ... operations of the tensor cores, by what they multiply
- * gpuprof__sass_thread_bytes_mem_global_op_ld.sum, ..._st.sum bytes that threads ask for, each its
- * own
+ * gpuprof__sass_ops_tensor_src_fp16.sum, ... operations of the tensor cores, by the type of
+ * their factors gpuprof__sass_thread_bytes_mem_global_op_ld.sum, ..._st.sum bytes that threads
+ * ask for, each its own
  *
  * How often an instruction with matrices ran is counted for those of four warps, and follows for
  * the others from branches: all instructions of a stretch that no branch enters or leaves run as
  * often, and the branch at its end was counted; those at the begin of a kernel run once for each
- * warp. What is in the machine code and is not known
- * makes the counter absent.
+ * warp. An unknown instruction in the machine code makes the counter absent.
  *
- * Owns what it found in the code of kernels, which is bounded. One thread at a time. */
+ * Owns the matrices that it found in the code of kernels, in bounded memory. One thread at a
+ * time. */
 #ifndef GPUPROF_COUNTERS_OWN_H
 #define GPUPROF_COUNTERS_OWN_H
 
@@ -46,12 +46,12 @@ extern const char *const gp_own_records[GP_OWN_RECORDS];
 
 struct gp_own;
 
-/* NULL when memory ran out. */
+/* NULL when out of memory. */
 struct gp_own *gp_own_open(void);
 void gp_own_close(struct gp_own *own);
 
 /* True where the kernel's code has no instruction with matrices and calls nothing outside of it, so
- * that its tensor counters are 0 whatever happens. */
+ * that its tensor counters are always 0. */
 bool gp_own_has_no_matrices(struct gp_own *own, const struct gp_run *run, int cc);
 
 /* Around the records of a launch; `record` says of which kind. `has` says which kinds there are at

@@ -13,8 +13,7 @@ bool gp_plan_is_recalled(const struct gp_plan *plan)
 
 /* ---- which pass ------------------------------------------------------------------------------ */
 
-/* Who is to make the first instrumented pass. A fingerprint may spare other launches a pass as
- * well. */
+/* The way of the first instrumented pass. A fingerprint may spare other launches a pass as well. */
 static enum gp_way prefer(struct gp_plan *plan, const struct gp_means_to_count *m,
                           const struct gp_plan_questions *q)
 {
@@ -155,7 +154,7 @@ enum gp_way gp_plan_way(struct gp_plan *plan, const struct gp_means_to_count *m,
     return plan->way;
 }
 
-/* ---- what came of it ------------------------------------------------------------------------- */
+/* ---- the result of a pass -------------------------------------------------------------------- */
 
 void gp_plan_measured(struct gp_plan *plan)
 {

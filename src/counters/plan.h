@@ -1,19 +1,19 @@
 /* The plan of a launch: which passes it makes in which order, and the source of its counters of
- * instrumented code. Pure: it knows nothing of CUPTI, and what it has to know is handed in.
+ * instrumented code. Pure: it knows nothing of CUPTI, and its facts are handed in.
  *
- * The session stands in instrumented code, and the launch needs that: the instrumented pass by the
- * Range Profiler, then those of the hardware, then its fingerprint, so that others can be like it.
- * Else: the hardware's passes. Then the launch is assumed to be like others, or its fingerprint is
- * taken; like one before: recalled; like none: the instrumented pass by the Range Profiler.
- * No fingerprint can be had, or it does not pay: the hardware's passes, then the instrumented pass
- * by the Range Profiler.
- * There is no session: the instrumented pass by the SASS metrics, which count. */
+ * The session stands in instrumented code, and the launch needs that: the instrumented pass by
+ * the Range Profiler, then those of the hardware, then its fingerprint, so that others can be
+ * like it. Else: the hardware's passes. Then the launch is assumed to be like others, or its
+ * fingerprint is taken; like one before: recalled; like none: the instrumented pass by the Range
+ * Profiler. No fingerprint can be had, or it does not pay: the hardware's passes, then the
+ * instrumented pass by the Range Profiler. There is no session: the instrumented pass by the
+ * SASS metrics, which count. */
 #ifndef GPUPROF_COUNTERS_PLAN_H
 #define GPUPROF_COUNTERS_PLAN_H
 
 #include <stdbool.h>
 
-/* Who makes an instrumented pass. */
+/* The ways of an instrumented pass. */
 enum gp_way { GP_WAY_UNDECIDED, GP_WAY_RANGE, GP_WAY_SASS };
 
 /* Where counters of instrumented code are from. */
@@ -28,7 +28,7 @@ enum gp_source {
     GP_SOURCE_ASSUMED    /* another's: no fingerprint was taken */
 };
 
-/* What a fingerprint says. */
+/* The answer of a fingerprint. */
 enum gp_finding { GP_FOUND_NONE, GP_FOUND_LEARNED, GP_FOUND_UNLEARNED };
 
 /* Begins as all zero. */
@@ -48,7 +48,7 @@ struct gp_plan {
     enum gp_source source;
 };
 
-/* What there is to count with. */
+/* The means to count with. */
 struct gp_means_to_count {
     unsigned hardware_passes;    /* 0 where the session is not there, or counts nothing of it */
     bool session;                /* the Range Profiler can count */
@@ -61,11 +61,11 @@ struct gp_means_to_count {
 };
 
 /* A held launch makes one pass of the hardware in each of the first sweeps, from 0, at the launch.
- * In the next one what these counted is read: its fingerprint is taken where it is not assumed to
- * be like others. After that all that are new are measured in a row. */
+ * In the next one their counters are read: its fingerprint is taken where it is not assumed to be
+ * like others. After that all that are new are measured in a row. */
 unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes);
 
-/* What is asked of the launch, once each at the most, and only if the answer matters. */
+/* Questions on the launch, asked once each at the most, and only if the answer matters. */
 struct gp_plan_questions {
     bool (*expects_new)(void *data);      /* it will be like none that was measured */
     bool (*fingerprint_pays)(void *data); /* against measuring at once */
@@ -80,8 +80,8 @@ struct gp_plan_questions {
 bool gp_plan_next(struct gp_plan *plan, const struct gp_means_to_count *means,
                   const struct gp_plan_questions *questions, bool made, unsigned *pass);
 
-/* Who makes the instrumented pass that begins now; also where nobody asked for the next one, as for
- * launches that take turns. */
+/* The way of the instrumented pass that begins now; also where nobody asked for the next one, as
+ * for launches that take turns. */
 enum gp_way gp_plan_way(struct gp_plan *plan, const struct gp_means_to_count *means,
                         const struct gp_plan_questions *questions);
 
@@ -89,7 +89,7 @@ enum gp_way gp_plan_way(struct gp_plan *plan, const struct gp_means_to_count *me
 void gp_plan_measured(struct gp_plan *plan);
 void gp_plan_counted(struct gp_plan *plan);
 void gp_plan_found(struct gp_plan *plan, enum gp_finding finding);
-/* What was learnable has been learned, or cannot be. */
+/* All that could be learned of it is learned. */
 void gp_plan_learned(struct gp_plan *plan);
 /* Of a held launch: the one that it is like was not measured after all, so it is to be. */
 void gp_plan_reopen(struct gp_plan *plan);

@@ -1,15 +1,15 @@
-/* Counters of GPUs of compute capability 7.0 and later, by CUPTI's Range Profiler: what a
- * collection owns, and its passes.
+/* Counters of GPUs of compute capability 7.0 and later, by CUPTI's Range Profiler: a collection and
+ * its passes.
  *
  * The hardware's counters are collected in a session that stays started from launch to launch.
  * Counters of instrumented code cost more: for their pass that session is stopped, and started
  * again for the next launch. So launches are held, and that pass is made for all that are new at
  * once. Whether a launch is new the SASS metrics tell, which work beside the session: a launch that
  * is, instruction for instruction, as one that was measured has its counters (counters/recall.h),
- * and what the hardware counts of it has to agree. Where all launches of a kind have been alike,
+ * and the hardware's counters of it have to agree. Where all launches of a kind have been alike,
  * that alone has to tell of the next ones.
  *
- * Where the hardware's counters cannot be had, the SASS metrics give what they can. */
+ * Where the hardware's counters cannot be had, the SASS metrics count. */
 #include "base/clock.h"
 #include "counters/slots.h"
 
@@ -121,7 +121,7 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     if (!device->chip[0])
         return NULL;
     struct gp_collection *c = calloc(1, sizeof(*c));
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!c)
         return NULL;
     c->context = context;
@@ -130,7 +130,7 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
         range_close(c, true);
         return NULL;
     }
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!allocate(c)) {
         range_close(c, true);
         return NULL;
@@ -322,7 +322,7 @@ static bool end_sass(struct gp_collection *c, unsigned slot, const struct gp_run
     size_t first = c->list.hardware_used, instrumented = c->list.used - first;
     double *values = calloc(instrumented + 1, sizeof(*values));
     const char **absent = calloc(instrumented + 1, sizeof(*absent));
-    *why = "memory ran out";
+    *why = "out of memory";
     bool ok = values && absent &&
               gp_sass_session_end(c->sass, c->context, run, gp_collection_cc(c), values, absent,
                                   &c->slots[slot].fingerprint, why);
@@ -384,7 +384,7 @@ static bool range_end(struct gp_collection *c, unsigned slot, unsigned pass,
 
 /* ---- sweeps over launches that are held ------------------------------------------------------ */
 
-/* What the hardware counted so far becomes readable. */
+/* The hardware's counters so far become readable. */
 static void read_hardware(struct gp_collection *c)
 {
     const char *why = NO_SESSION;

@@ -1,5 +1,5 @@
-/* What the Range Profiler is to count: CUPTI's configuration for a list of counters, and the
- * evaluation of what was counted. Needs no GPU, only CUPTI's host library. */
+/* The configuration of the Range Profiler for a list of counters, and the evaluation of its
+ * results. Needs no GPU, only CUPTI's host library. */
 #ifndef GPUPROF_COUNTERS_RANGE_CONFIG_H
 #define GPUPROF_COUNTERS_RANGE_CONFIG_H
 
@@ -17,16 +17,16 @@ struct gp_range_config {
 /* CUPTI must have been started; again and again does no harm. */
 bool gp_profiler_initialize(const char **why);
 
-/* CUPTI's object for what can be counted on a chip. NULL with the reason in *why. */
+/* CUPTI's object for the counters of a chip. NULL with the reason in *why. */
 CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why);
 void gp_range_config_close_host(CUpti_Profiler_Host_Object *host);
 
 /* True for counters of instrumented code. */
 bool gp_counter_is_instrumented(const char *name);
 
-/* Tries one name after the other, as CUPTI refuses a whole list for one bad name and does not say
- * which: unavailable[i] becomes the reason, NULL where the chip can count it, and together with
- * those before it. */
+/* CUPTI refuses a whole list for one bad name and does not say which, so a list that is refused is
+ * tried in parts: unavailable[i] becomes the reason, NULL where the chip can count the name, and
+ * together with those before it. */
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
                          const char **unavailable, const char **why);
 
@@ -37,8 +37,8 @@ bool gp_range_config_make(struct gp_range_config *config, const char *chip, cons
 void gp_range_config_free(struct gp_range_config *config);
 
 /* The counters of one range of a counter data image, those of the hardware, of instrumented code or
- * both: `count` values, NAN for what was not counted or not asked for. To evaluate one counter
- * takes microseconds. */
+ * both: `count` values, NAN for a counter that was not counted or not asked for. To evaluate one
+ * counter takes microseconds. */
 bool gp_range_config_evaluate(const struct gp_range_config *config, const uint8_t *data,
                               size_t data_size, size_t range, bool hardware, bool instrumented,
                               double *values, const char **why);

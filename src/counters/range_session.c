@@ -72,7 +72,7 @@ static bool make_data_image(struct gp_range_session *s, const char **why)
     s->pushed = calloc(s->ranges, sizeof(*s->pushed));
     s->values = calloc(s->ranges * s->config.count, sizeof(*s->values));
     s->has_values = calloc(s->ranges, sizeof(*s->has_values));
-    *why = "memory ran out";
+    *why = "out of memory";
     return s->data && s->pushed && s->values && s->has_values;
 }
 
@@ -80,7 +80,7 @@ struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_rang
                                                unsigned ranges, const char **why)
 {
     struct gp_range_session *s = calloc(1, sizeof(*s));
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!s) {
         gp_range_config_free(config);
         return NULL;
@@ -166,7 +166,7 @@ static bool empty_image(struct gp_range_session *s, const char **why)
 
 static bool start(struct gp_range_session *s, const char **why)
 {
-    /* Not between two passes: whatever the configuration says, CUPTI goes on where it is. */
+    /* Not between two passes: CUPTI goes on where it is, in spite of the configuration. */
     if (s->used_up && s->pass == 0) {
         if (!empty_image(s, why))
             return false;

@@ -1,11 +1,11 @@
 /* A session of CUPTI's Range Profiler that stays armed: ranges are pushed and popped in it, one
  * launch each, and kernels outside of them run at their own speed. Starting and stopping costs
- * milliseconds, a range one; what was counted comes out only when the session is stopped, so that
- * is done for many ranges at once.
+ * milliseconds, a range one; the counts come out only when the session is stopped, so that is done
+ * for many ranges at once.
  *
  * The counters take one or several passes. In each a range is pushed again under its number; going
- * on to another pass stops the session and starts it again, and past the last one what was counted
- * can be read. A range may be in the last pass of one round and in the first ones of the next. */
+ * on to another pass stops the session and starts it again, and past the last one the counts can be
+ * read. A range may be in the last pass of one round and in the first ones of the next. */
 #ifndef GPUPROF_COUNTERS_RANGE_SESSION_H
 #define GPUPROF_COUNTERS_RANGE_SESSION_H
 
@@ -27,8 +27,8 @@ unsigned gp_range_session_hardware_passes(const struct gp_range_session *s);
 /* True when the session need not be stopped or started to stand in that pass. */
 bool gp_range_session_stands_in(const struct gp_range_session *s, unsigned pass);
 
-/* True when to advance to that pass begins a new round. What was counted before has to be read
- * first: settle, and take the values. */
+/* True when to advance to that pass begins a new round. The counts of the round before have to be
+ * read first: settle, and take the values. */
 bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass);
 
 /* Takes the GPU's counters now, not at the first push. */
@@ -43,14 +43,14 @@ bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, const c
 bool gp_range_session_push(struct gp_range_session *s, unsigned range, const char **why);
 bool gp_range_session_pop(struct gp_range_session *s, const char **why);
 
-/* Stops the session behind its last pass of the hardware, so that what these counted can be read;
- * the next start makes the pass of instrumented code, as a part of the same round. */
+/* Stops the session behind its last pass of the hardware, so that their counts can be read; the
+ * next start makes the pass of instrumented code, as a part of the same round. */
 bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **why);
 
 /* Stops the session, so that all that was counted can be read. The next push starts it again. */
 bool gp_range_session_settle(struct gp_range_session *s, const char **why);
 
-/* What a range counted, in the order of the configuration's names, NAN where a counter's pass was
+/* The counts of a range, in the order of the configuration's names, NAN where a counter's pass was
  * not made; NULL where the range was not settled. Valid until forgotten. */
 const double *gp_range_session_values(const struct gp_range_session *s, unsigned range);
 void gp_range_session_forget_values(struct gp_range_session *s);

@@ -34,7 +34,7 @@ struct barred {
 /* The launches of a kernel with one grid and block. */
 struct kind {
     struct gp_fingerprint shape;
-    struct gp_fingerprint alike; /* what they are known by */
+    struct gp_fingerprint alike; /* their fingerprints */
     unsigned confirmed;          /* launches in a row that were that */
     unsigned assumed;            /* and those of which it is not known yet */
     unsigned asked;
@@ -123,7 +123,7 @@ void gp_recall_free(struct gp_recall *r)
     free(r);
 }
 
-/* NULL when memory ran out. */
+/* NULL when out of memory. */
 static struct entry *find_or_make(struct gp_recall *r, const struct gp_fingerprint *f)
 {
     struct entry *e;
@@ -210,7 +210,7 @@ static struct kind *find_kind(const struct gp_recall *r, const struct gp_launch_
     return k;
 }
 
-/* NULL when memory ran out. */
+/* NULL when out of memory. */
 static struct kind *find_or_make_kind(struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     struct kind *k = find_kind(r, kind);

@@ -1,15 +1,15 @@
 /* Counters of instrumented code, which cost much to measure: they are measured where a launch is
  * new, and recalled where a launch is, instruction for instruction, as one that was measured: as
- * many warps at each, as many sectors and wavefronts at each access to memory. That is read
- * after: they are measured again at the 300th, 3000th such launch and so on. Of a kernel for which
- * that was found not to hold they are measured always.
+ * many warps at each, as many sectors and wavefronts at each access to memory. That is read after:
+ * they are measured again at the 300th, 3000th such launch and so on. Of a kernel for which that
+ * was found not to hold they are measured always.
  *
  * To count at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
  * block) have been alike so far, the next ones are assumed to be, where no parameter is changed
- * that was the same for all, and no more of them than there were. What the hardware counted has to
+ * that was the same for all, and no more of them than there were. The hardware's counters have to
  * confirm it before there are more, and the instructions of one in 16 are counted all the same.
  *
- * Owns what it remembers, which is bounded. One thread at a time. */
+ * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
 #define GPUPROF_COUNTERS_RECALL_H
 
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a launch is known by: its kernel, and a hash of what each of its instructions counted. */
+/* The fingerprint of a launch: its kernel, and a hash of the counts of each of its instructions. */
 struct gp_fingerprint {
     uint64_t kernel;
     uint64_t words[2];
@@ -26,7 +26,7 @@ struct gp_fingerprint {
 /* Of a launch of that kernel (its mangled name); `shape` tells its grid and blocks from others. */
 struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape);
 
-/* What is known of a launch before it has run. */
+/* The kind of a launch, which is known before it has run. */
 #define GP_KIND_WORDS 64
 struct gp_launch_kind {
     struct gp_fingerprint shape;        /* the kernel and the shape alone */
@@ -37,13 +37,13 @@ struct gp_launch_kind {
 void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
                        const void *parameters, size_t size);
 
-/* Adds what one instruction counted; the order does not matter. */
+/* Adds a count of one instruction; the order does not matter. */
 void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
                         uint64_t metric, uint64_t value);
 
 struct gp_recall;
 
-/* For `count` counters. NULL when memory ran out. */
+/* For `count` counters. NULL when out of memory. */
 struct gp_recall *gp_recall_new(size_t count);
 void gp_recall_free(struct gp_recall *r);
 

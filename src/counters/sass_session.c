@@ -14,7 +14,7 @@ struct configuration {
     uint64_t *ids;             /* by the position of the base among those of the session */
     enum gp_count_kind *kinds; /* of each: where it shows which line counted it */
     size_t count;
-    CUcontext context; /* that was current: what CUPTI has allocated lies there */
+    CUcontext context; /* that was current: CUPTI's allocations lie there */
 };
 static struct configuration configurations[GP_MAX_DEVICES];
 
@@ -54,7 +54,7 @@ static bool has_metric(const char *name, void *chip)
 static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const char **why)
 {
     CUpti_SassMetrics_Config *list = calloc(count, sizeof(*list));
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!list)
         return false;
     for (size_t i = 0; i < count; i++)
@@ -70,20 +70,21 @@ static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const
     return set;
 }
 
-/* What compares launches, and costs little. */
+/* The counts of a fingerprint, which cost little. */
 static const char *const telling[] = {"smsp__sass_inst_executed_op_branch",
                                       "smsp__sass_sectors_mem_global",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
 #define TELLING (sizeof(telling) / sizeof(telling[0]))
 
-/* What besides shows in which lines accesses waste something and branches part warps. At the same
- * instructions as those above; a CUPTI without them does without. */
+/* The further counts that show in which lines accesses waste sectors and branches part warps. At
+ * the same instructions as those above; a CUPTI without them does without. */
 static const char *const showing[] = {"smsp__sass_sectors_mem_global_ideal",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
                                       "smsp__sass_branch_targets_threads_divergent"};
 #define SHOWING (sizeof(showing) / sizeof(showing[0]))
 
-/* What shows in which lines instructions run, and with how many lanes; at every instruction. */
+/* The counts that show in which lines instructions run, and with how many lanes; at every
+ * instruction. */
 static const char *const counting[] = {"smsp__sass_inst_executed",
                                        "smsp__sass_thread_inst_executed",
                                        "smsp__sass_thread_inst_executed_pred_on"};
@@ -104,7 +105,7 @@ bool gp_sass_session_counts_instructions(const struct gp_sass_session *s)
 static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                       const char *const *bases, size_t count, const char **why)
 {
-    *why = "instrumented code counts nothing of what is wanted";
+    *why = "instrumented code counts none of the wanted counters";
     if (!count)
         return false;
     *why = "there are too many GPUs";
@@ -119,7 +120,7 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
             }
     uint64_t *ids = calloc(count, sizeof(*ids));
     enum gp_count_kind *kinds = calloc(count, sizeof(*kinds));
-    *why = "memory ran out";
+    *why = "out of memory";
     bool ok = ids && kinds;
     for (size_t i = 0; ok && i < count; i++) {
         ok = find_metric(device->chip, bases[i], &ids[i]);
@@ -154,7 +155,7 @@ static struct gp_sass_session *new_session(const char **why)
     *why = "this CUPTI has no SASS metrics";
     if (!gp_cupti_has_sass())
         return NULL;
-    *why = "memory ran out";
+    *why = "out of memory";
     return calloc(1, sizeof(struct gp_sass_session));
 }
 
@@ -195,7 +196,7 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
         return NULL;
     s->count = count;
     s->own = own;
-    /* What the own counters need is one more of the names. */
+    /* The count for our own counters is one more of the names. */
     const char **all = calloc(count + 1, sizeof(*all));
     if (all) {
         memcpy(all, names, count * sizeof(*all));
@@ -204,7 +205,7 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
             gp_instrumented_open(all, own ? count + 1 : count, has_metric, (void *)device->chip);
         free(all);
     }
-    *why = "memory ran out";
+    *why = "out of memory";
     size_t base_count = 0;
     const char *const *bases = s->counters ? gp_instrumented_bases(s->counters, &base_count) : NULL;
     if (!bases || !configure(s, device, bases, base_count, why)) {
@@ -296,7 +297,7 @@ static bool fetch(struct gp_sass_session *s, CUcontext context, size_t *count, c
     *why = "CUPTI gives counts in a form that is not known";
     if (p.numOfInstances != 1)
         return false;
-    *why = "memory ran out";
+    *why = "out of memory";
     if (!make_room(s, p.numOfPatchedInstructionRecords))
         return false;
     for (size_t i = 0; i < p.numOfPatchedInstructionRecords; i++)

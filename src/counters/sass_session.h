@@ -1,10 +1,10 @@
-/* What each machine instruction of a launch counts, through CUPTI's SASS metrics: one launch at a
+/* The counts of each machine instruction of a launch, through CUPTI's SASS metrics: one launch at a
  * time, without starting and stopping the counters of the hardware, and beside a session of theirs.
  *
  * To count threads at every instruction makes a kernel a hundred times slower. So there are two
- * kinds of session. One only compares launches: by warps at each branch, sectors and wavefronts
- * at each access to memory. The other has counters computed, from threads at each instruction and
- * from what the instruction is.
+ * kinds of session. One only compares launches: by warps at each branch, sectors and wavefronts at
+ * each access to memory. The other has counters computed, from threads at each instruction and from
+ * its opcode.
  *
  * CUPTI needs its Range Profiler enabled on the context meanwhile, but nothing started in it, and
  * no free counters of the hardware. */
@@ -23,14 +23,14 @@ void gp_sass_sessions_count_instructions(void);
 bool gp_sass_session_counts_instructions(const struct gp_sass_session *s);
 
 /* A session that compares launches. NULL with the reason in *why where it cannot be had; the two
- * kinds cannot both be had in one process. With `own`, which stays the caller's, both kinds count
- * what its counters need as well. */
+ * kinds cannot both be had in one process. With `own`, which stays the caller's, both kinds also
+ * count the instructions that its counters need. */
 struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
                                              const char **why);
 
 /* A session for the named counters. Those that cannot be computed have their reason in
- * unavailable[i], NULL else. What depends on which addresses threads share is among them: CUPTI
- * does not tell. */
+ * unavailable[i], NULL else. Those that depend on which addresses threads share are among them:
+ * CUPTI does not count them. */
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
                                               struct gp_own *own, const char **unavailable,
@@ -42,14 +42,14 @@ void gp_sass_session_close(struct gp_sass_session *s);
  * process else, and to refuse another time. */
 void gp_sass_sessions_leave(CUcontext context, bool at_rest);
 
-/* The process ends: CUPTI frees what sessions had it configure, while the driver is there. No
+/* The process ends: CUPTI frees its configuration of the sessions, while the driver is there. No
  * session can be opened afterwards. */
 void gp_sass_sessions_end(void);
 
 /* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
- * the counters: values[i], or the reason in absent[i] (where they are counted), and what launches
- * of the same kind are known by. */
+ * the counters: values[i], or the reason in absent[i] (where they are counted), and the
+ * fingerprint. */
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why);
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
                          int cc, double *values, const char **absent,

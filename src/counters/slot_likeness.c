@@ -53,7 +53,7 @@ void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const stru
             c->values[slot * c->list.width + c->list.own_columns[i]] = 0;
 }
 
-/* What the plan asks of a launch. */
+/* The plan's questions on a launch. */
 struct asked {
     struct gp_collection *collection;
     unsigned slot;
@@ -102,7 +102,7 @@ static const double *checks_of(struct gp_collection *c, const double *row, unsig
     return c->row;
 }
 
-/* A held launch: what the hardware counted of it is there, so that it is known at once. */
+/* A held launch: the hardware's counters of it are there, so the answer is known at once. */
 static bool assume_held(struct gp_collection *c, unsigned slot, const struct gp_run *run)
 {
     struct gp_slot *t = &c->slots[slot];
@@ -164,9 +164,8 @@ enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct 
     return gp_plan_way(&c->slots[slot].plan, &means, &questions);
 }
 
-/* The instrumented counters of a launch that was just like this one, measured and recorded early
- * but not learned, as what the hardware counted of it was not read yet; NULL where there is none.
- */
+/* The instrumented counters of a launch with the fingerprint of this one, measured and recorded
+ * early but not learned, as its hardware's counters were not read yet; NULL where there is none. */
 static const double *find_match(struct gp_collection *c, unsigned slot, double *row)
 {
     const struct gp_slot *t = &c->slots[slot];

@@ -56,8 +56,8 @@ static void unrecall(struct gp_collection *c, unsigned slot, const char *why)
     }
 }
 
-/* What the hardware counted of a launch has to be what it counted of the one whose instrumented
- * counters were taken for it; else these are not its own. */
+/* The check counters of a launch have to equal those of the launch whose instrumented counters were
+ * taken for it; else these are not its own. */
 static void compare_checks(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
@@ -92,7 +92,7 @@ void gp_slot_take_values(struct gp_collection *c, unsigned slot)
     const double *values = c->session ? gp_range_session_values(c->session, slot) : NULL;
     if (!values) {
         if (!t->hardware_lost)
-            t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped what it counted";
+            t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped its counts";
         if (t->plan.source == GP_SOURCE_ASSUMED) {
             gp_recall_assumed(c->recall, &t->kind, false);
             unrecall(c, slot, t->hardware_lost);
@@ -104,7 +104,7 @@ void gp_slot_take_values(struct gp_collection *c, unsigned slot)
     bool measured = c->mixed && gp_plan_is_measured(&t->plan);
     size_t end = measured ? c->list.used : c->list.hardware_used;
     for (size_t i = first; i < end; i++)
-        if (!isnan(values[i])) /* what an earlier session has counted stays */
+        if (!isnan(values[i])) /* counts of an earlier session stay */
             c->values[slot * c->list.width + c->list.columns[i]] = values[i];
     t->range_read = t->range_read || measured;
     if (gp_plan_is_recalled(&t->plan) && whole)
@@ -166,8 +166,8 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
     return c->no_session && !t->hardware_passes ? c->no_session : not_run;
 }
 
-/* What the hardware says of the tensor cores where the kernel's code says nothing: those that did
- * nothing in a launch multiplied no matrices. Not of FP64 on chips that do it elsewhere. */
+/* The tensor cores' operations by the hardware, where the kernel's code says nothing: idle tensor
+ * cores in a launch multiplied no matrices. Not of FP64 on chips that do it elsewhere. */
 #define TENSOR_CYCLES "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 
 static bool tensor_cores_rested(const struct gp_collection *c)

@@ -1,6 +1,6 @@
-/* What is known of the launches of a collection of the Range Profiler until they are read: each has
- * a slot, with its plan, its kind and fingerprint, and its values. slot_values.c fills these in and
- * reads them, slot_likeness.c says what a launch is like. Only for counters/range.c. */
+/* The launches of a collection of the Range Profiler until they are read: each has a slot, with its
+ * plan, its kind and fingerprint, and its values. slot_values.c fills these in and reads them,
+ * slot_likeness.c finds launches that are alike. Only for counters/range.c. */
 #ifndef GPUPROF_COUNTERS_SLOTS_H
 #define GPUPROF_COUNTERS_SLOTS_H
 
@@ -21,14 +21,14 @@ struct gp_slot {
     unsigned hardware_passes; /* made */
     bool only_pass;           /* there will be no other, so it is to be read by itself */
     bool in_session;          /* by the session that is open now, and not read yet */
-    bool range_read;          /* what the Range Profiler counted is there */
+    bool range_read;          /* the Range Profiler's counts are there */
     bool by_sass;             /* the SASS metrics have counted something of it */
     bool held;                /* its passes are made in sweeps */
     unsigned like; /* held: 1 + the slot of the launch whose instrumented counters it takes */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or assumed */
     double started_ms;                 /* the instrumented pass */
-    const char *hardware_lost;         /* why what the hardware counted cannot be read */
+    const char *hardware_lost;         /* why the hardware's counts cannot be read */
 };
 
 struct gp_collection {
@@ -36,7 +36,7 @@ struct gp_collection {
     struct gp_device device;
 
     struct gp_counter_list list;
-    struct gp_counter *counters; /* what read answers: as many as were named, in that order */
+    struct gp_counter *counters; /* the answer of read: as many as were named, in that order */
 
     struct gp_range_session *session;
     const char *no_session;       /* why there is none */
@@ -67,14 +67,14 @@ struct gp_collection {
  */
 void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row);
 
-/* True when the hardware counted what it did of the launch whose instrumented counters were taken
- * for it, as far as the first `count` check counters tell. */
+/* True when the first `count` check counters equal those of the launch whose instrumented counters
+ * were taken for it. */
 bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count);
 
 /* Of a launch that broke off between passes the hardware's counters mean nothing. */
 bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t);
 
-/* Copies what the session has of a slot: everything counted in it, and marks it as read. */
+/* Copies the session's counts of a slot, and marks it as read. */
 void gp_slot_take_values(struct gp_collection *c, unsigned slot);
 
 int gp_collection_cc(const struct gp_collection *c);
@@ -95,7 +95,7 @@ void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const stru
 bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
                        unsigned *pass);
 
-/* Who makes the launch's instrumented pass that begins now. */
+/* The way of the launch's instrumented pass that begins now. */
 enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct gp_run *run);
 
 /* Searches the counters among launches that were measured. */

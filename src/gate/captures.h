@@ -1,6 +1,6 @@
 /* The stream captures that the program has begun and not ended. While there is one nothing is
- * measured: what measuring does (waiting for the device, allocating) would invalidate it. Owns the
- * list. From any thread. */
+ * measured: measuring waits for the device and allocates, which would invalidate it. Owns the list.
+ * From any thread. */
 #ifndef GPUPROF_GATE_CAPTURES_H
 #define GPUPROF_GATE_CAPTURES_H
 

@@ -16,26 +16,26 @@
 #include <unistd.h>
 
 /* Calls pass all the time, and the gate is closed for measurements only. So to pass it costs two
- * stores into memory of the thread's own (gate/threads.h), and who closes it does the work.
+ * stores into memory of the thread's own (gate/threads.h), and the closing thread does the work.
  *
- * Who passes stores that it is inside and then loads `closing`; who closes stores that and then
- * loads what all threads have stored. One of the two has to see the other, for which both need a
- * full barrier between their store and their load. membarrier has every thread of the process that
- * is running execute one, and a thread that is not running went through one when it stopped: what a
- * thread stored before it is seen after membarrier, and what a thread loads behind it is what was
- * stored before membarrier. So who passes has only to keep the compiler from reordering. The same
- * holds for leaving: a thread that leaves sees `closing`, and wakes who waits, or is seen to have
- * left. Where there is no membarrier both sides are sequentially consistent.
+ * The passing thread stores that it is inside and then loads `closing`; the closing thread stores
+ * that and then loads the stores of all threads. One of the two has to see the other, for which
+ * both need a full barrier between their store and their load. membarrier has every thread of the
+ * process that is running execute one, and a thread that is not running went through one when it
+ * stopped: a thread's stores before it are seen after membarrier, and its loads behind it see the
+ * stores before membarrier. So the passing thread has only to keep the compiler from reordering.
+ * The same holds for leaving: a thread that leaves sees `closing`, and wakes the waiting thread, or
+ * is seen to have left. Where there is no membarrier both sides are sequentially consistent.
  *
- * Who closes has loaded what the others stored (with release) when they left, and who passes has
- * loaded what was stored when the gate was opened: `closing`, or that it is let in. So what was
- * done on one side happens before what is done on the other, also for tools that know C11 atomics
- * and nothing of membarrier. */
+ * The closing thread has loaded the stores (with release) of the others when they left, and the
+ * passing thread has loaded the store of the opening: `closing`, or that it is let in. So the work
+ * on one side happens before the work on the other, also for tools that know C11 atomics and
+ * nothing of membarrier. */
 
 /* `inside` of a thread that waits to be let in; else 0 or 1. */
 #define WAITING (-1)
 
-/* Threads that have no struct gp_thread, as memory ran out; how many of them are inside. */
+/* Threads that have no struct gp_thread, out of memory; how many of them are inside. */
 static atomic_int nameless;
 static __thread int nameless_calls __attribute__((tls_model("initial-exec")));
 
@@ -81,7 +81,7 @@ static struct gp_thread *enter(void)
     return gp_thread_enter();
 }
 
-/* To be called by who has left; cheap while nobody waits for that. */
+/* To be called by a thread that has left; cheap while nobody waits for that. */
 static void tell_closer(void)
 {
     if (!atomic_load(&closing))
@@ -92,7 +92,7 @@ static void tell_closer(void)
 
 /* ---- passing --------------------------------------------------------------------------------- */
 
-/* What the thread loads next is loaded after this is there to be seen, see above. */
+/* The thread's next loads come after this store can be seen, see above. */
 static void set_inside(struct gp_thread *t, int inside)
 {
     if (!has_membarrier) {
@@ -111,8 +111,8 @@ static void set_inside(struct gp_thread *t, int inside)
         atomic_signal_fence(memory_order_seq_cst);                  \
     } while (0)
 
-/* The gate is closed, or somebody waits for that. Who opens it lets in those that wait: one that
- * closes it time and again would else be quicker than they are. */
+/* The gate is closed, or somebody waits for that. The opening thread lets in those that wait: one
+ * that closes it time and again would else be quicker than they are. */
 static void wait_in_line(struct gp_thread *t)
 {
     gp_added_begins();

@@ -2,15 +2,15 @@
  * replayed and restored: work passes it shared, a replay closes it. Owns the lock.
  *
  * The lock is held across driver calls only, never across a call into the program. The gate is not
- * closed across one that may wait for the GPU without a limit: what it waits for may need a call
- * that passes the gate. */
+ * closed across one that may wait for the GPU without a limit: the call may wait for one that
+ * passes the gate. */
 #ifndef GPUPROF_GATE_GATE_H
 #define GPUPROF_GATE_GATE_H
 
 #include <stdbool.h>
 
 /* Around a call that submits work or frees memory. The thread must not hold the gate already. One
- * that is to be cancelled is so afterwards: what is noted of the call is noted. */
+ * that is to be cancelled is so afterwards: the notes on the call are made. */
 void gp_gate_share(void);
 void gp_gate_unshare(void);
 
@@ -28,10 +28,10 @@ void gp_gate_abandon(struct gp_thread *thread);
 bool gp_gate_close(double seconds);
 void gp_gate_open(void);
 
-/* The same in steps, for what has to be done in any case. From lining up to leaving nothing is
+/* The same in steps, for work that has to be done in any case. From lining up to leaving nothing is
  * measured, though calls pass the gate until it is shut; where nothing is collected that is enough,
- * and nobody is waited for but who is before us in line. Shut by who has lined up; false where the
- * wait ended. */
+ * and only threads before us in line are waited for. Shut by the thread that has lined up; false
+ * where the wait ended. */
 void gp_gate_line_up(void);
 bool gp_gate_shut(double seconds);
 void gp_gate_leave(bool closed);

@@ -11,7 +11,7 @@
 static __thread int own_work __attribute__((tls_model("initial-exec")));
 static __thread int programs_errno __attribute__((tls_model("initial-exec")));
 
-/* What we do in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
+/* Our work in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
  * program's next cancellation point, not at one of ours. */
 void gp_own_work_begins(void)
 {

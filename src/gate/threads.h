@@ -1,5 +1,5 @@
-/* What a thread notes for itself and others read now and then, so that what happens at every call
- * of the program writes no memory that threads share. Owns the list of it. */
+/* Notes of a thread for itself that others read now and then, so that the work at every call of the
+ * program writes no memory that threads share. Owns the list of it. */
 #ifndef GPUPROF_GATE_THREADS_H
 #define GPUPROF_GATE_THREADS_H
 
@@ -19,7 +19,7 @@ struct gp_thread {
 extern __thread struct gp_thread *gp_thread_own __attribute__((tls_model("initial-exec")));
 
 /* The same from now on until the thread ends or is cancelled: then it leaves the gate. NULL where
- * memory ran out. Leaves errno as it was. */
+ * out of memory. Leaves errno as it was. */
 struct gp_thread *gp_thread_enter(void);
 
 /* Those of all threads, also of some that ended: through `next`. The list only ever grows, so it

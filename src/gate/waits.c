@@ -14,7 +14,7 @@
  * that return as soon as they can. */
 #define STUCK_LAUNCH_SECONDS 0.0001
 
-/* Launches of one process that do not end, and are under way at a time. What is beyond is waited
+/* Launches of one process that do not end, and are under way at a time. Those beyond are waited
  * for. */
 #define MOST_UNENDING 16
 
@@ -33,7 +33,7 @@ double gp_wait_first_limit(void)
     return first_limit;
 }
 
-/* Half of what is left, so that something is left for the next wait. */
+/* Half of the rest, so that time is left for the next wait. */
 double gp_wait_limit(void)
 {
     double left = ALL_IN_VAIN * first_limit - 1e-9 * (double)atomic_load(&in_vain_ns);
@@ -45,7 +45,7 @@ void gp_wait_was_in_vain(double seconds)
     atomic_fetch_add(&in_vain_ns, (unsigned long long)(1e9 * seconds));
 }
 
-/* Notes what came of a wait that began then. */
+/* Notes the result of a wait that began then. */
 static CUresult account(CUresult result, double began, double *waited)
 {
     double seconds = gp_clock_seconds() - began;
@@ -73,7 +73,7 @@ CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, doub
 /* Some call did not get past the gate when it was last to be closed. */
 static atomic_bool stuck;
 
-/* What has not returned for so long may not do so for long: it is waited for once. */
+/* A call that has not returned for so long may not do so for long: it is waited for once. */
 static double limit_while_stuck(double most)
 {
     double seconds = gp_wait_limit();

@@ -11,7 +11,7 @@
 
 #define NO_PARENT UINT32_MAX
 
-/* ---- what a graph consists of ---------------------------------------------------------------- */
+/* ---- the parts of a graph -------------------------------------------------------------------- */
 
 /* NULL without memory, or for a graph that the driver does not know. */
 static CUgraphNode *nodes_of(CUgraph graph, size_t *count)
@@ -139,14 +139,13 @@ static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
 
 /* ---- reading the clone ----------------------------------------------------------------------- */
 
-/* What is put together while a clone is read. Child graphs become part of the whole: their node
- * turns into a beginning, which their first nodes depend on, and an end, which depends on their
- * last ones. */
+/* Collected while a clone is read. Child graphs become part of the whole: their node turns into a
+ * beginning, which their first nodes depend on, and an end, which depends on their last ones. */
 struct reading {
     struct gp_graph_node *nodes;
     struct end_points {
-        unsigned parent; /* the child graph it is in */
-        unsigned end; /* what others depend on: itself, or the end of the child graph that it is */
+        unsigned parent;     /* the child graph it is in */
+        unsigned end;        /* that others depend on: itself, or its child graph's end */
         bool leads, follows; /* some edge of its own graph begins, ends here */
     } * ends;
     unsigned count, room;
@@ -406,7 +405,7 @@ static bool driver_can_split(void)
            gp_cuda.cuGraphCreate && gp_cuda.cuGraphAddMemcpyNode && gp_cuda.cuGraphAddMemsetNode &&
            gp_cuda.cuGraphInstantiateWithFlags && gp_cuda.cuGraphExecDestroy &&
            gp_cuda.cuLaunchKernelEx &&
-           gp_cuda.cuCtxRecordEvent; /* without it there is no bounded wait for what runs beside */
+           gp_cuda.cuCtxRecordEvent; /* without it there is no bounded wait for work beside it */
 }
 
 enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *c, CUgraph graph)

@@ -37,7 +37,7 @@ enum gp_graph_reason {
 
 struct gp_graph_node {
     CUgraphNode node;     /* of the clone; NULL for the end of a child graph */
-    CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for what only orders others */
+    CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for a node that only orders others */
     bool disabled;
     /* Of a kernel: */
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */

@@ -83,7 +83,7 @@ static bool reserve(struct gp_graph *g)
     return room;
 }
 
-/* Reads what the program's graph consists of now. */
+/* Reads the nodes of the program's graph as they are now. */
 static void read_graph(struct gp_graph *g, CUgraph graph)
 {
     g->none_wanted = g->none_launches = false;

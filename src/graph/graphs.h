@@ -1,6 +1,6 @@
-/* The executable graphs of the program: what each consists of, so that its nodes can be launched
- * one by one. When a graph is instantiated a clone of it is kept, and what the program changes in
- * the executable graph is changed there too. Owns the clones.
+/* The executable graphs of the program: the nodes of each, so that its nodes can be launched one by
+ * one. When a graph is instantiated a clone of it is kept, and the program's changes of the
+ * executable graph are made there too. Owns the clones.
  *
  * A graph that cannot be taken to pieces safely, or whose changes cannot be followed, is known with
  * the reason and launched as it is. */
@@ -12,7 +12,7 @@
 /* After a successful instantiation. */
 void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags);
 /* Around an update of the whole from another graph, whose result is the driver's. The old clone
- * goes before: what it keeps alive goes when it would without us. */
+ * goes before: objects that it keeps alive go when they would without us. */
 void gp_graph_update_begins(CUgraphExec exec);
 void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result);
 
@@ -36,8 +36,7 @@ const struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
 /* True when all kernels of the graph run in that context, as far as is known. */
 bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
 /* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
- * beside itself, whatever streams it is launched into. NULL where there is none, and none was to be
- * made. */
+ * beside itself, in any streams. NULL where there is none, and none was to be made. */
 CUevent gp_graph_ended(CUgraphExec exec, bool make);
 /* The graph is not split any more: its launches broke off, or it was changed. */
 void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why);

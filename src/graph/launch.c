@@ -68,7 +68,7 @@ struct split {
     struct target target;                   /* the program's */
     const struct gp_graph_streams *streams; /* NULL: one branch, which is the program's stream */
     CUevent all_ended;                      /* the whole launch */
-    CUevent fork;                           /* what the stream held before */
+    CUevent fork;                           /* the work that the stream held before */
     CUevent *ended;                         /* by node; NULL where no other branch waits for it */
     CUgraphExec *parts; /* by node: a graph of that node alone, NULL for kernels */
     bool begun;         /* something was submitted */
@@ -92,9 +92,8 @@ static CUresult add_part(CUgraph graph, const struct gp_graph_node *n, CUcontext
                : result;
 }
 
-/* A copy or fill is launched as a graph of its own: it then does what it does in the whole,
- * whatever memory it is about, and never holds the host up, as a copy from or to pageable memory
- * can. */
+/* A copy or fill is launched as a graph of its own: it then does the same as in the whole, with any
+ * memory, and never holds the host up, as a copy from or to pageable memory can. */
 static bool make_part(const struct gp_graph_node *n, CUcontext context, CUgraphExec *part)
 {
     CUgraph graph;
@@ -139,7 +138,7 @@ static bool prepare(struct split *s, CUgraphExec exec, CUcontext context)
     return true;
 }
 
-/* What is still running keeps what it needs of these. */
+/* Nodes that still run keep the objects of theirs that they need. */
 static void clean_up(struct split *s)
 {
     for (unsigned n = 0; n < s->order->count; n++) {
@@ -169,7 +168,7 @@ static CUresult run_node(const struct gp_launch *call)
     return k->real(&k->config, call->function, call->parameters, call->extra);
 }
 
-/* True when the value says something; what a node does not say is left to the launch's defaults. */
+/* True when the value is set; a value that a node does not set is left to the launch's defaults. */
 static bool is_set(CUlaunchAttributeID id, const CUlaunchAttributeValue *value)
 {
     switch (id) {
@@ -285,7 +284,7 @@ static CUresult launch_in_order(struct split *s)
     return CUDA_SUCCESS;
 }
 
-/* Branches begin behind what the program's stream holds. */
+/* Branches begin behind the work in the program's stream. */
 static CUresult fork_branches(struct split *s)
 {
     if (!s->streams)
@@ -296,7 +295,7 @@ static CUresult fork_branches(struct split *s)
     return result;
 }
 
-/* What comes later in the program's stream waits for all branches, as far as they came. */
+/* Later work in the program's stream waits for all branches, as far as they came. */
 static CUresult join_branches(struct split *s)
 {
     CUresult result = CUDA_SUCCESS;
@@ -359,7 +358,8 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
     if (launched)
         return true;
     *result = gp_launch_plainly(&w->call);
-    /* What keeps the nodes from being launched, but not the whole, would do so every time. */
+    /* A reason that keeps the nodes from being launched, but not the whole, would do so every
+     * time. */
     if (*result == CUDA_SUCCESS)
         gp_graph_give_up(w->exec, GP_GRAPH_BROKE_OFF);
     return true;

@@ -7,9 +7,9 @@
 
 #define ANSWER_NULL ((void *)1) /* the trampoline's word for "answer NULL" */
 
-/* What dlsym(handle, name) is to return to `caller`; NULL: whatever libc says. Runs before
- * constructors, under the loader's lock, in every process: no memory, no locks, and for names that
- * are none of ours no work. */
+/* The answer of dlsym(handle, name) to `caller`; NULL: that of libc. Runs before constructors,
+ * under the loader's lock, in every process: no memory, no locks, and for names that are none of
+ * ours no work. */
 __attribute__((visibility("hidden"))) void *gp_dlsym_answer(void *handle, const char *name,
                                                             const void *caller);
 

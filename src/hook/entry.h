@@ -33,7 +33,7 @@
     } while (0)
 #define GP_FORWARD_UNLESS_OURS(symbol, ...) GP_FORWARD(symbol, (__VA_ARGS__))
 
-/* What we do before or after a call counts as time that we add. */
+/* Our work before or after a call counts as time that we add. */
 #define GP_COUNTED(action) \
     do {                   \
         gp_added_begins(); \
@@ -41,7 +41,7 @@
         gp_added_ends();   \
     } while (0)
 
-/* A wrapper of a call that passes the gate, and what is done after it, before replays go on.
+/* A wrapper of a call that passes the gate, and the work after it, before replays go on.
  * `parameters` and `arguments` in parentheses; `after` may read `result`. */
 #define GP_GATED(symbol, parameters, arguments, after) \
     GP_EXPORT CUresult symbol parameters               \

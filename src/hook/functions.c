@@ -1,5 +1,4 @@
-/* What the program says of how its kernels are to run: it may not say something else before
- * launches that are held have been replayed. */
+/* Settings for the program's kernels: held launches are replayed before one changes. */
 #include "hook/entry.h"
 
 /* Libraries say the same before each launch: that is no change. */

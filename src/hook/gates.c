@@ -1,6 +1,6 @@
 /* Calls we have no interest in, except that they must not run while a launch is being replayed:
- * what they wrote would be taken for the kernel's work and undone. And calls whose success means
- * that kernels can from now on write memory that we cannot save. */
+ * their writes would be taken for the kernel's work and undone. And calls whose success means that
+ * kernels can from now on write memory that we cannot save. */
 #include "hook/entry.h"
 #include "launch/copies.h"
 #include "memory/buffers.h"

@@ -1,6 +1,6 @@
-/* Graphs that can be launched: what they consist of, what the program changes in them, and their
- * launch. Other work on graphs is none of ours, but for allocations: it does nothing until an
- * executable graph is made. */
+/* Graphs that can be launched: their nodes, the program's changes of them, and their launch. Other
+ * work on graphs is none of ours, but for allocations: it does nothing until an executable graph is
+ * made. */
 #include "graph/graphs.h"
 #include "graph/launch.h"
 #include "hook/entry.h"
@@ -12,7 +12,8 @@ static void bar_if_allocating(const CUgraphNodeParams *node)
         gp_memory_bar_replay("the program allocates memory in a graph");
 }
 
-/* An allocation's address means memory when the graph has run, whatever else is in the graph. */
+/* An allocation's address means memory when the graph has run, also if other work is in the
+ * graph. */
 #define ADDS_NODE(symbol, parameters, arguments) \
     GP_GATED(symbol, parameters, arguments, GP_IF_DONE(bar_if_allocating(nodeParams)))
 ADDS_NODE(cuGraphAddNode,
@@ -105,7 +106,8 @@ UPDATES(cuGraphExecUpdate_v2,
         (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo),
         (hGraphExec, hGraph, resultInfo))
 
-/* The clone goes first, so that what the graph keeps alive goes when it would without us. */
+/* The clone goes first, so that objects that the graph keeps alive go when they would without
+ * us. */
 GP_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
     GP_FORWARD_UNLESS_OURS(cuGraphExecDestroy, hGraphExec);

@@ -1,5 +1,5 @@
 /* Every way to start a kernel. A wrapper describes the launch and says how to repeat it; launch/
- * decides what becomes of it. */
+ * decides how it is made. */
 #include "gate/captures.h"
 #include "hook/entry.h"
 #include "launch/launch.h"
@@ -158,8 +158,8 @@ UNMEASURED(cuLaunchGridAsync, GP_OLD_LAUNCH,
            (CUfunction f, int grid_width, int grid_height, CUstream hStream),
            (f, grid_width, grid_height, hStream))
 
-/* While any stream is being captured nothing is measured: what measuring does (waiting for the
- * device, allocating) would invalidate the capture. */
+/* While any stream is being captured nothing is measured: measuring waits for the device and
+ * allocates, which would invalidate the capture. */
 #define BEGINS_CAPTURE(symbol, per_thread, parameters, arguments) \
     GP_EXPORT CUresult symbol parameters                          \
     {                                                             \

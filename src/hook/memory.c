@@ -17,7 +17,7 @@ GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     GP_FORWARD_UNLESS_OURS(cuMemGetInfo_v2, free, total);
     CUresult result = gp_cuda.cuMemGetInfo_v2(free, total);
-    /* What we hold the program can have, see above. */
+    /* The program can have our memory, see above. */
     if (result == CUDA_SUCCESS && free)
         *free += gp_snapshot_held_memory();
     return result;

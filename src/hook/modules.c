@@ -146,7 +146,7 @@ static bool may_unload(const void *module, bool is_library)
     return u.allowed;
 }
 
-/* What the driver does may wait for the GPU, and is done with the gate open. */
+/* The driver's work may wait for the GPU, and is done with the gate open. */
 #define UNLOADS(symbol, type, is_library)         \
     GP_EXPORT CUresult symbol(type handle)        \
     {                                             \
@@ -213,7 +213,7 @@ static void forget_context(CUcontext context)
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
-/* It has one user, who goes: where there were more, replay is barred. */
+/* It has one user, and that one goes: where there were more, replay is barred. */
 DESTROYS_CONTEXT(cuCtxDetach)
 
 GP_EXPORT CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev,

@@ -5,7 +5,7 @@
 #include "hook/entry.h"
 #include "memory/buffers.h"
 
-/* What was had from elsewhere lies at `address`; `size` 0: the driver knows it. */
+/* Memory from elsewhere lies at `address`; `size` 0: the driver knows it. */
 #define IMPORTS(symbol, parameters, arguments, address, size, why) \
     GP_GATED(symbol, parameters, arguments, GP_IF_DONE(gp_buffer_add_foreign(address, size, why)))
 IMPORTS(cuIpcOpenMemHandle, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
@@ -20,7 +20,7 @@ IMPORTS(cuExternalMemoryGetMappedBuffer,
          const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc),
         (devPtr, extMem, bufferDesc), *devPtr, bufferDesc->size, GP_OF_ANOTHER_API)
 
-/* What was opened twice is there until it is closed twice. */
+/* Memory that was opened twice is there until it is closed twice. */
 GP_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     GP_FORWARD_UNLESS_OURS(cuIpcCloseMemHandle, dptr);

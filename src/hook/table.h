@@ -8,7 +8,7 @@ enum gp_stream_kind { GP_LEGACY_STREAM, GP_PER_THREAD_STREAM };
 
 struct gp_hook {
     const char *symbol;       /* "cuMemcpyHtoD_v2_ptds" */
-    const char *base;         /* "cuMemcpyHtoD", what cuGetProcAddress is asked for */
+    const char *base;         /* "cuMemcpyHtoD", the name for cuGetProcAddress */
     int version;              /* of the ABI: 7000 */
     enum gp_stream_kind kind; /* which default stream it means */
     void *wrapper;
@@ -18,9 +18,9 @@ struct gp_hook {
 /* The hook for an exported symbol of the driver, NULL for any other name. */
 const struct gp_hook *gp_hook_by_symbol(const char *symbol);
 
-/* The hook that stands in for what cuGetProcAddress answered: by the function's identity, or, where
- * a driver gives out other addresses than dlsym, by base, version asked for and kind of stream.
- * NULL when the function is not ours. */
+/* The hook that replaces the answer of cuGetProcAddress: by the function's identity, or, where a
+ * driver gives out other addresses than dlsym, by base, version asked for and kind of stream. NULL
+ * when the function is not ours. */
 const struct gp_hook *gp_hook_for_answer(const char *base, const void *answer, int version,
                                          unsigned long long flags);
 

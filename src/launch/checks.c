@@ -28,7 +28,7 @@ bool gp_checks_remove_profile(void)
 void gp_checks_open(struct gp_metrics *m)
 {
     const char *path = secure_getenv("GPUPROF_CHECK");
-    /* What its rules need is selected all the same. */
+    /* The metrics of its rules are selected all the same. */
     bool elsewhere = is_judged_by("command") || is_judged_by("command-alone");
     if (!path || !*path)
         return;

@@ -1,5 +1,5 @@
 /* GPUPROF_CHECK: holds the launches of this process to thresholds; the verdict stands behind the
- * report. Owns the thresholds and what was seen.
+ * report. Owns the thresholds and the values seen.
  *
  * Not locked: the session lets one thread in at a time. Without GPUPROF_CHECK nothing here does
  * anything. */
@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-/* Reads the file that GPUPROF_CHECK names. What its rules need is selected beside what is. What is
- * wrong is said; then nothing is checked. */
+/* Reads the file that GPUPROF_CHECK names. The metrics of its rules are selected beside the others.
+ * After a message on a mistake nothing is checked. */
 void gp_checks_open(struct gp_metrics *m);
 
 /* True where the profile is only for `gpuprof --check`, which removes it. */

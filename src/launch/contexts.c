@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-/* Other GPUs are not waited for longer, in seconds: what they do is the program's business. */
+/* Other GPUs are not waited for longer, in seconds: their work is the program's business. */
 #define PEERS_TIMEOUT 0.01
 #define MOST_PEERS 64
 /* Seconds for an event to happen in a context where nothing runs: asked at every launch. */
@@ -93,8 +93,8 @@ static CUresult wait_for_rest(struct gp_context *c)
     return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL);
 }
 
-/* Ends the pass of a kernel that was abandoned in it and has ended now. What it counted, of a
- * kernel that waited for the host, is dropped. */
+/* Ends the pass of a kernel that was abandoned in it and has ended now. Its counts, of a kernel
+ * that waited for the host, are dropped. */
 static void end_pass(struct gp_context *c)
 {
     const char *why;
@@ -114,7 +114,8 @@ static void close_collection(struct gp_context *c, bool alive)
     c->in_pass = false;
     if (c->pending)
         gp_drain(c, alive);
-    /* A replay did not end, so that nothing can be read: what is known is recorded all the same. */
+    /* A replay did not end, so that nothing can be read: the known part is recorded all the
+     * same. */
     if (c->pending)
         gp_pending_settle(&c->pending, c->collector, c->collection, false);
     c->in_pass = false;
@@ -169,7 +170,8 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
             continue;
         bool pushed = push(c), captured = gp_captures_are_in(c->handle);
         bool at_rest = may_replay && pushed && !captured && wait_for_rest(c) == CUDA_SUCCESS;
-        /* What is new makes the session go to instrumented code: then for all that are held. */
+        /* A new launch makes the session go to instrumented code: then all held launches are
+         * counted there. */
         if (at_rest && !in_launch && gp_is_new_concerned(c, change))
             gp_drain(c, true);
         else
@@ -288,7 +290,7 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
     *why = "no device is current";
     if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS || !gp_cupti_find(why))
         return NULL;
-    *why = "memory ran out";
+    *why = "out of memory";
     c = calloc(1, sizeof(*c));
     if (!c)
         return NULL;

@@ -12,7 +12,7 @@
 
 struct gp_context {
     CUcontext handle;
-    bool green; /* what runs there in a green context: CUPTI counts nothing */
+    bool green; /* those that run there in a green context: CUPTI counts nothing */
     struct gp_device device;
     const struct gp_collector *collector;
     struct gp_collection *collection; /* NULL: nothing is collected there at present */
@@ -33,7 +33,7 @@ struct gp_context {
     struct gp_context *prev, *next;
 };
 
-/* What is absent in a green context, and why. */
+/* The counters that are absent in a green context, and why. */
 #define GP_GREEN_REASON "it runs in a green context, where CUPTI counts nothing"
 
 /* The context, which is current or has the green context of a launch's stream; NULL with the reason
@@ -46,11 +46,11 @@ bool gp_context_collects(struct gp_context *context, const char **why);
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
 
-/* Why what lies in the context may change while a launch is replayed there: NULL where nobody else
- * can write it, or nobody who can has anything to do. */
+/* Why memory of the context may change while a launch is replayed there: NULL where nobody else can
+ * write it, or all others that can are idle. */
 const char *gp_context_disturbed(const struct gp_context *context);
 
-/* What is about to change: memory, where bytes are given; one function, or stream; else all. */
+/* The thing about to change: memory, where bytes are given; one function, or stream; else all. */
 struct gp_change {
     CUdeviceptr address;
     uint64_t bytes;
@@ -61,13 +61,13 @@ struct gp_change {
 /* True where a held launch is concerned in some context. With the gate closed, or lined up before
  * it. */
 bool gp_contexts_are_concerned(const struct gp_change *change);
-/* Before it: what is still to be counted of held launches that it concerns is counted now, in every
- * context; unless they may be replayed, the gate is open, it is lost. in_launch: one is being
- * measured, so that nothing can be read. */
+/* Before it: the held launches that it concerns make their further passes now, in every context;
+ * unless they may be replayed, the gate is open, it is lost. in_launch: one is being measured, so
+ * that nothing can be read. */
 void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch);
 
-/* Reads what has waited for long enough in all other contexts that are at rest: their own next
- * launch may be far. */
+/* Reads launches that have waited for long enough in all other contexts that are at rest: their own
+ * next launch may be far. */
 void gp_contexts_read_others(const struct gp_context *context);
 
 /* True where something is collected in some context. With the gate closed, or lined up before it.
@@ -76,15 +76,16 @@ bool gp_contexts_collect(void);
 /* True for a context that was entered and not left. The same. */
 bool gp_context_is_known(CUcontext handle);
 
-/* Ends collecting everywhere, for good: the process ends. What was counted is read and recorded; if
- * not to be read, as the gate cannot be closed while somebody waits for the GPU, it is absent. */
+/* Ends collecting everywhere, for good: the process ends. The counts are read and recorded;
+ * where they cannot be read, as the gate cannot be closed while somebody waits for the GPU, it
+ * is absent. */
 void gp_contexts_end(bool read);
 
-/* Ends collecting everywhere; contexts begin anew when they are entered. Where something runs that
- * does not end, for which CUPTI would wait, that keeps what it has (gp_kernels_hold). */
+/* Ends collecting everywhere; contexts begin anew when they are entered. Where a kernel runs that
+ * does not end, for which CUPTI would wait, that context keeps its collection (gp_kernels_hold). */
 void gp_contexts_close_collections(void);
 
-/* Ends collecting and frees what we have there; the context is about to go, or dead already. */
+/* Ends collecting and frees our memory there; the context is about to go, or dead already. */
 void gp_context_leave(CUcontext handle);
 /* The device's primary context, NULL while it is not active. */
 CUcontext gp_context_primary(CUdevice device);

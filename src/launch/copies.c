@@ -202,7 +202,7 @@ bool gp_copies_read(struct gp_copies *totals)
     return true;
 }
 
-/* ---- what is copied -------------------------------------------------------------------------- */
+/* ---- the copies ------------------------------------------------------------------------------ */
 
 static enum gp_copy_kind kind_of(CUmemorytype from, CUmemorytype to)
 {

@@ -17,7 +17,7 @@ struct gp_copy {
     unsigned pair;
 };
 
-/* Reads GPUPROF_COPIES, and says what is wrong with it. Before the first copy. */
+/* Reads GPUPROF_COPIES, and reports a mistake in it. Before the first copy. */
 void gp_copies_start(void);
 bool gp_copies_wanted(void);
 
@@ -25,10 +25,10 @@ bool gp_copies_wanted(void);
 bool gp_copy_begins(struct gp_copy *copy, enum gp_copy_kind kind, size_t bytes, CUstream stream);
 void gp_copy_ends(const struct gp_copy *copy, CUresult result);
 
-/* The context goes: what is over in it is read, its events are forgotten. */
+/* The context goes: its ended copies are read, its events are forgotten. */
 void gp_copies_leave(CUcontext context);
 
-/* What was seen up to now; GP_COPY_KINDS of them. False where it is not wanted. */
+/* The copies up to now; GP_COPY_KINDS of them. False where it is not wanted. */
 bool gp_copies_read(struct gp_copies *totals);
 
 /* The stream of a call whose NULL stream is the thread's own. */

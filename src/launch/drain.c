@@ -96,7 +96,7 @@ static void replay(struct gp_held *h, bool made)
     struct gp_measurement *m = &h->measurement;
     double start = gp_clock_seconds();
     unsigned runs = m->runs;
-    m->broken_off = NULL; /* what could not be made in one way may be in another */
+    m->broken_off = NULL; /* another way may not break off */
     const char *why;
     if (!gp_snapshot_resume(m->snapshot, h->copy, &why)) {
         m->broken_off = why;
@@ -132,7 +132,7 @@ void gp_drain(struct gp_context *c, bool alive)
 {
     struct gp_held *h;
     if (alive)
-        c->busy = false; /* what was abandoned there has ended: the context is idle */
+        c->busy = false; /* abandoned kernels there have ended: the context is idle */
     const char *why = c->held ? not_to_be_replayed(c, alive) : NULL;
     for (unsigned sweep = 1;
          c->held && !why && can_go_on(c) && c->collector->sweep(c->collection, sweep); sweep++) {

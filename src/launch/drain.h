@@ -1,9 +1,9 @@
-/* Launches that are held: each was made, and counted in the hardware's first pass; what else is to
- * be counted of it is done later, for many of them at once, as it takes tens of milliseconds to
- * make the session go from one pass to another. A held launch keeps its parameters and a copy of
- * the memory it reached. When a batch is full, or something is about to happen that would keep one
- * of them from being repeated, it is drained: each is replayed from its copy, and memory becomes
- * again what it was before. Used with the gate closed. */
+/* Launches that are held: each was made, and counted in the hardware's first pass; its further
+ * passes are made later, for many of them at once, as it takes tens of milliseconds to make the
+ * session go from one pass to another. A held launch keeps its parameters and a copy of the memory
+ * it reached. When a batch is full, or something is about to happen that would keep one of them
+ * from being repeated, it is drained: each is replayed from its copy, and memory becomes again as
+ * it was before. Used with the gate closed. */
 #ifndef GPUPROF_LAUNCH_DRAIN_H
 #define GPUPROF_LAUNCH_DRAIN_H
 
@@ -19,11 +19,11 @@ bool gp_may_be_held(struct gp_measurement *m);
 bool gp_hold(struct gp_measurement *m, struct gp_pending *record);
 
 /* Drains the context's launches, and reads and records all that waits for it. Where it is not
- * alive, or something runs in it that does not end, what is held is given up. The context is
+ * alive, or something runs in it that does not end, held launches are given up. The context is
  * current while it is alive, and idle. */
 void gp_drain(struct gp_context *c, bool alive);
 
-/* Makes what is still to be made of the launches that a change concerns. The same. */
+/* Makes the further passes of the launches that a change concerns. The same. */
 void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive);
 /* True where one of these is, as far as is known, like none before it. */
 bool gp_is_new_concerned(const struct gp_context *c, const struct gp_change *change);

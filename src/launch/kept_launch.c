@@ -37,8 +37,8 @@ static CUresult run_kept(const struct gp_launch *call)
     return k->real(&k->config, call->function, NULL, call->extra);
 }
 
-/* What a launch alone on the GPU needs of its attributes. False for one that may do more than say
- * how the kernel runs. */
+/* The attributes that a launch alone on the GPU needs. False for one that may do more than say how
+ * the kernel runs. */
 static bool keep_attribute(struct kept_launch *k, const CUlaunchAttribute *a)
 {
     switch (a->id) {

@@ -12,7 +12,7 @@ CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute 
 
 /* A copy of the call with `size` bytes of parameters as the device sees them; to be freed. NULL
  * where it has an attribute that cannot be repeated later (an event of the program's, say), or
- * memory ran out. */
+ * out of memory. */
 struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *parameters, size_t size);
 
 #endif

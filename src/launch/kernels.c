@@ -21,9 +21,10 @@
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static struct gp_kernel *kernels;
 
-/* Some functions that the user has not selected, so that their launches cost next to nothing. What
- * a thread knows holds until kernels are forgotten: then a handle may become another function's. A
- * program may launch dozens in turn; but the room is taken from every thread's stack. */
+/* Some functions that the user has not selected, so that their launches cost next to nothing. A
+ * thread's answers hold until kernels are forgotten: then a handle may become another
+ * function's. A program may launch dozens one after the other; but the room is taken from every
+ * thread's stack. */
 #define REMEMBERED_BITS 6
 #define REMEMBERED (1 << REMEMBERED_BITS)
 struct unselected {
@@ -82,7 +83,7 @@ static const char *ask_name(CUfunction handle, CUfunction *function)
             *function = handle;
         return name;
     }
-    return "(a kernel whose name the driver does not tell)";
+    return "(a kernel without a name)";
 }
 
 /* The library or module the function came from; NULL where this driver does not tell. */
@@ -98,8 +99,8 @@ static const void *ask_module(CUfunction handle)
     return NULL;
 }
 
-/* Kernels of these libraries wait for those of other GPUs or processes, and each run uses up what
- * the others sent: they run once. */
+/* Kernels of these libraries wait for those of other GPUs or processes, and each run uses up the
+ * messages of the others: they run once. */
 static bool communicates(const char *name)
 {
     static const char *const marks[] = {"nccl", "nvshmem"};
@@ -173,7 +174,7 @@ struct gp_kernel *gp_kernel_find(CUfunction handle)
     return k;
 }
 
-/* Locks, for writing only where the kernel is new. NULL when memory ran out; locked all the same.
+/* Locks, for writing only where the kernel is new. NULL when out of memory; locked all the same.
  */
 static const struct gp_kernel *lock_and_find(CUfunction handle)
 {

@@ -1,5 +1,5 @@
-/* What is known of each function that is launched: its name, whether the user wants it. Owns the
- * table. From any thread; the parts of a kernel with the gate closed. */
+/* Each function that is launched: its name, whether the user wants it. Owns the table. From any
+ * thread; the parts of a kernel with the gate closed. */
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
@@ -33,7 +33,7 @@ struct gp_kernel {
     enum { GP_NOT_ASKED, GP_NEVER, GP_MAYBE } launches_graphs, uses_textures;
     struct gp_pass_cost cost; /* learned by the collector */
     struct gp_parameter_layout layout;
-    struct gp_verify_schedule schedule; /* how far what it is seen to reach can be relied upon */
+    struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
     UT_hash_handle hh;
 };
 
@@ -47,7 +47,7 @@ enum gp_interest gp_kernel_interest(CUfunction function);
  * more is to be asked. Takes no lock. */
 bool gp_kernel_is_left_out(CUfunction function);
 
-/* The function behind a handle that is being launched; NULL when memory ran out. Valid while the
+/* The function behind a handle that is being launched; NULL when out of memory. Valid while the
  * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);
 /* True where the handle, of a function or of a kernel, is one of its. */
@@ -89,10 +89,10 @@ const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size
 /* True when it may read memory through textures or surfaces, as far as its code tells, on a device
  * of compute capability cc / 10. */
 bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
-/* What its source lines are looked up in: a gp_find_cubin. */
+/* The cubin for its source lines: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
-/* Fills in what the driver knows of the function: registers, shared memory, limits. */
+/* Fills in the driver's facts of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
 
 /* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to free it. */

@@ -25,8 +25,8 @@
 #define FIRST_WARY_SECONDS 0.01
 #define LAST_WARY_SECONDS 0.0005
 #define TELLING_SECONDS 0.0005
-/* A kernel that has ended before is measured where the next wait may last so much longer; one of
- * which nothing is known, where that is a small part of what the first one may last at least. */
+/* A kernel that has ended before is measured where the next wait may last so much longer; an
+ * unknown one, where that is a small part of the least time that the first one may last. */
 #define ROOM_FACTOR 2
 #define LEAST_PART (1.0 / 32)
 
@@ -39,7 +39,7 @@ static CUresult run_programs(const struct gp_launch *call)
     return result;
 }
 
-/* What we hold the program can have. The gate is closed. */
+/* The program can have our memory. The gate is closed. */
 static CUresult run_or_make_room(const struct gp_launch *call)
 {
     CUresult result = run_programs(call);
@@ -121,8 +121,8 @@ bool gp_launch_release_memory(void)
 
 /* ---- which launches -------------------------------------------------------------------------- */
 
-/* Asked of every launch, so what is quick to find out comes first. A launch that is captured into a
- * graph is none: it is not counted. While anything is captured nothing is measured. */
+/* Asked of every launch, so the quick questions come first. A launch that is captured into a graph
+ * does not run: it is not counted. While anything is captured nothing is measured. */
 static bool is_to_be_measured(const struct gp_launch *call, enum gp_interest interest,
                               uint64_t *turn)
 {
@@ -174,7 +174,7 @@ static bool is_idle(struct gp_context *c)
     return result == CUDA_SUCCESS;
 }
 
-/* True where what is left of the waits in vain allows to wait for one more launch of the kernel. */
+/* True where the rest of the waits in vain permits a wait for one more launch of the kernel. */
 static bool may_be_waited_for(const struct gp_kernel *kernel)
 {
     static struct gp_once once;
@@ -191,9 +191,8 @@ static bool may_be_waited_for(const struct gp_kernel *kernel)
     return false;
 }
 
-/* CUPTI's own exit handlers, which came with it, must not find us measuring, and what was counted
- * is read before they run. Launches that the program makes while it exits go through as they are.
- */
+/* CUPTI's own exit handlers, which came with it, must not find us measuring, and the counts are
+ * read before they run. Launches that the program makes while it exits go through as they are. */
 static void end_collecting(void *unused)
 {
     (void)unused;
@@ -207,7 +206,7 @@ static void end(void)
 {
     static atomic_bool ended;
     if (!gp_session_is_here())
-        return; /* a child: the GPU, the gate and what was counted are its parent's */
+        return; /* a child: the GPU, the gate and the counts are its parent's */
     gp_session_stop();
     /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
     if (!gp_at_own_work() && !atomic_exchange(&ended, true))

@@ -1,16 +1,15 @@
-/* launch/: what do we do with a launch? Selects it, makes it the first pass of a measurement,
- * repeats it for the other passes, records what came out. Owns what is known of kernels and
- * contexts.
+/* launch/: the way of a launch. Selects it, makes it the first run of a measurement, repeats it
+ * for the passes, records the result. Owns kernels and contexts.
  *
- * The first run of a kernel is always the program's own launch, with its own arguments and result.
- */
+ * The first run of a kernel is always the program's own launch, with its own arguments and
+ * result. */
 #ifndef GPUPROF_LAUNCH_LAUNCH_H
 #define GPUPROF_LAUNCH_LAUNCH_H
 
 #include "base/configuration.h"
 #include "cuda/driver.h"
 
-/* One launch the program makes: what it is, and how to make it (again). */
+/* One launch of the program, and how to make it (again). */
 struct gp_launch {
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     CUstream stream;
@@ -29,7 +28,7 @@ CUresult gp_launch(const struct gp_launch *call);
 /* Launches that stand for one of the program's, a graph's: between these the gate is closed, so
  * that nothing of its other threads comes between them. Begins where launches into that stream can
  * be measured now and nothing else is running; false where not. *held_up tells that the bounded
- * wait for a kernel, or for what was launched before it, has run out. */
+ * wait for a kernel, or for work that was launched before it, has run out. */
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream);
 CUresult gp_launch_in_series(const struct gp_launch *call, bool measured, uint64_t turn,
                              bool *held_up);
@@ -40,8 +39,8 @@ void gp_launch_series_ends(void);
 CUresult gp_launch_plainly(const struct gp_launch *call);
 
 /* Something is about to happen after which launches that are held (launch/drain.h) could not be
- * replayed any more: what is still to be counted of them is counted now. With no lock held, and
- * the gate neither passed nor closed. Costs next to nothing while none is held. */
+ * replayed any more: their further passes are made now. With no lock held, and the gate neither
+ * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
 /* The same for launches that reach some of these bytes: they are freed, say. */
 void gp_launch_before_memory_goes(CUdeviceptr address, uint64_t bytes);
@@ -49,7 +48,7 @@ void gp_launch_before_memory_goes(CUdeviceptr address, uint64_t bytes);
 void gp_launch_before_function_changes(CUfunction function);
 void gp_launch_before_stream_goes(CUstream stream);
 
-/* As gp_snapshot_release_memory, also what is kept for launches that are held. */
+/* As gp_snapshot_release_memory, also the memory of launches that are held. */
 bool gp_launch_release_memory(void);
 
 /* Launches that are let through as they are; said once each. */

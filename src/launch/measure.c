@@ -49,7 +49,7 @@ static struct gp_reach reach_of(const struct gp_measurement *m)
     return reach;
 }
 
-/* Saves what the kernel may write, so that it can run more than once. */
+/* Saves memory that the kernel may write, so that it can run more than once. */
 static void save(struct gp_measurement *m)
 {
     gp_modules_resolve(m->context->handle);
@@ -86,8 +86,8 @@ static void save(struct gp_measurement *m)
     }
 }
 
-/* True when the program's own run has changed nothing but what was saved. Else its result stands.
- */
+/* True when the program's own run has changed only memory that was saved. Else its result
+ * stands. */
 static bool wrote_only_what_was_saved(struct gp_measurement *m)
 {
     struct gp_verify_schedule *schedule = &m->kernel->schedule;
@@ -194,7 +194,7 @@ static void say_without_hardware(struct gp_context *c)
     if (!passes.instrumented)
         gp_session_give_up(passes.no_hardware);
     else
-        gp_say_limited(&once, 1, "only what instrumented code counts is measured: %s",
+        gp_say_limited(&once, 1, "only counters of instrumented code are measured: %s",
                        passes.no_hardware);
 }
 
@@ -204,7 +204,8 @@ static uint64_t warps_of(const struct gp_launch *call)
     return (uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
 }
 
-/* What of our own work goes on when the program does. A kernel that was abandoned has the event. */
+/* The part of our own work that goes on when the program does. A kernel that was abandoned has the
+ * event. */
 static void mark_tail(struct gp_context *c)
 {
     c->tail = !c->busy && !c->dead && gp_cuda.cuCtxRecordEvent &&
@@ -222,7 +223,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
         .run = {.kernel = kernel->name,
                 .shape = gp_configuration_hash(&call->configuration, 0),
                 .warps = warps_of(call),
-                /* Who waits for others goes round his loop as often as they need. */
+                /* A kernel that waits for others goes round its loop as often as they need. */
                 .always = call->cooperative || gp_user.verify_always,
                 .cost = &kernel->cost,
                 .find_code = gp_kernel_find_code,
@@ -233,7 +234,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     m.run.empty_caches_data = &m;
     struct gp_passes passes = c->collector->passes(c->collection);
     bool ended, counts = passes.hardware > 0 || passes.instrumented;
-    /* What was abandoned before kept the last ones from being read. */
+    /* An abandoned kernel before kept the last ones from being read. */
     if (c->collector->full(c->collection))
         gp_drain(c, true);
     m.slot = c->collector->slot(c->collection);

@@ -1,6 +1,6 @@
-/* One measurement of a launch: what is known of it while it is made, and its parts: the program's
- * own run (launch/own_run.c), a replay for each pass (launch/replay.c). The gate is closed, the
- * context current. */
+/* One measurement of a launch: its state while it is made, and its parts: the program's own run
+ * (launch/own_run.c), a replay for each pass (launch/replay.c). The gate is closed, the context
+ * current. */
 #ifndef GPUPROF_LAUNCH_MEASUREMENT_H
 #define GPUPROF_LAUNCH_MEASUREMENT_H
 
@@ -30,8 +30,8 @@ struct gp_measurement {
  * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
  * its end. */
 CUresult gp_own_run(struct gp_measurement *m, bool *ended);
-/* The same in a pass. What is refused there, where the code may need more than there is, is
- * launched plainly. */
+/* The same in a pass. A launch that is refused there, where the code may need more than there is,
+ * is made plainly. */
 CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass);
 
 /* Marks the start of the kernel's time on the GPU; false where it cannot be taken. And takes it,
@@ -58,7 +58,7 @@ void gp_context_died(struct gp_measurement *m, CUresult error);
 void gp_replay_passes(struct gp_measurement *m, bool made);
 /* Runs the kernel once more, plainly, where its time is in doubt. */
 void gp_time_again(struct gp_measurement *m);
-/* Makes memory what the program's own run left, unless a kernel is still writing it. */
+/* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
  * ended well. */

@@ -17,8 +17,8 @@ void gp_context_died(struct gp_measurement *m, CUresult error)
     gp_say("a kernel failed with %s; its context is not measured any more", gp_cuda_error(error));
 }
 
-/* The kernel does not end while the program waits for us: let it go. Of a replay the program gets
- * what that will have done. */
+/* The kernel does not end while the program waits for us: abandon it. Of a replay the program gets
+ * the result. */
 void gp_abandon(struct gp_measurement *m, double seconds)
 {
     static struct gp_once once;
@@ -70,8 +70,8 @@ bool gp_start_clock(struct gp_measurement *m)
     return held_up;
 }
 
-/* The kernel's time, less what two events take with nothing between them. Of two runs the quicker
- * one counts: what else the driver does only adds. */
+/* The kernel's time, less that of two events with nothing between them. Of two runs the quicker one
+ * counts: other work of the driver only adds. */
 void gp_read_clock(struct gp_measurement *m)
 {
     struct gp_context *c = m->context;
@@ -90,7 +90,7 @@ void gp_read_clock(struct gp_measurement *m)
         m->run.native_ms = kernel;
 }
 
-/* The program's own launch: what the driver does for it, code that it loads say, is its own. */
+/* The program's own launch: the driver's work for it, code that it loads say, is its own. */
 static CUresult run_programs(struct gp_measurement *m)
 {
     double began = gp_clock_seconds();
@@ -152,8 +152,8 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
     return result;
 }
 
-/* The program's own launch, in a pass. What is refused there, where the code may need more than
- * there is, is launched plainly. */
+/* The program's own launch, in a pass. A launch that is refused there, where the code may need more
+ * than there is, is made plainly. */
 CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass)
 {
     bool ended;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What CUDA allows a kernel to have, at the most. */
+/* The most parameters that CUDA allows a kernel, in bytes. */
 #define GP_MOST_PARAMETER_BYTES 32764u
 
 /* Where each parameter of a kernel lies in the block. Zeroed, it is not asked for yet. */
@@ -19,8 +19,8 @@ struct gp_parameter_layout {
     size_t count;
 };
 
-/* Asks the driver for the layout of a kernel, once; it stays unknown where the driver cannot tell
- * (before CUDA 12.4). `handle` is what the program launches, `function` the same as a function. */
+/* Asks the driver for the layout of a kernel, once; it stays unknown where the driver cannot answer
+ * (before CUDA 12.4). `handle` is the program's, `function` the same as a function. */
 void gp_parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
                              CUfunction function);
 void gp_parameter_layout_free(struct gp_parameter_layout *layout);

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <utlist.h>
 
-/* How long a launch may wait: what is not read yet is lost when the process is killed. */
+/* How long a launch may wait: counters that are not read yet are lost when the process is
+ * killed. */
 #define MOST_SECONDS 1.0
 
 struct gp_pending {
@@ -61,7 +62,7 @@ bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector 
     return collector->full(collection) || (list && gp_clock_seconds() - list->since > MOST_SECONDS);
 }
 
-/* What we have timed ourselves is the kernel alone; what a range counted includes its edges. */
+/* Our own time is that of the kernel alone; the time of a range includes its edges. */
 static void put_duration(struct gp_counter *counters, size_t count, double duration_ns)
 {
     for (size_t i = 0; duration_ns != 0 && i < count; i++) {

@@ -8,16 +8,16 @@
 
 struct gp_pending; /* those of one collection; NULL is an empty list */
 
-/* Takes a launch without its counters; what the strings point to may go afterwards, but for
- * `skipped` and `not_run` (why a pass was not made), which live for ever. duration_ns: of the
- * kernel alone, 0 where it was not timed, GP_DURATION_ELSEWHERE where other launches of it are. */
+/* Takes a launch without its counters; its strings may go afterwards, but for `skipped` and
+ * `not_run` (why a pass was not made), which live for ever. duration_ns: of the kernel alone, 0
+ * where it was not timed, GP_DURATION_ELSEWHERE where other launches of it are. */
 #define GP_DURATION_ELSEWHERE (-1.0)
 struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
                                   const struct gp_record *launch, const char *not_run,
                                   double duration_ns);
 
 /* The launch, which is not recorded yet, was replayed later, so that its kernel ran so often in
- * all; or it could not be, and the reason becomes that of whatever is missing. NULL: it was. */
+ * all; or it could not be, and the reason becomes that of every missing value. NULL: it was. */
 void gp_pending_amend(struct gp_pending *launch, unsigned runs, double added_ms,
                       uint64_t restored_bytes, const char *broken_off);
 
@@ -26,11 +26,11 @@ bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector 
                        const struct gp_collection *collection);
 
 /* Records those that were read already, as the session went from one pass to the next, and writes
- * down what is known of the others, in case the process ends before they are read. */
+ * down the known part of the others, in case the process ends before they are read. */
 void gp_pending_note(struct gp_pending **list, const struct gp_collector *collector,
                      struct gp_collection *collection);
 
-/* Reads and records all. With the context gone what the hardware counted is lost. */
+/* Reads and records all. With the context gone the hardware's counters are lost. */
 void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,
                        struct gp_collection *collection, bool context_alive);
 

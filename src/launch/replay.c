@@ -10,7 +10,7 @@
  * code. */
 #define REPLAY_FACTOR 2
 #define INSTRUMENTED_FACTOR 100
-/* Above this what the driver may add to a run is little, and one more replay much. */
+/* Above this the driver's part of a run is small, and the cost of one more replay large. */
 #define MOST_DOUBTFUL_MS 100
 /* Events tell times in steps of half a microsecond. */
 #define CLOCK_STEP_MS 0.001
@@ -33,17 +33,16 @@ static double instrumented_limit(const struct gp_measurement *m)
     return fmax(gp_wait_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
 }
 
-/* Memory becomes what the program's own run left, unless a kernel is still writing it. */
+/* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m)
 {
     const char *why;
     if (!m->snapshot || m->context->dead || m->context->busy ||
         gp_snapshot_finish(m->snapshot, &why) || !gp_session_measures())
         return; /* without a session the process is at its end, and the driver gone */
-    gp_say(
-        "memory could not be put back after a replay (%s); what the program computes from here on "
-        "may be wrong",
-        why);
+    gp_say("memory could not be put back after a replay (%s); the program's results from here on "
+           "may be wrong",
+           why);
     gp_session_give_up("a replay could not be undone");
 }
 
@@ -215,7 +214,7 @@ bool gp_wants_time(const struct gp_measurement *m)
     return false;
 }
 
-/* A kernel's first run may hold what the driver does for it, code that it loads say. So does a time
+/* A kernel's first run may hold work of the driver for it, code that it loads say. So does a time
  * that is longer than the kernel took in a pass. */
 static bool is_time_doubtful(const struct gp_measurement *m)
 {

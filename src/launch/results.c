@@ -194,7 +194,7 @@ static void record_instructions(void *sources, const struct gp_code_counts *coun
         gp_sources_add(sources, counts);
 }
 
-/* What was added since it was asked for last goes into the summary. */
+/* The time added since the last question goes into the summary. */
 static void count_added(void)
 {
     static double counted;

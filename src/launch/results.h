@@ -1,5 +1,5 @@
-/* What comes of the launches: the profile, and the report when the process ends. Owns the profile's
- * writer and the summary. */
+/* The results of the launches: the profile, and the report when the process ends. Owns the
+ * profile's writer and the summary. */
 #ifndef GPUPROF_LAUNCH_RESULTS_H
 #define GPUPROF_LAUNCH_RESULTS_H
 
@@ -9,17 +9,19 @@
 #include <stdbool.h>
 
 /* Opens the file for messages that GPUPROF_LOG names; and the metrics, false without memory; and,
- * when settings are known that are recorded, the profile. What is wrong is said. */
+ * when settings are known that are recorded, the profile. Mistakes are reported. */
 void gp_results_open_log(void);
 bool gp_results_open(void);
 void gp_results_open_profile(void);
 
 const struct gp_metrics *gp_results_metrics(void);
 
-/* Takes what is known of a device, of a launch. The gate is closed or the caller is alone. */
+/* Takes the facts of a device, the record of a launch. The gate is closed or the caller is
+ * alone. */
 void gp_results_device(const struct gp_device *device);
 void gp_results_launch(const struct gp_record *launch);
-/* Writes what is known of a launch that will be recorded later, in case the process ends before. */
+/* Writes the known part of a launch that will be recorded later, in case the process ends
+ * before. */
 void gp_results_note(const struct gp_record *launch);
 
 /* The process ends: prints the report, unless nothing was measured as measuring was given up, and

@@ -14,7 +14,7 @@
 /* Locks, each for a part of them: threads rarely meet. */
 #define STRIPES 64
 
-/* What a launch is found by. No padding: it is compared bytewise. */
+/* The key of a launch. No padding: it is compared bytewise. */
 struct key {
     CUcontext context;
     CUfunction function;
@@ -56,7 +56,7 @@ static struct gp_tally *find(const struct stripe *stripe, const struct key *key,
     return k ? k->tally : NULL;
 }
 
-/* Locked. Where memory ran out it is searched again the next time. */
+/* Locked. When out of memory it is searched again the next time. */
 static void keep(struct stripe *stripe, const struct key *key, unsigned hash,
                  struct gp_tally *tally)
 {

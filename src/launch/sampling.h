@@ -16,7 +16,7 @@ void gp_sampling_start(const struct gp_sample *sample);
  * to be measured before it. */
 bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn);
 
-/* Handles of functions or contexts are about to be given to others. What was counted stays. */
+/* Handles of functions or contexts are about to be given to others. The counts stay. */
 void gp_sampling_forget(void);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What has no number any more is in none of the user's. */
+/* A launch without a number is not in the user's ranges. */
 #define MOST_NUMBERED 256
 #define MOST_KERNELS 65536
 #define MOST_TOO_HARD 8
@@ -106,7 +106,7 @@ static uint64_t number_of(struct order *order, const void *thing)
     return order->count;
 }
 
-/* NULL where memory or room ran out. */
+/* NULL when out of memory or room. */
 static struct invocations *new_kernel(const struct gp_text *name)
 {
     struct invocations *k =
@@ -177,7 +177,7 @@ bool gp_selection_takes(const struct gp_launch *call)
     return taken;
 }
 
-/* ---- what the user asks for ------------------------------------------------------------------ */
+/* the user's choice ---------------------------------------------------------------------------- */
 
 static void read_rules(const struct gp_kernel_filter *filter)
 {

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and says what is wrong with them.
- * Until this is called every launch is taken. Before the first launch. */
+/* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and reports mistakes in them. Until
+ * this is called every launch is taken. Before the first launch. */
 void gp_selection_read(void);
 
 /* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS).

@@ -28,7 +28,7 @@ static struct {
     bool gave_up;
 } session;
 
-/* What other threads do while the session starts must not go unseen. */
+/* The calls of other threads while the session starts must not be missed. */
 static int wait_for_start(void)
 {
     int state;

@@ -55,7 +55,7 @@ static void read_report_mode(void)
     const char *metrics = secure_getenv("GPUPROF_METRICS");
     int report =
         WORD_OF("GPUPROF_REPORT", "summary (the default) or details", "summary", "details");
-    /* Who asks for metrics by name wants to see them. */
+    /* Metrics that the user asks for by name are shown. */
     bool by_name = metrics && *metrics && strcmp(metrics, "default") != 0;
     gp_user.details = report < 0 ? by_name : report == 1;
 }

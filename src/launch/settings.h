@@ -1,5 +1,5 @@
-/* What the user asked for in the environment (GPUPROF_*), beside which launches
- * (launch/selection.h) and what comes of them (launch/results.h). Owns that. Read before the first
+/* The user's settings in the environment (GPUPROF_*), but for the choice of launches
+ * (launch/selection.h) and the results (launch/results.h). Owns that. Read before the first
  * launch. */
 #ifndef GPUPROF_LAUNCH_SETTINGS_H
 #define GPUPROF_LAUNCH_SETTINGS_H
@@ -13,13 +13,13 @@ struct gp_user_settings {
     bool verify_always; /* every launch, beside gp_verify_is_due (GPUPROF_VERIFY=always) */
     bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
-    /* What readers of the profile must know. With `replay_off` no kernel runs more often than the
-     * program runs it: launches of a kernel are counted in turns. */
+    /* The settings that readers of the profile need. With `replay_off` no kernel runs more often
+     * than the program runs it: launches of a kernel are counted in turns. */
     struct gp_settings recorded;
 };
 extern struct gp_user_settings gp_user;
 
-/* Those that are recorded, and then the others. What is wrong is said. */
+/* Those that are recorded, and then the others. Mistakes are reported. */
 void gp_settings_read_recorded(void);
 void gp_settings_read(void);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What launches of one kernel are compared by. No padding: it is compared bytewise. */
+/* The key by which launches of one kernel are compared. No padding: it is compared bytewise. */
 struct key {
     int device;
     struct gp_configuration configuration;
@@ -33,7 +33,7 @@ static struct gp_tally rest; /* those without a tally of their own */
 static struct gp_tally *_Atomic first;
 static struct gp_tally *last;
 
-/* Locked. NULL when memory ran out. */
+/* Locked. NULL when out of memory. */
 static struct named_kernel *find_kernel(const char *name)
 {
     size_t length = strlen(name);
@@ -58,7 +58,7 @@ static void append(struct gp_tally *tally)
     last = tally;
 }
 
-/* Locked. NULL when memory ran out. */
+/* Locked. NULL when out of memory. */
 static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
 {
     struct hashed_tally *t = calloc(1, sizeof(*t));

@@ -1,6 +1,6 @@
-/* How far what a kernel is seen to reach can be relied upon: when to verify whether it wrote
- * elsewhere. That costs two readings of all memory the program has, so a kernel is watched closely
- * at first and now and then afterwards. */
+/* How far the reach of a kernel can be relied upon: when to verify whether it wrote elsewhere. That
+ * costs two readings of all memory the program has, so a kernel is watched closely at first and now
+ * and then afterwards. */
 #ifndef GPUPROF_LAUNCH_VERIFY_SCHEDULE_H
 #define GPUPROF_LAUNCH_VERIFY_SCHEDULE_H
 

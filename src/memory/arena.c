@@ -86,7 +86,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What this arena may have of the budget that it shares. */
+/* The arena's part of the budget that it shares. */
 static struct gp_room room_for(const struct gp_arena *arena, const struct gp_arena *beside)
 {
     struct gp_room room = gp_budget(free_on_device() + arena->device_size + beside->device_size,
@@ -111,7 +111,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
         return false;
     }
     struct gp_room room = room_for(arena, beside);
-    /* What is not needed now is left to the arena beside it. */
+    /* Memory that is not needed now is left to the arena beside it. */
     uint64_t spare = room.device / 2;
     bool can_grow = arena->too_small && 2 * arena->too_small <= spare;
     if (fits && !can_grow) {
@@ -123,7 +123,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
         *why = gp_budget_exceeded(bytes + others, room.device + room.host + others);
         return false;
     }
-    /* Half as much again, so that what grows is not made anew at each launch. */
+    /* Half as much again, so that a growing need does not make it anew at each launch. */
     uint64_t wanted = bytes + bytes / 2;
     if (arena->for_many) {
         wanted = least(bytes * MOST_LAUNCHES, FIRST_BYTES);
@@ -142,7 +142,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     rest += 2 * GP_COPY_ALIGNMENT;
     if (rest <= room.host && get_host_memory(arena, rest))
         return true;
-    /* What would not be enough is not kept from the program. */
+    /* Memory that would not be enough is left to the program. */
     gp_arena_free(arena);
     *why = GP_NO_ROOM;
     return false;

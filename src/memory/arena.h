@@ -16,7 +16,7 @@ struct gp_arena {
     void *host_memory;
     uint64_t device_size, host_size; /* bytes */
     uint64_t device_used, host_used;
-    uint64_t device_held; /* of what is used: not taken back before it is released */
+    uint64_t device_held; /* of the used room: not taken back before it is released */
     bool for_many;        /* copies of many launches lie in it at once */
     uint64_t too_small;   /* it was, with so many bytes on the device; 0: it was not */
 };
@@ -42,7 +42,7 @@ void gp_arena_clear(struct gp_arena *arena);
 bool gp_arena_hold(struct gp_arena *arena);
 void gp_arena_release(struct gp_arena *arena);
 
-/* Room for the copy of what lies at `live`, equal to it modulo GP_COPY_ALIGNMENT. *bytes becomes
+/* Room for the copy of the memory at `live`, equal to it modulo GP_COPY_ALIGNMENT. *bytes becomes
  * less where only a part fits there: then the rest gets room of its own. 0 where there is none
  * left, which gp_arena_reserve excludes. */
 uint64_t gp_arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes);

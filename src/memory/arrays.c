@@ -61,7 +61,7 @@ static void note(CUarray array, void *data)
         size_t capacity = a->capacity ? 2 * a->capacity : 16;
         struct gp_array_copy *list = realloc(a->list, capacity * sizeof(*list));
         if (!list) {
-            a->why = "memory ran out";
+            a->why = "out of memory";
             return;
         }
         a->list = list;

@@ -1,4 +1,4 @@
-/* Copies of the arrays that kernels can write through surfaces. What lies where in an array is the
+/* Copies of the arrays that kernels can write through surfaces. The layout of an array is the
  * driver's secret, so they are copied by the driver, and put back whole. Owns the list of copies,
  * not their memory. */
 #ifndef GPUPROF_MEMORY_ARRAYS_H
@@ -7,7 +7,7 @@
 #include "memory/arena.h"
 #include "memory/surfaces.h"
 
-/* Copies of what an array held before the launch, and of what the program's own run left. */
+/* Copies of an array's contents before the launch, and after the program's own run. */
 enum gp_array_state { GP_BEFORE, GP_AFTER, GP_ARRAY_STATES };
 
 struct gp_arrays {

@@ -9,8 +9,8 @@
 /* Bytes left free on a device for the program's next allocations. */
 #define GP_DEVICE_RESERVE ((uint64_t)256 << 20)
 
-/* Sets it from "512M", "4G" (1024-based; K, M, G, T or none) or "10%" (of what is free, 0 excluded
- * and 100% included). False, and nothing is set, where the text is neither. */
+/* Sets it from "512M", "4G" (1024-based; K, M, G, T or none) or "10%" (of the free memory, 0
+ * excluded and 100% included). False, and nothing is set, where the text is neither. */
 bool gp_budget_set(const char *text);
 
 /* Bytes that copies may take on a device, and beside that in page-locked host memory, with so many

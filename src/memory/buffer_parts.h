@@ -1,5 +1,5 @@
-/* The list of buffers from within: buffers.c owns it, buffer_writers.c notes who may write them,
- * buffer_changes.c remembers what has changed. Only for these. */
+/* The list of buffers from within: buffers.c owns it, buffer_writers.c notes their writers,
+ * buffer_changes.c their changes. Only for these. */
 #ifndef GPUPROF_MEMORY_BUFFER_PARTS_H
 #define GPUPROF_MEMORY_BUFFER_PARTS_H
 
@@ -23,7 +23,7 @@ void gp_buffer_enter(struct gp_buffer entry);
 const char *gp_buffer_not_ours(const struct gp_buffer *buffer);
 /* Takes those off the list that the driver does not know any more. Not locked. */
 void gp_buffers_drop_gone(void);
-/* As a kernel of the context sees it: what lies in another one is just memory, and not ours. False
+/* As a kernel of the context sees it: memory of another one is just memory, and not ours. False
  * where it cannot reach it. */
 bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
                         struct gp_buffer *seen);

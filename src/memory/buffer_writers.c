@@ -13,7 +13,7 @@ const char *gp_buffer_not_ours(const struct gp_buffer *buffer)
     return buffer->host_writes ? GP_OF_THE_HOST : NULL;
 }
 
-/* Locked. Who may write it is not what it was. */
+/* Locked. Others may write it from now on, or may not any more. */
 static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host, const char *shared)
 {
     if (buffer->devices == devices && buffer->host_writes == host && buffer->shared == shared)

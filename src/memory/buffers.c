@@ -91,7 +91,7 @@ void gp_buffer_enter(struct gp_buffer entry)
     pthread_mutex_unlock(&lock);
     if (!inserted) {
         free(buffer);
-        gp_memory_bar_replay("no memory to keep track of the program's buffers");
+        gp_memory_bar_replay("out of memory: not all buffers of the program are known");
     }
 }
 
@@ -248,7 +248,7 @@ static bool is_gone(const struct gp_buffer *buffer, const void *unused)
     if (gp_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, buffer->address) ==
         CUDA_ERROR_INVALID_VALUE)
         return true;
-    /* Only what the driver has allocated need have a number. */
+    /* Only memory that the driver has allocated need have a number. */
     return buffer->id && ask_id(buffer, &id) == CUDA_SUCCESS && id != buffer->id;
 }
 

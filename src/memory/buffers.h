@@ -1,4 +1,4 @@
-/* memory/: what does the program own? The linked list of the buffers a kernel can write, hashed by
+/* memory/: the memory of the program. The linked list of the buffers a kernel can write, hashed by
  * address; the device globals of its modules; snapshots of them. Owns those.
  *
  * Every function here may be called from any thread. */
@@ -26,7 +26,7 @@ struct gp_buffer {
     size_t size;                /* bytes */
     enum gp_buffer_kind kind;
     CUcontext context;     /* NULL: reachable from every context (managed, host, mapped memory) */
-    uint64_t devices;      /* of what is mapped or pooled: whose kernels may write it, a bit each */
+    uint64_t devices;      /* of mapped or pooled memory: whose kernels may write it, a bit each */
     uint64_t source;       /* of the same: its physical memory's handle, or its pool; 0: unknown */
     bool host_writes;      /* of the same: the host may, too */
     const char *shared;    /* by others than this process's GPUs, and why; else NULL */
@@ -48,7 +48,7 @@ void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
 /* Memory of another process, or of another API: never copied. Size 0: the driver is asked. Kernels
  * of any context may write it. */
 void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why);
-/* True when what the driver knows at the address is there still, or again. */
+/* True when the memory that the driver knows at the address is there still, or again. */
 bool gp_buffer_is_there(const struct gp_buffer *buffer);
 /* The allocation that the address is in has been given to another process. */
 void gp_buffer_shared(CUdeviceptr address);
@@ -58,15 +58,15 @@ void gp_range_shared(CUdeviceptr address, size_t size);
 /* Physical memory mapped at an address. Kernels may write it once access has been given to their
  * device. Access and unmapping may span several mappings. */
 void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle);
-/* Gives a device, or the host, the right to write what is mapped there, or takes it. */
+/* Gives a device, or the host, the right to write the memory that is mapped there, or takes it. */
 void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable);
 void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable);
 void gp_mapping_remove(CUdeviceptr address, size_t size);
 /* The handle of the physical memory that is mapped at the address; 0: none is. */
 CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address);
-/* What that physical memory is mapped at is shared with another process. */
+/* The addresses of that physical memory are shared with another process. */
 void gp_mappings_shared(CUmemGenericAllocationHandle handle);
-/* Gives another device the right to write what was had from the pool, or takes it. */
+/* Gives another device the right to write memory from the pool, or takes it. */
 void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable);
 
 /* Bytes of the buffer that starts at the address; 0 where there is none. */
@@ -80,15 +80,15 @@ void gp_buffer_put_back(struct gp_buffer *buffer);
 
 /* Takes all globals of a module off the list. */
 void gp_buffers_drop_owner(const void *owner);
-/* Before a context is destroyed: notes what the driver knows where there are buffers that no
- * context owns, as they may go with it, and something else come to lie there. */
+/* Before a context is destroyed: notes the driver's answer for buffers that no context owns, as
+ * they may go with it, and others come to lie there. */
 void gp_memory_context_going(CUcontext context);
-/* After a context was destroyed: takes all that lay in it, and what is known of its modules, off
- * the lists, and at the next launch whatever the driver does not know any more. */
+/* After a context was destroyed: takes all its buffers and its modules off the lists, and at the
+ * next launch all buffers that the driver does not know any more. */
 void gp_memory_forget_context(CUcontext context);
 
 /* Calls visit for each buffer that a kernel of the current context, which is on that device, can
- * write; under the list's lock. What lies in another context is not ours there, whatever it is. */
+ * write; under the list's lock. Memory in another context is not ours there, of any kind. */
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
 
@@ -99,7 +99,7 @@ typedef void gp_buffer_change(const struct gp_buffer *buffer, bool added, void *
 bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
                         void *data);
 
-/* Makes all that follow the changes ask anew: what can be reached is not what it was. */
+/* Makes all that follow the changes ask anew: other memory can be reached than before. */
 void gp_buffers_changed(void);
 
 /* From now on kernels can write memory that no snapshot holds, so none is replayed. The first

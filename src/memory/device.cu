@@ -9,7 +9,7 @@
 
 /* ---- pointers -------------------------------------------------------------------------------- */
 
-/* What a thread needs at hand to tell at a glance that a word is no upper half of an address. */
+/* The values with which a thread sees at once that a word is no upper half of an address. */
 struct glance {
     uint32_t high, span;
 };
@@ -243,8 +243,7 @@ KERNEL gp_compare(const gp_segment *segments, uint32_t count, uint64_t units, gp
         answer->watched = 1;
 }
 
-/* Puts back what has changed; nothing at all where a comparison before it found that it must not.
- */
+/* Puts back changed units; nothing at all where a comparison before it found that it must not. */
 KERNEL gp_rewind(const gp_segment *segments, uint32_t count, uint64_t units, gp_answer *answer)
 {
     if (answer->watched)
@@ -254,7 +253,7 @@ KERNEL gp_rewind(const gp_segment *segments, uint32_t count, uint64_t units, gp_
         atomicAdd((unsigned long long *)&answer->changed_bytes, (unsigned long long)changed);
 }
 
-/* ---- what the program's own run has changed ---------------------------------------------------- */
+/* ---- changes by the program's own run ---------------------------------------------------------- */
 
 /* Where the content of a unit is kept. */
 __device__ static uint64_t position_of(uint32_t position, uint64_t device, uint64_t host,
@@ -264,7 +263,7 @@ __device__ static uint64_t position_of(uint32_t position, uint64_t device, uint6
                              : host + (uint64_t)(position - on_device) * GP_UNIT_BYTES;
 }
 
-/* The same unit with what was kept of it for its copy. */
+/* The same unit with the copy that was kept of it. */
 __device__ static unit kept_unit(unit u, uint64_t position)
 {
     u.distance = position - u.base;
@@ -328,8 +327,8 @@ KERNEL gp_rewind_kept(const gp_segment *segments, uint32_t count, uint64_t units
         atomicAdd((unsigned long long *)&answer->changed_bytes, (unsigned long long)changed);
 }
 
-/* Makes memory what the program's own run left: kept units from where they are kept, all others
- * from the copy. */
+/* Makes memory as the program's own run left it: kept units from their copies, all others from the
+ * copy. */
 KERNEL gp_put_back(const gp_segment *segments, uint32_t count, uint64_t units,
                    const uint32_t *positions, uint64_t device, uint64_t host, uint32_t on_device)
 {
@@ -369,13 +368,14 @@ KERNEL gp_read_all(const uint4 *scratch, uint64_t bytes, uint32_t *sink)
         *sink = seen;
 }
 
-/* Holds the stream up for that many nanoseconds, so that what is put behind it stands in line. The
- * clock may stand still for a microsecond at a time, and turns are counted lest it stand for good. */
+/* Holds the stream up for that many nanoseconds, so that work behind it stands in line. The
+ * clock may stand still for a microsecond at a time, and rounds are counted in case it stands
+ * for good. */
 KERNEL gp_pause(uint64_t nanoseconds)
 {
     uint64_t start, now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-    for (unsigned turn = 0; turn < 100000; turn++) {
+    for (unsigned round = 0; round < 100000; round++) {
         asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
         if (now - start >= nanoseconds)
             break;

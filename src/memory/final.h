@@ -1,5 +1,5 @@
-/* The final state of a launch: what the program's own run left in memory. It is kept aside before
- * the first replay, in whole units (memory/work.h) and only those that the run has changed, and put
+/* The final state of a launch: memory as the program's own run left it. It is kept aside before the
+ * first replay, in whole units (memory/work.h) and only those that the run has changed, and put
  * back after the last one. So memory is the program's own even where two runs of a kernel differ.
  *
  * Owns the room for it, which is kept from launch to launch. Used with the context current, one
@@ -20,8 +20,8 @@ struct gp_final {
     uint32_t on_device, capacity; /* units that have room on the device, and in all */
 };
 
-/* Makes room for `kept` of `units` units and forgets what was kept, in the order of the stream.
- * False, with the reason in *why, where there is none. `beside`: the arena that shares the
+/* Makes room for `kept` of `units` units and forgets the units that were kept, in the order of the
+ * stream. False, with the reason in *why, where there is none. `beside`: the arena that shares the
  * budget. */
 bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
                       uint32_t kept, CUstream stream, const char **why);

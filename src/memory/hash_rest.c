@@ -5,7 +5,7 @@ static bool list_rest(struct gp_snapshot *s)
     gp_segments_clear(&s->hashed);
     for (size_t i = 0; i < s->reached.ranges.count; i++) {
         const struct gp_range *range = &s->reached.ranges.ranges[i];
-        /* Others may write meanwhile what is not ours, and the host what is its. */
+        /* Others may write meanwhile memory that is not ours, and the host its own. */
         if (s->reached.marks[i] == s->reached.round ||
             s->reached.ranges.facts[i].kind == GP_BUFFER_HOST ||
             s->reached.ranges.facts[i].not_ours)
@@ -44,7 +44,7 @@ static CUresult hash_rest(struct gp_snapshot *s, bool after)
 
 bool gp_snapshot_hash_rest(struct gp_snapshot *s, const char **why)
 {
-    *why = GP_MEMORY_RAN_OUT;
+    *why = GP_OUT_OF_MEMORY;
     if (!list_rest(s))
         return false;
     if (s->hashed.count == 0)

@@ -46,7 +46,7 @@ bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, 
     gp_arrays_forget(&s->arrays);
     s->verifies = s->rewound = false;
     s->reached.bytes = copy->bytes;
-    *why = GP_MEMORY_RAN_OUT;
+    *why = GP_OUT_OF_MEMORY;
     return gp_segments_copy(&s->restored, &copy->segments) &&
            gp_worked(gp_segments_upload(&s->restored, s->own.stream), why);
 }

@@ -14,7 +14,7 @@ static CUresult make_table(struct gp_lookup *l)
     return result;
 }
 
-/* A new array knows nothing of what the old one held. */
+/* A new array has nothing of the old one's contents. */
 static CUresult make_arrays(struct gp_lookup *l, struct gp_ranges *ranges, CUstream stream)
 {
     if (l->arrays && ranges->count <= l->capacity)

@@ -1,6 +1,6 @@
-/* The ranges of a context as our kernels see them: a table on the device by which they find
- * the range of a pointer, and the list of what they found. Owns that device memory. Used with the
- * context current. */
+/* The ranges of a context as our kernels see them: a table on the device by which they find the
+ * range of a pointer, and the list of the ranges that they found. Owns that device memory. Used
+ * with the context current. */
 #ifndef GPUPROF_MEMORY_LOOKUP_H
 #define GPUPROF_MEMORY_LOOKUP_H
 

@@ -27,7 +27,7 @@ struct module {
     bool out_of_memory;
     const char *runs_once; /* why its kernels must not run again, NULL if they may */
     int cc;                /* of the device it was loaded for, times ten */
-    struct gp_code *code;  /* NULL: memory ran out */
+    struct gp_code *code;  /* NULL: out of memory */
     struct module *prev, *next;
 };
 
@@ -81,14 +81,14 @@ static void say_unreadable(const char *why)
                    "a module's variables are not known (%s): its kernels are not replayed", why);
 }
 
-/* `object`: what the image is part of, NULL where it is not known to be part of anything. */
+/* `object`: the whole that the image is part of, NULL where it is not known to be part of one. */
 static void loaded(void *handle, bool is_library, const void *image, size_t size, bool stays,
                    const void *object)
 {
     struct module *m = calloc(1, sizeof(*m));
     if (!m) {
         /* Which kernels are its own is then not known either. */
-        say_unreadable("memory ran out");
+        say_unreadable("out of memory");
         gp_memory_bar_replay("a module's variables are not known");
         return;
     }
@@ -103,7 +103,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     else if (m->cc == 0)
         why = "the GPU it was loaded for is not known";
     else if (gp_image_read(image, size, m->cc, add_name, m, &m->runs_once, &why))
-        why = m->out_of_memory ? "memory ran out" : NULL;
+        why = m->out_of_memory ? "out of memory" : NULL;
     /* Its kernels may keep state that no snapshot holds. Those of other modules do not know of its
      * variables. */
     if (why) {
@@ -150,9 +150,9 @@ static bool lies_in(const void *part, const void *object)
     return dladdr(part, &info) && info.dli_fbase == object;
 }
 
-/* What nvcc wraps lies in the program or in one of its libraries, whose code unloads it before it
- * goes itself. Where some other code has loaded it, it may go before; and whoever makes a wrapper
- * himself may point with it to memory that he frees. */
+/* An image that nvcc wraps lies in the program or in one of its libraries, whose code unloads it
+ * before it goes itself. Where some other code has loaded it, it may go before; and a program that
+ * makes a wrapper itself may point with it to memory that it frees. */
 static const void *object_of(const void *image)
 {
     Dl_info info;
@@ -301,7 +301,7 @@ struct found {
 
 static void find_in(const struct module *m, const char *function, struct found *found)
 {
-    const char *why = "memory ran out";
+    const char *why = "out of memory";
     size_t size = 0;
     const void *bytes = m->code ? gp_code_find(m->code, function, m->cc, &size, &why) : NULL;
     if (!bytes) {

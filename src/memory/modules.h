@@ -31,7 +31,7 @@ void gp_modules_forget_context(CUcontext context);
 CUcontext gp_module_context(const void *handle);
 
 /* Why kernels of that module or library must not run more often than launched (they print, or
- * allocate); NULL where they may. For a handle we do not know (NULL too), what holds for any
+ * allocate); NULL where they may. For a handle we do not know (NULL too), the answer for any
  * module. */
 const char *gp_module_runs_once(const void *handle);
 
@@ -45,8 +45,8 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
 void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);
 
 /* True when kernels of that module or library may call the function of that name of the device's
- * runtime: what cannot be found out they may. For a handle we do not know (NULL too), those of any.
- * It is slow: the image is read. */
+ * runtime: where it cannot be found out they may. For a handle we do not know (NULL too), those of
+ * any. It is slow: the image is read. */
 bool gp_module_may_call(const void *handle, const char *function);
 
 #endif

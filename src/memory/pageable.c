@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* No program has memory below or above (56 bits are what five levels of pages give user space). */
+/* No program has memory below or above (five levels of pages give user space 56 bits). */
 #define LOWEST 0x10000u
 #define HIGHEST ((uint64_t)1 << 56)
 

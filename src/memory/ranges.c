@@ -126,7 +126,8 @@ static void join_neighbours(struct gp_ranges *r, size_t index, struct gp_range *
     }
 }
 
-/* The address behind what is never copied may be that of something else, and need not count. */
+/* The address behind memory that is never copied may be that of other memory, and need not
+ * count. */
 static struct gp_range range_of(const struct gp_buffer *buffer)
 {
     size_t size = buffer->size;
@@ -144,7 +145,7 @@ static struct gp_range_facts facts_of(const struct gp_buffer *buffer)
 static void add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)
 {
     size_t index = count_before(r, range.start);
-    /* What lies where this does is there no more: its free passed us by. */
+    /* The buffer at the same address is there no more: its free passed us by. */
     if (index > 0 && r->ranges[index - 1].end > range.start)
         remove_at(r, --index);
     while (index < r->count && r->ranges[index].start < range.end)

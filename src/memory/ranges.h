@@ -21,7 +21,7 @@ struct gp_ranges {
     struct gp_range_facts *facts; /* of the same */
     size_t count, capacity;
     uint64_t bytes;      /* of all ranges */
-    size_t changed_from; /* what lies before it is as it was when somebody set this to count */
+    size_t changed_from; /* ranges before it are as they were when another part set this to count */
     uint32_t
         high[GP_HIGH_HALVES / 32]; /* upper halves of addresses there are or were, a bit each */
     bool high_changed;             /* bits came since somebody cleared this */
@@ -33,7 +33,7 @@ struct gp_ranges {
     bool owners_known;
 };
 
-/* Brings the ranges up to date with the list of buffers. False where memory ran out. */
+/* Brings the ranges up to date with the list of buffers. False when out of memory. */
 bool gp_ranges_update(struct gp_ranges *ranges, CUcontext context, int device);
 void gp_ranges_free(struct gp_ranges *ranges);
 
@@ -41,7 +41,7 @@ void gp_ranges_free(struct gp_ranges *ranges);
 unsigned gp_ranges_find(const struct gp_ranges *ranges, uint64_t address, size_t found[2]);
 
 /* Calls visit with each variable of the module or library; with all variables for NULL. False where
- * memory ran out. */
+ * out of memory. */
 typedef void gp_range_visit(size_t range, void *data);
 bool gp_ranges_of(struct gp_ranges *ranges, const void *owner, gp_range_visit *visit, void *data);
 

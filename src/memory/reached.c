@@ -117,8 +117,8 @@ bool gp_reach_from_module(struct gp_reached *r, const void *module)
     return gp_ranges_of(&r->ranges, gp_module_is_loaded(module) ? module : NULL, gp_reach, r);
 }
 
-/* What comes after what the launch was seen to reach is there in case it reaches more; managed
- * memory of that kind the host may well be using. */
+/* The ranges after the seen reach are there in case the launch reaches more; the host may well be
+ * using managed memory of that kind. */
 bool gp_reached_is_watched(const struct gp_reached *r, size_t index)
 {
     enum gp_buffer_kind kind = r->ranges.facts[r->list[index]].kind;

@@ -1,5 +1,5 @@
-/* The ranges that a launch reaches, each once: what its parameters, its module's variables and the
- * contents of these point into. Owns the table of ranges and the list. */
+/* The ranges that a launch reaches, each once: those that its parameters, its module's variables
+ * and the contents of these point into. Owns the table of ranges and the list. */
 #ifndef GPUPROF_MEMORY_REACHED_H
 #define GPUPROF_MEMORY_REACHED_H
 
@@ -15,13 +15,13 @@ struct gp_reached {
     size_t marks_capacity;
     uint32_t round; /* of launches */
     bool out_of_memory;
-    const char *not_ours;   /* why what is reached cannot be put back, NULL while it can */
-    uint64_t bytes, needed; /* of what is reached; room for its copies */
+    const char *not_ours;   /* why reached memory cannot be put back, NULL while it can */
+    uint64_t bytes, needed; /* of the reached memory; room for its copies */
 };
 
 /* Forgets the last launch. */
 void gp_reached_clear(struct gp_reached *reached);
-/* Brings the ranges up to date. False where memory ran out. */
+/* Brings the ranges up to date. False when out of memory. */
 bool gp_reached_update(struct gp_reached *reached, CUcontext context, CUdevice device);
 void gp_reached_free(struct gp_reached *reached);
 
@@ -33,7 +33,7 @@ void gp_reach_all(struct gp_reached *reached);
  * points to the host's ordinary memory, and kernels can write that (`pageable`). */
 bool gp_reach_from_parameters(struct gp_reached *reached, const struct gp_reach *launch,
                               bool pageable, const char **why);
-/* The variables a kernel can name are those of its module. False where memory ran out. */
+/* The variables a kernel can name are those of its module. False when out of memory. */
 bool gp_reach_from_module(struct gp_reached *reached, const void *module);
 
 /* Whether all that is reached, or all that there is, may be put back; else why not. */

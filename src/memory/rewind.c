@@ -59,7 +59,7 @@ static CUresult restore_kept(struct gp_snapshot *s)
                  : CUDA_SUCCESS;
 }
 
-/* Makes memory what the program's own run left. */
+/* Makes memory as the program's own run left it. */
 static CUresult put_back(struct gp_snapshot *s)
 {
     uint32_t count = (uint32_t)s->restored.count;
@@ -70,8 +70,8 @@ static CUresult put_back(struct gp_snapshot *s)
                  : CUDA_SUCCESS;
 }
 
-/* Keeps what the program's own run left, and puts back what was before it, if there is room for
- * `kept` units or as many as there are. The answer tells. */
+/* Keeps the changes of the program's own run, and puts back the memory before it, if there is room
+ * for `kept` units or as many as there are. The answer says so. */
 static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **why)
 {
     if (!gp_final_prepare(&s->final, &s->arena, s->restored.units, kept, s->own.stream, why))
@@ -81,7 +81,8 @@ static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **w
         result = compare_watched(s);
     if (result == CUDA_SUCCESS)
         result = keep(s);
-    s->rewound = result == CUDA_SUCCESS; /* whatever of the rest was started may have been done */
+    s->rewound =
+        result == CUDA_SUCCESS; /* parts of the rest that were started may have been done */
     if (result == CUDA_SUCCESS)
         result = restore_kept(s);
     CUresult asked = gp_answer_fetch(&s->own);
@@ -92,7 +93,7 @@ static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **w
            (gp_worked(restore_arrays(s, true), why) && gp_worked(gp_answer_fetch(&s->own), why));
 }
 
-/* The first time: what the program's own run left is kept. */
+/* The first time: the changes of the program's own run are kept. */
 static bool rewind_first(struct gp_snapshot *s, const char **why)
 {
     if (!keep_and_rewind(s, s->kept, why))
@@ -109,7 +110,7 @@ static bool rewind_first(struct gp_snapshot *s, const char **why)
 
 static bool rewind_again(struct gp_snapshot *s, const char **why)
 {
-    /* Whatever of it is started, is waited for. */
+    /* Parts of it that are started are waited for. */
     CUresult result = gp_answer_clear(&s->own);
     if (result == CUDA_SUCCESS)
         result = compare_watched(s);

@@ -16,15 +16,16 @@ struct gp_segments {
 };
 
 /* Adds memory that lies at `live`; `saved` is its copy or 0, `start` that of its buffer. False
- * where memory ran out. */
+ * when out of memory. */
 bool gp_segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
                      uint64_t start);
 void gp_segments_clear(struct gp_segments *segments);
 
-/* Makes the list what another one is, on the host. False where memory ran out. */
+/* Makes the list equal to another one, on the host. False when out of memory. */
 bool gp_segments_copy(struct gp_segments *segments, const struct gp_segments *other);
 
-/* Puts what was added since the last time on the device, in the order of the stream. */
+/* Puts the segments that were added since the last time on the device, in the order of the
+ * stream. */
 CUresult gp_segments_upload(struct gp_segments *segments, CUstream stream);
 
 /* Frees the device's table as well, if the context still lives. */

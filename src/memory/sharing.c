@@ -11,7 +11,7 @@
  * make us grow for ever. */
 #define MOST_HANDLES 65536u
 
-static const char no_memory[] = "no memory to keep track of what the program shares";
+static const char no_memory[] = "out of memory: not all memory that the program shares is known";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,7 +1,6 @@
 /* Which memory others can write as well: contexts of other GPUs, other processes. A launch that
- * reaches such memory is not replayed: what others have written since must not be undone. Owns what
- * is known of peer access, of shared physical memory and of pools. Calls buffers.h. From any
- * thread. */
+ * reaches such memory is not replayed: writes of others since then must not be undone. Owns the
+ * lists of peer access, of shared physical memory and of pools. From any thread. */
 #ifndef GPUPROF_MEMORY_SHARING_H
 #define GPUPROF_MEMORY_SHARING_H
 
@@ -20,10 +19,10 @@
 #define GP_MOST_DEVICES 64
 uint64_t gp_device_bit(int device);
 
-/* Kernels of one context can write what lies in the other, from now on. */
+/* Kernels of one context can write the memory of the other, from now on. */
 void gp_peer_enabled(CUcontext by, CUcontext owner);
 bool gp_peer_reaches(CUcontext by, CUcontext owner);
-/* The contexts whose kernels can write what lies in this one: writes as many as there is room for,
+/* The contexts whose kernels can write the memory of this one: writes as many as there is room for,
  * returns how many there are. */
 size_t gp_peers_of(CUcontext owner, CUcontext *peers, size_t room);
 void gp_peers_forget(CUcontext context);

@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* The program's kernels can write our memory on the device, too. */
-#define WRONG_ANSWER "what our own kernel found in its memory cannot be"
+#define WRONG_ANSWER "the answer of our own kernel cannot be right"
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
 struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
 {
     struct gp_snapshot *s = calloc(1, sizeof(*s));
-    *why = GP_MEMORY_RAN_OUT;
+    *why = GP_OUT_OF_MEMORY;
     if (!s)
         return NULL;
     s->context = context;
@@ -87,7 +87,7 @@ static bool take_room_for_reached(struct gp_snapshot *s, const char **why)
         if (!gp_arrays_take(&s->arrays, &s->arena))
             return false;
     }
-    *why = GP_MEMORY_RAN_OUT;
+    *why = GP_OUT_OF_MEMORY;
     while (s->with_room < s->reached.count)
         if (!take_room_for_next(s))
             return false;
@@ -137,7 +137,7 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why
             s->found_capacity = 0;
             s->found = malloc(s->reached.ranges.capacity * sizeof(*s->found));
             if (!s->found) {
-                *why = GP_MEMORY_RAN_OUT;
+                *why = GP_OUT_OF_MEMORY;
                 return false;
             }
             s->found_capacity = s->reached.ranges.capacity;
@@ -159,7 +159,7 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why
     return true;
 }
 
-/* Copies what is reached, and what that points to, until nothing new is found. */
+/* Copies reached memory, and the memory that it points to, until nothing new is found. */
 static bool copy_and_follow(struct gp_snapshot *s, const char **why)
 {
     uint32_t before = 0;
@@ -188,7 +188,7 @@ static bool begin(struct gp_snapshot *s, const char **why)
         return false;
     s->reached.needed = s->arrays.needed;
     s->reached.bytes = s->arrays.bytes;
-    *why = GP_MEMORY_RAN_OUT;
+    *why = GP_OUT_OF_MEMORY;
     return gp_reached_update(&s->reached, s->context, s->device) &&
            gp_worked(gp_answer_clear(&s->own), why);
 }
@@ -204,7 +204,7 @@ static bool reserve_for_all(struct gp_snapshot *s, const char **why)
 
 static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, const char **why)
 {
-    /* What the launch may write is not known, so it may be anything. */
+    /* The memory that the launch may write is not known, so it may be any. */
     if ((launch->everything || !launch->parameters_known) &&
         !gp_reached_all_is_ours(&s->reached, why))
         return false;
@@ -215,7 +215,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
     } else {
         if (!gp_reach_from_parameters(&s->reached, launch, s->pageable, why))
             return false;
-        *why = GP_MEMORY_RAN_OUT;
+        *why = GP_OUT_OF_MEMORY;
         if (!gp_reach_from_module(&s->reached, launch->module) ||
             !gp_reached_is_ours(&s->reached, why) || !copy_and_follow(s, why))
             return false;
@@ -223,7 +223,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
     s->reached.seen = s->reached.count;
     if (launch->everything)
         gp_reach_all(&s->reached);
-    *why = GP_MEMORY_RAN_OUT;
+    *why = GP_OUT_OF_MEMORY;
     return !s->reached.out_of_memory && copy_reached(s, false, why);
 }
 

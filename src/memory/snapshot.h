@@ -1,6 +1,6 @@
-/* A copy of what a kernel can be seen to reach, taken before it runs, and put back before it runs
- * again; hashes of everything else that kernels can write, which tell whether that was all. What
- * others may write as well (memory/sharing.h) is neither copied nor hashed.
+/* A copy of the memory that a kernel can be seen to reach, taken before it runs, and put back
+ * before it runs again; hashes of everything else that kernels can write, which tell whether that
+ * was all. Memory that others may write as well (memory/sharing.h) is neither copied nor hashed.
  *
  * A kernel reaches the buffers its parameters and its module's variables point into, and those that
  * the contents of these point into, and so on. A pointer is any 8 bytes, at any byte of the
@@ -18,13 +18,13 @@
 
 struct gp_snapshot; /* one per context */
 
-/* What is known of a launch. */
+/* The facts of a launch. */
 struct gp_reach {
     const void *parameters; /* as the device sees them; may be NULL when there are none */
     size_t parameters_size; /* bytes */
     bool parameters_known;  /* else every buffer is reached */
     const void *module;     /* the module or library of the kernel; NULL: any may be */
-    bool everything;        /* what is not reached is copied as well */
+    bool everything;        /* memory that is not reached is copied as well */
     bool verify;            /* gp_snapshot_verify will be asked for */
 };
 
@@ -33,9 +33,9 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why);
 /* Frees our memory in the context, unless the context is gone already. */
 void gp_snapshot_close(struct gp_snapshot *s, bool context_alive);
 
-/* Copies what the launch reaches, and hashes the rest if that is to be verified. The GPU has done
- * so when this returns. False, with the reason in *why, where there is no room, the kernel may
- * write memory that we cannot save, or something failed. */
+/* Copies the memory that the launch reaches, and hashes the rest if that is to be verified. The GPU
+ * has done so when this returns. False, with the reason in *why, where there is no room, the kernel
+ * may write memory that we cannot save, or something failed. */
 bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *reach, const char **why);
 uint64_t
 gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that were copied */
@@ -45,13 +45,13 @@ gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that 
  * be verified. Returns false, with the reason in *why, where something failed. */
 bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why);
 
-/* Puts back what has changed since the copy was taken. The first time what the program's own run
- * left is kept. Where page-locked host memory is among what has changed nothing is put back at all,
- * and gp_snapshot_host_changed says so. False, with the reason in *why, where there is no room to
- * keep that, or something failed. The GPU has done so when this returns. */
+/* Puts back changes since the copy was taken. The first time the changes of the program's own run
+ * are kept. Where page-locked host memory is among the changes nothing is put back at all, and
+ * gp_snapshot_host_changed says so. False, with the reason in *why, where there is no room to keep
+ * that, or something failed. The GPU has done so when this returns. */
 bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why);
-/* After the last replay: memory becomes what the program's own run left, whatever replays wrote.
- * Does nothing where nothing was rewound. False, with the reason in *why, where something
+/* After the last replay: memory becomes as the program's own run left it, in spite of the writes of
+ * replays. Does nothing where nothing was rewound. False, with the reason in *why, where something
  * failed. */
 bool gp_snapshot_finish(struct gp_snapshot *s, const char **why);
 /* Put back by the last rewind: bytes, in words of 16, and arrays of surfaces whole. */
@@ -71,11 +71,11 @@ struct gp_held_copy;
 /* Why the copy just taken cannot be held: the launch reaches memory that the host may write at any
  * time, or arrays. NULL where it can. */
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
-/* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or memory ran out. While any is
+/* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or out of memory. While any is
  * held our memory is not given back. */
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s);
-/* Makes it the copy that rewind and finish work on, as if it had just been taken: what they keep
- * and put back is what memory holds now. False, with the reason in *why, where something failed. */
+/* Makes it the copy that rewind and finish work on, as if it had just been taken: they keep and put
+ * back the memory of now. False, with the reason in *why, where something failed. */
 bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why);
 /* True where the launch reaches some of these bytes. */
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes);
@@ -86,16 +86,16 @@ void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy);
  * memory for it. */
 bool gp_snapshot_flush_caches(struct gp_snapshot *s);
 /* The same in a stream (of the default ones the thread's own, when per_thread), without waiting:
- * what is put in the stream next begins with empty caches. From then on the snapshot is in use
- * until gp_snapshot_done, which must not come before the stream is done. */
+ * the next work in the stream begins with empty caches. From then on the snapshot is in use until
+ * gp_snapshot_done, which must not come before the stream is done. */
 bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
 
 /* Keeps a stream busy for some microseconds, without waiting, and leaves the caches as they are:
- * what is put in the stream next stands in line by the time it can run. */
+ * the next work in the stream stands in line by the time it can run. */
 bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
 
 /* The program has run out of device memory: gives back all of ours that no replay is using now, in
- * every context. A free waits for what runs in the context; where that does not end in some seconds
+ * every context. A free waits for work in the context; where that does not end in some seconds
  * nothing is given back there. (While streams are captured that cannot be asked.) True when
  * something was given back. From any thread. */
 bool gp_snapshot_release_memory(bool captures);

@@ -1,6 +1,6 @@
-/* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes what is
- * not in it, held_copies.c keeps it for later, flush.c empties the caches, give_back.c gives its
- * memory back to the program. Only for these. */
+/* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes the memory
+ * that is not in it, held_copies.c keeps it for later, flush.c empties the caches, give_back.c
+ * gives its memory back to the program. Only for these. */
 #ifndef GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 #define GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 
@@ -13,7 +13,7 @@
 #include "memory/segments.h"
 #include "memory/snapshot.h"
 
-#define GP_MEMORY_RAN_OUT "memory ran out"
+#define GP_OUT_OF_MEMORY "out of memory"
 
 struct gp_snapshot {
     CUcontext context;
@@ -29,14 +29,14 @@ struct gp_snapshot {
     size_t found_capacity;
 
     struct gp_arena arena;
-    size_t with_room;                     /* of what is reached has room there */
+    size_t with_room;                     /* of the reached memory has room there */
     struct gp_segments restored, watched; /* watched is compared only */
     struct gp_arrays arrays;
     bool arrays_saved;
 
     struct gp_final final;
     uint32_t kept; /* units that the last launch changed: so much room the next may need */
-    bool rewound;  /* memory is not what the program's own run left */
+    bool rewound;  /* memory is not as the program's own run left it */
 
     struct gp_segments hashed;
     CUdeviceptr hashes; /* before, then after */
@@ -62,7 +62,7 @@ void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held);
 /* Frees device memory, if there is any, and forgets it. */
 void gp_free_device(CUdeviceptr *address);
 
-/* Hashes what the launch does not reach, for gp_snapshot_verify (hash_rest.c). */
+/* Hashes memory that the launch does not reach, for gp_snapshot_verify (hash_rest.c). */
 bool gp_snapshot_hash_rest(struct gp_snapshot *s, const char **why);
 
 #endif

@@ -59,7 +59,7 @@ void gp_mipmap_level(CUmipmappedArray whole, CUarray array)
     }
     pthread_mutex_unlock(&lock);
     if (!l && !known)
-        gp_memory_bar_replay("no memory to keep track of the program's arrays");
+        gp_memory_bar_replay("out of memory: not all arrays of the program are known");
 }
 
 /* Locked. */

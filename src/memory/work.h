@@ -1,5 +1,5 @@
-/* What the host and our own kernels share: the pieces of memory to copy, compare or hash, the table
- * of the program's buffers in which pointers are looked up, and what the kernels answer.
+/* Shared by the host and our own kernels: the pieces of memory to copy, compare or hash, the table
+ * of the program's buffers in which pointers are looked up, and the kernels' answers.
  *
  * Work is handed out in units: the memory of a segment is cut at multiples of GP_UNIT_BYTES,
  * counted from the 16-byte boundary at or before its first byte; one block of threads does one unit
@@ -22,7 +22,7 @@ struct gp_segment {
     uint64_t first_unit; /* units of all segments before this one */
 };
 
-/* A buffer: what lies from start to before end. A pointer to its end counts as one into it. */
+/* A buffer: the memory from start to before end. A pointer to its end counts as one into it. */
 struct gp_range {
     uint64_t start, end;
 };
@@ -47,7 +47,7 @@ struct gp_answer {
     uint64_t
         changed_bytes;  /* written back, in words of 16 bytes; less where a buffer begins or ends */
     uint32_t watched;   /* not 0: memory changed that is never written back */
-    uint32_t elsewhere; /* hashes that are not what they were */
+    uint32_t elsewhere; /* hashes that are not as they were */
     uint32_t found;     /* ranges found in the round so far */
     uint32_t kept;      /* units that the program's own run has changed */
     uint32_t at_once[GP_FOUND_AT_ONCE];

@@ -15,7 +15,7 @@
 
 static struct {
     struct gp_view view;
-    struct gp_trace *trace; /* NULL: none is asked for, or memory ran out */
+    struct gp_trace *trace; /* NULL: none is asked for, or out of memory */
     struct gp_text lines;
 } printing = {.view = {.report = true}};
 
@@ -39,7 +39,7 @@ void gp_printing_start(const struct gp_metrics *metrics)
 static void print(struct gp_text *text)
 {
     if (text->failed)
-        gp_say("out of memory: what is printed is not complete");
+        gp_say("out of memory: the output is not complete");
     if (text->length > 0)
         gp_log_report(text->data, text->length, "GPUPROF_LOG=FILE writes all of it there");
     gp_text_clear(text);

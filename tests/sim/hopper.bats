@@ -362,10 +362,10 @@ saved() {
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 
-@test "what our own kernels answer is not believed when it cannot be" {
+@test "an answer of our own kernels that cannot be right is not used" {
     for fault in index count; do
         GPUSIM_FAULTS=wronganswer=$fault same_with_and_without "$programs/reach_linked" table list interior
-        grep -q '"skipped":"what our own kernel found in its memory cannot be"' "$profile"
+        grep -q '"skipped":"the answer of our own kernel cannot be right"' "$profile"
     done
 }
 
@@ -578,7 +578,7 @@ profiler() {
 @test "counters in use elsewhere: one line, and what instrumented code counts" {
     GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked" vector_add flops_float
     [ "$(grep -c "^gpuprof: " "$log")" -eq 1 ]
-    grep -q "only what instrumented code counts is measured: the GPU's counters are in use" "$log"
+    grep -q "only counters of instrumented code are measured: the GPU's counters are in use" "$log"
     is flops_float flop_count_sp "$(GPUSIM_FAULTS= plain_count flops_float flop_count_sp)"
     is vector_add dram_read_bytes absent
     # Not known without the Range Profiler, and not guessed.

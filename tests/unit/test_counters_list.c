@@ -55,10 +55,53 @@ static void our_own_counters_have_check_counters(void **state)
     }
 }
 
+/* Where the name is counted the reason is NULL. */
+static void tries(const char *const *names, size_t count, const bool *counted)
+{
+    const char *unavailable[8], *why = "";
+    if (!gp_counters_try("GH100", names, count, unavailable, &why))
+        fail_msg("%s", why);
+    for (size_t i = 0; i < count; i++)
+        if (!unavailable[i] != counted[i])
+            fail_msg("%s, of %zu names: %s", names[i], count,
+                     unavailable[i] ? unavailable[i] : "counted");
+}
+
+static void each_name_that_the_chip_does_not_count_is_found(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"smsp__inst_executed.sum", "dram__bytes_read.sum",
+                                       "l1tex__t_sectors.sum", OWN, "lts__t_bytes.sum"};
+    need_cupti();
+    for (unsigned bad = 0; bad < 1u << 5; bad++) {
+        const char *names[5];
+        bool counted[5];
+        for (unsigned i = 0; i < 5; i++) {
+            counted[i] = !(bad & 1u << i);
+            names[i] = counted[i] ? good[i] : "no__such_counter.sum";
+        }
+        tries(names, 5, counted);
+    }
+    tries(NULL, 0, NULL);
+}
+
+/* CUPTI counts NVLink's with no others: the names before it are kept. */
+static void of_names_that_do_not_go_together_the_first_are_kept(void **state)
+{
+    (void)state;
+    need_cupti();
+    tries((const char *const[]){"smsp__inst_executed.sum", "nvlrx__bytes.sum", "lts__t_bytes.sum"},
+          3, (const bool[]){true, false, true});
+    tries((const char *const[]){"nvlrx__bytes.sum", "smsp__inst_executed.sum", "lts__t_bytes.sum"},
+          3, (const bool[]){true, false, false});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_own_counters_have_check_counters),
+        cmocka_unit_test(each_name_that_the_chip_does_not_count_is_found),
+        cmocka_unit_test(of_names_that_do_not_go_together_the_first_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

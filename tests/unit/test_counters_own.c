@@ -206,7 +206,7 @@ static void what_the_code_does_not_tell_is_not_guessed(void **state)
     put(leave);
     gp_own_begin(own, &run, 100, tells);
     gp_own_end(own, values, absent);
-    assert_non_null(strstr(absent[GP_OWN_FP16], "whose shape its code does not tell"));
+    assert_non_null(strstr(absent[GP_OWN_FP16], "of a shape that its code does not show"));
 
     const struct gp_run elsewhere = {.kernel = "other", .find_code = find_code};
     gp_own_begin(own, &elsewhere, CC, tells);
