@@ -82,6 +82,13 @@ installed() {
     [ "$(readelf -d "$O/gpuprof" | grep -c 'NEEDED.*libsqlite3')" -eq 1 ]
 }
 
+@test "the steps of the Spack recipe install" {
+    tests/packages/spack_steps "$O" "$dest"
+    [ "$("$dest/bin/gpuprof" sh -c 'realpath "$LD_PRELOAD"')" = "$(realpath "$dest")/lib/libgpuprof.so" ]
+    [ -s "$dest/share/man/man1/gpuprof.1" ]
+    [ "$(readelf -d "$dest/bin/gpuprof" | grep -c 'NEEDED.*libsqlite3')" -eq 1 ]
+}
+
 @test "changed flags build anew, the same ones do not" {
     object=$O/obj/base/text.c.o
     make -s O="$O" "$object"

@@ -93,6 +93,15 @@ git_as_somebody() {
     done
 }
 
+@test "workflows, forms and recipes are YAML without faults" {
+    command -v yamllint >/dev/null || skip "there is no yamllint"
+    style='{extends: default, rules: {line-length: {max: 160}, document-start: disable, truthy: {check-keys: false}}}'
+    yamllint -s -d "$style" .github packaging CITATION.cff
+    printf 'a: 1\na: 2\n' >"$BATS_TEST_TMPDIR/twice.yml"
+    run yamllint -s -d "$style" "$BATS_TEST_TMPDIR/twice.yml"
+    [ "$status" -ne 0 ]
+}
+
 @test "source and documents use the glossary's words, and a forbidden word is found with its line" {
     tools/check-words
     printf 'fine\nThe launch Bears Witness.\n' >"$BATS_TEST_TMPDIR/page.md"
