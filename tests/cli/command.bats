@@ -14,7 +14,7 @@ setup() {
 @test "--version tells the version" {
     run "$gpuprof" --version
     [ "$status" -eq 0 ]
-    [[ $output =~ ^gpuprof\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [[ $output =~ ^gpuprof\ [0-9]+\.[0-9]+\.[0-9]+(,\ commit\ ([0-9a-f]+|unknown))?$ ]]
 }
 
 @test "without arguments it explains itself and answers 2" {
