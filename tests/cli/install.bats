@@ -58,7 +58,7 @@ installed() {
     [ "$(find "$dest" -type f)" = "" ]
 }
 
-@test "uninstall leaves what is not of gpuprof" {
+@test "uninstall leaves files that are not of gpuprof" {
     make -s O="$O" install DESTDIR="$dest" PREFIX=/usr
     mine=("$dest"/usr/{bin/mine,lib/libmine.so,share/man/man1/gpuprofs.1,share/zsh/site-functions/_mine})
     touch "${mine[@]}"

@@ -79,7 +79,7 @@ git_as_somebody() {
         "$(sed -n '/^ Permission is hereby granted/,$p' debian/copyright | sed 's/^ \.$//; s/^ //' | tr -s '[:space:]' ' ')" ]
 }
 
-@test "what tools/setup installs for a build is what the Debian package builds with" {
+@test "tools/setup installs for a build the packages that the Debian package builds with" {
     wanted=$(tools/setup list | tr ' ' '\n' | grep -vxE 'make|gcc|g\+\+|libc6-dev|pkg-config' | sort)
     listed=$(sed -n '/^Build-Depends:/,/^[A-Z]/s/^ *\(Build-Depends:\)\? *\([a-z][a-z0-9.-]*\).*/\2/p' debian/control |
         grep -vxE 'debhelper-compat|pkgconf' | sort)
