@@ -375,7 +375,7 @@ uninstall:
 		'$(share)/man/man1'/gpuprof.1 '$(share)/man/man1'/gpuprof-*.1 '$(share)/bash-completion/completions/gpuprof' \
 		'$(share)/zsh/site-functions/_gpuprof'
 
-c_files = $(shell git ls-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
+c_files = $(shell tools/list-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
 	$(Q)clang-format -i $(c_files)
 lint:

@@ -74,6 +74,34 @@ git_as_somebody() {
     [ "$(PATH=$(realpath ../bin):$PATH tools/version)" = "$version, commit unknown" ]
 }
 
+@test "the project's files are known where git does not answer" {
+    mkdir -p "$BATS_TEST_TMPDIR"/copy/{tools,build,src}
+    cp tools/list-files "$BATS_TEST_TMPDIR/copy/tools"
+    cp .gitignore "$BATS_TEST_TMPDIR/copy"
+    cd "$BATS_TEST_TMPDIR/copy"
+    touch build/made src/{a.c,a.o}
+    [ "$(tools/list-files | sort | paste -sd' ')" = ".gitignore src/a.c tools/list-files" ]
+    [ "$(tools/list-files '*.c')" = src/a.c ]
+    # In a clone as well, with a hook's variables.
+    git init -q .
+    git add -A
+    [ "$(GIT_INDEX_FILE=.git/index tools/list-files '*.c')" = src/a.c ]
+}
+
+@test "make demo in a folder whose name has a blank" {
+    mkdir -p "$BATS_TEST_TMPDIR/a b/"{tools,bin,build/sim/programs}
+    cp tools/demo "$BATS_TEST_TMPDIR/a b/tools"
+    cp "$GPUPROF_BUILD/libgpuprof.so" "$BATS_TEST_TMPDIR/a b/build"
+    cp "$GPUPROF_BUILD"/sim/lib*.so* "$BATS_TEST_TMPDIR/a b/build/sim"
+    cp "$GPUPROF_BUILD/sim/programs/snippets_linked" "$BATS_TEST_TMPDIR/a b/build/sim/programs"
+    printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/a b/bin/make"
+    chmod +x "$BATS_TEST_TMPDIR/a b/bin/make"
+    [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] || skip "it uses the GPU"
+    PATH="$BATS_TEST_TMPDIR/a b/bin:$PATH" run "$BATS_TEST_TMPDIR/a b/tools/demo"
+    [ "$status" -eq 0 ]
+    [[ $output == *" measured with "* ]]
+}
+
 @test "the licence is the same text in the Debian package" {
     [ "$(tail -n +5 LICENSE | tr -s '[:space:]' ' ')" = \
         "$(sed -n '/^ Permission is hereby granted/,$p' debian/copyright | sed 's/^ \.$//; s/^ //' | tr -s '[:space:]' ' ')" ]
