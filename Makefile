@@ -382,6 +382,7 @@ lint:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 	$(Q)tools/check-words
 	$(Q)tools/check-style
+	$(Q)tools/check-paths
 
 clean:
 	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64

@@ -29,7 +29,9 @@ a_clone() {
     folder=$BATS_TEST_TMPDIR/clone
     git init -q "$folder"
     mkdir -p "$folder"/{tools,include}
-    cp tools/version "$folder/tools"
+    # As it is in a clone: git archive has filled in its line.
+    sed "s/^archived=.*/archived='\$Format:%h, %D,\$'/" tools/version >"$folder/tools/version"
+    chmod +x "$folder/tools/version"
     cp include/gpuprof_version.h "$folder/include"
     cp .gitattributes "$folder"
     cd "$folder"
@@ -147,7 +149,15 @@ git_as_somebody() {
     [[ $output == *page.c:3:* && $output == *page.c:4:* && $output != *page.c:[12]:* ]]
 }
 
-@test "comments and headers have one style, and another one is found with its line" {
+@test "files that documents and comments name are there" {
+    tools/check-paths
+    printf '# Page\nSee `launch/launch.h`, `launch/gone.c` and tests/sim/FILE.bats.\n' >"$BATS_TEST_TMPDIR/page.md"
+    run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [ "$output" = "$BATS_TEST_TMPDIR/page.md:2: there is no launch/gone.c" ]
+}
+
+@test "the licence is the same have one style, and another one is found with its line" {
     tools/check-style
     mkdir -p "$BATS_TEST_TMPDIR/src/base"
     header=$BATS_TEST_TMPDIR/src/base/thing.h
