@@ -51,17 +51,30 @@ bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool pe
     return make_scratch(s) && read_memory(s, s->scratch, stream, per_thread) == CUDA_SUCCESS;
 }
 
+static bool overlap(const struct gp_segments *segments, const struct gp_buffer *buffer)
+{
+    for (size_t i = 0; i < segments->count; i++) {
+        const struct gp_segment *segment = &segments->list[i];
+        if (buffer->address < segment->live + segment->bytes &&
+            segment->live < buffer->address + buffer->size)
+            return true;
+    }
+    return false;
+}
+
 struct large {
-    CUcontext context;
-    size_t bytes; /* at least so large */
+    const struct gp_snapshot *snapshot;
     CUdeviceptr address;
 };
 
+/* Reading memory that the launch reaches would make its caches warm. */
 static void note_large(const struct gp_buffer *buffer, void *data)
 {
     struct large *large = data;
-    if (buffer->kind == GP_BUFFER_DEVICE && buffer->context == large->context &&
-        buffer->size >= large->bytes)
+    const struct gp_snapshot *s = large->snapshot;
+    if (buffer->kind == GP_BUFFER_DEVICE && buffer->context == s->context &&
+        buffer->size >= s->scratch_size && !overlap(&s->restored, buffer) &&
+        !overlap(&s->watched, buffer))
         large->address = buffer->address;
 }
 
@@ -69,8 +82,8 @@ static void note_large(const struct gp_buffer *buffer, void *data)
  * closed until that has ended, so the buffer cannot go. */
 static bool read_buffer_of_program(struct gp_snapshot *s)
 {
-    struct large large = {.context = s->context, .bytes = s->scratch_size};
-    if (large.bytes)
+    struct large large = {.snapshot = s};
+    if (s->scratch_size)
         gp_buffers_each(s->context, s->device, note_large, &large);
     return large.address && read_memory(s, large.address, s->own.stream, false) == CUDA_SUCCESS;
 }

@@ -57,6 +57,12 @@ changes() {
     counted | diff "$BATS_TEST_TMPDIR/roomy" -
     [ "$(grep -c '"dram__bytes_read.sum":0.0' "$BATS_TEST_TMPDIR/roomy")" -eq 0 ]
     [ "$(grep -c 'no room for a buffer' "$log")" -eq 0 ]
+    # Reading the launch's own memory would make its caches warm.
+    for memory in 296M 900M; do
+        GPUPROF_MEMORY=400M GPUSIM_MEMORY=$memory same_with_and_without "$programs/changes_linked" large_own
+        [ "$(measured)" -eq 6 ]
+        [ "$(grep -c 'no room for a buffer' "$log")" -eq "$([ $memory = 900M ]; echo $?)" ]
+    done
     # There is no large buffer, either.
     GPUSIM_MEMORY=140M same_with_and_without "$programs/changes_linked" written
     [ "$(grep -c 'no room for a buffer' "$log")" -eq 1 ]

@@ -216,6 +216,20 @@ static void large(void)
     MUST(cuMemFree(taken));
 }
 
+/* The launches' own memory is a part of it. */
+static void large_own(void)
+{
+    struct numbers numbers;
+    CUdeviceptr taken;
+    MUST(cuMemAlloc(&taken, 170 << 20));
+    numbers.x = taken;
+    fill(&numbers);
+    for (int round = 0; round < ROUNDS; round++)
+        launch_in(&numbers, scale, 0, NULL);
+    check("large_own", &numbers);
+    MUST(cuMemFree(taken));
+}
+
 /* Another thread changes what it can. */
 static void *allocate_and_free(void *unused)
 {
@@ -268,12 +282,19 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"freed", freed},     {"freed_in_stream", freed_in_stream},
-                 {"written", written}, {"unloaded", unloaded},
-                 {"streams", streams}, {"attributes", attributes},
-                 {"limits", limits},   {"forks", forks},
-                 {"memory", memory},   {"large", large},
-                 {"threads", threads}, {"many", many}};
+    } cases[] = {{"freed", freed},
+                 {"freed_in_stream", freed_in_stream},
+                 {"written", written},
+                 {"unloaded", unloaded},
+                 {"streams", streams},
+                 {"attributes", attributes},
+                 {"limits", limits},
+                 {"forks", forks},
+                 {"memory", memory},
+                 {"large", large},
+                 {"large_own", large_own},
+                 {"threads", threads},
+                 {"many", many}};
     CUcontext context;
     CUmodule module;
     size_t size;
