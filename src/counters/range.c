@@ -168,15 +168,22 @@ static bool range_full(const struct gp_collection *c)
     return c->slots_given >= slots_of(c);
 }
 
+/* Takes the values of the session for all slots. */
+static void take_values(struct gp_collection *c)
+{
+    for (unsigned t = 0; t < c->slots_given; t++)
+        gp_slot_take_values(c, t);
+    if (c->session)
+        gp_range_session_forget_values(c->session);
+}
+
 /* Reads all that the session has counted so far. */
 static bool read_session(struct gp_collection *c, const char **why)
 {
     bool settled = gp_range_session_settle(c->session, why);
     if (!settled)
         lose_session(c, *why);
-    for (unsigned t = 0; t < c->slots_given; t++)
-        gp_slot_take_values(c, t);
-    gp_range_session_forget_values(c->session);
+    take_values(c);
     return settled;
 }
 
@@ -186,10 +193,7 @@ static void range_settle(struct gp_collection *c, bool context_alive)
     bool settled = c->session && context_alive && gp_range_session_settle(c->session, &why);
     if (c->session && !settled)
         lose_session(c, why);
-    for (unsigned t = 0; t < c->slots_given; t++)
-        gp_slot_take_values(c, t);
-    if (c->session)
-        gp_range_session_forget_values(c->session);
+    take_values(c);
 }
 
 static void range_reset(struct gp_collection *c)
@@ -210,8 +214,7 @@ static bool has_session(struct gp_collection *c)
     if (gp_clock_seconds() < c->retry_at)
         return false;
     /* Enabling afresh, as an object that has failed once does not recover. */
-    for (unsigned t = 0; t < c->slots_given; t++)
-        gp_slot_take_values(c, t);
+    take_values(c);
     gp_range_session_close(c->session, true);
     c->session = NULL;
     if (!open_session(c, &why)) {
@@ -392,9 +395,7 @@ static void read_hardware(struct gp_collection *c)
         return;
     if (!gp_range_session_settle_hardware(c->session, &why))
         lose_session(c, why);
-    for (unsigned t = 0; t < c->slots_given; t++)
-        gp_slot_take_values(c, t);
-    gp_range_session_forget_values(c->session);
+    take_values(c);
 }
 
 static bool any_open(const struct gp_collection *c)

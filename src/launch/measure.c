@@ -41,7 +41,7 @@ static struct gp_reach reach_of(const struct gp_measurement *m)
     struct gp_reach reach = {
         .parameters = parameter_bytes,
         .module = m->kernel->module,
-        .everything = gp_verify_has_failed(schedule),
+        .everything = schedule->broken,
     };
     reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_user.verify_always;
     reach.parameters_known =
@@ -97,7 +97,7 @@ static bool wrote_only_what_was_saved(struct gp_measurement *m)
     gp_verify_count(schedule, m->call->grid);
     if (!elsewhere)
         return true;
-    gp_verify_fail(schedule);
+    schedule->broken = true;
     m->broken_off = "it wrote memory that its parameters do not lead to";
     return false;
 }

@@ -42,13 +42,3 @@ void gp_verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3]
         schedule->changes++;
     memcpy(schedule->grid, grid, sizeof(schedule->grid));
 }
-
-void gp_verify_fail(struct gp_verify_schedule *schedule)
-{
-    schedule->broken = true;
-}
-
-bool gp_verify_has_failed(const struct gp_verify_schedule *schedule)
-{
-    return schedule->broken;
-}

@@ -12,7 +12,7 @@ struct gp_verify_schedule {
     uint64_t next;     /* the one to verify next, once the first are over; 0: not set */
     unsigned grid[3];  /* of the last */
     unsigned changes;  /* of the grid that were verified */
-    bool broken;       /* it wrote where it was not seen to reach */
+    bool broken;       /* it wrote outside its reach: all memory is copied from then on */
 };
 
 /* True when a launch with that grid, if it is the next, is to be verified: the first three of a
@@ -21,9 +21,5 @@ struct gp_verify_schedule {
 bool gp_verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3]);
 /* That launch has ended, and was verified if it was to be. */
 void gp_verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3]);
-
-/* It wrote elsewhere. From now on everything is copied for it. */
-void gp_verify_fail(struct gp_verify_schedule *schedule);
-bool gp_verify_has_failed(const struct gp_verify_schedule *schedule);
 
 #endif

@@ -62,17 +62,37 @@ void gp_mipmap_level(CUmipmappedArray whole, CUarray array)
         gp_memory_bar_replay("out of memory: not all arrays of the program are known");
 }
 
-/* Locked. */
-static bool drop_array(CUarray array)
+/* Takes the surfaces of that handle, array or context off the list; 0 is none. Locked. */
+static bool drop_surfaces(CUsurfObject handle, CUarray array, CUcontext context)
 {
     bool dropped = false;
     struct surface *s, *next;
     DL_FOREACH_SAFE(surfaces, s, next)
     {
-        if (s->array == array) {
+        if ((handle && s->handle == handle) || (array && s->array == array) ||
+            (context && s->context == context)) {
             DL_DELETE(surfaces, s);
             free(s);
             dropped = true;
+        }
+    }
+    return dropped;
+}
+
+/* Takes the levels of that mipmapped array or context off the list; 0 is none. True where surfaces
+ * of a level of the array went, too. Locked. */
+static bool drop_levels(CUmipmappedArray whole, CUcontext context)
+{
+    bool dropped = false;
+    struct level *l, *next;
+    DL_FOREACH_SAFE(levels, l, next)
+    {
+        bool of_array = whole && l->whole == whole;
+        if (of_array)
+            dropped = drop_surfaces(0, l->array, NULL) || dropped;
+        if (of_array || (context && l->context == context)) {
+            DL_DELETE(levels, l);
+            free(l);
         }
     }
     return dropped;
@@ -80,17 +100,8 @@ static bool drop_array(CUarray array)
 
 bool gp_surface_going(CUsurfObject handle)
 {
-    bool dropped = false;
-    struct surface *s, *next;
     pthread_mutex_lock(&lock);
-    DL_FOREACH_SAFE(surfaces, s, next)
-    {
-        if (s->handle == handle) {
-            DL_DELETE(surfaces, s);
-            free(s);
-            dropped = true;
-        }
-    }
+    bool dropped = drop_surfaces(handle, NULL, NULL);
     pthread_mutex_unlock(&lock);
     return dropped;
 }
@@ -98,47 +109,24 @@ bool gp_surface_going(CUsurfObject handle)
 bool gp_array_going(CUarray array)
 {
     pthread_mutex_lock(&lock);
-    bool dropped = drop_array(array);
+    bool dropped = drop_surfaces(0, array, NULL);
     pthread_mutex_unlock(&lock);
     return dropped;
 }
 
 bool gp_mipmap_going(CUmipmappedArray whole)
 {
-    bool dropped = false;
-    struct level *l, *next;
     pthread_mutex_lock(&lock);
-    DL_FOREACH_SAFE(levels, l, next)
-    {
-        if (l->whole == whole) {
-            dropped = drop_array(l->array) || dropped;
-            DL_DELETE(levels, l);
-            free(l);
-        }
-    }
+    bool dropped = drop_levels(whole, NULL);
     pthread_mutex_unlock(&lock);
     return dropped;
 }
 
 void gp_surfaces_forget_context(CUcontext context)
 {
-    struct surface *s, *next;
-    struct level *l, *next_level;
     pthread_mutex_lock(&lock);
-    DL_FOREACH_SAFE(surfaces, s, next)
-    {
-        if (s->context == context) {
-            DL_DELETE(surfaces, s);
-            free(s);
-        }
-    }
-    DL_FOREACH_SAFE(levels, l, next_level)
-    {
-        if (l->context == context) {
-            DL_DELETE(levels, l);
-            free(l);
-        }
-    }
+    drop_surfaces(0, NULL, context);
+    drop_levels(NULL, context);
     pthread_mutex_unlock(&lock);
 }
 
