@@ -236,7 +236,7 @@ static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const st
                  const char **why)
 {
     double before = 1e3 * gp_clock_seconds();
-    /* A start alone, after all was read, is no turn; nor is a step among the hardware's passes. */
+    /* Neither a start alone, after all was read, nor a step among the hardware's passes counts. */
     unsigned instrumented = gp_range_session_hardware_passes(c->session);
     bool back = pass < instrumented && gp_range_session_stands_in(c->session, instrumented);
     bool there = pass == instrumented && pass > 0 &&

@@ -5,9 +5,15 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* Milliseconds that a fork waits for libraries that are being loaded. */
+#define MOST_NAPS 2000
 
 struct gp_cupti gp_cupti;
 
@@ -74,13 +80,13 @@ static void *open_named(void)
     return handle;
 }
 
-static void *open_library(void)
+static void *open_library(const char **why)
 {
     const char *file = secure_getenv("GPUPROF_CUPTI");
     if (file && *file) {
         void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
         if (!handle)
-            reason = "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so";
+            *why = "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so";
         return handle; /* the user's word is final */
     }
     void *handle = open_loaded();
@@ -91,8 +97,8 @@ static void *open_library(void)
     if (!handle)
         handle = open_named();
     if (!handle)
-        reason = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
-                 "GPUPROF_CUPTI to the file";
+        *why = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
+               "GPUPROF_CUPTI to the file";
     return handle;
 }
 
@@ -172,7 +178,7 @@ bool gp_cupti_find(const char **why)
     pthread_mutex_lock(&lock);
     if (!searched) {
         searched = true;
-        void *handle = open_library();
+        void *handle = open_library(&reason);
         if (handle)
             open_parts(handle);
         if (handle && lacks_driver(handle))
@@ -186,6 +192,59 @@ bool gp_cupti_find(const char **why)
     *why = reason;
     pthread_mutex_unlock(&lock);
     return !*why;
+}
+
+/* ---- ahead of the first launch --------------------------------------------------------------- */
+
+static atomic_bool loading;
+
+/* A program that uses the driver before its libraries have begun loads no further ones beside. */
+static bool begun;
+__attribute__((constructor)) static void begin(void)
+{
+    begun = true;
+}
+
+/* Takes none of our locks: a program may launch kernels while it loads a library of its own, and
+ * then has the loader's, which this thread waits for. */
+static void *load(void *unused)
+{
+    const char *ignored;
+    void *handle = open_library(&ignored);
+    if (handle)
+        open_parts(handle);
+    atomic_store(&loading, false);
+    return unused;
+}
+
+/* A child would have the loader's lists as this thread left them, half changed. Where the program
+ * forks while it loads a library itself, the thread waits for that: not for ever. */
+static void wait_before_fork(void)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    for (int naps = 0; naps < MOST_NAPS && atomic_load(&loading); naps++)
+        nanosleep(&nap, NULL);
+}
+
+void gp_cupti_load_ahead(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    if (!begun || pthread_attr_init(&attributes) != 0)
+        return;
+    /* The program's signals are the program's. */
+    sigfillset(&all);
+    if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
+        pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
+        /* Where no thread can be had, the first launch loads it. */
+        atomic_store(&loading, true);
+        if (pthread_atfork(wait_before_fork, NULL, NULL) != 0 ||
+            pthread_create(&thread, &attributes, load, NULL) != 0)
+            atomic_store(&loading, false);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
 }
 
 uint32_t gp_cupti_version(void)

@@ -46,6 +46,10 @@ extern struct gp_cupti gp_cupti;
  * call it outside locks the program could wait for. */
 bool gp_cupti_find(const char **why);
 
+/* Loads the library that gp_cupti_find will return, in a thread of its own. That takes a tenth of a
+ * second or two: the program makes its context meanwhile. errno may change. */
+void gp_cupti_load_ahead(void);
+
 /* The functions of this version: all RANGE functions of cupti.def, all SASS functions, all EVENT
  * functions. */
 bool gp_cupti_has_ranges(void);

@@ -3,6 +3,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "cuda/cupti.h"
 #include "cuda/driver.h"
 #include "gate/own_work.h"
 #include "gate/threads.h"
@@ -141,6 +142,7 @@ static void start(void *unused)
         gp_progress_start();
         gp_copies_start();
         atexit(report_at_exit);
+        gp_cupti_load_ahead();
     } else {
         gp_say("not measuring: out of memory");
     }

@@ -22,7 +22,7 @@ static struct gp_node *parse_formula(const struct gp_loading *l, const struct gp
 {
     char why[GP_WHY_SIZE] = "", what[GP_WHY_SIZE + 16];
     struct gp_node *node = gp_formula_parse(gp_text_string(&d->keys[key].text), why, sizeof(why));
-    if (node && gp_formula_walk(node, gp_metrics_intern_counter, l->m) == 0)
+    if (node && gp_formula_walk(node, gp_metrics_intern_counter, l->m))
         return node;
     if (node)
         snprintf(what, sizeof(what), "out of memory");
@@ -33,10 +33,10 @@ static struct gp_node *parse_formula(const struct gp_loading *l, const struct gp
     return NULL;
 }
 
-static int is_range_counter(void *user, struct gp_node *operand)
+static bool is_no_range_counter(void *user, struct gp_node *operand)
 {
     (void)user;
-    return operand->kind == GP_NODE_COUNTER && strncmp(operand->name, "event__", 7) != 0;
+    return operand->kind != GP_NODE_COUNTER || strncmp(operand->name, "event__", 7) == 0;
 }
 
 /* "REASON; the nearest is NAME". NULL when memory runs out. */
@@ -103,7 +103,7 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
         gp_variant_free(v);
         return NULL;
     }
-    v->counts_in_ranges = gp_variant_walk(v, is_range_counter, NULL);
+    v->counts_in_ranges = !gp_variant_walk(v, is_no_range_counter, NULL);
     return v;
 }
 

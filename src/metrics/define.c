@@ -16,7 +16,7 @@ struct binding {
 };
 
 /* Visits an operand: binds the names of counters and metrics. */
-static int bind_operand(void *user, struct gp_node *operand)
+static bool bind_operand(void *user, struct gp_node *operand)
 {
     struct binding *b = user;
     if (operand->kind == GP_NODE_COUNTER) {
@@ -24,7 +24,7 @@ static int bind_operand(void *user, struct gp_node *operand)
         return gp_metrics_intern_counter(b->m, operand);
     }
     if (operand->kind != GP_NODE_METRIC)
-        return 0;
+        return true;
     struct gp_entry **slot = gp_metrics_slot(b->m, operand->name);
     if (!slot) {
         struct gp_text text = {0};
@@ -32,15 +32,15 @@ static int bind_operand(void *user, struct gp_node *operand)
         gp_metrics_add_nearest(b->m, operand->name, &text);
         snprintf(b->why, b->why_size, "%s", gp_text_string(&text));
         gp_text_free(&text);
-        return -1;
+        return false;
     }
     operand->bound = *slot;
     if ((*slot)->height > b->highest)
         b->highest = (*slot)->height;
     if (b->highest < MOST_NESTING)
-        return 0;
+        return true;
     snprintf(b->why, b->why_size, "more than %d metrics deep", MOST_NESTING);
-    return -1;
+    return false;
 }
 
 static bool describe(struct gp_entry *e, const char *formula)
@@ -94,7 +94,7 @@ const struct gp_metric *gp_metrics_define(struct gp_metrics *m, const char *form
     if (!node)
         return NULL;
     struct binding b = {.m = m, .why = why, .why_size = why_size};
-    if (gp_formula_walk(node, bind_operand, &b) != 0) {
+    if (!gp_formula_walk(node, bind_operand, &b)) {
         gp_formula_free(node);
         return NULL;
     }
@@ -132,14 +132,14 @@ struct visit {
     void *user;
 };
 
-static int visit_operand(void *user, struct gp_node *operand)
+static bool visit_operand(void *user, struct gp_node *operand)
 {
     const struct visit *v = user;
     if (operand->kind == GP_NODE_METRIC)
         gp_metric_visit_counters(operand->bound, v->device, v->visit, v->user);
     else if (operand->kind == GP_NODE_COUNTER)
         v->visit(v->user, operand->name);
-    return 0;
+    return true;
 }
 
 void gp_metric_visit_counters(const struct gp_metric *metric, const struct gp_device *device,

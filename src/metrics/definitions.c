@@ -387,16 +387,16 @@ bool gp_condition_parse(const char *text, struct gp_condition *condition, char *
     return false;
 }
 
-int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device)
+bool gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device)
 {
     /* Out of a profile, which may say anything. */
     int64_t cc = (int64_t)device->cc_major * 100 + device->cc_minor;
-    int all_hold = 1; /* since the last "or" */
+    bool all_hold = true; /* since the last "or" */
     for (size_t i = 0; i < condition->count; i++) {
         int asked = condition->terms[i].cc;
-        int holds = 0;
+        bool holds = false;
         if (condition->terms[i].begins_or && all_hold)
-            return 1;
+            return true;
         all_hold = all_hold || condition->terms[i].begins_or;
         switch (condition->terms[i].comparison) {
         case GP_LESS:
@@ -415,7 +415,7 @@ int gp_condition_holds(const struct gp_condition *condition, const struct gp_dev
             holds = cc == asked;
             break;
         case GP_EVENTS:
-            holds = device->event_counters;
+            holds = device->event_counters != 0;
             break;
         }
         all_hold = all_hold && holds;

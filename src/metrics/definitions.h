@@ -33,7 +33,7 @@ struct gp_condition {
 /* Returns true, or false with the right form in `why`. */
 bool gp_condition_parse(const char *text, struct gp_condition *condition, char *why,
                         size_t why_size);
-int gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device);
+bool gp_condition_holds(const struct gp_condition *condition, const struct gp_device *device);
 
 /* "9.0" into its parts. False when it is no compute capability. */
 bool gp_cc_parse(const char *text, int *cc_major, int *cc_minor);

@@ -17,10 +17,11 @@ void gp_variant_free(struct gp_variant *v)
     free(v);
 }
 
-int gp_variant_walk(const struct gp_variant *v, int (*visit)(void *, struct gp_node *), void *user)
+bool gp_variant_walk(const struct gp_variant *v, bool (*visit)(void *, struct gp_node *),
+                     void *user)
 {
-    int answer = v->formula ? gp_formula_walk(v->formula, visit, user) : 0;
-    return answer == 0 && v->needs ? gp_formula_walk(v->needs, visit, user) : answer;
+    return (!v->formula || gp_formula_walk(v->formula, visit, user)) &&
+           (!v->needs || gp_formula_walk(v->needs, visit, user));
 }
 
 /* A formula for these devices alone comes before one for all. */
@@ -133,7 +134,7 @@ static struct gp_entry *new_counter_entry(struct gp_metrics *m, const char *name
                                        .description = "the GPU's counter of this name",
                                        .source = "PerfWorks",
                                        .nvprof = ""};
-        if (node->name && e->strings && gp_metrics_intern_counter(m, node) == 0)
+        if (node->name && e->strings && gp_metrics_intern_counter(m, node))
             return e;
         gp_entry_free(e);
         return NULL;
@@ -199,27 +200,27 @@ void gp_metrics_add_nearest(const struct gp_metrics *m, const char *name, struct
         gp_text_addf(out, "; did you mean %s?", nearest);
 }
 
-int gp_metrics_intern_counter(void *user, struct gp_node *operand)
+bool gp_metrics_intern_counter(void *user, struct gp_node *operand)
 {
     struct gp_metrics *m = user;
     if (operand->kind != GP_NODE_COUNTER)
-        return 0;
+        return true;
     size_t length = strlen(operand->name);
     struct gp_counter_name *c = NULL;
     HASH_FIND(hh, m->counters, operand->name, length, c);
     if (!c) {
         c = calloc(1, sizeof(*c) + length + 1);
         if (!c)
-            return -1;
+            return false;
         memcpy(c->name, operand->name, length);
         HASH_ADD_KEYPTR(hh, m->counters, c->name, length, c);
         if (!c->hh.tbl) {
             free(c);
-            return -1;
+            return false;
         }
     }
     operand->bound = c->name;
-    return 0;
+    return true;
 }
 
 const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name)

@@ -59,8 +59,10 @@ struct gp_metrics {
 
 void gp_variant_free(struct gp_variant *v);
 
-/* Visits the operands of everything that is computed for a variant. */
-int gp_variant_walk(const struct gp_variant *v, int (*visit)(void *, struct gp_node *), void *user);
+/* Visits the operands of everything that is computed for a variant; false from a visit ends the
+ * walk, and is the answer. */
+bool gp_variant_walk(const struct gp_variant *v, bool (*visit)(void *, struct gp_node *),
+                     void *user);
 
 /* The one used on this device, NULL where there is none. */
 const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct gp_device *device);
@@ -93,7 +95,8 @@ void gp_metrics_drop(struct gp_metrics *m, struct gp_entry **slot);
 /* Adds "; did you mean NAME?" where one is near. */
 void gp_metrics_add_nearest(const struct gp_metrics *m, const char *name, struct gp_text *out);
 
-/* Visits an operand: binds a counter to the one copy of its name. `user` is a struct gp_metrics. */
-int gp_metrics_intern_counter(void *user, struct gp_node *operand);
+/* Visits an operand: binds a counter to the one copy of its name. `user` is a struct gp_metrics.
+ * False when out of memory. */
+bool gp_metrics_intern_counter(void *user, struct gp_node *operand);
 
 #endif

@@ -444,12 +444,10 @@ bool gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *o
     return false;
 }
 
-int gp_formula_walk(struct gp_node *node, int (*visit)(void *, struct gp_node *), void *user)
+bool gp_formula_walk(struct gp_node *node, bool (*visit)(void *, struct gp_node *), void *user)
 {
     if (!node->left)
-        return node->kind == GP_NODE_NUMBER ? 0 : visit(user, node);
-    int answer = gp_formula_walk(node->left, visit, user);
-    if (answer == 0 && node->right)
-        answer = gp_formula_walk(node->right, visit, user);
-    return answer;
+        return node->kind == GP_NODE_NUMBER || visit(user, node);
+    return gp_formula_walk(node->left, visit, user) &&
+           (!node->right || gp_formula_walk(node->right, visit, user));
 }

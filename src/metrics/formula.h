@@ -56,8 +56,8 @@ struct gp_operands {
 bool gp_formula_evaluate(const struct gp_node *node, const struct gp_operands *operands,
                          double *value, char *why, size_t why_size);
 
-/* Calls visit for every operand; anything but 0 ends the walk and is returned. */
-int gp_formula_walk(struct gp_node *node, int (*visit)(void *user, struct gp_node *operand),
-                    void *user);
+/* Calls visit for every operand; false from it ends the walk, and is the answer. */
+bool gp_formula_walk(struct gp_node *node, bool (*visit)(void *user, struct gp_node *operand),
+                     void *user);
 
 #endif

@@ -7,30 +7,30 @@
 
 #define MOST_NESTING 16 /* of metrics that use metrics */
 
-static int bind_metric(void *user, struct gp_node *operand)
+static bool bind_metric(void *user, struct gp_node *operand)
 {
     struct gp_metrics *m = user;
     if (operand->kind != GP_NODE_METRIC)
-        return 0;
+        return true;
     struct gp_entry **slot = gp_metrics_slot(m, operand->name);
     operand->bound = slot ? *slot : NULL;
-    return slot ? 0 : -1;
+    return slot != NULL;
 }
 
-static int find_unbound(void *user, struct gp_node *operand)
+static bool find_unbound(void *user, struct gp_node *operand)
 {
     const struct gp_node **found = user;
     if (operand->kind != GP_NODE_METRIC || operand->bound)
-        return 0;
+        return true;
     *found = operand;
-    return -1;
+    return false;
 }
 
 /* Drops a definition when it names a metric which is not there. Returns whether it did. */
 static bool drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *problems)
 {
     for (struct gp_variant *v = m->entries[i]->variants; v; v = v->next) {
-        if (gp_variant_walk(v, bind_metric, m) == 0)
+        if (gp_variant_walk(v, bind_metric, m))
             continue;
         const struct gp_node *unbound = NULL;
         gp_variant_walk(v, find_unbound, &unbound);
@@ -64,26 +64,24 @@ struct cycle_search {
     size_t depth;
     size_t begin;     /* of the cycle in the path */
     unsigned highest; /* of the metrics seen below the last one of the path */
-    int too_deep;
+    bool too_deep;
 };
 
-static int search_cycle(struct cycle_search *s, struct gp_entry *e);
+static bool is_cyclic(struct cycle_search *s, struct gp_entry *e);
 
-static int search_below(void *user, struct gp_node *operand)
+static bool ends_below(void *user, struct gp_node *operand)
 {
-    if (operand->kind != GP_NODE_METRIC)
-        return 0;
-    return search_cycle(user, (struct gp_entry *)operand->bound);
+    return operand->kind != GP_NODE_METRIC || !is_cyclic(user, (struct gp_entry *)operand->bound);
 }
 
-/* Returns 1 with the path that came back to itself, or went too deep. */
-static int search_cycle(struct cycle_search *s, struct gp_entry *e)
+/* True with the path that came back to itself, or went too deep. */
+static bool is_cyclic(struct cycle_search *s, struct gp_entry *e)
 {
     if (e->height == 0) {
         for (size_t i = 0; i < s->depth; i++) {
             if (s->path[i] == e) {
                 s->begin = i;
-                return 1;
+                return true;
             }
         }
         s->path[s->depth++] = e;
@@ -91,12 +89,12 @@ static int search_cycle(struct cycle_search *s, struct gp_entry *e)
         s->highest = 0;
         s->too_deep = s->depth > MOST_NESTING;
         for (struct gp_variant *v = e->variants; v && !s->too_deep; v = v->next)
-            if (gp_variant_walk(v, search_below, s) != 0)
-                return 1;
-        s->too_deep |= s->highest >= MOST_NESTING;
+            if (!gp_variant_walk(v, ends_below, s))
+                return true;
+        s->too_deep = s->too_deep || s->highest >= MOST_NESTING;
         if (s->too_deep) {
             s->begin = s->depth - 1;
-            return 1;
+            return true;
         }
         e->height = s->highest + 1;
         s->highest = highest_beside;
@@ -104,7 +102,7 @@ static int search_cycle(struct cycle_search *s, struct gp_entry *e)
     }
     if (e->height > s->highest)
         s->highest = e->height;
-    return 0;
+    return false;
 }
 
 /* Drops one definition that leads back to itself. Returns whether it did. The user's own is dropped
@@ -115,7 +113,7 @@ static bool drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
         m->entries[i]->height = 0;
     for (size_t i = 0; i < m->count; i++) {
         struct cycle_search s = {.depth = 0};
-        if (!search_cycle(&s, m->entries[i]))
+        if (!is_cyclic(&s, m->entries[i]))
             continue;
         struct gp_entry *culprit = s.path[s.begin];
         for (size_t k = s.begin; k < s.depth; k++)
@@ -149,8 +147,8 @@ static bool set_is_whole(const struct gp_metrics *m, const struct gp_set_entry *
         char name[128];
         snprintf(name, sizeof(name), "%.*s", (int)length, p);
         p += length;
-        int known = strstr(name, "__") || gp_metrics_slot(m, name) ||
-                    strcmp(name, "default") == 0 || strcmp(name, "all") == 0;
+        bool known = strstr(name, "__") || gp_metrics_slot(m, name) ||
+                     strcmp(name, "default") == 0 || strcmp(name, "all") == 0;
         if (known)
             continue;
         gp_text_addf(problems, "%s:%d: set %s: there is no metric '%s'", s->file, s->line,

@@ -45,14 +45,14 @@ static void select_all(const struct gp_metrics *m, struct selection *s)
             select_entry(s, m->entries[i]);
 }
 
-static int complain(struct gp_text *problems, const char *name, const char *what)
+static bool complain(struct gp_text *problems, const char *name, const char *what)
 {
     gp_text_addf(problems, "'%s': %s\n", name, what);
-    return -1;
+    return false;
 }
 
-static int select_counter(struct gp_metrics *m, struct selection *s, const char *name,
-                          struct gp_text *problems)
+static bool select_counter(struct gp_metrics *m, struct selection *s, const char *name,
+                           struct gp_text *problems)
 {
     if (strpbrk(name, "*?"))
         return complain(problems, name,
@@ -65,20 +65,20 @@ static int select_counter(struct gp_metrics *m, struct selection *s, const char 
     if (!e)
         return complain(problems, name, "out of memory");
     select_entry(s, e);
-    return 0;
+    return true;
 }
 
 /* A metric, a counter, or one of the two sets that no file defines. */
-static int select_name(struct gp_metrics *m, struct selection *s, const char *name,
-                       struct gp_text *problems)
+static bool select_name(struct gp_metrics *m, struct selection *s, const char *name,
+                        struct gp_text *problems)
 {
     if (strcmp(name, "all") == 0) {
         select_all(m, s);
-        return 0;
+        return true;
     }
     if (strcmp(name, "default") == 0) {
         select_default(m, s);
-        return 0;
+        return true;
     }
     struct gp_entry **slot = gp_metrics_slot(m, name);
     if (!slot && strstr(name, "__"))
@@ -87,20 +87,20 @@ static int select_name(struct gp_metrics *m, struct selection *s, const char *na
         gp_text_addf(problems, "there is no metric '%s'", name);
         gp_metrics_add_nearest(m, name, problems);
         gp_text_add(problems, "\n");
-        return -1;
+        return false;
     }
     const char *absent = gp_entry_absent(*slot);
     if (absent)
         return complain(problems, name, absent);
     select_entry(s, *slot);
-    return 0;
+    return true;
 }
 
-static int select_list(struct gp_metrics *m, struct selection *s, const char *list, int in_set,
-                       struct gp_text *problems)
+static bool select_list(struct gp_metrics *m, struct selection *s, const char *list, bool in_set,
+                        struct gp_text *problems)
 {
     struct gp_text name = {0};
-    int answer = 0;
+    bool selected = true;
     for (const char *p = list;;) {
         p += strspn(p, ", \t\n");
         size_t length = strcspn(p, ", \t\n");
@@ -110,16 +110,16 @@ static int select_list(struct gp_metrics *m, struct selection *s, const char *li
         gp_text_add_bytes(&name, p, length);
         p += length;
         if (name.failed) {
-            answer = complain(problems, list, "out of memory");
+            selected = complain(problems, list, "out of memory");
             break;
         }
         const struct gp_set_entry *set = in_set ? NULL : gp_metrics_set(m, name.data);
-        if (set ? select_list(m, s, set->set.metrics, 1, problems)
-                : select_name(m, s, name.data, problems))
-            answer = -1;
+        if (!(set ? select_list(m, s, set->set.metrics, true, problems)
+                  : select_name(m, s, name.data, problems)))
+            selected = false;
     }
     gp_text_free(&name);
-    return answer;
+    return selected;
 }
 
 /* How many metrics a list can name at the most. */
@@ -141,12 +141,12 @@ bool gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *p
         gp_text_add(problems, "out of memory while selecting metrics\n");
         return false;
     }
-    int answer = select_list(m, &s, text, 0, problems);
-    if (answer == 0 && list && *list && s.count == 0) {
+    bool selected = select_list(m, &s, text, false, problems);
+    if (selected && list && *list && s.count == 0) {
         gp_text_add(problems, "the list of metrics is empty\n");
-        answer = -1;
+        selected = false;
     }
-    if (answer != 0) {
+    if (!selected) {
         free(s.entries);
         return false;
     }
@@ -162,27 +162,28 @@ struct gathering {
     size_t count, capacity;
 };
 
-static int gather_entry(struct gathering *g, const struct gp_entry *e);
+static void gather_entry(struct gathering *g, const struct gp_entry *e);
 
-static int gather_operand(void *user, struct gp_node *operand)
+static bool gather_operand(void *user, struct gp_node *operand)
 {
     struct gathering *g = user;
     if (operand->kind == GP_NODE_METRIC)
-        return gather_entry(g, operand->bound);
+        gather_entry(g, operand->bound);
     if (operand->kind != GP_NODE_COUNTER)
-        return 0;
+        return true;
     for (size_t i = 0; i < g->count; i++)
         if (g->names[i] == operand->bound)
-            return 0;
+            return true;
     if (g->count < g->capacity)
         g->names[g->count++] = operand->bound;
-    return 0;
+    return true;
 }
 
-static int gather_entry(struct gathering *g, const struct gp_entry *e)
+static void gather_entry(struct gathering *g, const struct gp_entry *e)
 {
     const struct gp_variant *v = gp_variant_for(e, g->device);
-    return v ? gp_variant_walk(v, gather_operand, g) : 0;
+    if (v)
+        gp_variant_walk(v, gather_operand, g);
 }
 
 static bool begin_gathering(struct gathering *g, const struct gp_metrics *m,

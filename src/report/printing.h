@@ -1,5 +1,6 @@
-/* The output of the run beside the report: nvprof's tables, a line for each launch (GPUPROF_PRINT).
- * Owns the lines until the process ends. Not locked: the caller lets one thread in at a time. */
+/* The output of the run beside the report: nvprof's tables, a line for each launch
+ * (GPUPROF_PRINT). Owns the lines until the process ends. Not locked: the caller lets one thread in
+ * at a time. */
 #ifndef GPUPROF_REPORT_PRINTING_H
 #define GPUPROF_REPORT_PRINTING_H
 
@@ -7,14 +8,14 @@
 
 #include <stdbool.h>
 
-/* Reads GPUPROF_PRINT, and reports mistakes in it. The metrics must outlive the process. */
+/* Reads GPUPROF_PRINT, and says its faults. The metrics must outlive the process. */
 void gp_printing_start(const struct gp_metrics *metrics);
 
 void gp_printing_device(const struct gp_device *device);
 void gp_printing_launch(const struct gp_record *launch);
 
-/* Prints all that was asked for but the report; true where that is to be printed as well. `copies`:
- * GP_COPY_KINDS of them, or NULL. */
+/* Prints all that GPUPROF_PRINT names but the report; true where the report is to be printed as
+ * well. `copies`: GP_COPY_KINDS of them, or NULL. */
 bool gp_printing_end(const struct gp_summary *summary, const struct gp_copies *copies);
 
 #endif

@@ -30,7 +30,7 @@ void gp_progress_start(void)
     progress.next = gp_clock_seconds() + FIRST_AFTER;
 }
 
-/* The cursor goes back to the line's begin, so that the program's next text replaces it. */
+/* The cursor goes back to the line's begin, so that the next text of the program replaces it. */
 static void write_line(const char *kernel)
 {
     char text[COLUMNS + 1], line[COLUMNS + 16];

@@ -28,11 +28,11 @@ static bool is_unit_operand(const struct gp_rules *rules, const char *name)
     return false;
 }
 
-static int check_name(void *user, struct gp_node *node)
+static bool check_name(void *user, struct gp_node *node)
 {
     struct naming *n = user;
     if (node->kind == GP_NODE_FACT)
-        return 0;
+        return true;
     bool known = false;
     if (node->kind == GP_NODE_METRIC) {
         for (size_t i = 0; gp_operand_name(i) && !known; i++)
@@ -41,9 +41,9 @@ static int check_name(void *user, struct gp_node *node)
                 gp_metrics_find(n->l->metrics, node->name);
     }
     if (known)
-        return 0;
+        return true;
     n->unknown = node->name;
-    return -1;
+    return false;
 }
 
 static const char *metric_name(const void *metrics, size_t i)
@@ -67,7 +67,7 @@ struct gp_node *gp_rule_formula(struct gp_rule_loading *l, enum gp_rule_key key,
         return NULL;
     }
     struct naming n = {.l = l};
-    if (gp_formula_walk(node, check_name, &n) == 0)
+    if (gp_formula_walk(node, check_name, &n))
         return node;
     const char *nearest =
         gp_nearest(n.unknown, gp_metrics_count(l->metrics), metric_name, l->metrics);

@@ -27,7 +27,7 @@ rules() {
     printf '%s\n' "$@" >rules.ini
 }
 
-@test "thresholds that hold answer 0, one that is violated 1, what cannot be judged 2" {
+@test "thresholds that hold answer 0, one that is violated 1, no judgement 2" {
     rules '[vector*]' 'gld_efficiency >= 90 %' 'p95 duration <= 70 us' 'launches == 5'
     run "$gpuprof" check --thresholds rules.ini good.jsonl
     [ "$status" -eq 0 ]
@@ -79,7 +79,7 @@ rules() {
     [[ $output == *"did you mean --thresholds?"* ]]
 }
 
-@test "every format is what its readers expect, whatever the verdict" {
+@test "every format is as its readers expect, for each verdict" {
     command -v python3 >/dev/null || skip "no python3"
     rules '[vector*]' 'gld_efficiency >= 90 %' 'duration <= 70 us' 'achieved_occupancy > 0 if present' \
         '[a, b: c]' required
@@ -108,7 +108,7 @@ rules() {
     [ "$status" -eq 1 ]
 }
 
-@test "JUnit and SARIF are what their published schemas say" {
+@test "JUnit and SARIF are as their published schemas say" {
     "$formats" --published sarif /dev/null 2>&1 | grep -q "was not called" && skip "build/schemas is not there"
     rules '[*]' 'gld_efficiency >= 90 %' 'achieved_occupancy > 0' 'allow = 1' '[none]' required
     profile 65000 50 3 'odd|<b>`x`*_[1](y)&amp;"' >odd.jsonl
@@ -133,7 +133,7 @@ rules() {
     [ "$status" -eq 1 ]
 }
 
-@test "a baseline is small, sorted and what later runs are compared with" {
+@test "a baseline is small and sorted, and later runs are compared with it" {
     run "$gpuprof" baseline good.jsonl -o base.json
     [ "$status" -eq 0 ]
     [ -z "$output" ]
@@ -162,7 +162,7 @@ rules() {
     [[ $output == "gpuprof: no.json:"*":"*": "* ]]
 }
 
-@test "a kernel that takes longer is found, with the test, its significance and what it can find" {
+@test "a kernel that takes longer is found, with the test, its significance and the smallest change it can find" {
     for i in 1 2 3 4 5; do
         profile $((65000 + i * 100)) 100 20 >a$i.jsonl
         profile $((68500 + i * 100)) 100 20 >b$i.jsonl
@@ -236,7 +236,7 @@ rules() {
     [ "$status" -eq 1 ]
 }
 
-@test "proposed thresholds hold, and are violated by what is worse" {
+@test "proposed thresholds hold, and are violated by a worse profile" {
     run "$gpuprof" thresholds --from good.jsonl --margin 10%
     [ "$status" -eq 0 ]
     echo "$output" >rules.ini
@@ -288,7 +288,7 @@ rules() {
     [ "$(sqlite3 h.db "PRAGMA journal_mode")" = wal ]
 }
 
-@test "what a file says reaches no terminal as control characters" {
+@test "the text of a file reaches no terminal as control characters" {
     local odd
     odd=$(printf 'odd\033[31m.jsonl')
     { cat header; printf '{"type":"launch" \033[31m}\n'; tail -n 1 good.jsonl; } >"$odd"

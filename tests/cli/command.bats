@@ -14,7 +14,7 @@ setup() {
 @test "--version tells the version" {
     run "$gpuprof" --version
     [ "$status" -eq 0 ]
-    [[ $output =~ ^gpuprof\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [[ $output =~ ^gpuprof\ [0-9]+\.[0-9]+\.[0-9]+(,\ commit\ ([0-9a-f]{7,}|unknown))?$ ]]
 }
 
 @test "without arguments it explains itself and answers 2" {
@@ -93,7 +93,7 @@ setup() {
     [ "$output" = "mine:/yours" ]
 }
 
-@test "the library is preloaded before what was preloaded" {
+@test "the library is preloaded before other libraries" {
     run env LD_PRELOAD= "$gpuprof" sh -c 'echo $LD_PRELOAD'
     [ "$output" = "$(realpath "$GPUPROF_BUILD")/libgpuprof.so" ]
     nm -D "$gpuprof" 2>/dev/null | grep -q __asan_init && return # its runtime wants to be first
@@ -263,7 +263,7 @@ wrong() {
     [[ $output == *"config/gpuprof/other.ini:2: metric broken: formula, column 4: expected"* ]]
 }
 
-@test "what cannot be printed answers 1" {
+@test "output that cannot be printed answers 1" {
     for arguments in --version help "help run" "run --help" "report -h" metrics "metrics --facts"; do
         run bash -c "'$gpuprof' $arguments >/dev/full"
         [ "$status" -eq 1 ]

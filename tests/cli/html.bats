@@ -25,7 +25,7 @@ print(eval(sys.argv[2]))
 END
 }
 
-@test "the page holds what the profile says" {
+@test "the page holds the data of the profile" {
     run "$gpuprof" report --html page.html good.jsonl
     [ "$status" -eq 0 ]
     [ "$output" = "" ]
@@ -95,7 +95,7 @@ END
     [ "$status" -eq 2 ]
 }
 
-@test "what chooses launches and puts profiles together holds for the page" {
+@test "options on launches and on several profiles hold for the page" {
     sed 's/_Z9vectorAddPKfS0_Pfi/_Z5otherPf/; s/"index":0/"index":1/' launch >other
     cat header launch other >both.jsonl
     "$gpuprof" report --kernels other --html page.html both.jsonl
@@ -108,7 +108,7 @@ END
     [ "$output" = "gpuprof: --html: a page has all views of its own; leave out the other one" ]
 }
 
-@test "of a damaged profile the page has what can be read" {
+@test "of a damaged profile the page has the readable part" {
     { cat good.jsonl; echo '{"type":"launch","index":"x"}'; cat launch; } >damaged.jsonl
     run "$gpuprof" report --html page.html damaged.jsonl
     [ "$status" -eq 1 ]

@@ -58,7 +58,7 @@ installed() {
     [ "$(find "$dest" -type f)" = "" ]
 }
 
-@test "uninstall leaves what is not of gpuprof" {
+@test "uninstall leaves files that are not of gpuprof" {
     make -s O="$O" install DESTDIR="$dest" PREFIX=/usr
     mine=("$dest"/usr/{bin/mine,lib/libmine.so,share/man/man1/gpuprofs.1,share/zsh/site-functions/_mine})
     touch "${mine[@]}"
@@ -80,6 +80,13 @@ installed() {
 @test "SQLite may be linked shared" {
     make -s O="$O" SQLITE_LIBS=-lsqlite3 "$O/gpuprof"
     [ "$(readelf -d "$O/gpuprof" | grep -c 'NEEDED.*libsqlite3')" -eq 1 ]
+}
+
+@test "the steps of the Spack recipe install" {
+    tests/packages/spack_steps "$O" "$dest"
+    [ "$("$dest/bin/gpuprof" sh -c 'realpath "$LD_PRELOAD"')" = "$(realpath "$dest")/lib/libgpuprof.so" ]
+    [ -s "$dest/share/man/man1/gpuprof.1" ]
+    [ "$(readelf -d "$dest/bin/gpuprof" | grep -c 'NEEDED.*libsqlite3')" -eq 1 ]
 }
 
 @test "changed flags build anew, the same ones do not" {

@@ -24,7 +24,7 @@ setup() {
     [ "$later" = "" ] || { echo "of glibc 2.29 or later: $later"; false; }
 }
 
-@test "the library does not heed the environment of who gives a program more rights" {
+@test "the library does not heed the environment in a program with more rights" {
     [ "$(nm -D -u "$library" | grep -c 'secure_getenv@')" -eq 1 ]
     [ "$(nm -D -u "$library" | grep -c ' getenv@')" -eq 0 ]
     # Nor does our own code in the command.
@@ -32,7 +32,7 @@ setup() {
     [ "$status" -eq 1 ]
 }
 
-@test "the library exports only what it intercepts" {
+@test "the library exports only the functions that it intercepts" {
     run bash -c "nm -D --defined-only '$library' | awk '{print \$3}' |
         grep -vxE 'dlsym|cu[A-Z][A-Za-z0-9_]*'"
     [ "$output" = "" ]

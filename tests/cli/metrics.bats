@@ -32,7 +32,7 @@ real_cupti() {
     [ "$output" = gpuprof__sass_ops_tensor_src_bf16.sum ]
 }
 
-@test "what no present chip has is explained, with the nearest, and refused before the program starts" {
+@test "a metric that no present chip has is explained, with the nearest, and refused before the program starts" {
     run "$gpuprof" metrics nc_gld_efficiency
     [ "$status" -eq 0 ]
     [[ $output == *"absent: there is no read-only cache apart from L1"*"the nearest is gld_efficiency"* ]]
@@ -50,7 +50,7 @@ real_cupti() {
     [[ $output == *"  paper "* ]]
 }
 
-@test "--passes says how often a kernel runs, for each set and for what is named" {
+@test "--passes says how often a kernel runs, for each set and for named metrics" {
     run "$gpuprof" metrics --passes
     [ "$status" -eq 0 ]
     [[ $output == "runs of a kernel on GH100"* ]]

@@ -95,7 +95,7 @@ wrong() {
     wrong "no value goes with '--csv=1' ('gpuprof help run' lists the options)" --csv=1
 }
 
-@test "an option that makes no sense here says what to use" {
+@test "an option that makes no sense here names its replacement" {
     wrong "--import-profile is an option of nvprof: read a profile with 'gpuprof report FILE'" --import-profile=x
     wrong "--set is an option of ncu: use --metrics with the name of a set" --set full
     wrong "-s is an option of nvprof and ncu: write --print-gpu-summary or --launch-skip" -s

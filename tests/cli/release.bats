@@ -79,7 +79,7 @@ git_as_somebody() {
         "$(sed -n '/^ Permission is hereby granted/,$p' debian/copyright | sed 's/^ \.$//; s/^ //' | tr -s '[:space:]' ' ')" ]
 }
 
-@test "what tools/setup installs for a build is what the Debian package builds with" {
+@test "tools/setup installs for a build the packages that the Debian package builds with" {
     wanted=$(tools/setup list | tr ' ' '\n' | grep -vxE 'make|gcc|g\+\+|libc6-dev|pkg-config' | sort)
     listed=$(sed -n '/^Build-Depends:/,/^[A-Z]/s/^ *\(Build-Depends:\)\? *\([a-z][a-z0-9.-]*\).*/\2/p' debian/control |
         grep -vxE 'debhelper-compat|pkgconf' | sort)
@@ -91,6 +91,15 @@ git_as_somebody() {
         grep -q "^    $command  " README.md
         grep -q -- "- run: $command\$" .github/workflows/check.yml
     done
+}
+
+@test "workflows, forms and recipes are YAML without faults" {
+    command -v yamllint >/dev/null || skip "there is no yamllint"
+    style='{extends: default, rules: {line-length: {max: 160}, document-start: disable, truthy: {check-keys: false}}}'
+    yamllint -s -d "$style" .github packaging CITATION.cff
+    printf 'a: 1\na: 2\n' >"$BATS_TEST_TMPDIR/twice.yml"
+    run yamllint -s -d "$style" "$BATS_TEST_TMPDIR/twice.yml"
+    [ "$status" -ne 0 ]
 }
 
 @test "source and documents use the glossary's words, and a forbidden word is found with its line" {

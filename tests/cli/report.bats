@@ -40,7 +40,7 @@ flat() {
     [[ $output != *"gld_efficiency "* ]]
 }
 
-@test "--metrics chooses what is shown" {
+@test "--metrics chooses the metrics that are shown" {
     run "$gpuprof" report --details --metrics duration,gld_efficiency good.jsonl
     [ "$status" -eq 0 ]
     [[ $(flat) == *"absent [1]: gld_efficiency Absent because [1] not measured"* ]]
@@ -60,7 +60,7 @@ flat() {
     [[ $output == *"read_per_write"*"2"* ]]
 }
 
-@test "what was not measured is counted" {
+@test "launches that were not measured are counted" {
     sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' launch >count
     sed 's/"time":/"sample":"first:2","time":/' header >sampled
     cat sampled launch launch count >counted.jsonl
@@ -360,7 +360,7 @@ several() {
     [[ $output == *'"NVIDIA H200 (0)","vectorSub(float const*, float const*, float*, int)",1,"duration"'*',0.000130000,0.000130000,0.000130000'* ]]
 }
 
-@test "json is what docs/report-json.md says" {
+@test "json is as docs/report-json.md describes it" {
     several
     "$gpuprof" report --print json several.jsonl good.jsonl >x.json
     run python3 - x.json <<'END'
@@ -412,7 +412,7 @@ END
     [ "$(count --devices 1)" = "0 kernel launches" ]
 }
 
-@test "a damaged profile gives what can be read, one line on the rest, and status 1" {
+@test "a damaged profile gives the readable part, one line on the rest, and status 1" {
     several
     { sed '4s/.*/garbage/' several.jsonl; echo '{"type":"launch"}'; } >damaged.jsonl
     run --separate-stderr "$gpuprof" report damaged.jsonl

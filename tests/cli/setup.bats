@@ -19,7 +19,7 @@ on_a_terminal() {
     run timeout 20 script -qec "$2" /dev/null <<<"$1"
 }
 
-@test "without a terminal it says what it installs, and does" {
+@test "without a terminal it names the packages, and installs them" {
     run tools/setup build </dev/null
     [ "$status" -eq 0 ]
     [[ $output == "setup: apt-get will install the Debian packages: make gcc "*libzstd-dev* ]]
@@ -48,7 +48,7 @@ on_a_terminal() {
     grep -q '^install ' "$asked"
 }
 
-@test "what it does not know is one line" {
+@test "an unknown word is one line" {
     run tools/setup everything
     [ "$status" -eq 1 ]
     [ "$output" = "setup: 'everything' is none of build, test, coverage, page, package" ]

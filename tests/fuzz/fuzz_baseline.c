@@ -55,7 +55,7 @@ static void use(const struct gp_side *side)
     struct gp_verdict v = {0};
     char why[512];
     gp_baseline_write(side, &text);
-    /* What was written can be read. */
+    /* A baseline that was written can be read. */
     if (text.failed ||
         !gp_baseline_parse("again", text.data, text.length, &again, why, sizeof(why)))
         abort();

@@ -15,7 +15,7 @@ static bool some_value(void *user, const struct gp_node *operand, double *value,
     return true;
 }
 
-/* What is printed must read back as the same formula. */
+/* The printed formula must read back as the same formula. */
 static void try_formula(const char *text)
 {
     char why[GP_WHY_SIZE] = "";
@@ -63,7 +63,7 @@ static void try_selection(const char *text)
     static struct gp_metrics *metrics;
     struct gp_text problems = {0};
     if (!metrics) {
-        /* No files of whoever runs this. */
+        /* No files of the user who runs this. */
         setenv("HOME", "/nowhere", 1);
         unsetenv("XDG_CONFIG_HOME");
         unsetenv("GPUPROF_METRICS_PATH");

@@ -1,4 +1,4 @@
-/* Cubins: the line table, looked up at every instruction, and what is kept of them. */
+/* Cubins: the line table, looked up at every instruction, and the slim cubins of them. */
 #include "code/line_table.h"
 #include "code/slim.h"
 

@@ -15,7 +15,7 @@ static char path[64];
 
 static void prepare(void)
 {
-    /* No files of whoever runs this. */
+    /* No files of the user who runs this. */
     setenv("HOME", "/nowhere", 1);
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("GPUPROF_METRICS_PATH");
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                                .counter_name = own_name};
     if (gp_profile_read(path, &visitor, &notes, why, sizeof(why)) != 0 && !*why)
         abort();
-    /* Also of what came before a line that makes no sense. */
+    /* Also of the lines before one that makes no sense. */
     const struct gp_table_options options = {.top = size % 2 ? 2 : 0};
     gp_table_report(summary, &options, &out);
     gp_summary_free(summary);

@@ -1,6 +1,6 @@
-/* The report of whatever devices and launches a profile can hold: records are made of the bytes
- * without going through JSON, in which few changes of a byte make sense. What the writer makes of
- * them must be readable, and what the page holds must be JSON without markup. */
+/* The report of any devices and launches that a profile can hold: records are made of the bytes
+ * without going through JSON, in which few changes of a byte make sense. The writer's lines of them
+ * must be readable, and the page's data must be JSON without markup. */
 #include "profile/fields.h"
 #include "profile/reader.h"
 #include "profile/writer.h"
@@ -143,7 +143,7 @@ static void add_launch(struct bytes *b, struct gp_summary *summary,
 
 static void prepare(void)
 {
-    /* No files of whoever runs this. */
+    /* No files of the user who runs this. */
     setenv("HOME", "/nowhere", 1);
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("GPUPROF_METRICS_PATH");

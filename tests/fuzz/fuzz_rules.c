@@ -1,4 +1,4 @@
-/* Files of rules: whatever they say is a rule or a message, and every rule can be asked. */
+/* Files of rules: each section is a rule or a message, and every rule can be asked. */
 #include "report/advice.h"
 #include "report/rules.h"
 

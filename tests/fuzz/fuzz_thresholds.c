@@ -1,4 +1,5 @@
-/* Files of thresholds and of tolerances; what is read is held to launches, and asked of names. */
+/* Files of thresholds and of tolerances; launches and names are judged by those that can be
+ * read. */
 #include "check/format.h"
 #include "check/judge.h"
 #include "check/tolerance.h"
@@ -68,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (t)
         judge(t, m);
     else if (problems.length == 0)
-        abort(); /* what is refused has a reason */
+        abort(); /* a refused file has a reason */
     gp_thresholds_free(t);
     gp_text_clear(&problems);
     struct gp_tolerances *rules =

@@ -1,6 +1,6 @@
 /* Put before srad_v2's source: its kernels read a row before the picture and one behind it, and
- * throw away what they read. Where nothing is mapped there each launch fails, and the program does
- * not look. With a margin on both sides of each buffer they read what is there. */
+ * do not use it. Where nothing is mapped there each launch fails, and the program does not check
+ * that. With a margin on both sides of each buffer they read the margin. */
 #ifndef GPUPROF_RODINIA_MARGIN_H
 #define GPUPROF_RODINIA_MARGIN_H
 

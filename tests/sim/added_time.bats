@@ -58,13 +58,13 @@ added_is_right() {
     GPUSIM_FAULTS=slowcounters added_is_right "$programs/threads_linked" own 2
 }
 
-@test "a report of some launches says what these added" {
+@test "a report of some launches gives the time that these added" {
     GPUSIM_FAULTS=slowcounters profiled "$programs/snippets_linked" --launches 20 in_place
     "$GPUPROF_BUILD/gpuprof" report --launch-count 1 "$profile" >"$log.one"
     awk -v all="$(said "$log")" -v one="$(said "$log.one")" 'BEGIN { exit !(one > 0 && one < all) }'
 }
 
-@test "a profile without its end says what its launches added" {
+@test "a profile without its end gives the time that its launches added" {
     GPUSIM_FAULTS=slowcounters profiled "$programs/snippets_linked" --launches 3 in_place
     sed -i '/"type": *"end"/d' "$profile"
     [ -n "$("$GPUPROF_BUILD/gpuprof" report "$profile" | said /dev/stdin)" ]

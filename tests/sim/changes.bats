@@ -27,7 +27,7 @@ changes() {
     changes freed_in_stream 6
 }
 
-@test "what a launch has read and written is written by the program" {
+@test "memory that a launch has read and written is written by the program" {
     changes written 6
 }
 

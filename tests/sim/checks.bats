@@ -12,7 +12,7 @@ programs_of() {
     mkdir -p "$TMPDIR"
 }
 
-@test "rows hold what columns violate, exactly those rules" {
+@test "rows hold and columns violate exactly the same rules" {
     programs_of
     printf '%s\n' '[matrix_add_*]' 'gld_efficiency >= 90 %' 'gst_efficiency >= 90 %' \
         'gld_transactions <= 65536' 'warp_execution_efficiency >= 90 %' 'launches == 1' >"$rules"
@@ -40,7 +40,7 @@ programs_of() {
     grep -q "^More: gpuprof report --details .*own.jsonl" "$log"
 }
 
-@test "what a rule needs is measured, whatever else was asked for" {
+@test "the metrics of a rule are measured beside all others" {
     programs_of
     printf '%s\n' '[*]' 'gld_transactions <= 1e9' 'lts__t_sectors.sum >= 0' >"$rules"
     run "$gpuprof" --log "$log" --metrics duration --check "$rules" "$snippets" vector_add

@@ -72,7 +72,7 @@ printed() {
     [ "$(grep -c '^"NVIDIA H200 (Simulated) (0)",1,0,"scale_in_place",100.000000%$' "$log")" -eq 3 ]
 }
 
-@test "what is asked for as an event is printed as one" {
+@test "an event that is asked for is printed as one" {
     run "$GPUPROF_BUILD/gpuprof" --events inst_executed,shared_load "$programs/snippets_linked" vector_add
     [ "$status" -eq 0 ]
     [[ $output == *"Event result:"*"inst_executed"*"shared_load"* ]]

@@ -4,7 +4,7 @@
 
 load common
 
-@test "a program's file that has the number of standard error holds what the program writes there" {
+@test "a program's file that has the number of standard error holds the program's text" {
     for case in error error_later; do
         LD_PRELOAD=$preload "$programs/descriptors_linked" $case "$BATS_TEST_TMPDIR/mine" 2>"$log"
         [ "$(cat "$BATS_TEST_TMPDIR/mine")" = mine ]

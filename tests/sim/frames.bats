@@ -18,7 +18,7 @@ load common
     done
 }
 
-@test "what was read before a program is killed is in the profile" {
+@test "counters that were read before a program is killed are in the profile" {
     # Each of these kernels is new: going on to the passes of one reads those before it.
     same_with_and_without "$programs/exits_linked" kill vector_add one_lane flops_float
     [ "$(measured)" -eq 6 ]
@@ -196,7 +196,7 @@ in_time() {
     grep -q '0 of 3 .*wait_for_flag' "$log"
 }
 
-@test "what was counted is not read while a kernel waits for the host" {
+@test "counters are not read while a kernel waits for the host" {
     # That one is abandoned when the first launch has waited to be read for long enough.
     GPUPROF_TIMEOUT=1.1 same_with_and_without "$programs/waiting_dlopen" scale scale stream scale
     [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
@@ -264,7 +264,7 @@ shared() {
     [ "$(grep '"type":"launch".*"kernel":"reach_around"' "$profile" | grep -vc '"skipped"')" -eq 5 ]
 }
 
-@test "memory of another GPU matters to those who reach it" {
+@test "memory of another GPU matters to kernels that reach it" {
     shared apart
     shared peers "it reaches memory of another GPU" 10
 }
@@ -277,7 +277,7 @@ shared() {
     [ "$(grep '"type":"launch"' "$profile" | grep -vc '"skipped"')" -eq 5 ]
 }
 
-@test "mapped and pooled memory that several GPUs can write, and what they cannot" {
+@test "mapped and pooled memory that several GPUs can write, or cannot" {
     GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" mapped
     [ "$(grep -c '"skipped":"it reaches memory that several GPUs can write"' "$profile")" -eq 5 ]
     [ "$(grep -c '"skipped":"it reaches memory shared with another process"' "$profile")" -eq 10 ]
@@ -363,7 +363,7 @@ enabled() {
     [ "$(measured)" -eq 200 ]
 }
 
-@test "a primary context goes with the last who has retained it" {
+@test "a primary context goes with its last user" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
     same_with_and_without "$programs/contexts_linked" primary
     [ "$(measured scale_in_place)" -eq 40 ]

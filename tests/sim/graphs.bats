@@ -40,7 +40,7 @@ says() {
     says
 }
 
-@test "branches that nobody waits for, and what comes after them in the stream" {
+@test "branches that nobody waits for, and later work in the stream" {
     # A launch that is measured is waited for: seen from there every branch is in order.
     GPUPROF_SAMPLE=every:7 GPUSIM_FAULTS=slow graph joined 4
     graph joined 25

@@ -195,7 +195,7 @@ load common
     is vector_add theoretical_occupancy 1.0000
 }
 
-@test "a bad setting is one line that says what is wrong, and the default holds" {
+@test "a bad setting is one line that names the mistake, and the default holds" {
     GPUPROF_KERNELS='[' GPUPROF_CACHE=warm GPUPROF_TIMEOUT=soon GPUPROF_VERIFY=never \
         GPUPROF_MEMORY=lots GPUPROF_METRICS=gld_eficiency \
         profiled "$programs/snippets_linked" vector_add
@@ -216,7 +216,7 @@ said() {
     }
 }
 
-@test "sizes, shares and times: what is meant is taken, anything else is one line" {
+@test "sizes, shares and times: each form is taken, anything else is one line" {
     for right in 10% 100% 64K 4G 1048576; do
         GPUPROF_MEMORY=$right profiled "$programs/snippets_linked" in_place
         [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
@@ -317,7 +317,7 @@ saved() {
     grep -o '"saved_bytes":[0-9]*' "$profile" | cut -d: -f2 | sort -n -u | tr '\n' ' '
 }
 
-@test "only what a kernel reaches is saved, by whatever way it comes there" {
+@test "only memory that a kernel reaches is saved, by any way it comes there" {
     for case in unaligned:4008 interior:4008 table:721208 host_table:721208 list:152 variable:152 \
         neighbours:4194312; do
         same_with_and_without "$programs/reach_linked" "${case%:*}"
@@ -460,7 +460,7 @@ drifted() {
     taken=$(grep -vc 'another kind' "$profile.drifted" || true)
 }
 
-@test "what the hardware counts of a launch has to be that of the one it is taken for, to the digit" {
+@test "the check counters of a launch equal those of the one it is taken for, to the digit" {
     local counters=(smsp__inst_executed smsp__thread_inst_executed smsp__thread_inst_executed_pred_on)
     if sanitized; then counters=(smsp__inst_executed); fi
     # A launch that is held is measured where the hardware does not confirm what it is like.
@@ -548,7 +548,7 @@ profiler() {
     [ "$(profiler "start 1")" -eq 2 ]
 }
 
-@test "new launches whose instrumented code is refused have what the hardware counts" {
+@test "new launches whose instrumented code is refused have the hardware's counters" {
     export GPUSIM_FAULTS=refusedcode
     same_with_and_without "$programs/snippets_linked" vector_add in_place one_lane
     launches=$(grep -c '"type":"launch"' "$profile")
@@ -575,7 +575,7 @@ profiler() {
     [ "$(grep -c '"[a-z]*__[a-z_]*\.[a-z_]*":[0-9]' <(sed 's/"gpu__time_duration.sum":[0-9.]*//' "$profile"))" -eq 0 ]
 }
 
-@test "counters in use elsewhere: one line, and what instrumented code counts" {
+@test "counters in use elsewhere: one line, and counters of instrumented code" {
     GPUSIM_FAULTS=busy same_with_and_without "$programs/snippets_linked" vector_add flops_float
     [ "$(grep -c "^gpuprof: " "$log")" -eq 1 ]
     grep -q "only counters of instrumented code are measured: the GPU's counters are in use" "$log"
@@ -675,12 +675,12 @@ counted() {
         tr -d '[]' | awk -F, -v column="$2" '{ sum += $(column + 2) } END { print sum + 0 }'
 }
 
-# column METRIC: its place among the counts of the line in $counts.
+# column METRIC: its position among the counts of the line in $counts.
 column() {
     grep -o '"counts":\[[^]]*\]' <<<"$counts" | grep -o '"smsp[^"]*"' | grep -nx "\"$1\"" | cut -d: -f1
 }
 
-@test "what instructions counted sums up to the metrics" {
+@test "counts of instructions sum up to the metrics" {
     profiled "$programs/snippets_linked" vector_add in_place
     [ "$(counted vector_add 1)" -eq $(($(metric vector_add gld_transactions) + $(metric vector_add gst_transactions))) ]
     launches=$(grep -o '"kernel":"scale_in_place","cc":90,"launches":[0-9]*' "$profile" | grep -o '[0-9]*$')
@@ -719,7 +719,7 @@ column() {
     [[ $output == *"--lines: 'all' is neither accesses nor instructions"* ]]
 }
 
-@test "the profile shows which instruction counted what, with its cubin once" {
+@test "the profile has the counts of each instruction, with its cubin once" {
     profiled "$programs/snippets_linked" vector_add
     [ "$(grep -c '"type":"cubin"' "$profile")" -eq 1 ]
     run "$GPUPROF_BUILD/gpuprof" source "$profile" vector_add

@@ -107,7 +107,7 @@ kepler() {
         "$(metric sum_interleaved warp_execution_efficiency | cut -d. -f1)" ]
 }
 
-@test "what events cannot count is absent, not 0" {
+@test "values that events cannot count are absent, not 0" {
     kepler flops_float
     is flops_float flop_count_sp absent
     is flops_float tensor_utilization absent

@@ -188,7 +188,7 @@ static void the_clock_goes_on_and_names_later_moments(void **state)
     double after = gp_clock_seconds();
     assert_true(before <= seconds_of(now) && seconds_of(now) <= after);
     assert_true(before + 2.75 <= seconds_of(later) && seconds_of(later) <= after + 2.75);
-    /* Nanoseconds never reach a second, whatever the moment is. */
+    /* Nanoseconds never reach a second, at any moment. */
     for (int i = 0; i < 1000; i++) {
         struct timespec t = gp_clock_after(1e-3 * i);
         assert_in_range(t.tv_nsec, 0, 999999999);
@@ -217,7 +217,7 @@ static void text_grows(void **state)
     assert_null(t.data);
 }
 
-static void a_text_that_failed_keeps_what_it_had(void **state)
+static void a_text_that_failed_keeps_its_bytes(void **state)
 {
     (void)state;
     struct gp_text t = {0};
@@ -318,12 +318,12 @@ static void is_escaped(const char *text, const char *expected)
     gp_text_add_escaped(&out, text, strlen(text));
     assert_string_equal(gp_text_string(&out), expected);
     assert_int_equal(gp_is_printable(text, strlen(text)), strcmp(text, expected) == 0);
-    /* What is escaped once stays so. */
+    /* Escaped text stays as it is when it is escaped again. */
     assert_true(gp_is_printable(out.data, out.length));
     gp_text_free(&out);
 }
 
-static void what_does_not_show_is_escaped(void **state)
+static void characters_that_do_not_show_are_escaped(void **state)
 {
     (void)state;
     is_escaped("void f<a::b>(int const*) [with \"x\"]", "void f<a::b>(int const*) [with \"x\"]");
@@ -520,7 +520,7 @@ static const char *taken(const char *rule, int launches)
     return letters;
 }
 
-static void samples_take_what_they_say(void **state)
+static void samples_take_the_launches_they_name(void **state)
 {
     (void)state;
     assert_string_equal(taken("", 5), "xxxxx");
@@ -576,17 +576,17 @@ int main(void)
         cmocka_unit_test(one_file_is_known_by_all_its_names),
         cmocka_unit_test(the_clock_goes_on_and_names_later_moments),
         cmocka_unit_test(text_grows),
-        cmocka_unit_test(a_text_that_failed_keeps_what_it_had),
+        cmocka_unit_test(a_text_that_failed_keeps_its_bytes),
         cmocka_unit_test(patterns_are_filled_in),
         cmocka_unit_test(wrong_patterns_are_explained),
         cmocka_unit_test(the_nearest_name_is_found),
         cmocka_unit_test(kernels_have_readable_names),
-        cmocka_unit_test(what_does_not_show_is_escaped),
+        cmocka_unit_test(characters_that_do_not_show_are_escaped),
         cmocka_unit_test(messages_are_one_line_that_shows),
         cmocka_unit_test(work_that_needs_much_stack_runs_on_one_of_ours),
         cmocka_unit_test(expressions_have_limits),
         cmocka_unit_test(samples_are_read),
-        cmocka_unit_test(samples_take_what_they_say),
+        cmocka_unit_test(samples_take_the_launches_they_name),
         cmocka_unit_test(children_are_other_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* base/added_time: what several threads are held up by at once counts once. */
+/* base/added_time: time in which several threads are held up counts once. */
 #include "base/added_time.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define PART 0.05 /* seconds, long beside what a busy machine adds */
+#define PART 0.05 /* seconds, long beside the delays of a busy machine */
 
 static double now(void)
 {
@@ -25,8 +25,8 @@ static void sleep_for(double seconds)
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
 }
 
-/* What was added since `before` is what passed since `began`, less `not_ours`. The clock of this
- * test is read outside of the account's: a hold-up between the two readings may go either way. */
+/* The time added since `before` is the time since `began`, less `not_ours`. The clock of this test
+ * is read outside of the account's: a hold-up between the two readings may go either way. */
 static void expect_added(double before, double began, double not_ours)
 {
     double added = gp_added_seconds() - before, passed = now() - began - not_ours;
@@ -34,7 +34,7 @@ static void expect_added(double before, double began, double not_ours)
     assert_true(added >= passed - 0.02);
 }
 
-static void what_lies_in_one_another_counts_once(void **state)
+static void nested_times_count_once(void **state)
 {
     (void)state;
     double before = gp_added_seconds(), began = now();
@@ -43,7 +43,7 @@ static void what_lies_in_one_another_counts_once(void **state)
     gp_added_begins();
     sleep_for(PART);
     gp_added_ends();
-    expect_added(before, began, 0); /* also of what goes on */
+    expect_added(before, began, 0); /* also of time that goes on */
     gp_added_ends();
     expect_added(before, began, 0);
     double ended = now();
@@ -51,7 +51,7 @@ static void what_lies_in_one_another_counts_once(void **state)
     expect_added(before, began, now() - ended);
 }
 
-static void what_the_program_does_does_not_count(void **state)
+static void the_programs_own_work_does_not_count(void **state)
 {
     (void)state;
     double before = gp_added_seconds(), began = now();
@@ -115,7 +115,7 @@ static void *hurry(void *stop)
     return NULL;
 }
 
-/* Who is the last to leave is now one thread, now the other; nothing is lost or counted twice. */
+/* The last to leave is now one thread, now the other; nothing is lost or counted twice. */
 static void threads_that_come_and_go_lose_nothing(void **state)
 {
     enum { THREADS = 3 };
@@ -157,8 +157,8 @@ static void threads_that_end_are_not_held_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_lies_in_one_another_counts_once),
-        cmocka_unit_test(what_the_program_does_does_not_count),
+        cmocka_unit_test(nested_times_count_once),
+        cmocka_unit_test(the_programs_own_work_does_not_count),
         cmocka_unit_test(several_threads_at_once_count_once),
         cmocka_unit_test(threads_that_come_and_go_lose_nothing),
         cmocka_unit_test(threads_that_end_are_not_held_up),

@@ -1,4 +1,4 @@
-/* base/host_memory: what is free on the host, as control groups limit it. */
+/* base/host_memory: the free memory of the host, as control groups limit it. */
 #include "base/host_memory.h"
 
 #include <setjmp.h>
@@ -58,7 +58,7 @@ static void the_limit_of_a_group_holds(void **state)
     put("a/b/memory.max", "1073741824\n");
     put("a/b/memory.current", "536870912\n");
     assert_int_equal(free_with("0::/a/b\n"), 512 * MB);
-    /* What is only kept as long as there is room is free. */
+    /* Memory that is only kept as long as there is room is free. */
     put("a/b/memory.stat", "anon 1\ninactive_file 104857600\nactive_file 5\n");
     assert_int_equal(free_with("0::/a/b\n"), 612 * MB);
     /* That of a group above holds as well. */

@@ -284,7 +284,7 @@ static void close_court(struct court *c)
     gp_metrics_close(c->m);
 }
 
-/* What the rule in that line came to. */
+/* The outcome of the rule in that line. */
 static const struct gp_outcome *outcome(const struct court *c, int line)
 {
     for (size_t i = 0; i < c->verdict.count; i++)
@@ -342,7 +342,7 @@ static void aggregates_are_over_the_launches(void **state)
     close_court(&c);
 }
 
-static void what_is_absent_fails_unless_the_rule_lets_it(void **state)
+static void an_absent_value_fails_unless_the_rule_permits_it(void **state)
 {
     (void)state;
     struct court c = open_court("[*]\nachieved_occupancy >= 0.5\nachieved_occupancy >= 0.5 if "
@@ -482,7 +482,7 @@ static int found(int runs, double deviation, double change)
             a[i] = 100 + deviation * normal();
             b[i] = 100 + change + deviation * normal();
         }
-        /* What is expected beforehand is right, as it should be on average. */
+        /* The expected scatter is right, as it should be on average. */
         count += fabs(shift_of(a, (size_t)runs, b, (size_t)runs, 1, &detectable)) > detectable;
     }
     return count;
@@ -507,7 +507,7 @@ static void changes_are_found(void **state)
     assert_true(found(5, 2, 10) >= 950);
 }
 
-static void student_is_what_tables_have(void **state)
+static void student_is_as_in_tables(void **state)
 {
     (void)state;
     assert_true(gp_student(4) == 7.173);
@@ -751,7 +751,7 @@ static void other_name(struct gp_record *launch)
     launch->kernel = "_Z9vectorAddIfEvPKT_S2_PS0_i";
 }
 
-static void what_changed_is_named(void **state)
+static void changes_are_named(void **state)
 {
     (void)state;
     struct gp_metrics *m = shipped();
@@ -798,7 +798,7 @@ static void on_another_gpu_only_portable_counts_are_compared(void **state)
     gp_metrics_close(m);
 }
 
-static void skeletons_leave_out_what_a_compiler_changes(void **state)
+static void skeletons_leave_out_parts_that_a_compiler_changes(void **state)
 {
     (void)state;
     const char *const names[][2] = {
@@ -815,7 +815,7 @@ static void skeletons_leave_out_what_a_compiler_changes(void **state)
     }
 }
 
-static void proposed_thresholds_hold_for_what_they_come_from(void **state)
+static void proposed_thresholds_hold_for_their_own_profile(void **state)
 {
     (void)state;
     struct gp_metrics *m = shipped();
@@ -899,7 +899,7 @@ int main(void)
         cmocka_unit_test(a_section_is_for_kernels_by_any_of_their_names),
         cmocka_unit_test(each_launch_is_held_to_a_rule),
         cmocka_unit_test(aggregates_are_over_the_launches),
-        cmocka_unit_test(what_is_absent_fails_unless_the_rule_lets_it),
+        cmocka_unit_test(an_absent_value_fails_unless_the_rule_permits_it),
         cmocka_unit_test(a_required_kernel_has_to_appear),
         cmocka_unit_test(so_many_violations_are_allowed),
         cmocka_unit_test(without_a_launch_there_is_no_judgement),
@@ -908,17 +908,17 @@ int main(void)
         cmocka_unit_test(one_odd_run_does_not_decide),
         cmocka_unit_test(an_unchanged_program_is_seldom_found_to_have_changed),
         cmocka_unit_test(changes_are_found),
-        cmocka_unit_test(student_is_what_tables_have),
+        cmocka_unit_test(student_is_as_in_tables),
         cmocka_unit_test(a_slow_drift_is_a_trend_and_noise_is_none),
         cmocka_unit_test(a_fold_has_a_median_for_each_run),
         cmocka_unit_test(a_baseline_is_read_as_it_was_written),
         cmocka_unit_test(a_baseline_that_makes_no_sense_is_refused),
         cmocka_unit_test(the_brief_name_follows_from_the_full_one),
         cmocka_unit_test(a_slower_kernel_is_found_and_an_unchanged_one_is_not),
-        cmocka_unit_test(what_changed_is_named),
+        cmocka_unit_test(changes_are_named),
         cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),
-        cmocka_unit_test(skeletons_leave_out_what_a_compiler_changes),
-        cmocka_unit_test(proposed_thresholds_hold_for_what_they_come_from),
+        cmocka_unit_test(skeletons_leave_out_parts_that_a_compiler_changes),
+        cmocka_unit_test(proposed_thresholds_hold_for_their_own_profile),
         cmocka_unit_test(a_drift_is_found),
         cmocka_unit_test(names_cannot_break_a_format),
     };

@@ -1,4 +1,4 @@
-/* code/instruction: what the decoder says, and what NVIDIA's disassembler says. */
+/* code/instruction: the decoder against NVIDIA's disassembler. */
 #include "../sass/expect.h"
 
 #include <inttypes.h>

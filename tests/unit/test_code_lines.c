@@ -1,6 +1,6 @@
-/* code/: line tables of a cubin that nvcc made from tests/lines/lines.cu, against what CUPTI says;
- * slim cubins; damage. report/: counts by line, and their sums. profile/: the lines that hold them.
- */
+/* code/: line tables of a cubin that nvcc made from tests/lines/lines.cu, against CUPTI's
+ * answers; slim cubins; damage. report/: counts by line, and their sums. profile/: the lines
+ * that hold them. */
 #include "base/base64.h"
 #include "base/sha256.h"
 #include "code/instruction.h"
@@ -202,7 +202,7 @@ static void a_slim_cubin_says_the_same(void **state)
     assert_null(gp_cubin_slim(&whole, "nothing", 1 << 20, &size));
 }
 
-/* Whatever the bytes, the answer is some line or none. */
+/* For any bytes the answer is some line or none. */
 static void damage_does_no_harm(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static struct gp_code_counts counts_of(const struct gp_instruction_counts *count
                                    .code = hash};
 }
 
-static void lines_sum_up_to_what_was_counted(void **state)
+static void lines_sum_up_to_the_counts(void **state)
 {
     (void)state;
     struct gp_instruction_counts counts[COUNTED];
@@ -274,7 +274,7 @@ static void lines_sum_up_to_what_was_counted(void **state)
     unsigned line = 0;
     char *begin = gp_lines_begin(lines, &line);
     assert_non_null(begin);
-    /* The line of the kernel's own begin, whatever was inlined there. */
+    /* The line of the kernel's own begin, also where code was inlined there. */
     assert_non_null(strstr(begin, "/tests/lines/lines.cu"));
     assert_int_equal(line, 20);
     free(begin);
@@ -373,7 +373,7 @@ static int take(void *sources, const char *type, const struct json_t *line)
     return 0;
 }
 
-static void a_profile_holds_what_lines_need(void **state)
+static void a_profile_holds_the_data_of_lines(void **state)
 {
     (void)state;
     char path[] = "/tmp/gpuprof-lines-XXXXXX", why[256], hash[GP_SHA256_TEXT];
@@ -485,9 +485,9 @@ int main(void)
         cmocka_unit_test(lines_are_those_that_cupti_says),
         cmocka_unit_test(a_slim_cubin_says_the_same),
         cmocka_unit_test(damage_does_no_harm),
-        cmocka_unit_test(lines_sum_up_to_what_was_counted),
+        cmocka_unit_test(lines_sum_up_to_the_counts),
         cmocka_unit_test(a_header_is_named_with_the_line_that_calls_it),
-        cmocka_unit_test(a_profile_holds_what_lines_need),
+        cmocka_unit_test(a_profile_holds_the_data_of_lines),
         cmocka_unit_test(lines_that_make_no_sense_are_refused),
         cmocka_unit_test(base64_is_that_of_the_rfc),
         cmocka_unit_test(sha256_is_that_of_fips_180),

@@ -19,7 +19,7 @@
 
 #define CODE 64 /* bytes of each function */
 
-/* What stands at the start of a function's code: its letter, the version of its cubin. */
+/* The start of a function's code: its letter, the version of its cubin. */
 struct code {
     char letter, version;
 };
@@ -133,7 +133,7 @@ static void functions_are_found_in_a_cubin(void **state)
     gp_code_drop(code);
 }
 
-static void what_a_module_calls_is_undefined_in_its_cubin(void **state)
+static void calls_of_a_module_are_undefined_in_its_cubin(void **state)
 {
     (void)state;
     struct gp_code *code = gp_code_keep(image, make_cubin(image, 'v'), true);
@@ -176,7 +176,7 @@ static void the_cubin_for_the_chip_is_taken(void **state)
         assert_starts(find_at(code, "k", 90), 'k', 'b');
         assert_starts(find_at(code, "k", 80), 'k', 'a');
         assert_starts(find_at(code, "helper", 86), 'h', 'a');
-        assert_starts(find_at(code, "k", 90), 'k', 'b'); /* from what was found before */
+        assert_starts(find_at(code, "k", 90), 'k', 'b'); /* from the code that was found before */
         assert_null(find_at(code, "k", 120));
         assert_string_equal(why, "its module has no machine code for this GPU, only PTX");
         gp_code_drop(code);
@@ -267,7 +267,7 @@ static void of_two_versions_none_is_shown(void **state)
     gp_code_drop(code);
 }
 
-static void what_is_kept_has_a_bound(void **state)
+static void kept_code_has_a_bound(void **state)
 {
     (void)state;
     size_t size = make_fatbin(PLAIN);
@@ -346,7 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_found_in_a_cubin),
-        cmocka_unit_test(what_a_module_calls_is_undefined_in_its_cubin),
+        cmocka_unit_test(calls_of_a_module_are_undefined_in_its_cubin),
         cmocka_unit_test(a_cubins_size_is_its_own_affair),
         cmocka_unit_test(the_cubin_for_the_chip_is_taken),
         cmocka_unit_test(an_image_that_stays_is_not_copied),
@@ -355,7 +355,7 @@ int main(void)
         cmocka_unit_test(ptx_has_none),
         cmocka_unit_test(code_that_is_not_run_is_not_shown),
         cmocka_unit_test(of_two_versions_none_is_shown),
-        cmocka_unit_test(what_is_kept_has_a_bound),
+        cmocka_unit_test(kept_code_has_a_bound),
         cmocka_unit_test(a_damaged_image_has_none),
         cmocka_unit_test(modules_give_their_code_until_they_go),
     };

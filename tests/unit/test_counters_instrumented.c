@@ -1,4 +1,4 @@
-/* counters/instrumented: counters from what single instructions counted. */
+/* counters/instrumented: counters from the counts of single instructions. */
 #include "counters/instrumented.h"
 
 #include <setjmp.h>
@@ -95,7 +95,7 @@ static void an_operation_is_summed_over_its_instructions(void **state)
     assert_true(value_of(0) == 0);
 }
 
-static void only_what_is_needed_is_enabled(void **state)
+static void only_needed_metrics_are_enabled(void **state)
 {
     (void)state;
     const char *flops[] = {FFMA, "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum"};
@@ -143,7 +143,7 @@ static void a_ratio_is_a_percentage(void **state)
     assert_true(value_of(2) == 75);
 }
 
-static void an_unknown_instruction_spoils_what_it_could_be(void **state)
+static void an_unknown_instruction_spoils_counters_it_could_count_for(void **state)
 {
     (void)state;
     const char *names[] = {FFMA, UNIFORM};
@@ -169,7 +169,7 @@ static void so_does_code_that_is_not_there(void **state)
     assert_true(value_of(1) == 5);
 }
 
-static void what_is_not_settled_is_not_guessed(void **state)
+static void unsettled_counters_are_not_guessed(void **state)
 {
     (void)state;
     const char *names[] = {SHARED_EFFICIENCY, FFMA};
@@ -203,7 +203,7 @@ static void a_base_metric_is_a_counter_too(void **state)
     assert_true(value_of(3) == 3);
 }
 
-static void what_cannot_be_had_says_so(void **state)
+static void missing_counters_have_a_reason(void **state)
 {
     (void)state;
     const char *names[] = {LOADED, "sm__warps_active.avg", FFMA, "smsp__sass_x.avg",
@@ -227,14 +227,14 @@ int main(void)
 #define TEST(name) cmocka_unit_test_teardown(name, close_it)
     const struct CMUnitTest tests[] = {
         TEST(an_operation_is_summed_over_its_instructions),
-        TEST(only_what_is_needed_is_enabled),
+        TEST(only_needed_metrics_are_enabled),
         TEST(bytes_are_those_of_threads_that_reach_the_memory),
         TEST(a_ratio_is_a_percentage),
-        TEST(an_unknown_instruction_spoils_what_it_could_be),
+        TEST(an_unknown_instruction_spoils_counters_it_could_count_for),
         TEST(so_does_code_that_is_not_there),
-        TEST(what_is_not_settled_is_not_guessed),
+        TEST(unsettled_counters_are_not_guessed),
         TEST(a_base_metric_is_a_counter_too),
-        TEST(what_cannot_be_had_says_so),
+        TEST(missing_counters_have_a_reason),
     };
     return cmocka_run_group_tests_name("instrumented", tests, NULL, NULL);
 }

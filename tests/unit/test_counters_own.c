@@ -1,5 +1,5 @@
-/* counters/own: what is made of single instructions' counts. The code is for compute
- * capability 9.0. */
+/* counters/own: counters made of single instructions' counts. The code is for compute capability
+ * 9.0. */
 #include "counters/own.h"
 
 #include <math.h>
@@ -157,7 +157,7 @@ static void a_label_in_between_leaves_it_unknown(void **state)
     assert_true(isnan(values[GP_OWN_FP16]));
 }
 
-static void what_follows_a_branch_is_not_the_loops(void **state)
+static void code_behind_a_branch_is_not_the_loops(void **state)
 {
     (void)state;
     put(bf16);
@@ -188,7 +188,7 @@ static void groups_of_warps_are_counted_themselves(void **state)
     assert_non_null(strstr(absent[GP_OWN_TF32], "were not counted alike"));
 }
 
-static void what_the_code_does_not_tell_is_not_guessed(void **state)
+static void shapes_that_the_code_does_not_show_are_not_guessed(void **state)
 {
     (void)state;
     put(hmma);
@@ -274,9 +274,9 @@ int main(void)
         TEST(each_warp_runs_the_begin_once),
         TEST(a_loop_at_the_begin_is_unknown),
         TEST(a_label_in_between_leaves_it_unknown),
-        TEST(what_follows_a_branch_is_not_the_loops),
+        TEST(code_behind_a_branch_is_not_the_loops),
         TEST(groups_of_warps_are_counted_themselves),
-        TEST(what_the_code_does_not_tell_is_not_guessed),
+        TEST(shapes_that_the_code_does_not_show_are_not_guessed),
         TEST(code_without_matrices_is_known_beforehand),
         TEST(bytes_are_those_of_each_thread),
         TEST(threads_at_every_instruction_need_no_branches),

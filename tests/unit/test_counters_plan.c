@@ -1,5 +1,5 @@
-/* counters/plan: each row is a launch: what there is to count with, what is known of it, what comes
- * of each pass, and which passes that makes. */
+/* counters/plan: each row is a launch: the means to count with, the facts of the launch, the result
+ * of each pass, and the passes that follow. */
 #include "counters/plan.h"
 
 #include <setjmp.h>
@@ -11,18 +11,18 @@
 
 #include <cmocka.h>
 
-/* The letters of a row. What there is: */
+/* The letters of a row. The means: */
 #define SESSION "s"      /* the Range Profiler can count */
 #define INSTRUMENTED "i" /* and counters of instrumented code are wanted */
 #define STANDS "b"       /* it stands in that pass */
 #define FINGERPRINTS "f" /* the SASS metrics can take one */
 #define COUNTS "c"       /* they count, without a session */
 #define HELD "h"         /* it makes its passes sweep by sweep; | is the end of one */
-/* What is said of the launch: */
+/* The facts of the launch: */
 #define EXPECTED_NEW "n" /* it will be like none before */
 #define PAYS "p"         /* a fingerprint does */
 #define ASSUMED "a"      /* it is assumed to be like others */
-/* What a fingerprint says: */
+/* The answer of a fingerprint: */
 #define LEARNED "l"   /* there was such a launch */
 #define UNLEARNED "u" /* there was, and it was not learned yet */
 
@@ -144,7 +144,7 @@ static void ends(struct gp_plan *plan, const struct row *row, unsigned pass)
                                                   : GP_FOUND_NONE);
 }
 
-/* The passes of a row as letters, in the room for 16; what was asked in *a. */
+/* The passes of a row as letters, in the room for 16; the questions in *a. */
 static void follow(const struct row *row, struct gp_plan *plan, struct asking *a, char *passes)
 {
     struct gp_means_to_count means = {.hardware_passes = row->hardware,
@@ -185,9 +185,9 @@ static void every_launch_makes_the_passes_it_needs(void **state)
         follow(&rows[i], &plan, &a, passes);
         if (strcmp(passes, rows[i].passes) != 0 || plan.source != rows[i].source)
             fail_msg("%s: passes %s, source %d", rows[i].name, passes, (int)plan.source);
-        /* To answer changes what is known: once is enough. */
+        /* An answer changes the facts: once is enough. */
         assert_true(a.new <= 1 && a.pays <= 1 && a.assumed <= 1);
-        /* Nothing is assumed of what was measured. */
+        /* Nothing is assumed of a launch that was measured. */
         assert_true(!a.assumed || strncmp(rows[i].passes, "R0", 2) != 0);
         /* It is over. */
         unsigned pass;

@@ -1,5 +1,5 @@
-/* counters/recall: launches that are alike share what was measured, and are measured again now and
- * then; a kernel for which that was found not to hold is known by its name. */
+/* counters/recall: launches that are alike share their counters, and are measured again now and
+ * then; a kernel with launches that were not alike is known by its name. */
 #include "counters/recall.h"
 
 #include <math.h>
@@ -119,7 +119,7 @@ static void many_launches_have_fingerprints_of_their_own(void **state)
 
 /* ---- recalling ------------------------------------------------------------------------------- */
 
-static void what_was_measured_is_recalled(void **state)
+static void measured_launches_are_recalled(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
@@ -183,7 +183,7 @@ static void beyond_its_room_all_are_forgotten(void **state)
     assert_non_null(gp_recall_find(r, &last));
 }
 
-static void what_is_no_number_is_equal_to_itself(void **state)
+static void a_value_that_is_no_number_is_equal_to_itself(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
@@ -261,7 +261,7 @@ static void one_in_sixteen_is_compared(void **state)
     assert_int_equal(assumed, 60);
 }
 
-static void what_was_always_the_same_has_to_be(void **state)
+static void a_parameter_that_never_changed_has_to_stay(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
@@ -344,7 +344,7 @@ static void where_all_are_new_they_are_not_compared(void **state)
     assert_false(gp_recall_compares(r, &other));
 }
 
-static void what_is_due_to_be_measured_is_not_assumed(void **state)
+static void a_launch_due_to_be_measured_is_not_assumed(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
@@ -406,7 +406,7 @@ static void a_kernel_is_barred_by_its_name(void **state)
     assert_false(gp_recall_is_barred(r, &another));
 }
 
-static void a_bar_outlives_what_is_forgotten(void **state)
+static void a_bar_outlives_forgotten_launches(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
@@ -447,24 +447,24 @@ int main(void)
         TEST(a_count_belongs_to_its_instruction_and_metric),
         TEST(counts_that_are_exchanged_are_different),
         TEST(many_launches_have_fingerprints_of_their_own),
-        TEST(what_was_measured_is_recalled),
+        TEST(measured_launches_are_recalled),
         TEST(launches_of_another_kind_are_measured),
         TEST(launches_are_measured_again_ever_more_rarely),
         TEST(to_find_is_no_launch),
         TEST(beyond_its_room_all_are_forgotten),
-        TEST(what_is_no_number_is_equal_to_itself),
+        TEST(a_value_that_is_no_number_is_equal_to_itself),
         TEST(no_more_are_assumed_than_were_alike),
         TEST(one_in_sixteen_is_compared),
-        TEST(what_was_always_the_same_has_to_be),
+        TEST(a_parameter_that_never_changed_has_to_stay),
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
         TEST(a_wrong_assumption_is_the_last),
         TEST(where_all_are_new_they_are_not_compared),
-        TEST(what_is_due_to_be_measured_is_not_assumed),
+        TEST(a_launch_due_to_be_measured_is_not_assumed),
         TEST(a_kernel_that_is_barred_is_always_measured),
         TEST(measuring_something_else_again_is_a_reason),
         TEST(a_kernel_is_barred_by_its_name),
-        TEST(a_bar_outlives_what_is_forgotten),
+        TEST(a_bar_outlives_forgotten_launches),
         TEST(of_too_many_kernels_all_are_barred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* gate/gate: who waits for whom, and threads that end where they should not. */
+/* gate/gate: which thread waits for which, and threads that end where they should not. */
 #include "gate/gate.h"
 #include "gate/threads.h"
 
@@ -28,7 +28,7 @@
 #define SHORT 0.01
 #define UNSUPPORTED 77
 
-/* Threads have no memory of their own: what only that makes possible is not tested. */
+/* Threads have no memory of their own: cases that need it are not tested. */
 static bool nameless;
 
 static pthread_t start(void *(*body)(void *), void *argument)
@@ -78,7 +78,7 @@ static unsigned long first, second;
 static unsigned long closings;
 static atomic_bool overlapped;
 
-/* Takes its time, so that who should not be there has some to come. */
+/* Takes its time, so that a thread that should not be there has time to come. */
 static void check(void)
 {
     unsigned long before = first;
@@ -244,7 +244,7 @@ static void *go_in(void *unused)
     return unused;
 }
 
-static void who_does_not_leave_is_not_waited_for_without_end(void **state)
+static void a_thread_that_stays_is_not_waited_for_without_end(void **state)
 {
     (void)state;
     pthread_t inside = start(stay, NULL);
@@ -300,11 +300,11 @@ static void *go_in_until(void *enough)
     return NULL;
 }
 
-static void who_closes_comes_before_those_that_come_later(void **state)
+static void a_closing_thread_comes_before_later_ones(void **state)
 {
     (void)state;
     if (nameless)
-        skip(); /* who waits where cannot be seen */
+        skip(); /* the waiting thread cannot be seen */
     int went_in_before = -1;
     atomic_bool enough = false;
     pthread_t inside = start(stay, NULL);
@@ -322,7 +322,7 @@ static void who_closes_comes_before_those_that_come_later(void **state)
 }
 
 /* However quickly it is closed again. */
-static void who_waits_goes_in_between_two_closings(void **state)
+static void a_waiting_thread_goes_in_between_two_closings(void **state)
 {
     (void)state;
     if (nameless)
@@ -368,8 +368,8 @@ static bool sleeps(int thread)
     return state == 'S';
 }
 
-/* Else who closes it again and again would be quicker than one that was woken. */
-static void who_waits_to_close_comes_before_those_that_come_later(void **state)
+/* Else a thread that closes it again and again would be quicker than one that was woken. */
+static void a_thread_that_waits_to_close_comes_before_later_ones(void **state)
 {
     (void)state;
     struct closing closing = {0};
@@ -384,7 +384,7 @@ static void who_waits_to_close_comes_before_those_that_come_later(void **state)
     join(thread);
 }
 
-static void who_is_inside_passes_and_does_not_wait_for_itself(void **state)
+static void a_thread_inside_passes_and_does_not_wait_for_itself(void **state)
 {
     (void)state;
     int went_in_before = -1;
@@ -464,7 +464,7 @@ static void end_before_and_after(void *(*body)(void *), bool cancel)
     close_and_open();
 }
 
-static void who_is_cancelled_inside_has_left(void **state)
+static void a_thread_cancelled_inside_has_left(void **state)
 {
     (void)state;
     if (nameless)
@@ -473,7 +473,7 @@ static void who_is_cancelled_inside_has_left(void **state)
     end_before_and_after(work_for_ever, true);
 }
 
-static void who_ends_inside_has_left(void **state)
+static void a_thread_that_ends_inside_has_left(void **state)
 {
     (void)state;
     if (nameless)
@@ -487,7 +487,7 @@ static void *wait_at_the_gate(void *unused)
     return go_in(unused);
 }
 
-static void who_is_cancelled_at_the_gate_is_not_waited_for(void **state)
+static void a_thread_cancelled_at_the_gate_is_not_waited_for(void **state)
 {
     (void)state;
     if (nameless)
@@ -514,7 +514,7 @@ static void *note(void *unused)
     return unused;
 }
 
-static void who_notes_something_is_cancelled_afterwards(void **state)
+static void a_thread_that_takes_notes_is_cancelled_afterwards(void **state)
 {
     (void)state;
     assert_ptr_equal(join(start(note, NULL)), PTHREAD_CANCELED);
@@ -533,7 +533,7 @@ static void *close_and_be_cancelled(void *unused)
     return unused;
 }
 
-static void who_has_it_closed_is_cancelled_afterwards(void **state)
+static void a_thread_that_has_it_closed_is_cancelled_afterwards(void **state)
 {
     (void)state;
     assert_ptr_equal(join(start(close_and_be_cancelled, NULL)), PTHREAD_CANCELED);
@@ -548,7 +548,7 @@ static unsigned count_threads(void)
     return count;
 }
 
-static void what_a_thread_had_another_gets(void **state)
+static void memory_of_an_ended_thread_is_used_again(void **state)
 {
     (void)state;
     join(start(go_in, NULL));
@@ -573,7 +573,7 @@ static void *go_in_now_and_at_the_end(void *unused)
     return unused;
 }
 
-static void what_ends_with_the_thread_may_still_pass(void **state)
+static void calls_at_the_end_of_a_thread_may_still_pass(void **state)
 {
     (void)state;
     if (nameless)
@@ -642,19 +642,19 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_closed_gate_is_passed_by_nobody),
         cmocka_unit_test(a_closed_gate_is_passed_by_nobody_however_often),
-        cmocka_unit_test(who_does_not_leave_is_not_waited_for_without_end),
+        cmocka_unit_test(a_thread_that_stays_is_not_waited_for_without_end),
         cmocka_unit_test(a_closed_gate_is_passed_when_it_is_open_again),
-        cmocka_unit_test(who_closes_comes_before_those_that_come_later),
-        cmocka_unit_test(who_waits_goes_in_between_two_closings),
-        cmocka_unit_test(who_waits_to_close_comes_before_those_that_come_later),
-        cmocka_unit_test(who_is_inside_passes_and_does_not_wait_for_itself),
-        cmocka_unit_test(who_is_cancelled_inside_has_left),
-        cmocka_unit_test(who_ends_inside_has_left),
-        cmocka_unit_test(who_is_cancelled_at_the_gate_is_not_waited_for),
-        cmocka_unit_test(who_notes_something_is_cancelled_afterwards),
-        cmocka_unit_test(who_has_it_closed_is_cancelled_afterwards),
-        cmocka_unit_test(what_a_thread_had_another_gets),
-        cmocka_unit_test(what_ends_with_the_thread_may_still_pass),
+        cmocka_unit_test(a_closing_thread_comes_before_later_ones),
+        cmocka_unit_test(a_waiting_thread_goes_in_between_two_closings),
+        cmocka_unit_test(a_thread_that_waits_to_close_comes_before_later_ones),
+        cmocka_unit_test(a_thread_inside_passes_and_does_not_wait_for_itself),
+        cmocka_unit_test(a_thread_cancelled_inside_has_left),
+        cmocka_unit_test(a_thread_that_ends_inside_has_left),
+        cmocka_unit_test(a_thread_cancelled_at_the_gate_is_not_waited_for),
+        cmocka_unit_test(a_thread_that_takes_notes_is_cancelled_afterwards),
+        cmocka_unit_test(a_thread_that_has_it_closed_is_cancelled_afterwards),
+        cmocka_unit_test(memory_of_an_ended_thread_is_used_again),
+        cmocka_unit_test(calls_at_the_end_of_a_thread_may_still_pass),
     };
     const struct CMUnitTest others[] = {
         cmocka_unit_test(without_membarrier_it_is_the_same),

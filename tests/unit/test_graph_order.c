@@ -1,4 +1,4 @@
-/* graph/order: what a node waits for is what it depends on, whatever the graph. */
+/* graph/order: a node waits for the nodes that it depends on, in every graph. */
 #include "graph/order.h"
 
 #include <setjmp.h>
@@ -143,7 +143,7 @@ static void too_many_kernels_side_by_side(void **state)
     assert_null(o.sequence);
 }
 
-static void what_is_no_graph_is_refused(void **state)
+static void input_that_is_no_graph_is_refused(void **state)
 {
     struct graph g = {.count = 3};
     struct gp_graph_order o;
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test(forks_and_joins_use_the_same_branches_again),
         cmocka_unit_test(copies_side_by_side_need_no_branches),
         cmocka_unit_test(too_many_kernels_side_by_side),
-        cmocka_unit_test(what_is_no_graph_is_refused),
+        cmocka_unit_test(input_that_is_no_graph_is_refused),
         cmocka_unit_test(any_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void another_address_is_known_by_name_version_and_stream(void **state)
                         "cuStreamBeginCapture");
 }
 
-static void what_is_not_ours_stays_as_it_is(void **state)
+static void files_that_are_not_ours_stay_as_they_are(void **state)
 {
     (void)state;
     static const int elsewhere = 0;
@@ -103,7 +103,7 @@ int main(void)
         cmocka_unit_test(names_match_whole_or_not_at_all),
         cmocka_unit_test(an_answer_is_known_by_its_address),
         cmocka_unit_test(another_address_is_known_by_name_version_and_stream),
-        cmocka_unit_test(what_is_not_ours_stays_as_it_is),
+        cmocka_unit_test(files_that_are_not_ours_stay_as_they_are),
         cmocka_unit_test(a_driver_without_the_function_gets_no_stand_in),
         cmocka_unit_test(every_wrapper_is_another_function),
     };

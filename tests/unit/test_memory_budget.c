@@ -117,7 +117,7 @@ static void the_program_keeps_room_of_its_own(void **state)
     assert_true(gp_budget_set("4G"));
     assert_int_equal(gp_budget(GB, 100 * GB).device, GB - GP_DEVICE_RESERVE);
     assert_int_equal(gp_budget(GB, 100 * GB).host, 3 * GB + GP_DEVICE_RESERVE);
-    assert_int_equal(gp_budget(GB, 2 * GB).host, GB); /* half of what the host has */
+    assert_int_equal(gp_budget(GB, 2 * GB).host, GB); /* half of the host's memory */
 }
 
 static void the_host_gives_no_more_than_4_gib_by_itself(void **state)
@@ -131,7 +131,7 @@ static void the_host_gives_no_more_than_4_gib_by_itself(void **state)
     assert_int_equal(gp_budget(GP_DEVICE_RESERVE, 1000 * GB).host, 20 * GB);
 }
 
-static void what_is_too_much_is_said_in_figures(void **state)
+static void too_many_reasons_are_counted(void **state)
 {
     (void)state;
     const char *why = gp_budget_exceeded(60000000000, 13000000000);
@@ -143,7 +143,7 @@ static void what_is_too_much_is_said_in_figures(void **state)
 
 static const struct gp_arena beside; /* empty */
 
-/* Places for buffers of these sizes do not overlap, and lie where cache lines are the same. */
+/* Positions for buffers of these sizes do not overlap, and lie where cache lines are the same. */
 static void check_positions(struct gp_arena *arena, const uint64_t *sizes, size_t count)
 {
     uint64_t need = 0, used = 0, end_device = 0, end_host = 0;
@@ -189,7 +189,7 @@ static void copies_have_positions_on_the_device(void **state)
     gp_arena_free(&arena);
 }
 
-static void what_does_not_fit_there_lies_on_the_host(void **state)
+static void copies_that_do_not_fit_lie_on_the_host(void **state)
 {
     (void)state;
     for (uint64_t size = 1 * MB; size < 1 * MB + 600; size += 7) {
@@ -277,9 +277,9 @@ int main(void)
         TEST(sizes_and_shares_are_understood),
         TEST(the_program_keeps_room_of_its_own),
         TEST(the_host_gives_no_more_than_4_gib_by_itself),
-        TEST(what_is_too_much_is_said_in_figures),
+        TEST(too_many_reasons_are_counted),
         TEST(copies_have_positions_on_the_device),
-        TEST(what_does_not_fit_there_lies_on_the_host),
+        TEST(copies_that_do_not_fit_lie_on_the_host),
         TEST(no_more_is_taken_than_allowed),
         TEST(two_arenas_share_the_budget),
         TEST(readable_memory_is_distinguished_from_other_addresses),

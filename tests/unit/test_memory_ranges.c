@@ -128,7 +128,7 @@ static void changes_are_followed(void **state)
     gp_buffer_add(GP_BUFFER_DEVICE, 0x20800, 0x100);
     update();
     assert_int_equal(ranges.count, 40);
-    assert_int_equal(ranges.changed_from, 19); /* what lies below is as it was */
+    assert_int_equal(ranges.changed_from, 19); /* the part below is as it was */
     assert_int_equal(start_of(0x14000), 0);
     assert_int_equal(start_of(0x20810), 0x20800);
 }
@@ -157,7 +157,7 @@ static void an_address_that_comes_back_is_followed(void **state)
 }
 
 /* A free passed us by, and the address belongs to something else now. */
-static void what_was_allocated_last_is_what_is_there(void **state)
+static void the_last_allocation_at_an_address_counts(void **state)
 {
     (void)state;
     for (int anew = 0; anew < 2; anew++) {
@@ -243,7 +243,8 @@ static void changes_too_many_to_follow_are_read_anew(void **state)
     assert_int_equal(start_of(700 * 0x100), 700 * 0x100);
 }
 
-/* Any order of allocating and freeing leaves what a list of the same would have. */
+/* Any order of allocating and freeing leaves the ranges that a new list of the same buffers would
+ * have. */
 static void random_changes_are_followed(void **state)
 {
     (void)state;
@@ -325,7 +326,7 @@ static const char *why_at(uint64_t address)
     return gp_ranges_find(&ranges, address, found) ? ranges.facts[found[0]].not_ours : NULL;
 }
 
-static void what_is_not_ours_ends_before_its_end(void **state)
+static void time_that_is_not_ours_ends_before_its_end(void **state)
 {
     (void)state;
     gp_buffer_add_foreign(0x1000, 0x1000, GP_OF_ANOTHER_PROCESS);
@@ -417,14 +418,14 @@ int main(void)
         TEST(changes_are_followed),
         TEST(a_free_that_failed_changes_nothing),
         TEST(an_address_that_comes_back_is_followed),
-        TEST(what_was_allocated_last_is_what_is_there),
+        TEST(the_last_allocation_at_an_address_counts),
         TEST(mappings_side_by_side_are_one),
         TEST(other_memory_side_by_side_is_not),
         TEST(kernels_see_host_memory_where_it_is_for_them),
         TEST(changes_too_many_to_follow_are_read_anew),
         TEST(random_changes_are_followed),
         TEST(variables_are_found_by_their_module),
-        TEST(what_is_not_ours_ends_before_its_end),
+        TEST(time_that_is_not_ours_ends_before_its_end),
         TEST(mappings_side_by_side_are_ours_together_or_not_at_all),
         TEST(memory_of_a_peer_is_seen_from_now_on),
     };

@@ -154,7 +154,7 @@ static void copies_are_as_large_as_the_arrays(void **state)
     gp_arrays_free(&arrays);
 }
 
-static void what_cannot_be_copied_has_a_reason(void **state)
+static void code_that_cannot_be_copied_has_a_reason(void **state)
 {
     (void)state;
     for (int i = 3; i < 5; i++) {
@@ -188,7 +188,7 @@ int main(void)
         TEST(an_array_is_listed_once_while_it_has_a_surface),
         TEST(levels_go_with_the_whole),
         TEST(copies_are_as_large_as_the_arrays),
-        TEST(what_cannot_be_copied_has_a_reason),
+        TEST(code_that_cannot_be_copied_has_a_reason),
         TEST(a_surface_of_something_else_bars_replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

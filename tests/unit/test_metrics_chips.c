@@ -93,7 +93,7 @@ static int missing_on(const struct gp_metrics *m, const struct gp_chip_name *chi
     return missing;
 }
 
-/* Also events, and what has no formula on some chips. */
+/* Also events, and metrics without a formula on some chips. */
 static void select_everything(struct gp_metrics *m)
 {
     struct gp_text list = {0}, problems = {0};

@@ -148,7 +148,7 @@ static void mistakes_are_reported_with_file_and_line(void **state)
                 "x.ini:1: a metric's name has at most 48 letters\n");
 }
 
-static void what_is_left_out_is_left_out_in_all_its_lines(void **state)
+static void a_dropped_section_is_dropped_in_all_its_lines(void **state)
 {
     (void)state;
     /* A line this long is read in pieces, which seem to be lines that go on. */
@@ -160,7 +160,7 @@ static void what_is_left_out_is_left_out_in_all_its_lines(void **state)
                     "x.ini:6: needs was already given in line 5; this one is left out\n");
     gives(m, "a", &hopper, 1);
     gp_metrics_close(m);
-    /* And what comes behind it is not. */
+    /* And the text behind it is not. */
     m = parsed_with("[a]\nformula = 1\nformula = 2\nunit = s\n    x\n[b]\nformula = 3\n    + 4\n",
                     "x.ini:3: formula was already given in line 2; this one is left out\n");
     assert_string_equal(gp_metrics_find(m, "a")->unit, "s x");
@@ -638,7 +638,7 @@ static void a_users_mistake_leaves_the_shipped_definition(void **state)
     remove_folders();
 }
 
-static void what_is_no_file_is_reported(void **state)
+static void a_path_that_is_no_file_is_reported(void **state)
 {
     (void)state;
     make_folders();
@@ -657,7 +657,7 @@ int main(void)
         cmocka_unit_test(a_definition_is_read),
         cmocka_unit_test(values_may_go_on_in_the_next_lines),
         cmocka_unit_test(mistakes_are_reported_with_file_and_line),
-        cmocka_unit_test(what_is_left_out_is_left_out_in_all_its_lines),
+        cmocka_unit_test(a_dropped_section_is_dropped_in_all_its_lines),
         cmocka_unit_test(a_bad_definition_does_not_take_others_with_it),
         cmocka_unit_test(a_very_long_word_is_refused),
         cmocka_unit_test(metrics_use_metrics),
@@ -676,7 +676,7 @@ int main(void)
         cmocka_unit_test(counters_are_selected_by_their_own_names),
         cmocka_unit_test(a_users_definition_replaces_the_shipped_one),
         cmocka_unit_test(a_users_mistake_leaves_the_shipped_definition),
-        cmocka_unit_test(what_is_no_file_is_reported),
+        cmocka_unit_test(a_path_that_is_no_file_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

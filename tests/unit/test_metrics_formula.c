@@ -1,4 +1,4 @@
-/* metrics/formula: grammar, precedence, values, what makes a value absent, printing back. */
+/* metrics/formula: grammar, precedence, values, reasons for an absent value, printing back. */
 #include "metrics/formula.h"
 
 #include <locale.h>
@@ -176,7 +176,7 @@ static void division_by_zero_names_the_denominator(void **state)
     gives("zero__sum / a__sum", 0);
 }
 
-static void what_is_not_finite_is_absent(void **state)
+static void a_value_that_is_not_finite_is_absent(void **state)
 {
     (void)state;
     is_absent("large__sum * large__sum", "the result is no finite number");
@@ -255,7 +255,7 @@ int main(void)
         cmocka_unit_test(functions_and_operands),
         cmocka_unit_test(absence_propagates),
         cmocka_unit_test(division_by_zero_names_the_denominator),
-        cmocka_unit_test(what_is_not_finite_is_absent),
+        cmocka_unit_test(a_value_that_is_not_finite_is_absent),
         cmocka_unit_test(wrong_formulas_are_explained),
         cmocka_unit_test(trees_that_are_too_high_are_refused),
         cmocka_unit_test(printing_gives_the_same_tree),

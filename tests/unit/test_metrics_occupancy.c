@@ -127,7 +127,7 @@ static void blocks_that_are_no_multiple_of_a_warp(void **state)
     has(&h200, (struct kernel){16, 16, 0, 0}, 32, "blocks");
 }
 
-static void what_is_not_known_is_absent(void **state)
+static void unknown_values_are_absent(void **state)
 {
     (void)state;
     struct gp_record launch = {.block = {32, 1, 1}, .registers = 16, .shared_carveout = -1};
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(registers_limit),
         cmocka_unit_test(shared_memory_limits),
         cmocka_unit_test(blocks_that_are_no_multiple_of_a_warp),
-        cmocka_unit_test(what_is_not_known_is_absent),
+        cmocka_unit_test(unknown_values_are_absent),
         cmocka_unit_test(peaks_of_devices),
         cmocka_unit_test(half_precision_peaks),
         cmocka_unit_test(peaks_of_chips_after_the_first_of_their_kind),

@@ -72,7 +72,7 @@ static void has_value(const struct gp_metrics *m, const struct gp_device *device
         fail_msg("%s is %.17g, not %.17g", name, value, expected);
 }
 
-static void formulas_give_what_the_definitions_say(void **state)
+static void formulas_give_the_values_of_the_definitions(void **state)
 {
     (void)state;
     const struct gp_device device = {
@@ -145,8 +145,8 @@ static void formulas_give_what_the_definitions_say(void **state)
     gp_metrics_close(m);
 }
 
-/* A range of 60 us with a kernel of 40 us in it: what CUPTI calls a share of the range is a larger
- * share of the kernel's time. */
+/* A range of 60 us with a kernel of 40 us in it: CUPTI's share of the range is a larger share of
+ * the kernel's time. */
 static void shares_of_time_are_of_the_kernels_own(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static size_t some_counters(struct gp_counter *counters, const char *const *name
     return made;
 }
 
-/* Launch after launch, as what was found for one is remembered for the next. */
+/* Launch after launch, as the answers for one are remembered for the next. */
 static void all_metrics_at_once_are_as_one_by_one(void **state)
 {
     (void)state;
@@ -412,7 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_definition_is_complete),
         cmocka_unit_test(the_papers_metrics_are_in_the_default_set),
-        cmocka_unit_test(formulas_give_what_the_definitions_say),
+        cmocka_unit_test(formulas_give_the_values_of_the_definitions),
         cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
         cmocka_unit_test(no_metric_takes_a_share_of_the_range),
         cmocka_unit_test(all_metrics_at_once_are_as_one_by_one),

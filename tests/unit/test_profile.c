@@ -1,4 +1,4 @@
-/* profile/: what is written is read back exactly; crashes, full disks and foreign files. */
+/* profile/: written launches are read back exactly; crashes, full disks and foreign files. */
 #include "profile/reader.h"
 #include "profile/writer.h"
 
@@ -91,7 +91,7 @@ static const struct gp_record launch = {
     .counters = counters,
 };
 
-/* What a reading has seen. */
+/* The content of a reading. */
 struct seen {
     int headers, devices, launches;
     struct gp_device device;
@@ -205,7 +205,7 @@ static void fails_with(const char *text, const char *expected)
     assert_string_equal(why, full);
 }
 
-static void what_is_written_is_read_back(void **state)
+static void written_launches_are_read_back(void **state)
 {
     (void)state;
     struct gp_writer *w = opened();
@@ -388,7 +388,7 @@ static void a_last_line_without_newline_counts_when_complete(void **state)
     assert_int_equal(seen.launches, 1);
 }
 
-static void what_later_versions_add_is_passed_over(void **state)
+static void additions_of_later_versions_are_passed_over(void **state)
 {
     (void)state;
     write_text("{\"type\":\"header\",\"format\":1,\"colour\":\"red\"}\n\n"
@@ -494,7 +494,7 @@ static void assert_given(const struct given *given, size_t at, uint64_t index, d
     assert_true(given->launches[at].value == value);
 }
 
-static void what_is_written_early_counts_where_the_process_was_killed(void **state)
+static void early_lines_count_where_the_process_was_killed(void **state)
 {
     (void)state;
     struct gp_writer *w = opened();
@@ -507,7 +507,7 @@ static void what_is_written_early_counts_where_the_process_was_killed(void **sta
     assert_given(&given, 1, 4, -1);
 }
 
-static void what_is_written_in_full_replaces_what_was_written_early(void **state)
+static void full_lines_replace_early_ones(void **state)
 {
     (void)state;
     struct gp_writer *w = opened();
@@ -732,17 +732,17 @@ int main(void)
     close(mkstemp(name));
     path = name;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(written_launches_are_read_back),
         cmocka_unit_test(counts_are_read_back),
         cmocka_unit_test(the_end_is_read_back),
         cmocka_unit_test(the_header_has_the_settings),
         cmocka_unit_test(values_that_are_no_numbers_are_absent),
         cmocka_unit_test(a_line_cut_short_by_a_crash_is_left_out),
         cmocka_unit_test(a_last_line_without_newline_counts_when_complete),
-        cmocka_unit_test(what_later_versions_add_is_passed_over),
+        cmocka_unit_test(additions_of_later_versions_are_passed_over),
         cmocka_unit_test(foreign_files_are_reported_with_file_and_line),
-        cmocka_unit_test(what_is_written_early_counts_where_the_process_was_killed),
-        cmocka_unit_test(what_is_written_in_full_replaces_what_was_written_early),
+        cmocka_unit_test(early_lines_count_where_the_process_was_killed),
+        cmocka_unit_test(full_lines_replace_early_ones),
         cmocka_unit_test(an_early_word_is_replaced_once),
         cmocka_unit_test(a_full_line_cut_short_leaves_the_early_word),
         cmocka_unit_test(too_many_early_words_are_taken_as_they_are),

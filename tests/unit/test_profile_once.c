@@ -1,5 +1,5 @@
-/* profile/: format 2. What is alike is said once; what is damaged or cut short costs itself only.
- */
+/* profile/: format 2. Shared data are given once; a line that is damaged or cut short costs
+ * itself only. */
 #include "profile/number.h"
 #include "profile/reader.h"
 #include "profile/said.h"
@@ -142,7 +142,7 @@ static int count_other(void *user, const char *type, const struct json_t *line)
     return 0;
 }
 
-/* What gp_profile_read answers. */
+/* The answer of gp_profile_read. */
 static int read_profile(const char *path, struct seen *seen, struct gp_text *notes, char *why)
 {
     const struct gp_profile_visitor visitor = {
@@ -174,8 +174,8 @@ static void a_launch_takes_400_bytes_at_most(void **state)
 }
 
 /* Launches that have nothing in common but their counters' names, so many that the writer has to
- * forget what it said. */
-static void what_was_forgotten_is_said_again(void **state)
+ * forget its definitions. */
+static void forgotten_definitions_are_given_again(void **state)
 {
     (void)state;
     unsigned many = GP_MOST_SAID + 1000;
@@ -266,7 +266,7 @@ static void a_damaged_profile_gives_the_rest(void **state)
     assert_in_range(seen.launches, 45, 50);
 }
 
-static void damaged_compression_gives_what_came_before(void **state)
+static void damaged_compression_gives_the_lines_before(void **state)
 {
     (void)state;
     struct gp_writer *w = opened(packed);
@@ -447,11 +447,11 @@ int main(void)
     close(mkstemps(packed, 4));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_takes_400_bytes_at_most),
-        cmocka_unit_test(what_was_forgotten_is_said_again),
+        cmocka_unit_test(forgotten_definitions_are_given_again),
         cmocka_unit_test(a_compressed_profile_is_smaller_and_reads_the_same),
         cmocka_unit_test(a_compressed_profile_cut_short_has_all_that_came_before),
         cmocka_unit_test(a_damaged_profile_gives_the_rest),
-        cmocka_unit_test(damaged_compression_gives_what_came_before),
+        cmocka_unit_test(damaged_compression_gives_the_lines_before),
         cmocka_unit_test(lines_of_other_rooms_come_through),
         cmocka_unit_test(names_are_asked_for_once_and_can_be_the_users_own),
         cmocka_unit_test(lines_that_make_no_sense_say_why),

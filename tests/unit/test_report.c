@@ -189,7 +189,7 @@ static void launches_are_folded_into_groups(void **state)
     gp_metrics_close(m);
 }
 
-static void what_differs_is_another_group(void **state)
+static void a_difference_makes_another_group(void **state)
 {
     (void)state;
     struct gp_metrics *m = selecting("duration");
@@ -371,7 +371,7 @@ static void launches_that_took_turns_are_combined(void **state)
     assert_true(g->stats[1].combined);
     assert_int_equal(g->stats[1].count, 3);
     assert_true(fabs(g->stats[1].sum / 3 - 2e9) < 1);
-    /* What has a reason keeps it. */
+    /* A counter with a reason keeps it. */
     assert_int_equal(g->stats[2].count, 0);
     assert_int_equal(g->stats[2].absent_count, 1);
     assert_non_null(strstr(g->stats[2].absent, "no shared memory is used"));
@@ -420,7 +420,7 @@ static void only_launches_that_took_turns_are_combined(void **state)
     struct gp_metrics *m = selecting("gld_requested_throughput");
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
-    /* Each lacks what the other has, for a reason of its own. */
+    /* Each lacks the counters of the other, for a reason of its own. */
     struct gp_counter timed[] = {{"gpu__time_duration.sum", 1000, NULL},
                                  {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, "it broke off"}};
     struct gp_counter counted[] = {{"gpu__time_duration.sum", 0, "it was not timed"},
@@ -437,7 +437,7 @@ static void only_launches_that_took_turns_are_combined(void **state)
     assert_int_equal(g->stats[0].count, 0);
     assert_int_equal(g->stats[0].absent_count, 2);
     assert_non_null(strstr(g->stats[0].absent, "it broke off"));
-    /* Whatever the settings say: a launch may be one that cannot be replayed. */
+    /* In spite of the settings: a launch may be one that cannot be replayed. */
     take_turn(s, 1, 1000, 0, NULL);
     take_turn(s, 0, 0, 4000, NULL);
     assert_true(g->stats[0].combined);
@@ -508,7 +508,8 @@ static void memory_is_bounded(void **state)
 
 /* ---- reports ---- */
 
-/* A launch as the paper's measurements would have it; each test changes what it is about. */
+/* A launch as the paper's measurements would have it; each test changes the fields that it is
+ * about. */
 struct sample {
     struct gp_counter counters[34];
     struct gp_record launch;
@@ -742,7 +743,7 @@ static void counters_of_launches_alike_are_named(void **state)
     for (int n = 0; n < 4; n++) {
         make_sample(&a, "k", 1, 32);
         a.launch.recalled = n > 0;
-        /* One was not what it was taken for. */
+        /* One was not like the launch that it was taken for. */
         for (size_t i = 0; n == 3 && i < a.launch.counter_count; i++)
             if (strstr(a.counters[i].name, "__sass_"))
                 a.counters[i].absent = "it was taken for a launch of another kind";
@@ -765,7 +766,7 @@ int main(void)
         cmocka_unit_test(texts_are_wrapped),
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
-        cmocka_unit_test(what_differs_is_another_group),
+        cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
         cmocka_unit_test(a_kernel_of_which_nothing_was_measured_is_counted),
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),

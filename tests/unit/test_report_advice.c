@@ -1,5 +1,5 @@
-/* report/: what bounds a kernel, which rules have an answer, where in the source; rules that users
- * write, and mistakes in them. */
+/* report/: the bound of a kernel, the rules that have an answer, where in the source; rules that
+ * users write, and mistakes in them. */
 #include "report/advice.h"
 #include "report/names.h"
 #include "report/sources.h"
@@ -83,7 +83,7 @@ static void make_sample(struct sample *s, const char *kernel)
     make_sample_of(s, kernel, "default");
 }
 
-/* What was found of one launch, beside nothing else. */
+/* The findings of one launch, beside nothing else. */
 struct found {
     struct gp_metrics *metrics;
     struct gp_summary *summary;
@@ -100,7 +100,7 @@ static const struct gp_lines *lines_of(void *user, const struct gp_row *row)
 static void find(struct found *f, const struct sample *s, struct gp_sources *sources)
 {
     struct gp_text problems = {0};
-    f->metrics = selected("default,stalls"); /* what was not counted is absent */
+    f->metrics = selected("default,stalls"); /* a counter that was not counted is absent */
     f->summary = gp_summary_new(f->metrics);
     gp_summary_device(f->summary, &h200);
     gp_summary_launch(f->summary, &s->launch);
@@ -180,7 +180,7 @@ static void the_busiest_unit_bounds(void **state)
     forget(&f);
 }
 
-/* Pipes take what is issued. */
+/* Pipes take the issued instructions. */
 static void a_pipe_is_named_where_issue_slots_are_as_busy(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches(voi
     forget(&f);
 }
 
-static void what_was_not_measured_bounds_nothing(void **state)
+static void units_that_were_not_measured_bound_nothing(void **state)
 {
     (void)state;
     struct sample s;
@@ -276,7 +276,7 @@ static void a_kernel_at_its_roof_gets_no_advice(void **state)
     set(&s, "sm__warps_active.avg.pct_of_peak_sustained_active", 12);
     s.launch.registers = 168;
     first_advice_is(&s, NULL, "tensor", NULL);
-    /* Its own, uneven, and near its roof: what fills idle units does not help. */
+    /* Its own, uneven, and near its roof: a change that fills idle units does not help. */
     make_sample(&s, "mine");
     set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 70);
     set(&s, "sm__cycles_active.avg", CYCLES / 1.5);
@@ -319,9 +319,9 @@ static void scattered_accesses_are_found_with_their_line(void **state)
 }
 
 /* All lanes read one address: of 32 bytes four are asked for, and nothing is wasted. */
-/* Structs that are read as a whole, member by member: half of the sectors of each access, but
- * nothing of what DRAM moves, and DRAM is what bounds. */
-static void what_the_busy_dram_does_not_move_is_no_waste(void **state)
+/* Structs that are read as a whole, member by member: half of the sectors of each access, but none
+ * of DRAM's bytes, and DRAM is the bound. */
+static void bytes_that_the_busy_dram_does_not_move_are_no_waste(void **state)
 {
     (void)state;
     struct sample s;
@@ -376,7 +376,7 @@ static void idle_lanes_are_no_bank_conflicts(void **state)
     gp_sources_free(sources);
 }
 
-static void what_limits_occupancy_is_named_where_warps_wait(void **state)
+static void the_limit_of_occupancy_is_named_where_warps_wait(void **state)
 {
     (void)state;
     struct sample s;
@@ -431,7 +431,7 @@ static void divergence_atomics_and_local_memory_are_found(void **state)
     first_advice_is(&s, NULL, "latency", "local_memory");
 }
 
-/* What was found first has this rule and this gain. */
+/* The first finding has this rule and this gain. */
 static void gain_is(const struct sample *s, struct gp_sources *sources, const char *rule,
                     double gain)
 {
@@ -642,7 +642,7 @@ static void kernels_of_libraries_are_known_by_their_names(void **state)
             fail_msg("%s is no library's", ours[i]);
 }
 
-/* What is advised for a program of several kernels. */
+/* The advice for a program of several kernels. */
 struct advised {
     struct gp_metrics *metrics;
     struct gp_summary *summary;
@@ -870,7 +870,7 @@ static void a_user_switches_a_rule_off_and_adds_one(void **state)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static void names_keep_what_differs(void **state)
+static void names_keep_their_differences(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -947,13 +947,13 @@ int main(void)
         cmocka_unit_test(a_pipe_is_named_where_issue_slots_are_as_busy),
         cmocka_unit_test(shares_are_those_of_the_kernels_own_time),
         cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
-        cmocka_unit_test(what_was_not_measured_bounds_nothing),
+        cmocka_unit_test(units_that_were_not_measured_bound_nothing),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
-        cmocka_unit_test(what_the_busy_dram_does_not_move_is_no_waste),
+        cmocka_unit_test(bytes_that_the_busy_dram_does_not_move_are_no_waste),
         cmocka_unit_test(a_broadcast_is_no_waste),
         cmocka_unit_test(idle_lanes_are_no_bank_conflicts),
-        cmocka_unit_test(what_limits_occupancy_is_named_where_warps_wait),
+        cmocka_unit_test(the_limit_of_occupancy_is_named_where_warps_wait),
         cmocka_unit_test(uneven_sms_are_named),
         cmocka_unit_test(divergence_atomics_and_local_memory_are_found),
         cmocka_unit_test(slack_is_not_taken_to_stay),
@@ -970,7 +970,7 @@ int main(void)
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
-        cmocka_unit_test(names_keep_what_differs),
+        cmocka_unit_test(names_keep_their_differences),
         cmocka_unit_test(names_that_fit_stay_different),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What users say about launches and views, and values as nvprof prints them. */
+/* The users' words for launches and views, and values as nvprof prints them. */
 #include "base/kernel_filter.h"
 #include "base/launch_choice.h"
 #include "report/nvprof_values.h"

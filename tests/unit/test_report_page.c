@@ -275,12 +275,12 @@ static void roofs_are_measured_or_nominal(void **state)
     assert_true(fabs(fp32.nominal / 66.9e12 - 1) < 1e-3);
     assert_true(dram.is_bandwidth);
     assert_true(fabs(dram.nominal / 4.814e12 - 1) < 1e-3);
-    /* What is no rate is not measured; neither: no roof. */
+    /* A value that is no rate is not measured; neither: no roof. */
     assert_true(isnan(dram.measured));
     assert_true(l2.nominal == 0 && l2.measured == 0);
 }
 
-/* What metrics/roofs ships is no more than what the device can do, and not far below. */
+/* The roofs in metrics/roofs are no more than the device's peaks, and not far below. */
 static void take_shipped(void *user, const struct gp_roof *roof)
 {
     size_t *count = user;

@@ -1,8 +1,8 @@
 /* Two GPUs of which the first may write what lies on the second: kernels that do, and kernels on
- * either that stay at home. Before that, and without a second GPU, all stay at home. */
+ * either that stay in their own memory. Before that, and without a second GPU, all do. */
 #include "check.h"
 
-__global__ void home(unsigned *data, int n, unsigned k)
+__global__ void near(unsigned *data, int n, unsigned k)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -47,7 +47,7 @@ int main()
     for (unsigned k = 0; k < 10; k++) {
         for (int i = 0; i < 2; i++) {
             CHECK(cudaSetDevice(may ? i : 0));
-            home<<<blocks_for(n, 128), 128>>>(data[i], n, k);
+            near<<<blocks_for(n, 128), 128>>>(data[i], n, k);
             CHECK(cudaGetLastError());
             expected[i] = 3 * expected[i] + k;
         }

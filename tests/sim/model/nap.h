@@ -1,4 +1,4 @@
-/* Between two looks at memory that somebody else will write. */
+/* Between two reads of memory that another thread will write. */
 #ifndef GPUSIM_NAP_H
 #define GPUSIM_NAP_H
 

@@ -1,0 +1,180 @@
+#include "cli/view_reading.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "profile/reader.h"
+#include "report/view_json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READER_GONE = 1, CANNOT_WRITE = 2 }; /* a visitor's answer that ends the reading */
+
+static int take_header(void *user, const struct gp_profile_header *header)
+{
+    struct cli_reading *r = user;
+    r->pid = header->pid;
+    gp_text_clear(&r->command);
+    for (size_t i = 0; i < header->argument_count; i++)
+        gp_text_addf(&r->command, "%s%s", i > 0 ? " " : "", header->command[i]);
+    if (r->views->which == CLI_VIEW_JSON) {
+        json_decref(r->about);
+        r->about = gp_report_json_header(r->path, header);
+    }
+    if (r->summary)
+        gp_summary_settings(r->summary, &header->settings);
+    r->seen = true;
+    gp_merge_begin(&r->merge);
+    return 0;
+}
+
+static int take_device(void *user, const struct gp_device *device)
+{
+    struct cli_reading *r = user;
+    struct gp_device own = r->views->merge ? *gp_merge_device(&r->merge, device) : *device;
+    if (r->summary)
+        gp_summary_device(r->summary, &own);
+    if (r->trace)
+        gp_trace_device(r->trace, &own);
+    if (r->columns)
+        gp_columns_device(r->columns, &own);
+    if (own.ordinal >= 0 && own.ordinal < GP_MAX_DEVICES)
+        r->devices[own.ordinal] = own;
+    return 0;
+}
+
+int cli_reading_flush(struct cli_reading *r)
+{
+    r->error = r->lines.failed
+                   ? ENOMEM
+                   : gp_write_all(STDOUT_FILENO, gp_text_string(&r->lines), r->lines.length);
+    gp_text_clear(&r->lines);
+    return r->error == 0 ? 0 : r->error == EPIPE ? READER_GONE : CANNOT_WRITE;
+}
+
+/* The key for sorting: the largest value first, time from the start; without a value, last. */
+static double key_of(const struct cli_reading *r, const struct gp_record *launch)
+{
+    const struct gp_metric *metric = gp_metrics_find(r->metrics, r->views->sort);
+    char why[GP_WHY_SIZE];
+    double value;
+    if (strcmp(r->views->sort, "start") == 0)
+        return -launch->start_ms;
+    if (!metric || launch->device < 0 || launch->device >= GP_MAX_DEVICES ||
+        !gp_metric_evaluate(metric, &r->devices[launch->device], launch, &value, why, sizeof(why)))
+        return -1e308;
+    return value;
+}
+
+static int keep_line(struct cli_reading *r, const struct gp_record *launch, size_t begin)
+{
+    if (r->sorted_count == r->sorted_capacity) {
+        size_t capacity = r->sorted_capacity ? 2 * r->sorted_capacity : 1024;
+        struct cli_sorted_line *more = realloc(r->sorted, capacity * sizeof(*more));
+        if (!more) {
+            r->error = ENOMEM;
+            return CANNOT_WRITE;
+        }
+        r->sorted = more;
+        r->sorted_capacity = capacity;
+    }
+    r->sorted[r->sorted_count] =
+        (struct cli_sorted_line){key_of(r, launch), r->sorted_count, begin, r->lines.length};
+    r->sorted_count++;
+    return 0;
+}
+
+static int take_launch(void *user, const struct gp_record *original)
+{
+    struct cli_reading *r = user;
+    struct gp_record launch = *original;
+    if (!gp_filter_takes(r->filter, &launch))
+        return 0;
+    if (r->views->merge)
+        launch.device = gp_merge_number(&r->merge, launch.device);
+    if (r->summary) {
+        gp_summary_launch(r->summary, &launch);
+        return 0;
+    }
+    size_t begin = r->lines.length;
+    if (r->trace)
+        gp_trace_launch(r->trace, &launch, &r->lines);
+    else
+        gp_columns_launch(r->columns, &launch, &r->lines);
+    if (r->views->sort)
+        return keep_line(r, &launch, begin);
+    return r->lines.length < CLI_LINES_AT_ONCE ? 0 : cli_reading_flush(r);
+}
+
+static int take_count(void *user, const struct gp_count *original)
+{
+    struct cli_reading *r = user;
+    struct gp_count count = *original;
+    if (!r->summary || !gp_filter_counts(r->filter, &count))
+        return 0;
+    if (r->views->merge)
+        count.device = gp_merge_number(&r->merge, count.device);
+    gp_summary_count(r->summary, &count);
+    return 0;
+}
+
+static int take_other(void *user, const char *type, const struct json_t *line)
+{
+    gp_copies_add(((struct cli_reading *)user)->copies, type, line);
+    return 0;
+}
+
+static const char *own_name(void *user, const char *name)
+{
+    return gp_metrics_counter_name(((struct cli_reading *)user)->metrics, name);
+}
+
+int cli_reading_profile(struct cli_reading *r, const char *path)
+{
+    struct gp_text notes = {0};
+    char why[512] = "";
+    const struct gp_profile_visitor visitor = {.user = r,
+                                               .header = take_header,
+                                               .device = take_device,
+                                               .launch = take_launch,
+                                               .count = take_count,
+                                               .other = take_other,
+                                               .counter_name = own_name};
+    r->path = path;
+    int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
+    if (answer == -1)
+        gp_say("%s", why);
+    gp_say_lines("", gp_text_string(&notes));
+    gp_text_free(&notes);
+    return answer == -1 ? CLI_FAILED : CLI_OK;
+}
+
+void cli_reading_free(struct cli_reading *r)
+{
+    gp_filter_free(r->filter);
+    gp_summary_free(r->summary);
+    gp_trace_free(r->trace);
+    gp_columns_free(r->columns);
+    json_decref(r->about);
+    gp_text_free(&r->command);
+    gp_text_free(&r->lines);
+    free(r->sorted);
+    free(r);
+}
+
+struct cli_reading *cli_reading_new(const struct cli_views *v, const struct gp_metrics *m)
+{
+    struct cli_reading *r = calloc(1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->views = v;
+    r->metrics = m;
+    r->filter = cli_views_filter(v);
+    if (r->filter)
+        return r;
+    free(r);
+    return NULL;
+}
