@@ -3,6 +3,7 @@
 # with gpuprof they do what they do without.
 
 load common
+unset GPUPROF_TIMEOUT
 
 @test "the driver used from a constructor, before ours" {
     same_with_and_without "$programs/early_linked"
