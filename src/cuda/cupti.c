@@ -1,8 +1,12 @@
 #include "cuda/cupti.h"
 
+#include "base/cancel.h"
+#include "base/stack.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Milliseconds that a fork waits for libraries that are being loaded. */
+/* Milliseconds that forks wait, all of them together, for libraries that are being loaded. */
 #define MOST_NAPS 2000
 
 struct gp_cupti gp_cupti;
@@ -80,9 +84,9 @@ static void *open_named(void)
     return handle;
 }
 
-static void *open_library(const char **why)
+/* Of the environment's GPUPROF_CUPTI and CUDA_HOME. */
+static void *open_library(const char *file, const char *toolkit, const char **why)
 {
-    const char *file = secure_getenv("GPUPROF_CUPTI");
     if (file && *file) {
         void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
         if (!handle)
@@ -91,7 +95,7 @@ static void *open_library(const char **why)
     }
     void *handle = open_loaded();
     if (!handle)
-        handle = open_below(secure_getenv("CUDA_HOME"));
+        handle = open_below(toolkit);
     if (!handle)
         handle = open_below("/usr/local/cuda");
     if (!handle)
@@ -178,7 +182,8 @@ bool gp_cupti_find(const char **why)
     pthread_mutex_lock(&lock);
     if (!searched) {
         searched = true;
-        void *handle = open_library(&reason);
+        void *handle =
+            open_library(secure_getenv("GPUPROF_CUPTI"), secure_getenv("CUDA_HOME"), &reason);
         if (handle)
             open_parts(handle);
         if (handle && lacks_driver(handle))
@@ -197,6 +202,9 @@ bool gp_cupti_find(const char **why)
 /* ---- ahead of the first launch --------------------------------------------------------------- */
 
 static atomic_bool loading;
+static atomic_int naps = MOST_NAPS;
+/* Copies: the program may change its environment while the thread is at it. */
+static char named_file[PATH_MAX], named_toolkit[PATH_MAX];
 
 /* A program that uses the driver before its libraries have begun loads no further ones beside. */
 static bool begun;
@@ -205,12 +213,18 @@ __attribute__((constructor)) static void begin(void)
     begun = true;
 }
 
+static bool copy_of_environment(const char *name, char copy[PATH_MAX])
+{
+    const char *value = secure_getenv(name);
+    return snprintf(copy, PATH_MAX, "%s", value ? value : "") < PATH_MAX;
+}
+
 /* Takes none of our locks: a program may launch kernels while it loads a library of its own, and
  * then has the loader's, which this thread waits for. */
 static void *load(void *unused)
 {
     const char *ignored;
-    void *handle = open_library(&ignored);
+    void *handle = open_library(named_file, named_toolkit, &ignored);
     if (handle)
         open_parts(handle);
     atomic_store(&loading, false);
@@ -222,29 +236,41 @@ static void *load(void *unused)
 static void wait_before_fork(void)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
-    for (int naps = 0; naps < MOST_NAPS && atomic_load(&loading); naps++)
+    const int saved_errno = errno;
+    gp_cancel_hold(); /* fork is no cancellation point */
+    while (atomic_load(&loading) && atomic_fetch_sub(&naps, 1) > 0)
         nanosleep(&nap, NULL);
+    gp_cancel_release();
+    errno = saved_errno;
 }
 
-void gp_cupti_load_ahead(void)
+/* The program's default size of a stack may be too small for the constructors of these libraries,
+ * and its signals are the program's. Where no thread can be had, the first launch loads them. */
+static void start_to_load(void)
 {
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    if (!begun || pthread_attr_init(&attributes) != 0)
-        return;
-    /* The program's signals are the program's. */
     sigfillset(&all);
+    if (pthread_attr_init(&attributes) != 0)
+        return;
     if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
+        pthread_attr_setstacksize(&attributes, GP_STACK_BYTES) == 0 &&
         pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        /* Where no thread can be had, the first launch loads it. */
         atomic_store(&loading, true);
-        if (pthread_atfork(wait_before_fork, NULL, NULL) != 0 ||
-            pthread_create(&thread, &attributes, load, NULL) != 0)
+        if (pthread_create(&thread, &attributes, load, NULL) != 0)
             atomic_store(&loading, false);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     pthread_attr_destroy(&attributes);
+}
+
+void gp_cupti_load_ahead(void)
+{
+    if (begun && copy_of_environment("GPUPROF_CUPTI", named_file) &&
+        copy_of_environment("CUDA_HOME", named_toolkit) &&
+        pthread_atfork(wait_before_fork, NULL, NULL) == 0)
+        start_to_load();
 }
 
 uint32_t gp_cupti_version(void)
