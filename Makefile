@@ -375,13 +375,14 @@ uninstall:
 		'$(share)/man/man1'/gpuprof.1 '$(share)/man/man1'/gpuprof-*.1 '$(share)/bash-completion/completions/gpuprof' \
 		'$(share)/zsh/site-functions/_gpuprof'
 
-c_files = $(shell git ls-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
+c_files = $(shell tools/list-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
 	$(Q)clang-format -i $(c_files)
 lint:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 	$(Q)tools/check-words
 	$(Q)tools/check-style
+	$(Q)tools/check-paths
 
 clean:
 	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64

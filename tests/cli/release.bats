@@ -29,7 +29,9 @@ a_clone() {
     folder=$BATS_TEST_TMPDIR/clone
     git init -q "$folder"
     mkdir -p "$folder"/{tools,include}
-    cp tools/version "$folder/tools"
+    # As it is in a clone: git archive has filled in its line.
+    sed "s/^archived=.*/archived='\$Format:%h, %D,\$'/" tools/version >"$folder/tools/version"
+    chmod +x "$folder/tools/version"
     cp include/gpuprof_version.h "$folder/include"
     cp .gitattributes "$folder"
     cd "$folder"
@@ -72,6 +74,34 @@ git_as_somebody() {
     printf '#!/bin/sh\nexit 128\n' >../bin/git
     chmod +x ../bin/git
     [ "$(PATH=$(realpath ../bin):$PATH tools/version)" = "$version, commit unknown" ]
+}
+
+@test "the project's files are known where git does not answer" {
+    mkdir -p "$BATS_TEST_TMPDIR"/copy/{tools,build,src}
+    cp tools/list-files "$BATS_TEST_TMPDIR/copy/tools"
+    cp .gitignore "$BATS_TEST_TMPDIR/copy"
+    cd "$BATS_TEST_TMPDIR/copy"
+    touch build/made src/{a.c,a.o}
+    [ "$(tools/list-files | sort | paste -sd' ')" = ".gitignore src/a.c tools/list-files" ]
+    [ "$(tools/list-files '*.c')" = src/a.c ]
+    # In a clone as well, with a hook's variables.
+    git init -q .
+    git add -A
+    [ "$(GIT_INDEX_FILE=.git/index tools/list-files '*.c')" = src/a.c ]
+}
+
+@test "make demo in a folder whose name has a blank" {
+    mkdir -p "$BATS_TEST_TMPDIR/a b/"{tools,bin,build/sim/programs}
+    cp tools/demo "$BATS_TEST_TMPDIR/a b/tools"
+    cp "$GPUPROF_BUILD/libgpuprof.so" "$BATS_TEST_TMPDIR/a b/build"
+    cp "$GPUPROF_BUILD"/sim/lib*.so* "$BATS_TEST_TMPDIR/a b/build/sim"
+    cp "$GPUPROF_BUILD/sim/programs/snippets_linked" "$BATS_TEST_TMPDIR/a b/build/sim/programs"
+    printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/a b/bin/make"
+    chmod +x "$BATS_TEST_TMPDIR/a b/bin/make"
+    [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] || skip "it uses the GPU"
+    PATH="$BATS_TEST_TMPDIR/a b/bin:$PATH" run "$BATS_TEST_TMPDIR/a b/tools/demo"
+    [ "$status" -eq 0 ]
+    [[ $output == *" measured with "* ]]
 }
 
 @test "the licence is the same text in the Debian package" {
@@ -119,7 +149,15 @@ git_as_somebody() {
     [[ $output == *page.c:3:* && $output == *page.c:4:* && $output != *page.c:[12]:* ]]
 }
 
-@test "comments and headers have one style, and another one is found with its line" {
+@test "files that documents and comments name are there" {
+    tools/check-paths
+    printf '# Page\nSee `launch/launch.h`, `launch/gone.c` and tests/sim/FILE.bats.\n' >"$BATS_TEST_TMPDIR/page.md"
+    run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [ "$output" = "$BATS_TEST_TMPDIR/page.md:2: there is no launch/gone.c" ]
+}
+
+@test "the licence is the same have one style, and another one is found with its line" {
     tools/check-style
     mkdir -p "$BATS_TEST_TMPDIR/src/base"
     header=$BATS_TEST_TMPDIR/src/base/thing.h
