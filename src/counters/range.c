@@ -79,9 +79,8 @@ static void lose_session(struct gp_collection *c, const char *why)
 static bool open_session(struct gp_collection *c, const char **why)
 {
     struct gp_range_config config;
-    size_t count = c->mixed ? c->list.used : c->list.hardware_used;
-    if (!gp_range_config_make(&config, c->device.chip, c->list.names, count, c->list.hardware_used,
-                              why)) {
+    if (!gp_range_config_make(&config, c->device.chip, c->list.names, c->list.used,
+                              c->list.hardware_used, why)) {
         gp_range_config_free(&config);
         return false;
     }
@@ -138,7 +137,6 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     for (size_t i = 0; i < count; i++)
         c->counters[i].name = names[i];
     c->own = c->list.own_count ? gp_own_open() : NULL;
-    c->mixed = c->list.hardware_used < c->list.used;
     if (!open_session(c, why)) {
         range_close(c, true);
         return NULL;

@@ -29,7 +29,7 @@ static struct gp_means_to_count means_of(const struct gp_collection *c, const st
         .hardware_passes = hardware,
         .session = session,
         .stands_in_instrumented =
-            session && c->mixed && gp_range_session_stands_in(c->session, hardware),
+            session && c->list.instrumented > 0 && gp_range_session_stands_in(c->session, hardware),
         .sass_counts = c->sass && !c->tells,
         .fingerprints = c->sass && c->tells && !run->only_pass && !run->always,
         .instrumented = c->list.instrumented > 0,

@@ -101,7 +101,7 @@ void gp_slot_take_values(struct gp_collection *c, unsigned slot)
     }
     bool whole = gp_slot_is_whole(c, t);
     size_t first = whole ? 0 : c->list.hardware_used;
-    bool measured = c->mixed && gp_plan_is_measured(&t->plan);
+    bool measured = c->list.instrumented > 0 && gp_plan_is_measured(&t->plan);
     size_t end = measured ? c->list.used : c->list.hardware_used;
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i])) /* counts of an earlier session stay */

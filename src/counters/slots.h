@@ -40,7 +40,6 @@ struct gp_collection {
 
     struct gp_range_session *session;
     const char *no_session;       /* why there is none */
-    bool mixed;                   /* its passes count instrumented code as well */
     double retry_at, retry_after; /* seconds */
 
     struct gp_sass_session *sass;

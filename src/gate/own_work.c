@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-/* Initial-exec: the access is one instruction and allocates nothing, as a hook must not. */
-static __thread int own_work __attribute__((tls_model("initial-exec")));
+/* How many times it has begun. */
+__thread int gp_own_work __attribute__((tls_model("initial-exec")));
 static __thread int programs_errno __attribute__((tls_model("initial-exec")));
 
 /* Our work in a thread writes, sleeps and holds locks: one that is to be cancelled ends at the
@@ -16,7 +16,7 @@ static __thread int programs_errno __attribute__((tls_model("initial-exec")));
 void gp_own_work_begins(void)
 {
     gp_cancel_hold();
-    if (own_work++ == 0)
+    if (gp_own_work++ == 0)
         programs_errno = errno;
     gp_added_begins();
 }
@@ -24,7 +24,7 @@ void gp_own_work_begins(void)
 void gp_own_work_ends(void)
 {
     gp_added_ends();
-    if (--own_work == 0)
+    if (--gp_own_work == 0)
         errno = programs_errno;
     gp_cancel_release();
 }
@@ -38,9 +38,4 @@ void gp_at_work(void (*work)(void *argument), void *argument)
         work(argument);
     gp_floating_restore(&program);
     gp_own_work_ends();
-}
-
-bool gp_at_own_work(void)
-{
-    return own_work > 0;
 }

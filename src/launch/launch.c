@@ -177,17 +177,24 @@ static bool is_idle(struct gp_context *c)
 /* True where the rest of the waits in vain permits a wait for one more launch of the kernel. */
 static bool may_be_waited_for(const struct gp_kernel *kernel)
 {
-    static struct gp_once once;
+    static struct gp_once once, too_long;
     double limit = gp_wait_limit(), first = gp_wait_first_limit();
     double least = kernel->ended ? ROOM_FACTOR * kernel->longest : 0;
     if (least < LEAST_PART * first && !kernel->ended)
         least = LEAST_PART * first;
     if (limit > least)
         return true;
-    gp_say_limited(&once, 1,
-                   "the program was held up for %.3g s in vain; some launches are not measured any "
-                   "more, as they would be waited for (GPUPROF_TIMEOUT)",
-                   2 * (first - limit));
+    const double in_vain = 2 * (first - limit);
+    if (in_vain < 1e-3)
+        gp_say_limited(&too_long, 1,
+                       "%s takes too long to be waited for; GPUPROF_TIMEOUT=SECONDS gives it more "
+                       "time than %.3g s",
+                       kernel->name, first);
+    else
+        gp_say_limited(&once, 1,
+                       "the program was held up for %.3g s in vain; some launches are not measured "
+                       "any more, as they would be waited for (GPUPROF_TIMEOUT)",
+                       in_vain);
     return false;
 }
 

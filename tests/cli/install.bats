@@ -48,7 +48,7 @@ installed() {
 
 @test "the folders may have blanks, but for the library's" {
     make -s O="$O" install DESTDIR="$dest/a b" PREFIX="/my tools" LIBDIR=/usr/lib
-    [ "$("$dest/a b/my tools/bin/gpuprof" --version)" = "$("$GPUPROF_BUILD/gpuprof" --version)" ]
+    [[ $("$dest/a b/my tools/bin/gpuprof" --version) == "gpuprof "* ]]
     [ -s "$dest/a b/my tools/share/man/man1/gpuprof.1" ]
     make -s O="$O" uninstall DESTDIR="$dest/a b" PREFIX="/my tools" LIBDIR=/usr/lib
     [ "$(find "$dest" -type f)" = "" ]

@@ -15,7 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What succeeds and does nothing. */
+/* Functions that succeed and do nothing. */
 #define NOTHING(function, type)               \
     EXPORT CUptiResult function(type *params) \
     {                                         \

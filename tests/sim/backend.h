@@ -1,7 +1,6 @@
-/*
- * What the simulated CUPTI asks of the simulated driver: one table, found under the exported name
- * gpusim_backend, which is also how gpuprof recognises that nothing it measures is real.
- */
+/* The questions of the simulated CUPTI to the simulated driver: one table, found under the
+ * exported name gpusim_backend, which is also how gpuprof recognises that nothing it measures is
+ * real. */
 #ifndef GPUSIM_BACKEND_H
 #define GPUSIM_BACKEND_H
 
@@ -16,7 +15,7 @@
 
 #define GPUSIM_BACKEND_VERSION 2
 
-/* Somebody who wants to see what each launch on a context did. */
+/* A listener that sees the work of each launch on a context. */
 struct gpusim_watcher {
     /* Called where the launch ran, with the counts of that launch; they are gone afterwards. */
     void (*launched)(void *self, const struct gpusim_result *result);

@@ -4,6 +4,9 @@ sim=$GPUPROF_BUILD/sim
 # The sanitizers' runtimes, when the library is built with them, have to come first.
 preload=${GPUPROF_RUNTIMES:+$GPUPROF_RUNTIMES:}$GPUPROF_BUILD/libgpuprof.so
 programs=$sim/programs
+# On a busy machine a simulated kernel takes more than the second that is waited for one. frames.bats, of
+# programs that are waited for, says otherwise.
+export GPUPROF_TIMEOUT=60
 
 setup() {
     profile=$BATS_TEST_TMPDIR/profile.jsonl

@@ -3,6 +3,7 @@
 # with gpuprof they do what they do without.
 
 load common
+unset GPUPROF_TIMEOUT
 
 @test "the driver used from a constructor, before ours" {
     same_with_and_without "$programs/early_linked"
@@ -143,7 +144,7 @@ absent() {
     export GPUPROF_TIMEOUT=0.3
     for what in host stream; do
         same_with_and_without "$programs/waiting_dlopen" $what
-        grep -q "did not end within 0.3 s by itself" "$log"
+        grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }
 
@@ -164,7 +165,7 @@ in_time() {
 @test "launches that wait for the program hold it up for two seconds in all, and others are measured" {
     for case in value event function host consumer "value event function host consumer"; do
         # shellcheck disable=SC2086
-        in_time 3500 same_with_and_without "$programs/blocked_linked" $case
+        in_time 4500 same_with_and_without "$programs/blocked_linked" $case
         # shellcheck disable=SC2086
         set -- $case
         [ "$(measured scale_in_place)" -gt $# ]
@@ -173,14 +174,25 @@ in_time() {
     GPUPROF_TIMEOUT=0.1 in_time 1500 same_with_and_without "$programs/blocked_linked" value consumer
 }
 
+@test "a kernel that takes half of the longest wait is not said to have held the program up in vain" {
+    # Each kernel takes 20 ms. A busy machine may make that more.
+    for limit in 0.035 0.07 0.14 0.28; do
+        GPUSIM_FAULTS=slow GPUPROF_TIMEOUT=$limit profiled "$programs/snippets_linked" --launches 3 in_place
+        [ "$(grep -c "held up for 0 s" "$log")" -eq 0 ]
+        grep -q "scale_in_place takes too long to be waited for; .* more time than $limit s" "$log" && return
+    done
+    cat "$log"
+    false
+}
+
 @test "a kernel that is found to wait in its first pass, which is of instrumented code, is abandoned soon" {
     # After another new kernel the session stands in that pass. A hundred times as long would be late;
     # how long the kernel takes by itself counts, too.
     for before in "" scale; do
-        GPUPROF_TIMEOUT=0.6 in_time 3500 same_with_and_without "$programs/waiting_dlopen" $before answered
+        GPUPROF_TIMEOUT=0.6 in_time 15000 same_with_and_without "$programs/waiting_dlopen" $before answered
         grep -q "did not end within [0-9.]* s by itself" "$log"
         # It took long by itself: instrumented code may take a hundred times that, once it is known to end.
-        GPUPROF_TIMEOUT=0.6 in_time 5000 same_with_and_without "$programs/waiting_dlopen" $before answered_late
+        GPUPROF_TIMEOUT=0.6 in_time 15000 same_with_and_without "$programs/waiting_dlopen" $before answered_late
         grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }
@@ -319,7 +331,7 @@ enabled() {
         start=$SECONDS
         same_with_and_without "$programs/held_linked" $case
         # Five seconds for each of six calls would be thirty.
-        [ $((SECONDS - start)) -le 12 ] || { echo "$case: $((SECONDS - start)) s"; false; }
+        [ $((SECONDS - start)) -le 20 ] || { echo "$case: $((SECONDS - start)) s"; false; }
         # CUPTI cannot be made to release their code while the kernel runs.
         [ $case != counted ] || grep -q "stay loaded: CUPTI holds their code" "$log"
     done
@@ -470,7 +482,7 @@ enabled() {
 @test "launches, and the end of a context, wait for a kernel that waits for another thread" {
     for what in queued destroyed; do
         GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $what scale
-        grep -q "did not end within 0.3 s by itself" "$log"
+        grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }
 

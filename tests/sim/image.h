@@ -1,8 +1,6 @@
-/*
- * Writes a device program for the simulated GPU: an ELF file like those of ptxas, with a symbol for
- * each kernel and each variable. What stands in its text sections the simulated driver is asked
- * for, which knows what its kernels execute. For programs and tests.
- */
+/* Writes a device program for the simulated GPU: an ELF file like those of ptxas, with a symbol
+ * for each kernel and each variable. The text sections come from the simulated driver, which
+ * knows the instructions of its kernels. For programs and tests. */
 #ifndef GPUSIM_IMAGE_H
 #define GPUSIM_IMAGE_H
 
@@ -154,7 +152,7 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
         symbol.st_size = length;
         (void)gpusim_image_put(&symbols, &symbol, sizeof(symbol));
         if (strcmp(k->name, "launch_from_graph") == 0) {
-            /* What the kernel calls of the device's runtime. */
+            /* The kernel's calls of the device's runtime. */
             memset(&symbol, 0, sizeof(symbol));
             symbol.st_name = (Elf64_Word)gpusim_image_name(&strings, "", "cudaGraphLaunch");
             symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);

@@ -61,7 +61,7 @@ static const double *expected_of(const struct gpusim_counters *c)
     return values;
 }
 
-/* What CUPTI counts for an instruction; false where it has no such metric. */
+/* CUPTI's count for an instruction; false where it has no such metric. */
 #define WIDTH(bits) (c->global_ld_##bits + c->global_st_##bits ? c->global_ld + c->global_st : 0)
 static bool base_value(const char *metric, const struct gpusim_counters *c, uint64_t *value)
 {

@@ -1,6 +1,5 @@
-/*
- * The simulated driver by itself: what programs and profilers rely on, and what must not work.
- */
+/* The simulated driver by itself: behaviour that programs and profilers rely on, and calls that
+ * must fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +68,7 @@ static void device_memory_is_out_of_the_hosts_reach(void **state)
     OK(cuMemAlloc_v2(&p, 100));
     child = fork();
     if (child == 0) {
-        (void)signal(SIGSEGV, SIG_DFL); /* whoever would report it */
+        (void)signal(SIGSEGV, SIG_DFL); /* the caller that would report it */
         _exit(*(volatile char *)(uintptr_t)p);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -406,7 +405,7 @@ static CUdriverProcAddressQueryResult ask(const char *name, int version, cuuint6
     return status;
 }
 
-/* What driver 580 was seen to answer. */
+/* An answer that driver 580 was seen to give. */
 static void functions_are_found_by_name_version_and_kind_of_stream(void **state)
 {
     void *found, *other;

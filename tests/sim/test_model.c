@@ -1,7 +1,5 @@
-/*
- * The model against what the sources of gpuprof's metrics report: their tables, with matrices of
- * 1024 x 1024 instead of 16384 x 16384, must come out of the addresses to the last digit.
- */
+/* The model against the sources of gpuprof's metrics: their tables, with matrices of 1024 x 1024
+ * instead of 16384 x 16384, must come out of the addresses to the last digit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -227,7 +225,7 @@ static void vector_add_occupancy_by_block_size(void **state)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct gpusim_result *r = vector_add("kepler", 1 << 18, table[i].block);
         double value = occupancy(r, 64);
-        /* The model is no K80: it keeps the limit, and comes near what was measured. */
+        /* The model is no K80: it keeps the limit, and comes near the measured values. */
         assert_true(value <= table[i].limit);
         assert_true(value > 0.7 * table[i].limit);
         gpusim_result_free(r);

@@ -1,4 +1,4 @@
-/* What the programs of `make bench` share: the time of a loop of launches, in a line of its own on
+/* Shared by the programs of `make bench`: the time of a loop of launches, in a line of its own on
  * standard output; the other lines are results and the same on every run. */
 #ifndef GPUPROF_TESTS_BENCH_H
 #define GPUPROF_TESTS_BENCH_H

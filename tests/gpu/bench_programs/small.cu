@@ -49,7 +49,7 @@ __global__ void mix(uint32_t *a, uint32_t *b, uint32_t)
     b[i] = transposed_b[other];
 }
 
-/* What has been done so far: a = x[0] a0 + x[1] b0 + x[2], and b the same with y. */
+/* The work so far: a = x[0] a0 + x[1] b0 + x[2], and b the same with y. */
 static uint32_t x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
 
 static void follow(int kernel, uint32_t k)

@@ -18,7 +18,7 @@ template <int K> __global__ void step(uint32_t *data)
 
 static void (*const steps[KERNELS])(uint32_t *) = {step<0>, step<1>, step<2>, step<3>, step<4>};
 
-/* What has been done so far: element = factor * its first value + constant. */
+/* The work so far: element = factor * its first value + constant. */
 static uint32_t factor = 1, constant = 0;
 
 static void follow(int kernel)

@@ -1,5 +1,5 @@
-/* Copies between global and shared memory that no load or store does: by threads (cp.async) and in blocks (TMA).
- * Prints "KERNEL METRIC VALUE": what gpuprof has to count. */
+/* Copies between global and shared memory that no load or store does: by threads (cp.async) and in
+ * blocks (TMA). Prints "KERNEL METRIC VALUE": the count that gpuprof must give. */
 #include "check.h"
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* Results that depend on the order in which atomics happen, other on every run: what is left has to
- * be the work of one whole run, not a mixture of two. Each thread takes a number and the sum of
- * what those before it added, in one atomic; the sums then have to follow from the numbers. */
+/* Results that depend on the order in which atomics happen, other on every run: the memory
+ * afterwards has to be the work of one whole run, not a mixture of two. Each thread takes a number
+ * and the sum of the additions before it, in one atomic; the sums then have to follow from the
+ * numbers. */
 #include "check.h"
 #include <math.h>
 #include <vector>

@@ -1,5 +1,5 @@
-/* One buffer of 60 GB, or of half of what is free, a little of which is updated in place from one end to
- * the other. */
+/* One buffer of 60 GB, or of half of the free memory; a little of it is updated in place from one
+ * end to the other. */
 #include "check.h"
 
 __global__ void touch(unsigned *data, unsigned long long stride, int n, unsigned k)

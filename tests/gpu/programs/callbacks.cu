@@ -1,5 +1,5 @@
-/* Host functions between the launches of a stream, in order: each sees what the launch before it
- * wrote to page-locked memory and leaves what the next one reads. */
+/* Host functions between the launches of a stream, in order: each sees the writes of the launch
+ * before it to page-locked memory and leaves the input of the next one. */
 #include "check.h"
 
 #define ROUNDS 10

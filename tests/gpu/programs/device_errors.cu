@@ -1,6 +1,6 @@
 /* A kernel that works three times and then fails, by an assertion, a trap or a misaligned address:
- * the error comes at the same call, and what the device prints comes once. Prints each call's
- * result; exits with status 3. */
+ * the error comes at the same call, and the text that the device prints comes once. Prints each
+ * call's result; exits with status 3. */
 #undef NDEBUG
 #include "check.h"
 #include <assert.h>

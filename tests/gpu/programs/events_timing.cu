@@ -1,5 +1,5 @@
 /* Events around launches: the times between them are positive and add up, and an event that waits
- * for a launch is not ready before what the launch writes can be read. */
+ * for a launch is not ready before the launch's writes can be read. */
 #include "check.h"
 
 #define N 200000

@@ -1,5 +1,5 @@
 /* exit_variants HOW: launches, then ends in the way given: return, exit, _exit, quick_exit, kill,
- * or thread (exit from another thread). What was measured by then must be in the profile. */
+ * or thread (exit from another thread). The launches measured by then must be in the profile. */
 #include "check.h"
 #include <signal.h>
 #include <string.h>

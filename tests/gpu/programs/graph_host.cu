@@ -1,5 +1,5 @@
-/* A graph with a host function between its kernels, which reads what the one wrote and writes what
- * the other reads, among ordinary launches. */
+/* A graph with a host function between its kernels, which reads the output of the one and writes
+ * the input of the other, among ordinary launches. */
 #include "check.h"
 
 #define N 1000

@@ -51,7 +51,7 @@ static void expect_launch(unsigned k)
     expect_add(k + 1);
 }
 
-/* The same as what is captured, by hand, for the nodes. */
+/* The same as the captured work, by hand, for the nodes. */
 static void build(cudaGraph_t *graph, cudaGraphNode_t *nodes, unsigned *data, unsigned k)
 {
     unsigned next = k + 1;
@@ -97,7 +97,7 @@ int main()
     p.blockDim = dim3(64);
     p.kernelParams = arguments;
     CHECK(cudaGraphExecKernelNodeSetParams(executable, nodes[2], &p));
-    k = 0; /* what it was when it was set is what counts */
+    k = 0; /* its value when it was set counts */
     for (int i = 0; i < 3; i++) {
         CHECK(cudaGraphLaunch(executable, stream));
         expect_add(5);

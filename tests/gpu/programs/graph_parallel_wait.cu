@@ -1,5 +1,6 @@
-/* A graph with two branches: a kernel of the one runs until a kernel of the other has written a flag.
- * Whoever launches the one and waits for its end before the other is launched waits for ever. */
+/* A graph with two branches: a kernel of the one runs until a kernel of the other has written a
+ * flag. A profiler that launches the one and waits for its end before it launches the other waits
+ * for ever. */
 #include "check.h"
 
 #define N 5000

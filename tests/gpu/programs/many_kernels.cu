@@ -1,4 +1,4 @@
-/* Forty different kernels of one template, each launched twice; what they make depends on each of
+/* Forty different kernels of one template, each launched twice; their results depend on each of
  * them having run once per launch, in order. */
 #include "check.h"
 

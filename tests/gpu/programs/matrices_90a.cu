@@ -1,8 +1,9 @@
-/* Every kind of matrix multiplication of compute capability 9.0, in loops whose length differs from block to block.
- * Prints "KERNEL METRIC VALUE": what gpuprof has to count. Compiled for sm_90a only, for warp groups (wgmma).
+/* Every kind of matrix multiplication of compute capability 9.0, in loops whose length differs from
+ * block to block. Prints "KERNEL METRIC VALUE": the count that gpuprof must give. Compiled for
+ * sm_90a only, for warp groups (wgmma).
  *
- * Loops are not unrolled: what is left over would be instructions with a predicate in front of the exit, and how often
- * these ran does not follow from branches. */
+ * Loops are not unrolled: the rest would be instructions with a predicate in front of the exit, and
+ * how often these ran does not follow from branches. */
 #include "check.h"
 
 #define BLOCKS 40

@@ -1,6 +1,6 @@
-/* A kernel that writes how many cycles it took. Whoever runs it again, slower, must not leave that
- * in the program's memory: what is there is what the program's own run wrote. So it is for sums by
- * atomics in floating point, and for races. */
+/* A kernel that writes how many cycles it took. A replay, which is slower, must not leave its
+ * number in the program's memory: the number there is that of the program's own run. So it is for
+ * sums by atomics in floating point, and for races. */
 #include "check.h"
 
 #define STEPS 4096

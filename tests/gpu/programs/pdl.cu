@@ -1,5 +1,5 @@
 /* Programmatic dependent launch: the second kernel of each pair may begin before the first has
- * ended, and waits on the device for what it needs. Both update the same memory in place. */
+ * ended, and waits on the device for its input. Both update the same memory in place. */
 #include "check.h"
 
 #define N 20000

@@ -1,4 +1,4 @@
-/* Two GPUs of which the first may write what lies on the second: kernels that do, and kernels on
+/* Two GPUs of which the first may write memory of the second: kernels that do, and kernels on
  * either that stay in their own memory. Before that, and without a second GPU, all do. */
 #include "check.h"
 

@@ -7,7 +7,7 @@
 #define N 5000
 #define THREADS 4
 
-/* What cuda_runtime_api.h makes of the plain names under that option. */
+/* The names that cuda_runtime_api.h makes of the plain ones under that option. */
 extern "C" cudaError_t cudaLaunchKernel_ptsz(const void *kernel, dim3 grid, dim3 block,
                                              void **arguments, size_t shared, cudaStream_t stream);
 extern "C" cudaError_t cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes,

@@ -1,4 +1,4 @@
-/* A kernel that prints. What it prints must appear once, however often the launch is repeated. */
+/* A kernel that prints. Its text must appear once, however often the launch is repeated. */
 #include "check.h"
 
 __global__ void speak(int k)

@@ -1,5 +1,5 @@
 /* The host's own memory, page-locked for a while and released again, between launches that update
- * it in place. It begins in the middle of a page, and what lies around it is the host's alone. */
+ * it in place. It begins in the middle of a page, and the memory around it is the host's alone. */
 #include "check.h"
 
 #define N 6000

@@ -1,5 +1,5 @@
 /* A layered array read through a texture; the host writes one layer anew before each launch, and
- * the kernel adds what it reads to ordinary memory. */
+ * the kernel adds the values to ordinary memory. */
 #include "check.h"
 
 #define WIDTH 60

@@ -1,4 +1,4 @@
-/* Threads that launch and end before what they launched is waited for; others, and main, go on with
+/* Threads that launch and end before their launches are waited for; others, and main, go on with
  * the same stream and memory. */
 #include "check.h"
 #include <thread>

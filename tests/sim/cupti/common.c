@@ -60,7 +60,7 @@ _Noreturn void gpusim_crash(const char *what)
     abort();
 }
 
-/* ---- who counts ---- */
+/* ---- clients ---- */
 
 static pthread_mutex_t owners_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {

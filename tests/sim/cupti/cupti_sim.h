@@ -1,7 +1,5 @@
-/*
- * What the parts of the simulated CUPTI share: the driver behind it, which client may count, and
- * the functions where the real one does not answer but crash.
- */
+/* Shared by the parts of the simulated CUPTI: the driver behind it, which client may count, and
+ * the functions where the real one does not answer but crash. */
 #ifndef GPUSIM_CUPTI_SIM_H
 #define GPUSIM_CUPTI_SIM_H
 

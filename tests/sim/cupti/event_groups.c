@@ -1,8 +1,6 @@
-/*
- * Event groups: the way of counting up to compute capability 7.2. A group holds a few events of one
- * domain; groups of different domains count together in a set; what does not fit together needs
- * further sets, and a run of the kernel for each.
- */
+/* Event groups: the way of counting up to compute capability 7.2. A group holds a few events of
+ * one domain; groups of different domains count together in a set; events that do not fit
+ * together need further sets, and a run of the kernel for each. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +96,7 @@ static CUptiResult answer_text(size_t *size, void *out, const char *text)
 
     if (!size || !out)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    /* A short buffer gets what fits. */
+    /* A short buffer gets as much as fits. */
     if (*size < bytes) {
         if (*size) {
             memcpy(out, text, *size - 1);
@@ -111,7 +109,7 @@ static CUptiResult answer_text(size_t *size, void *out, const char *text)
     return CUPTI_SUCCESS;
 }
 
-/* ---- what there is ---- */
+/* ---- the events ---- */
 
 /* The lock is held. */
 static struct mode *find_mode(CUcontext context)

@@ -1,6 +1,4 @@
-/*
- * The events of the legacy chip: their domains, and what each instance of a domain counts.
- */
+/* The events of the legacy chip: their domains, and the counts of each instance of a domain. */
 #ifndef GPUSIM_CUPTI_EVENTS_H
 #define GPUSIM_CUPTI_EVENTS_H
 
@@ -30,7 +28,7 @@ bool gpusim_event_find(const char *name, CUpti_EventID *event);
 struct gpusim_event_domain gpusim_domain(CUpti_EventDomainID domain,
                                          const struct gpusim_chip *chip);
 
-/* What this instance of the event's domain counted in the launch. */
+/* The count of this instance of the event's domain in the launch. */
 uint64_t gpusim_event_value(CUpti_EventID event, uint32_t instance, const struct gpusim_result *r,
                             const struct gpusim_chip *chip);
 

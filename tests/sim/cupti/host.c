@@ -156,7 +156,7 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
         if (!pParams->ppMetricNames[i] || !gpusim_metric_parse(pParams->ppMetricNames[i], &metric))
             return CUPTI_ERROR_INVALID_METRIC_NAME;
         index = gpusim_data_index(data, metric.base);
-        /* What was not collected is not a number; nor is a range that is not there. */
+        /* A counter that was not collected is not a number; nor is a range that is not there. */
         pParams->pMetricValues[i] =
             index < 0 || pParams->rangeIndex >= data->ranges
                 ? NAN

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * How many counters of one unit the hardware holds at a time. Real units have registers of many
- * kinds; what matters here is that a few counters share a pass, that L1 is the tightest, and that
- * code that counts for itself is never mixed with any.
- */
+/* How many counters of one unit the hardware holds at a time. Real units have registers of many
+ * kinds; it matters here that a few counters share a pass, that L1 is the tightest, and that
+ * code that counts for itself is never mixed with any. */
 static uint32_t capacity(enum gpusim_unit unit)
 {
     switch (unit) {

@@ -1,7 +1,5 @@
-/*
- * The two blocks of bytes that a user of the range profiler keeps: what is to be counted, in which
- * pass, and what was counted, range by range.
- */
+/* The two blocks of bytes that a user of the range profiler keeps: the counters and their
+ * passes, and the counts, range by range. */
 #ifndef GPUSIM_CUPTI_IMAGES_H
 #define GPUSIM_CUPTI_IMAGES_H
 

@@ -108,7 +108,7 @@ bool gpusim_metric_parse(const char *name, struct gpusim_metric *metric)
 #define EACH(value) ((c == &r->total ? (double)r->sms : 1.0) * (double)(value))
 /* Bytes that one of the DRAM channels moves in one cycle of the SMs' clock. */
 #define DRAM_PEAK (2.0 * chip->memory_clock_khz * chip->bus_bits / 8 / chip->clock_khz / 48)
-/* What is asked of L1, whether or not it keeps that. */
+/* Requests to L1, also for data that it does not keep. */
 #define L1_SECTORS                                                          \
     (c->global_ld_sectors + c->global_st_sectors + c->global_atom_sectors + \
      c->global_red_sectors + c->local_ld_sectors + c->local_st_sectors)

@@ -1,6 +1,4 @@
-/*
- * Counters by CUPTI's names: which exist, in which pass they can be counted, and what they come to.
- */
+/* Counters by CUPTI's names: which exist, in which pass they can be counted, and their values. */
 #ifndef GPUSIM_CUPTI_METRICS_H
 #define GPUSIM_CUPTI_METRICS_H
 
@@ -21,7 +19,7 @@ enum gpusim_unit {
     GPUSIM_UNITS
 };
 
-/* What a name like smsp__inst_executed.avg.per_cycle_active asks for. */
+/* The parts of a name like smsp__inst_executed.avg.per_cycle_active. */
 enum gpusim_rollup { GPUSIM_SUM, GPUSIM_AVG, GPUSIM_MIN, GPUSIM_MAX, GPUSIM_PCT, GPUSIM_RATIO_OF };
 enum gpusim_rate {
     GPUSIM_PLAIN,

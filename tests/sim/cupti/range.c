@@ -26,7 +26,7 @@ struct CUpti_RangeProfiler_Object {
     uint32_t *bases;
     uint32_t base_count, max_ranges;
 
-    /* What SetConfig said last; of the counters only its first word counts. */
+    /* The last settings of SetConfig; of the counters only its first word counts. */
     struct gpusim_config_image *config;
     struct gpusim_data_image *data;
     size_t data_bytes;
@@ -88,7 +88,7 @@ CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *pPa
     return CUPTI_SUCCESS;
 }
 
-/* ---- what a launch leaves in the image ---- */
+/* ---- the image after a launch ---- */
 
 /* For tests: GPUSIM_DRIFT=METRIC@N, one more of its counter is recorded from the Nth time on. */
 static bool drifts(unsigned base)
@@ -307,7 +307,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
     o->data_bytes = pParams->counterDataImageSize;
     o->mode = pParams->range;
     o->max_per_pass = (uint32_t)pParams->maxRangesPerPass;
-    /* The counters of the first session stay, whatever is asked for later. */
+    /* The counters of the first session stay, also when others are asked for later. */
     if (!o->ever_started) {
         struct gpusim_config_image *copy = malloc(pParams->configSize);
         if (copy) {

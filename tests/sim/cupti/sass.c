@@ -41,7 +41,7 @@ struct record {
     uint64_t value;
 };
 
-/* What was set for a device, and what is being gathered in its one enabled context. */
+/* The settings for a device, and the counts gathered in its one enabled context. */
 struct collection {
     bool configured, enabled;
     CUcontext configured_in; /* current when it was configured; NULL: none was */
@@ -108,7 +108,7 @@ static bool chip_named(const char *name)
     return name && strcmp(name, gpusim_driver()->chip()->chip_name) == 0;
 }
 
-/* ---- what there is ---- */
+/* ---- the metrics ---- */
 
 CUptiResult CUPTIAPI cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params *pParams)
 {
@@ -152,7 +152,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params
         pParams->numOfMetricConfig == 0 || pParams->deviceIndex >= gpusim_driver()->device_count())
         return CUPTI_ERROR_INVALID_PARAMETER;
     if (!gpusim_profiler_initialized())
-        return CUPTI_ERROR_OUT_OF_MEMORY; /* what the real one says then */
+        return CUPTI_ERROR_OUT_OF_MEMORY; /* the answer of the real one then */
     c = &collections[pParams->deviceIndex];
     if (c->configured)
         return CUPTI_ERROR_INVALID_OPERATION;
@@ -205,7 +205,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Pa
         return why;
     if (c->enabled)
         return CUPTI_ERROR_INVALID_OPERATION;
-    /* The real one frees what it has allocated in the context, and checks nothing before. */
+    /* The real one frees its memory in the context, and checks nothing before. */
     if (c->configured_in && !gpusim_driver()->device_of(c->configured_in, &device))
         raise(SIGSEGV);
     free(c->metrics);

@@ -34,7 +34,7 @@ struct CUgraphNode_st {
     CUgraphNode cloned_from;                              /* it may be gone by now */
     bool disabled;                                        /* in an executable graph */
     CUlaunchAttributeValue attributes[GPUSIM_ATTRIBUTES]; /* of a kernel; all zero: not set */
-    void *pointers[GPUSIM_MAX_PARAMS];                    /* to its parameters, for those who ask */
+    void *pointers[GPUSIM_MAX_PARAMS]; /* to its parameters, for a caller that asks */
 };
 
 struct CUgraph_st {
@@ -73,7 +73,7 @@ CUresult gpusim_capture_begin(CUstream handle, bool per_thread, CUstreamCaptureM
 CUresult gpusim_capture_end(CUstream handle, bool per_thread, CUgraph *graph);
 CUresult gpusim_capture_info(CUstream handle, bool per_thread, struct gpusim_capture_facts *facts);
 
-/* What a node is to do, from the parameters that a program gives. */
+/* The work of a node, from the parameters that a program gives. */
 CUresult gpusim_node_launch(const CUDA_KERNEL_NODE_PARAMS *params, struct gpusim_work *work);
 CUresult gpusim_node_copy(CUcontext context, const CUDA_MEMCPY3D *params, struct gpusim_work *work);
 CUresult gpusim_node_fill(CUcontext context, const CUDA_MEMSET_NODE_PARAMS *params,

@@ -1,6 +1,4 @@
-/*
- * What more than one form of a context call comes down to.
- */
+/* Shared by several forms of a context call. */
 #ifndef GPUSIM_CONTEXT_H
 #define GPUSIM_CONTEXT_H
 

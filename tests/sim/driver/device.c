@@ -155,7 +155,8 @@ struct attribute {
     int value;
 };
 
-/* What both chips have in common; anything not mentioned here or below is 0: not supported. */
+/* The attributes that both chips have in common; anything not mentioned here or below is 0: not
+ * supported. */
 static const struct attribute common[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
@@ -185,7 +186,7 @@ static const struct attribute common[] = {
     {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
 };
 
-/* What only the newer one has. */
+/* Attributes of the newer one alone. */
 static const struct attribute modern[] = {
     {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
     {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},

@@ -60,7 +60,7 @@ struct CUctx_st {
         *owner;      /* of a green context: the primary one, whose memory and modules it has */
     CUresult sticky; /* once a kernel has failed, the answer to everything */
     CUstream streams;
-    CUstream legacy_stream; /* what stream 0 means */
+    CUstream legacy_stream; /* the meaning of stream 0 */
     CUstream watching;      /* for events of the whole context; made when first asked for */
     CUmodule modules;
     struct gpusim_watcher *watchers;
@@ -89,7 +89,7 @@ unsigned gpusim_device_count(void);
 uint64_t gpusim_device_memory(void);
 int gpusim_driver_version(void);
 
-/* Frees what a context owns, when nothing of it is running any more. */
+/* Frees the objects of a context, when nothing of it is running any more. */
 void gpusim_modules_free(CUcontext context);
 void gpusim_memory_free_all(CUcontext context);
 void gpusim_streams_free(CUcontext context);

@@ -7,7 +7,7 @@ struct error {
     const char *name, *text;
 };
 
-/* Every CUresult of the headers that this driver can give, with what the real one says of it. */
+/* Every CUresult of the headers that this driver can give, with the real one's text for it. */
 #define ERROR(code, text) \
     {                     \
         code, #code, text \

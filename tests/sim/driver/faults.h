@@ -1,5 +1,4 @@
-/*
- * What is to go wrong, from GPUSIM_FAULTS: words separated by commas.
+/* The faults to make, from GPUSIM_FAULTS: words separated by commas.
  *
  *   alloc=N             the Nth allocation of device memory fails; alloc=N+ that and all later ones
  *   nodriverfunction=F  the driver does not know F (cuLaunchKernelEx, say); may be given repeatedly
@@ -28,7 +27,7 @@ bool gpusim_fault(const char *name);
 /* Is name=value there? */
 bool gpusim_fault_is(const char *name, const char *value);
 
-/* What a fault makes slow takes that long. Adds a line with the milliseconds to the file
+/* A call that a fault makes slow takes that long. Adds a line with the milliseconds to the file
  * GPUSIM_SLEEPS. */
 void gpusim_sleep_ms(unsigned ms);
 

@@ -136,8 +136,7 @@ static CUresult set_tail(CUstream stream, const CUgraphNode *nodes, size_t count
     return CUDA_SUCCESS;
 }
 
-/* A graph launched into a captured stream becomes a child graph; what was to be run is released.
- */
+/* A graph launched into a captured stream becomes a child graph; the work to be run is released. */
 static CUresult add_child(CUstream stream, const struct gpusim_work *work)
 {
     struct gpusim_work mark = {.kind = GPUSIM_MARK}, not_run = *work;

@@ -131,7 +131,7 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
     return CUDA_SUCCESS;
 }
 
-/* ---- what a node is to do ---- */
+/* ---- the work of a node ---- */
 
 static CUresult node_launch(const struct launch_call *call, struct gpusim_work *work)
 {

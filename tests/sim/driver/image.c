@@ -151,7 +151,7 @@ static void walk_fatbin(const void *image, const struct gpusim_image_visitor *vi
     }
 }
 
-/* What a wrapper points to; the image itself where it has none. */
+/* The image that a wrapper points to; the image itself without a wrapper. */
 static const void *unwrapped(const void *image, uint32_t *magic)
 {
     memcpy(magic, image, sizeof(*magic));

@@ -1,7 +1,6 @@
-/*
- * Reads a device program: an ELF file as ptxas writes it, alone or inside a fat binary. Only names
- * and sizes are taken from it; what a kernel does is looked up among the simulator's own.
- */
+/* Reads a device program: an ELF file as ptxas writes it, alone or inside a fat binary. Only
+ * names and sizes are taken from it; the work of a kernel is looked up among the simulator's
+ * own. */
 #ifndef GPUSIM_IMAGE_READER_H
 #define GPUSIM_IMAGE_READER_H
 

@@ -1,7 +1,5 @@
-/*
- * Memory shared with another process. There is none here: what a handle opens is memory of the same
- * size that stands for the other process's, which goes on changing its last word while it is open.
- */
+/* Memory shared with another process. There is none here: a handle opens memory of the same size
+ * that stands for the other process's, which goes on changing its last word while it is open. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@ static struct gpusim_range *ranges;
 static size_t range_count, range_capacity;
 static unsigned long long last_id;
 
-/* Stretches given back, to be given out again to whoever asks for the same size. */
+/* Stretches given back, to be given out again to a caller that asks for the same size. */
 struct hole {
     uint64_t start, bytes;
 };

@@ -1,8 +1,6 @@
-/*
- * Who owns which addresses. Device memory is handed out from a large stretch of addresses that the
- * process can never touch, as on a machine with a GPU; what is stored there lies at another address
- * (the range's host). Pinned and managed memory has one address for both sides.
- */
+/* The owners of addresses. Device memory is handed out from a large stretch of addresses that
+ * the process can never touch, as on a machine with a GPU; data stored there lie at another
+ * address (the range's host). Pinned and managed memory has one address for both sides. */
 #ifndef GPUSIM_MEMORY_H
 #define GPUSIM_MEMORY_H
 
@@ -27,16 +25,16 @@ struct gpusim_range {
     CUmemoryPool pool;
     unsigned long long id;
     uint64_t mapped_bytes; /* to unmap, of pinned memory */
-    void *physical;        /* what is mapped */
+    void *physical;        /* the mapped memory */
 };
 
-/* What the memory of a pool is; NULL: no pool. */
+/* The type of a pool's memory; NULL: no pool. */
 enum gpusim_memory_kind gpusim_pool_kind(CUmemoryPool pool);
 
 /* A new range; *address is set. Counts against the device's memory unless it is the host's. */
 CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint64_t bytes,
                            unsigned flags, CUmemoryPool pool, uint64_t *address);
-/* What the forms of cuMemHostRegister come down to. */
+/* Shared by the forms of cuMemHostRegister. */
 CUresult gpusim_host_register(void *p, size_t bytes, unsigned flags);
 /* Makes the host's own memory known. */
 CUresult gpusim_memory_register(CUcontext context, void *address, uint64_t bytes, unsigned flags);

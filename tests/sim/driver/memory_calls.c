@@ -310,7 +310,7 @@ static CUresult range_attribute(const struct gpusim_range *range, CUpointer_attr
         *(int *)data = 0;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-        /* Promised for what the driver has allocated. */
+        /* Promised for memory that the driver has allocated. */
         if (range->kind == GPUSIM_REGISTERED_MEMORY || range->kind == GPUSIM_MAPPED_MEMORY)
             return CUDA_ERROR_INVALID_VALUE;
         *(unsigned long long *)data = range->id;

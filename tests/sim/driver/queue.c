@@ -61,7 +61,7 @@ static void run_task(struct gpusim_task *task)
     CUcontext context = task->context;
     CUresult result = CUDA_SUCCESS;
 
-    /* A broken context does nothing more; what was queued ends without effect. */
+    /* A broken context does nothing more; queued work ends without effect. */
     if (context->sticky == CUDA_SUCCESS) {
         pthread_mutex_unlock(&gpusim_lock);
         if (gpusim_fault(task->work.kind == GPUSIM_MARK ? "slowmarks" : "slow"))

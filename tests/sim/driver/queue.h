@@ -38,7 +38,7 @@ struct CUstream_st {
     bool worker, closing;
     pthread_cond_t work;            /* signalled when there is some, or the stream is closed */
     struct gpusim_capture *capture; /* NULL: not captured */
-    CUgraphNode *capture_tail;      /* what the next captured work depends on */
+    CUgraphNode *capture_tail;      /* the work that the next captured work depends on */
     size_t capture_tail_count;
 };
 
@@ -52,7 +52,7 @@ struct CUevent_st {
     size_t capture_node_count;
 };
 
-/* The stream that a handle means, per_thread saying what NULL means. NULL: there is none. */
+/* The stream that a handle means, per_thread saying which one NULL means. NULL: there is none. */
 CUstream gpusim_stream(CUcontext context, CUstream handle, bool per_thread, CUresult *why);
 
 /*
@@ -85,7 +85,7 @@ enum gpusim_wait {
     GPUSIM_WAIT            /* a call that must not be made on a captured stream */
 };
 
-/* What most exported functions do: enter, find the stream, submit, wait. */
+/* The way of most exported functions: enter, find the stream, submit, wait. */
 CUresult gpusim_do(CUstream handle, bool per_thread, const struct gpusim_work *work,
                    enum gpusim_wait wait);
 

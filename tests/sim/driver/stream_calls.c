@@ -1,5 +1,5 @@
-/* What the exported functions of stream_calls.h do, once they know which default stream they mean.
- */
+/* The work of the exported functions of stream_calls.h, once they know which default stream they
+ * mean. */
 #include <stdlib.h>
 #include <string.h>
 

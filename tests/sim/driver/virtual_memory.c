@@ -18,7 +18,7 @@ struct physical {
     void *host;
     CUcontext context;
     int device;
-    int number;          /* what it is shared by: here a file descriptor that is none */
+    int number;          /* the kind of its handle: here a file descriptor that is none */
     unsigned references; /* the handle, and every address it is mapped at */
 };
 
@@ -171,7 +171,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* A process may import what it has exported itself, as on the real thing. */
+/* A process may import memory that it has exported itself, as on the real thing. */
 CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType handleType,
                                       unsigned long long flags)

@@ -1,7 +1,5 @@
-/*
- * One piece of work for the GPU, free of any pointer into the caller's frame: what a stream queues
- * and what a graph remembers.
- */
+/* One piece of work for the GPU, free of any pointer into the caller's frame: a stream queues it
+ * and a graph remembers it. */
 #ifndef GPUSIM_WORK_H
 #define GPUSIM_WORK_H
 
@@ -76,7 +74,7 @@ struct gpusim_step {
     size_t after_count;
 };
 
-/* Refuses what the hardware would never accept, before it is queued. */
+/* Refuses work that the hardware would never accept, before it is queued. */
 CUresult gpusim_work_check(CUcontext context, const struct gpusim_work *work);
 
 /* Does it, without the lock. */
@@ -85,7 +83,7 @@ CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work);
 /* The calling thread does the work of a graph's node. */
 bool gpusim_work_in_graph(void);
 
-/* Frees what the work owns. */
+/* Frees the objects of the work. */
 void gpusim_work_clear(struct gpusim_work *work);
 
 /* The simple parts of a copy that a program describes in full. */

@@ -31,7 +31,7 @@ static unsigned worse(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* A load by whole lines: what L1 does not have comes from L2, all four sectors of it. */
+/* A load by whole lines: data that L1 does not have come from L2, all four sectors of it. */
 static unsigned load_lines(const struct gpusim_access *access, const struct gpusim_memory *memory,
                            struct gpusim_counters *counts)
 {

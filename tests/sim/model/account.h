@@ -1,6 +1,4 @@
-/*
- * What one warp instruction counts for, and how long its warp waits for it.
- */
+/* The counts of one warp instruction, and how long its warp waits for it. */
 #ifndef GPUSIM_ACCOUNT_H
 #define GPUSIM_ACCOUNT_H
 
@@ -24,7 +22,7 @@ struct gpusim_memory {
     struct gpusim_cache *l2;
 };
 
-/* Sets counts to what op counts for (and nothing else); answers its latency in cycles. */
+/* Sets counts to those of op (and nothing else); answers its latency in cycles. */
 uint64_t gpusim_account(const struct gpusim_warp_op *op, const struct gpusim_memory *memory,
                         struct gpusim_counters *counts);
 

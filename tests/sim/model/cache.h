@@ -1,7 +1,5 @@
-/*
- * A cache of 128-byte lines in four sectors each, least recently used line out first. It knows
- * which addresses are present, not what is in them.
- */
+/* A cache of 128-byte lines in four sectors each, least recently used line out first. It knows
+ * which addresses are present, not their data. */
 #ifndef GPUSIM_CACHE_H
 #define GPUSIM_CACHE_H
 
@@ -14,7 +12,7 @@ struct gpusim_cache;
 struct gpusim_cache *gpusim_cache_new(uint64_t bytes, unsigned ways);
 void gpusim_cache_free(struct gpusim_cache *cache);
 
-/* Empties the cache; what was dirty is forgotten. */
+/* Empties the cache; dirty data are forgotten. */
 void gpusim_cache_clear(struct gpusim_cache *cache);
 
 /*

@@ -1,9 +1,8 @@
-/*
- * The chips that can be simulated: their sizes, limits and speeds.
+/* The chips that can be simulated: their sizes, limits and speeds.
  *
- * Everything here is a fact about the machine (how many SMs, how wide a line, how fast the clock);
- * nothing here is a result. Results are computed from what a kernel does on such a machine.
- */
+ * Everything here is a fact about the machine (how many SMs, how wide a line, how fast the
+ * clock); nothing here is a result. Results are computed from the work of a kernel on such a
+ * machine. */
 #ifndef GPUSIM_CHIP_H
 #define GPUSIM_CHIP_H
 
@@ -16,9 +15,9 @@
 #define GPUSIM_LINE 128  /* bytes: four sectors */
 
 struct gpusim_chip {
-    const char *key;         /* what GPUSIM_CHIP selects it by */
-    const char *device_name; /* what cuDeviceGetName answers */
-    const char *chip_name;   /* what CUPTI calls it */
+    const char *key;         /* its name in GPUSIM_CHIP */
+    const char *device_name; /* the answer of cuDeviceGetName */
+    const char *chip_name;   /* CUPTI's name of it */
     int major, minor;
     unsigned sms;
     unsigned subpartitions; /* warp schedulers of one SM */

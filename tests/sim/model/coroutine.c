@@ -206,5 +206,5 @@ _Noreturn void gpusim_coroutine_main(struct gpusim_coroutine *c)
     c->body(c->argument);
     c->done = true;
     gpusim_coroutine_yield(c);
-    abort(); /* nobody resumes what is done */
+    abort(); /* nobody resumes an ended one */
 }

@@ -16,7 +16,7 @@ struct gpusim_coroutine {
     void (*body)(void *argument);
     void *argument;
     bool done;
-    /* What the address sanitizer wants to know about the two stacks. */
+    /* The facts of the two stacks, for the address sanitizer. */
     void *fake_stack, *caller_fake_stack;
     const void *caller_bottom;
     size_t caller_bytes;
@@ -26,13 +26,13 @@ struct gpusim_coroutine {
 struct gpusim_coroutine *gpusim_coroutines_new(unsigned count);
 void gpusim_coroutines_free(struct gpusim_coroutine *all, unsigned count);
 
-/* Makes the coroutine begin body(argument) at its next resume, whatever it was doing before. */
+/* Makes the coroutine begin body(argument) at its next resume, from any state. */
 void gpusim_coroutine_start(struct gpusim_coroutine *c, void (*body)(void *), void *argument);
 
 /* Runs the coroutine until it yields or ends; then done says which. */
 void gpusim_coroutine_resume(struct gpusim_coroutine *c);
 
-/* From inside: goes back to whoever resumed. */
+/* From inside: goes back to the caller of resume. */
 void gpusim_coroutine_yield(struct gpusim_coroutine *c);
 
 #endif

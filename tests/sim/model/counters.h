@@ -1,6 +1,4 @@
-/*
- * The counts of one SM, one instruction or one launch: plain sums of what the trace showed.
- */
+/* The counts of one SM, one instruction or one launch: plain sums over the trace. */
 #ifndef GPUSIM_COUNTERS_H
 #define GPUSIM_COUNTERS_H
 
@@ -18,13 +16,13 @@ struct gpusim_counters {
 /* Adds every count of more to sum. */
 void gpusim_counters_add(struct gpusim_counters *sum, const struct gpusim_counters *more);
 
-/* One machine instruction of a kernel, and what it did in all warps together. */
+/* One machine instruction of a kernel, and its counts in all warps together. */
 struct gpusim_instruction_counts {
     uint32_t offset; /* its address within the kernel */
     struct gpusim_counters counts;
 };
 
-/* What one profiled launch left behind. */
+/* The counts of one profiled launch. */
 struct gpusim_result {
     const char *kernel;
     unsigned sms;

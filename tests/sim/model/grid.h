@@ -74,9 +74,9 @@ struct gpusim_grid {
     struct gpusim_recorder *recorder; /* NULL: nothing is recorded */
     bool broken_restore;              /* gpuprof's restore kernel does nothing */
     bool in_graph;                    /* the launch is a graph's node */
-    bool wrong_index, wrong_count;    /* of what its search found */
+    bool wrong_index, wrong_count;    /* of the ranges that its search found */
 
-    /* What a kernel that runs as a whole drew through the caches. */
+    /* The traffic through the caches of a kernel that runs as a whole. */
     uint64_t swept_address, swept_bytes;
 
     /* Private to the run. */

@@ -112,7 +112,7 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
 /* A read of memory that somebody else is changing: noted once, however often it is repeated. */
 #define PEEK(pointer_in_host_memory) __atomic_load_n(pointer_in_host_memory, __ATOMIC_ACQUIRE)
 
-/* Shared memory: the block's own, statically declared first, then what the launch added. */
+/* Shared memory: the block's own, statically declared first, then the launch's own. */
 #define SHARED(t, type, byte_offset) ((type *)(void *)((t)->grid->shared + (byte_offset)))
 #define LDS(t, pointer)                              \
     (*(const __typeof__(*(pointer)) *)gpusim_shared( \

@@ -1,10 +1,8 @@
-/*
- * gpuprof's own device code, in C: what its embedded fatbin does on a real GPU. One block per unit
- * there; here the grid's size does not matter, all units are done in order.
+/* gpuprof's own device code, in C: the same as its embedded fatbin on a real GPU. One block per
+ * unit there; here the grid's size does not matter, all units are done in order.
  *
- * What the real code takes for granted is checked here: a mistake that a GPU would only answer with
- * wrong results ends the launch with an error.
- */
+ * The assumptions of the real code are checked here: a mistake that a GPU would only answer with
+ * wrong results ends the launch with an error. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +25,8 @@ static uint32_t param32(const struct gpusim_grid *grid, unsigned i)
     return value;
 }
 
-/* Where the bytes at an address are, and how many of them lie side by side there: what borders on
- * each other for a kernel may be kept in different positions. */
+/* Where the bytes at an address are, and how many of them lie side by side there: neighbours for a
+ * kernel may be kept in different positions. */
 static unsigned char *stretch(struct gpusim_grid *grid, uint64_t address, uint64_t *bytes)
 {
     struct gpusim_stretch s;
@@ -280,7 +278,7 @@ static enum gpusim_outcome rewind_all(struct gpusim_grid *grid)
     return outcome;
 }
 
-/* ---- what the program's own run has changed ---- */
+/* ---- changes by the program's own run ---- */
 
 struct keeping {
     struct gpusim_grid *grid;
@@ -302,7 +300,7 @@ static uint64_t unit_number(const struct gp_segment *s, uint64_t address)
     return s->first_unit + (address - s->live / 16 * 16) / GP_UNIT_BYTES;
 }
 
-/* What is kept of the bytes at an address of a unit that has a position. */
+/* The copy of the bytes at an address of a unit that has a position. */
 static unsigned char *kept_bytes(const struct keeping *k, const struct gp_segment *s,
                                  uint64_t address, uint64_t bytes)
 {

@@ -1,4 +1,4 @@
-/* Kernels that only move and add: how their accesses fall on lines and sectors is what matters. */
+/* Kernels that only move and add: it matters how their accesses fall on lines and sectors. */
 #include "model/define.h"
 
 static void add_at(struct gpusim_thread *t, uint64_t i)
@@ -46,7 +46,7 @@ static void vector_add_float(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(vector_add_float, false, 8, 8, 8, 4);
 
-/* Each run changes what it read: a second run on unrestored memory gives another answer. */
+/* Each run changes its input: a second run on unrestored memory gives another answer. */
 static void scale_in_place(struct gpusim_thread *t)
 {
     float *a = PARAM(t, 0, float *);
@@ -179,7 +179,8 @@ struct pair {
     float x, y;
 };
 
-/* An array of structs, member by member: half of what each access moves belongs to the other. */
+/* An array of structs, member by member: half of the bytes that each access moves belong to the
+ * other. */
 static void structs_aos(struct gpusim_thread *t)
 {
     const struct pair *in = PARAM(t, 0, const struct pair *);

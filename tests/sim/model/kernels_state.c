@@ -1,4 +1,4 @@
-/* Kernels whose answer depends on what earlier launches left behind, and how they came by it. */
+/* Kernels whose answer depends on the results of earlier launches, and how they came by it. */
 #include "model/define.h"
 
 /*
@@ -39,10 +39,8 @@ static void grid_is_valid(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(grid_is_valid, false, 8);
 
-/*
- * A race: what is written, and where, depends on how fast the blocks run. While something counts
- * they run slower, and the other half of the data is written.
- */
+/* A race: the data written, and where, depend on how fast the blocks run. While something counts
+ * they run slower, and the other half of the data is written. */
 static void race(struct gpusim_thread *t)
 {
     uint32_t *data = PARAM(t, 0, uint32_t *);

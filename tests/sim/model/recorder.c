@@ -11,7 +11,7 @@
 #define L1_WAYS 4
 #define BUCKETS 4096
 
-/* What a kernel launch costs before its first and after its last block, as seen by its timer. */
+/* The cost of a kernel launch before its first and after its last block, as seen by its timer. */
 #define LAUNCH_CYCLES 1400
 
 struct site_counts {
@@ -242,7 +242,7 @@ static struct pending *line_up(struct gpusim_recorder *r, unsigned lane,
     return p;
 }
 
-/* Lanes that went different ways: what they have in common is executed once, the rest apart. */
+/* Lanes that went different ways: common instructions are executed once, the rest apart. */
 static void read_diverged(struct gpusim_recorder *r, unsigned warp, struct gpusim_lane *lanes,
                           unsigned count)
 {
@@ -312,7 +312,7 @@ static uint64_t block_cycles(const struct gpusim_recorder *r, uint64_t slowest)
                            b->shared_atom_wavefronts + b->global_ld_lines + b->global_st_lines) *
                               n);
     cycles = most(cycles, (uint64_t)(moved * everywhere / dram_per_cycle));
-    /* L2 moves some three times what DRAM does. */
+    /* L2 moves some three times as much as DRAM. */
     return most(cycles, (uint64_t)(through_l2 * everywhere / (3 * dram_per_cycle)));
 }
 

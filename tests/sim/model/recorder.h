@@ -1,8 +1,6 @@
-/*
- * Watches a grid run. Each lane writes down its instructions; lanes of a warp are then read side by
- * side, as the lockstep machine would have run them, and what that costs is counted on the SM that
- * the block was given to.
- */
+/* Watches a grid run. Each lane writes down its instructions; lanes of a warp are then read side
+ * by side, as the lockstep machine would have run them, and the cost of that is counted on the
+ * SM that the block was given to. */
 #ifndef GPUSIM_RECORDER_H
 #define GPUSIM_RECORDER_H
 
@@ -43,7 +41,8 @@ void gpusim_recorder_free(struct gpusim_recorder *r);
 
 void gpusim_recorder_block_begin(struct gpusim_recorder *r, unsigned threads);
 struct gpusim_lane *gpusim_recorder_lane(struct gpusim_recorder *r, unsigned thread);
-/* Reads and forgets what the lanes of this warp have written since the last time. */
+/* Reads and forgets the instructions that the lanes of this warp have written down since the last
+ * time. */
 void gpusim_recorder_warp(struct gpusim_recorder *r, unsigned warp);
 void gpusim_recorder_block_end(struct gpusim_recorder *r);
 

@@ -1,11 +1,9 @@
-/*
- * blocked_linked CASE...: launches that cannot run before the program goes on, twenty times each.
- * In the cases "value", "event" and "function" they stand in a stream behind a wait for a value,
- * for an event of a stream that waits for one, or behind a host function that waits. In the case
- * "host" a kernel itself waits for the host, in the case "consumer" for a kernel that is launched
- * after it. Whoever waits at such a launch waits for ever; an alarm ends that after 60 seconds.
- * Behind each case there are launches of an ordinary kernel.
- */
+/* blocked_linked CASE...: launches that cannot run before the program goes on, twenty times
+ * each. In the cases "value", "event" and "function" they stand in a stream behind a wait for a
+ * value, for an event of a stream that waits for one, or behind a host function that waits. In
+ * the case "host" a kernel itself waits for the host, in the case "consumer" for a kernel that
+ * is launched after it. A profiler that waits at such a launch waits for ever; an alarm ends
+ * that after 60 seconds. Behind each case there are launches of an ordinary kernel. */
 #include <unistd.h>
 
 #include "programs/linked.h"

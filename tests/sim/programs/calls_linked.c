@@ -108,8 +108,7 @@ static void every_memory(CUfunction f)
     MUST(cuMemMap(x, unit, 0, memory, 0));
     MUST(cuMemSetAccess(x, unit, &access, 1));
     work_on("mapped", f, x);
-    /* The same memory at a second address: what is written through one is seen through the other.
-     */
+    /* The same memory at a second address: a write through one is seen through the other. */
     MUST(cuMemMap(x + unit, unit, 0, memory, 0));
     MUST(cuMemSetAccess(x + unit, unit, &access, 1));
     work_on("mapped twice", f, x + unit);
@@ -178,7 +177,7 @@ static void abandon_context(const void *image, bool primary, bool own_stream)
         MUST(cuDevicePrimaryCtxRelease(0));
 }
 
-/* Host memory: a profiler cannot tell who has written it. */
+/* Host memory: a profiler cannot know the writer. */
 static void host_memory_last(CUfunction f)
 {
     CUdeviceptr x;

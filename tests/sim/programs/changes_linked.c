@@ -90,7 +90,7 @@ static void freed_in_stream(void)
     MUST(cuStreamDestroy(stream));
 }
 
-/* The program writes what a launch has read and written. */
+/* The program writes memory that a launch has read and written. */
 static void written(void)
 {
     struct numbers numbers;
@@ -136,7 +136,7 @@ static void streams(void)
     MUST(cuMemFree(numbers.x));
 }
 
-/* What one launch needs another one must not have. */
+/* Memory that one launch needs another one must not have. */
 static void attributes(void)
 {
     struct numbers numbers;
@@ -230,7 +230,7 @@ static void large_own(void)
     MUST(cuMemFree(taken));
 }
 
-/* Another thread changes what it can. */
+/* Another thread changes all that it can. */
 static void *allocate_and_free(void *unused)
 {
     (void)unused;

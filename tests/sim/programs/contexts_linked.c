@@ -133,8 +133,8 @@ static void libraries(const void *image, bool as_function)
     end(as_function ? "libraries' functions" : "libraries", &numbers);
 }
 
-/* A context goes with what was allocated in it, and leaves none current; other memory comes to lie
- * where that was. */
+/* A context goes with its memory, and leaves none current; other memory comes to lie where that
+ * was. */
 static void alone(const void *image)
 {
     struct numbers numbers;

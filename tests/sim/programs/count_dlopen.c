@@ -1,5 +1,4 @@
-/*
- * A program that counts its own kernels with CUPTI: what the simulated CUPTI is tested with, and a
+/* A program that counts its own kernels with CUPTI: a test of the simulated CUPTI, and a
  * program for gpuprof to share a GPU with. It finds driver and CUPTI with dlopen.
  *
  *   count_dlopen range  [snippet options] [metric...]   the range profiler, each kernel a range

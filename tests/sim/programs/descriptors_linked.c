@@ -1,10 +1,8 @@
-/*
- * descriptors_linked CASE FILE: a program that closes descriptors which it has not opened, and gets
- * their numbers for a file of its own, which holds what it writes there and nothing else. In the
+/* descriptors_linked CASE FILE: a program that closes descriptors which it has not opened, and
+ * gets their numbers for a file of its own, which holds its own text and nothing else. In the
  * case "error" that is descriptor 2, before the driver is used; in the case "error_later"
- * afterwards; in the case "high" all from 3 on, whose numbers FILE then has; in the case "closed"
- * they only are closed.
- */
+ * afterwards; in the case "high" all from 3 on, whose numbers FILE then has; in the case
+ * "closed" they only are closed. */
 #include <fcntl.h>
 #include <unistd.h>
 

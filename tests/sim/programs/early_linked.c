@@ -16,7 +16,7 @@ static void run_early(void)
     run_snippet(&early, "in_place");
 }
 
-/* So early that getenv knows nothing yet: the environment is what the loader passes along. */
+/* So early that getenv knows nothing yet: the environment is the loader's. */
 static bool done_before_all;
 
 static void before_all(int argc, char **argv, char **environment)

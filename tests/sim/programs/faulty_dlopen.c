@@ -1,8 +1,6 @@
-/*
- * faulty_dlopen CASE: launches that go wrong, and what the driver answers: to the launch, to the
+/* faulty_dlopen CASE: launches that go wrong, and the driver's answers: to the launch, to the
  * wait for it, and to the next call. The answers are the same with a profiler in between as
- * without.
- */
+ * without. */
 #include "programs/snippets.h"
 
 static const char *name_of(const struct work *w, CUresult result)

@@ -1,6 +1,4 @@
-/*
- * The driver as a program of this folder sees it: one pointer per call, whatever way it was found.
- */
+/* The driver as a program of this folder sees it: one pointer per call, found in any way. */
 #ifndef GPUSIM_PROGRAM_GPU_H
 #define GPUSIM_PROGRAM_GPU_H
 
@@ -36,7 +34,7 @@ struct gpu {
 #define __FILE_NAME__ (strrchr("/" __FILE__, '/') + 1)
 #endif
 
-/* Stores what a look-up found in a function pointer. */
+/* Stores the answer of a look-up in a function pointer. */
 static inline bool gpu_store(void *slot, void *found)
 {
     memcpy(slot, &found, sizeof(found));

@@ -1,7 +1,5 @@
-/*
- * graphs_linked CASE: a graph of kernels, copies and fills that update memory in place, made and
- * changed in the way the case says and launched several times. Prints what is in memory afterwards.
- */
+/* graphs_linked CASE: a graph of kernels, copies and fills that update memory in place, made and
+ * changed in the way the case says and launched several times. Prints the memory afterwards. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -164,7 +162,7 @@ static void destroyed(void)
     MUST(cuGraphExecDestroy(exec));
 }
 
-/* 0 -> (1, 2 -> 3) -> 4, twice over: what joins reads what the branches wrote. */
+/* 0 -> (1, 2 -> 3) -> 4, twice over: the joining node reads the writes of the branches. */
 static CUgraph a_diamond(void)
 {
     CUgraph graph = new_graph();
@@ -197,8 +195,8 @@ static void branches(void)
     MUST(cuGraphDestroy(graph));
 }
 
-/* 0 -> (1, 2 -> 3) -> 4 of copies: what joins reads what the longer branch wrote last. What comes
- * after it in the stream reads the end. */
+/* 0 -> (1, 2 -> 3) -> 4 of copies: the joining node reads the last write of the longer branch.
+ * Later work in the stream reads the end. */
 static void joined(void)
 {
     CUgraph graph = new_graph();
@@ -523,9 +521,8 @@ static void streams(void)
     MUST(cuGraphDestroy(graph));
 }
 
-/* One kernel waits for another one beside it. Whoever holds up the one for the other waits for
- * ever.
- */
+/* One kernel waits for another one beside it. A profiler that holds up the one for the other
+ * waits for ever. */
 static void waits(void)
 {
     CUdeviceptr flag = x[6], seen = x[7];

@@ -37,7 +37,7 @@ static void launch(const char *name, unsigned threads, void **params)
     MUST(cuLaunchKernel(f, (threads + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
 }
 
-/* What an element that began as i is after so many launches. */
+/* The value, after so many launches, of an element that began as i. */
 static uint32_t after(uint32_t i, unsigned launches)
 {
     while (launches-- > 0)

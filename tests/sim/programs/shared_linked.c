@@ -1,11 +1,9 @@
-/*
- * shared_linked CASE...: memory that other processes or other GPUs can write, and memory beside it
- * that they cannot. Each launch makes x = 3 * x + 1 of every element, so that one that runs twice,
- * or from the wrong memory, is seen. Needs two devices.
+/* shared_linked CASE...: memory that other processes or other GPUs can write, and memory beside
+ * it that they cannot. Each launch makes x = 3 * x + 1 of every element, so that one that runs
+ * twice, or from the wrong memory, is seen. Needs two devices.
  *
  * Kernels of the name reach_around only touch memory that is this process's and this GPU's own;
- * reach_list and reach_table touch what is shared.
- */
+ * reach_list and reach_table touch shared memory. */
 #include "programs/linked.h"
 
 #include <stdint.h>
@@ -84,7 +82,7 @@ static void work_on_own(const struct owner *owner, CUdeviceptr x)
         launch(owner, "reach_around", N, params);
 }
 
-/* Updates the first word of what a table points to, so that only contents tell. */
+/* Updates the first words behind a table's pointers, which only the table's contents show. */
 static void work_by_table(const struct owner *owner, CUdeviceptr x)
 {
     CUdeviceptr table;
@@ -192,7 +190,7 @@ static void apart(void)
     enter(&owners[0]);
 }
 
-/* The first device may write what lies on the second. */
+/* The first device may write memory of the second. */
 static void peers(void)
 {
     CUdeviceptr own[2], other;
@@ -220,7 +218,7 @@ static void peers(void)
     enter(&owners[0]);
 }
 
-/* The first device may write what lies on the second, and is at work meanwhile. */
+/* The first device may write memory of the second, and is at work meanwhile. */
 static void busy(void)
 {
     CUdeviceptr own, flag, seen;

@@ -1,11 +1,9 @@
-/*
- * small_stack_linked [KERNEL]: all work is done by a thread with the smallest stack there is, 16
- * KiB, part of which libc takes. Each call may take 4 KiB of it: one that takes more is named, with
- * the number of bytes. Below the stack is a page that nobody may touch. The thread also calls exit.
- * Kernels have names of any length; with KERNEL (short, long, deep) only that one is launched. What
- * raises a floating-point exception is named, too; in the case "traps" each kills the program, once
- * the driver has made its threads.
- */
+/* small_stack_linked [KERNEL]: all work is done by a thread with the smallest stack there is, 16
+ * KiB, part of which libc takes. Each call may take 4 KiB of it: one that takes more is named,
+ * with the number of bytes. Below the stack is a page that nobody may touch. The thread also
+ * calls exit. Kernels have names of any length; with KERNEL (short, long, deep) only that one is
+ * launched. A call that raises a floating-point exception is named, too; in the case "traps"
+ * each kills the program, once the driver has made its threads. */
 #include <fenv.h>
 #include <pthread.h>
 #include <sys/mman.h>

@@ -193,7 +193,7 @@ static inline void snippet_vector_add(struct work *w)
     free(c);
 }
 
-/* A kernel that changes what it reads: a launch that happens twice is seen at once. */
+/* A kernel that changes its input: a launch that happens twice is seen at once. */
 static inline void snippet_in_place(struct work *w)
 {
     unsigned n = pick(w->options.size, 1 << 12), block = pick(w->options.block_x, 128);
@@ -253,7 +253,7 @@ static inline void snippet_globals(struct work *w)
     MUST(w->gpu->MemFree(out));
 }
 
-/* What a race leaves is that of the program's own runs. */
+/* The result of a race is that of the program's own runs. */
 static inline void snippet_race(struct work *w)
 {
     unsigned n = pick(w->options.size, 20000), block = 128, launches = pick(w->options.launches, 5);
@@ -835,7 +835,7 @@ static inline void snippet_cooperative(struct work *w)
     MUST(w->gpu->MemFree(p));
 }
 
-/* Memory mapped at two addresses: what is written at one is read at the other. */
+/* Memory mapped at two addresses: a write at one is read at the other. */
 static inline void snippet_mapped(struct work *w)
 {
     CUmemAllocationProp prop;
@@ -879,7 +879,7 @@ static inline void snippet_mapped(struct work *w)
 struct snippet {
     const char *name;
     void (*run)(struct work *w);
-    bool modern; /* needs what the oldest chip does not have */
+    bool modern; /* needs a feature that the oldest chip lacks */
 };
 
 static const struct snippet snippets[] = {

@@ -1,16 +1,14 @@
-/*
- * waiting_dlopen CASE...: a kernel that ends only when somebody sets a flag: the host, in pinned
- * memory, or a copy in another stream. Whoever waits for the kernel at its launch waits for ever;
- * an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program ends. In the
- * case "beside" another kernel is launched beside the one that waits. In the case "set" the flag is
- * there before the kernel. In the case "copied" a thread waits for the kernel in a copy while
- * others are launched. In the case "queued" more is launched behind it than the driver takes, and
- * in the case "destroyed" its context is destroyed, until a thread sets the flag by a copy
- * elsewhere. In the case "answered" a thread sets the flag once and takes it back when the kernel
- * has seen it, and again when it is known how long the launch took; in the case "answered_late" the
- * kernel takes long before. In the case "scale" it is a
- * kernel that waits for nothing.
- */
+/* waiting_dlopen CASE...: a kernel that ends only when a flag is set: the host, in pinned
+ * memory, or a copy in another stream. A profiler that waits for the kernel at its launch waits
+ * for ever; an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program
+ * ends. In the case "beside" another kernel is launched beside the one that waits. In the case
+ * "set" the flag is there before the kernel. In the case "copied" a thread waits for the kernel
+ * in a copy while others are launched. In the case "queued" more is launched behind it than the
+ * driver takes, and in the case "destroyed" its context is destroyed, until a thread sets the
+ * flag by a copy elsewhere. In the case "answered" a thread sets the flag once and takes it back
+ * when the kernel has seen it, and again when it is known how long the launch took; in the case
+ * "answered_late" the kernel takes long before. In the case "scale" it is a kernel that waits
+ * for nothing. */
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,7 +40,7 @@ static void set_by_host(struct work *w, CUstream stream)
 }
 
 struct waiting {
-    CUdeviceptr flag, seen; /* what the kernel waits for, and what it has seen */
+    CUdeviceptr flag, seen; /* the flag that the kernel waits for, and the value that it has seen */
 };
 
 /* Launches a kernel that waits for its flag, which has this value now, to be other than 0. */
@@ -259,7 +257,7 @@ static void destroyed(struct work *w)
     MUST(w->gpu->DevicePrimaryCtxRelease(0));
 }
 
-/* The flag, what the kernel has seen, and how long to wait. */
+/* The flag, the value that the kernel has seen, and how long to wait. */
 static void *answer_once(void *argument)
 {
     uint32_t *words = argument;
