@@ -104,6 +104,15 @@ git_as_somebody() {
     [[ $output == *" measured with "* ]]
 }
 
+@test "make test in a folder whose name has a blank is refused in one line" {
+    mkdir -p "$BATS_TEST_TMPDIR/a b/tools"
+    cp tools/run-tests "$BATS_TEST_TMPDIR/a b/tools"
+    run "$BATS_TEST_TMPDIR/a b/tools/run-tests"
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == *"'$BATS_TEST_TMPDIR/a b'"* ]]
+}
+
 @test "the licence is the same text in the Debian package" {
     [ "$(tail -n +5 LICENSE | tr -s '[:space:]' ' ')" = \
         "$(sed -n '/^ Permission is hereby granted/,$p' debian/copyright | sed 's/^ \.$//; s/^ //' | tr -s '[:space:]' ' ')" ]
@@ -157,7 +166,7 @@ git_as_somebody() {
     [ "$output" = "$BATS_TEST_TMPDIR/page.md:2: there is no launch/gone.c" ]
 }
 
-@test "the licence is the same have one style, and another one is found with its line" {
+@test "comments and headers have one style, and another style is found with its line" {
     tools/check-style
     mkdir -p "$BATS_TEST_TMPDIR/src/base"
     header=$BATS_TEST_TMPDIR/src/base/thing.h
