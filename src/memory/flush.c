@@ -88,12 +88,12 @@ static bool read_buffer_of_program(struct gp_snapshot *s)
     return large.address && read_memory(s, large.address, s->own.stream, false) == CUDA_SUCCESS;
 }
 
-bool gp_snapshot_flush_caches(struct gp_snapshot *s)
+bool gp_snapshot_flush_caches(struct gp_snapshot *s, bool taken)
 {
     bool was_in_use = gp_snapshot_set_in_use(s, true);
-    bool flushed =
-        (gp_snapshot_flush_caches_on(s, s->own.stream, false) || read_buffer_of_program(s)) &&
-        gp_cuda.cuStreamSynchronize(s->own.stream) == CUDA_SUCCESS;
+    bool flushed = (gp_snapshot_flush_caches_on(s, s->own.stream, false) ||
+                    (taken && read_buffer_of_program(s))) &&
+                   gp_cuda.cuStreamSynchronize(s->own.stream) == CUDA_SUCCESS;
     gp_snapshot_set_in_use(s, was_in_use);
     return flushed;
 }

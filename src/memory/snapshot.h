@@ -83,8 +83,9 @@ bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, 
 void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy);
 
 /* Empties the L2 cache of all that the program and we have put there. False where there is no
- * memory for it. */
-bool gp_snapshot_flush_caches(struct gp_snapshot *s);
+ * memory for it. `taken`: the snapshot is of the launch that comes next, so it is known which
+ * buffers of the program that launch does not reach, and one of these will do. */
+bool gp_snapshot_flush_caches(struct gp_snapshot *s, bool taken);
 /* The same in a stream (of the default ones the thread's own, when per_thread), without waiting:
  * the next work in the stream begins with empty caches. From then on the snapshot is in use until
  * gp_snapshot_done, which must not come before the stream is done. */
