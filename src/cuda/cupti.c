@@ -1,23 +1,11 @@
 #include "cuda/cupti.h"
-
-#include "base/cancel.h"
-#include "base/stack.h"
-#include "base/text.h"
+#include "cuda/cupti_library.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
-#include <link.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* Milliseconds that forks wait, all of them together, for libraries that are being loaded. */
-#define MOST_NAPS 2000
 
 struct gp_cupti gp_cupti;
 
@@ -26,110 +14,6 @@ static bool searched;
 static uint32_t version;
 static bool has_ranges, has_host_lists, has_sass, has_events;
 static const char *reason;
-
-/* ---- where it may be ------------------------------------------------------------------------- */
-
-static int note_loaded(struct dl_phdr_info *info, size_t size, void *data)
-{
-    (void)size;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *file = slash ? slash + 1 : info->dlpi_name;
-    if (strncmp(file, "libcupti.so", 11) != 0)
-        return 0;
-    gp_text_add(data, info->dlpi_name);
-    return 1;
-}
-
-static void *open_loaded(void)
-{
-    struct gp_text path = {0};
-    dl_iterate_phdr(note_loaded, &path);
-    void *handle = path.length ? dlopen(path.data, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    gp_text_free(&path);
-    return handle;
-}
-
-/* NVIDIA's wheels have no libcupti.so, only the versioned name. */
-static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-enum { NAMES = sizeof(names) / sizeof(names[0]) };
-
-static void *open_in(const char *toolkit, const char *folder)
-{
-    void *handle = NULL;
-    for (size_t i = NAMES; i-- > 0 && !handle;) {
-        struct gp_text path = {0};
-        gp_text_addf(&path, "%s/%s/%s", toolkit, folder, names[i]);
-        if (!path.failed)
-            handle = dlopen(path.data, RTLD_LAZY | RTLD_LOCAL);
-        gp_text_free(&path);
-    }
-    return handle;
-}
-
-static void *open_below(const char *toolkit)
-{
-    static const char *const folders[] = {"extras/CUPTI/lib64", "lib64", "lib"};
-    void *handle = NULL;
-    for (size_t i = 0; toolkit && *toolkit && !handle && i < sizeof(folders) / sizeof(folders[0]);
-         i++)
-        handle = open_in(toolkit, folders[i]);
-    return handle;
-}
-
-static void *open_named(void)
-{
-    void *handle = NULL;
-    for (size_t i = 0; !handle && i < NAMES; i++)
-        handle = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    return handle;
-}
-
-/* Of the environment's GPUPROF_CUPTI and CUDA_HOME. */
-static void *open_library(const char *file, const char *toolkit, const char **why)
-{
-    if (file && *file) {
-        void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-        if (!handle)
-            *why = "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so";
-        return handle; /* the user's word is final */
-    }
-    void *handle = open_loaded();
-    if (!handle)
-        handle = open_below(toolkit);
-    if (!handle)
-        handle = open_below("/usr/local/cuda");
-    if (!handle)
-        handle = open_named();
-    if (!handle)
-        *why = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
-               "GPUPROF_CUPTI to the file";
-    return handle;
-}
-
-/* The runtime of the address sanitizer ends a process that binds so. */
-#ifdef __SANITIZE_ADDRESS__
-#define DEEPBIND 0
-#else
-#define DEEPBIND RTLD_DEEPBIND
-#endif
-
-/* libcupti opens these by name, and finds them only in a folder that the loader searches: those
- * beside it, of its own version, are loaded first. Missing ones are its own to report. */
-static void open_parts(void *handle)
-{
-    static const char *const parts[] = {"libnvperf_host.so", "libnvperf_target.so"};
-    struct link_map *map = NULL;
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !strchr(map->l_name, '/'))
-        return;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        struct gp_text path = {0};
-        gp_text_addf(&path, "%.*s/%s", (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name,
-                     parts[i]);
-        if (!path.failed)
-            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | DEEPBIND);
-        gp_text_free(&path);
-    }
-}
 
 /* ---- its functions --------------------------------------------------------------------------- */
 
@@ -183,9 +67,7 @@ bool gp_cupti_find(const char **why)
     if (!searched) {
         searched = true;
         void *handle =
-            open_library(secure_getenv("GPUPROF_CUPTI"), secure_getenv("CUDA_HOME"), &reason);
-        if (handle)
-            open_parts(handle);
+            gp_cupti_open(secure_getenv("GPUPROF_CUPTI"), secure_getenv("CUDA_HOME"), &reason);
         if (handle && lacks_driver(handle))
             reason = "libcupti of CUDA 13.2 and later needs the NVIDIA driver; GPUPROF_CUPTI can "
                      "name an earlier one";
@@ -197,80 +79,6 @@ bool gp_cupti_find(const char **why)
     *why = reason;
     pthread_mutex_unlock(&lock);
     return !*why;
-}
-
-/* ---- ahead of the first launch --------------------------------------------------------------- */
-
-static atomic_bool loading;
-static atomic_int naps = MOST_NAPS;
-/* Copies: the program may change its environment while the thread is at it. */
-static char named_file[PATH_MAX], named_toolkit[PATH_MAX];
-
-/* A program that uses the driver before its libraries have begun loads no further ones beside. */
-static bool begun;
-__attribute__((constructor)) static void begin(void)
-{
-    begun = true;
-}
-
-static bool copy_of_environment(const char *name, char copy[PATH_MAX])
-{
-    const char *value = secure_getenv(name);
-    return snprintf(copy, PATH_MAX, "%s", value ? value : "") < PATH_MAX;
-}
-
-/* Takes none of our locks: a program may launch kernels while it loads a library of its own, and
- * then has the loader's, which this thread waits for. */
-static void *load(void *unused)
-{
-    const char *ignored;
-    void *handle = open_library(named_file, named_toolkit, &ignored);
-    if (handle)
-        open_parts(handle);
-    atomic_store(&loading, false);
-    return unused;
-}
-
-/* A child would have the loader's lists as this thread left them, half changed. Where the program
- * forks while it loads a library itself, the thread waits for that: not for ever. */
-static void wait_before_fork(void)
-{
-    const struct timespec nap = {.tv_nsec = 1000000};
-    const int saved_errno = errno;
-    gp_cancel_hold(); /* fork is no cancellation point */
-    while (atomic_load(&loading) && atomic_fetch_sub(&naps, 1) > 0)
-        nanosleep(&nap, NULL);
-    gp_cancel_release();
-    errno = saved_errno;
-}
-
-/* The program's default size of a stack may be too small for the constructors of these libraries,
- * and its signals are the program's. Where no thread can be had, the first launch loads them. */
-static void start_to_load(void)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_attr_init(&attributes) != 0)
-        return;
-    if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
-        pthread_attr_setstacksize(&attributes, GP_STACK_BYTES) == 0 &&
-        pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        atomic_store(&loading, true);
-        if (pthread_create(&thread, &attributes, load, NULL) != 0)
-            atomic_store(&loading, false);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    pthread_attr_destroy(&attributes);
-}
-
-void gp_cupti_load_ahead(void)
-{
-    if (begun && copy_of_environment("GPUPROF_CUPTI", named_file) &&
-        copy_of_environment("CUDA_HOME", named_toolkit) &&
-        pthread_atfork(wait_before_fork, NULL, NULL) == 0)
-        start_to_load();
 }
 
 uint32_t gp_cupti_version(void)

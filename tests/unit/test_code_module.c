@@ -4,6 +4,7 @@
 #include "memory/modules.h"
 
 #include "fatbin.h"
+#include "one_gpu.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -300,31 +301,10 @@ static void a_damaged_image_has_none(void **state)
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-static CUresult get_current(CUcontext *context)
-{
-    *context = (CUcontext)(uintptr_t)0x10;
-    return CUDA_SUCCESS;
-}
-
-static CUresult get_device(CUdevice *device)
-{
-    *device = 0;
-    return CUDA_SUCCESS;
-}
-
-static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
-{
-    (void)device;
-    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
-    return CUDA_SUCCESS;
-}
-
 static void modules_give_their_code_until_they_go(void **state)
 {
     (void)state;
-    gp_cuda.cuCtxGetCurrent = get_current;
-    gp_cuda.cuCtxGetDevice = get_device;
-    gp_cuda.cuDeviceGetAttribute = get_attribute;
+    one_gpu();
     CUmodule one = (CUmodule)(uintptr_t)0x1, two = (CUmodule)(uintptr_t)0x2;
     size_t size;
     make_cubin(image, '1');

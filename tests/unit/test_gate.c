@@ -99,13 +99,18 @@ static void *share_often(void *unused)
     return unused;
 }
 
-static void *pass_often(void *unused)
+static void pass(int times)
 {
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < times; i++) {
         gp_gate_pass();
         check();
         gp_gate_passed();
     }
+}
+
+static void *pass_often(void *unused)
+{
+    pass(200000);
     return unused;
 }
 
@@ -144,11 +149,7 @@ static void *queue_often(void *unused)
 
 static void *pass_a_few_times(void *unused)
 {
-    for (int i = 0; i < 100; i++) {
-        gp_gate_pass();
-        check();
-        gp_gate_passed();
-    }
+    pass(100);
     return unused;
 }
 

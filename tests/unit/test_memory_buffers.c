@@ -3,35 +3,15 @@
 #include "memory/modules.h"
 #include "memory/sharing.h"
 
+#include "one_gpu.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#define CONTEXT(n) ((CUcontext)(uintptr_t)(n))
-
-static CUcontext current = CONTEXT(1);
 static int lookups;
-
-static CUresult fake_current(CUcontext *context)
-{
-    *context = current;
-    return CUDA_SUCCESS;
-}
-
-static CUresult fake_device(CUdevice *device)
-{
-    *device = 0;
-    return CUDA_SUCCESS;
-}
-
-static CUresult fake_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
-{
-    (void)device;
-    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
-    return CUDA_SUCCESS;
-}
 
 static CUresult fake_device_pointer(CUdeviceptr *device, void *host, unsigned flags)
 {
@@ -87,11 +67,9 @@ static CUresult fake_range(CUdeviceptr *start, size_t *size, CUdeviceptr address
 static int fake_driver(void **state)
 {
     (void)state;
-    gp_cuda.cuCtxGetCurrent = fake_current;
-    gp_cuda.cuCtxGetDevice = fake_device;
+    one_gpu();
     gp_cuda.cuPointerGetAttribute = fake_pointer;
     gp_cuda.cuMemGetAddressRange_v2 = fake_range;
-    gp_cuda.cuDeviceGetAttribute = fake_attribute;
     gp_cuda.cuMemHostGetDevicePointer_v2 = fake_device_pointer;
     gp_cuda.cuModuleGetGlobal_v2 = fake_module_global;
     gp_cuda.cuLibraryGetGlobal = fake_library_global;

@@ -2,6 +2,8 @@
 #include "memory/ranges.h"
 #include "memory/sharing.h"
 
+#include "one_gpu.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,22 +11,7 @@
 
 #include <cmocka.h>
 
-#define CONTEXT(n) ((CUcontext)(uintptr_t)(n))
-
-static CUcontext current = CONTEXT(1);
 static struct gp_ranges ranges;
-
-static CUresult fake_current(CUcontext *context)
-{
-    *context = current;
-    return CUDA_SUCCESS;
-}
-
-static CUresult fake_device(CUdevice *device)
-{
-    *device = 0;
-    return CUDA_SUCCESS;
-}
 
 static CUresult fake_pointer(void *data, CUpointer_attribute attribute, CUdeviceptr address)
 {
@@ -44,8 +31,7 @@ static CUresult fake_device_pointer(CUdeviceptr *device, void *host, unsigned fl
 static int begin(void **state)
 {
     (void)state;
-    gp_cuda.cuCtxGetCurrent = fake_current;
-    gp_cuda.cuCtxGetDevice = fake_device;
+    one_gpu();
     gp_cuda.cuPointerGetAttribute = fake_pointer;
     gp_cuda.cuMemHostGetDevicePointer_v2 = fake_device_pointer;
     return 0;

@@ -1,0 +1,117 @@
+#include "cuda/cupti_library.h"
+
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+static int note_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *file = slash ? slash + 1 : info->dlpi_name;
+    if (strncmp(file, "libcupti.so", 11) != 0)
+        return 0;
+    gp_text_add(data, info->dlpi_name);
+    return 1;
+}
+
+static void *open_loaded(void)
+{
+    struct gp_text path = {0};
+    dl_iterate_phdr(note_loaded, &path);
+    void *handle = path.length ? dlopen(path.data, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    gp_text_free(&path);
+    return handle;
+}
+
+/* NVIDIA's wheels have no libcupti.so, only the versioned name. */
+static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
+
+static void *open_in(const char *toolkit, const char *folder)
+{
+    void *handle = NULL;
+    for (size_t i = NAMES; i-- > 0 && !handle;) {
+        struct gp_text path = {0};
+        gp_text_addf(&path, "%s/%s/%s", toolkit, folder, names[i]);
+        if (!path.failed)
+            handle = dlopen(path.data, RTLD_LAZY | RTLD_LOCAL);
+        gp_text_free(&path);
+    }
+    return handle;
+}
+
+static void *open_below(const char *toolkit)
+{
+    static const char *const folders[] = {"extras/CUPTI/lib64", "lib64", "lib"};
+    void *handle = NULL;
+    for (size_t i = 0; toolkit && *toolkit && !handle && i < sizeof(folders) / sizeof(folders[0]);
+         i++)
+        handle = open_in(toolkit, folders[i]);
+    return handle;
+}
+
+static void *open_named(void)
+{
+    void *handle = NULL;
+    for (size_t i = 0; !handle && i < NAMES; i++)
+        handle = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+    return handle;
+}
+
+/* Of the environment's GPUPROF_CUPTI and CUDA_HOME. */
+static void *open_itself(const char *file, const char *toolkit, const char **why)
+{
+    if (file && *file) {
+        void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+        if (!handle)
+            *why = "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so";
+        return handle; /* the user's word is final */
+    }
+    void *handle = open_loaded();
+    if (!handle)
+        handle = open_below(toolkit);
+    if (!handle)
+        handle = open_below("/usr/local/cuda");
+    if (!handle)
+        handle = open_named();
+    if (!handle)
+        *why = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
+               "GPUPROF_CUPTI to the file";
+    return handle;
+}
+
+/* The runtime of the address sanitizer ends a process that binds so. */
+#ifdef __SANITIZE_ADDRESS__
+#define DEEPBIND 0
+#else
+#define DEEPBIND RTLD_DEEPBIND
+#endif
+
+/* libcupti opens these by name, and finds them only in a folder that the loader searches: those
+ * beside it, of its own version, are loaded first. Missing ones are its own to report. */
+static void open_parts(void *handle)
+{
+    static const char *const parts[] = {"libnvperf_host.so", "libnvperf_target.so"};
+    struct link_map *map = NULL;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !strchr(map->l_name, '/'))
+        return;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct gp_text path = {0};
+        gp_text_addf(&path, "%.*s/%s", (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name,
+                     parts[i]);
+        if (!path.failed)
+            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | DEEPBIND);
+        gp_text_free(&path);
+    }
+}
+
+void *gp_cupti_open(const char *file, const char *toolkit, const char **why)
+{
+    void *handle = open_itself(file, toolkit, why);
+    if (handle)
+        open_parts(handle);
+    return handle;
+}

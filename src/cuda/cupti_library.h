@@ -1,0 +1,10 @@
+/* The files of CUPTI: where they may be, and their loading. Takes no lock of ours. */
+#ifndef GPUPROF_CUDA_CUPTI_LIBRARY_H
+#define GPUPROF_CUDA_CUPTI_LIBRARY_H
+
+/* Loads libcupti and the libraries beside it that it needs. `file` and `toolkit` are the values of
+ * GPUPROF_CUPTI and CUDA_HOME, NULL or empty where there are none. NULL with the reason in *why (a
+ * string that lives for ever). */
+void *gp_cupti_open(const char *file, const char *toolkit, const char **why);
+
+#endif
