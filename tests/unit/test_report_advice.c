@@ -248,6 +248,50 @@ static void units_that_were_not_measured_bound_nothing(void **state)
     forget(&f);
 }
 
+/* A copy is bound by DRAM. Where that was not counted, the rest looks idle, and says nothing. */
+static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
+{
+    (void)state;
+    static const char *const unmeasured[] = {
+        "dram__bytes_read.sum", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+        "l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed", "smsp__inst_executed.sum",
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"};
+    struct sample s;
+    struct found f;
+    make_sample(&s, "copy");
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_LATENCY);
+    forget(&f);
+    for (size_t i = 0; i < sizeof(unmeasured) / sizeof(unmeasured[0]); i++) {
+        make_sample(&s, "copy");
+        for (size_t c = 0; c < s.launch.counter_count; c++)
+            if (strcmp(s.counters[c].name, unmeasured[i]) == 0)
+                s.counters[c].absent = "not counted";
+        find(&f, &s, NULL);
+        assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
+        assert_non_null(strstr(f.findings.bounds[0].why, unmeasured[i]));
+        assert_int_equal(f.findings.advice.count, 0);
+        forget(&f);
+    }
+    /* A unit that the chip does not have is idle. */
+    make_sample(&s, "copy");
+    for (size_t c = 0; c < s.launch.counter_count; c++)
+        if (strstr(s.counters[c].name, "pipe_tensor"))
+            s.counters[c].absent = GP_NO_SUCH_COUNTER;
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_LATENCY);
+    forget(&f);
+    /* A unit that is busy is the bound without the others. */
+    make_sample(&s, "copy");
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 80);
+    for (size_t c = 0; c < s.launch.counter_count; c++)
+        if (strncmp(s.counters[c].name, "dram__", 6) == 0)
+            s.counters[c].absent = "not counted";
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "l2");
+    forget(&f);
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static void a_kernel_at_its_roof_gets_no_advice(void **state)
@@ -1041,6 +1085,7 @@ int main(void)
         cmocka_unit_test(shares_are_those_of_the_kernels_own_time),
         cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
         cmocka_unit_test(units_that_were_not_measured_bound_nothing),
+        cmocka_unit_test(idle_units_bound_nothing_where_one_was_not_measured),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
         cmocka_unit_test(bytes_that_the_busy_dram_does_not_move_are_no_waste),
