@@ -277,6 +277,14 @@ static void many(void)
     check("many", &numbers);
 }
 
+/* From here on a kernel may read memory that its parameters do not name. */
+static void texture(void)
+{
+    CUtexObject object;
+    if (cuTexObjectCreate(&object, NULL, NULL, NULL) == CUDA_SUCCESS)
+        exit(2);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -294,7 +302,8 @@ int main(int argc, char **argv)
                  {"large", large},
                  {"large_own", large_own},
                  {"threads", threads},
-                 {"many", many}};
+                 {"many", many},
+                 {"texture", texture}};
     CUcontext context;
     CUmodule module;
     size_t size;
