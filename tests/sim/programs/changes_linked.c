@@ -290,20 +290,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"freed", freed},
-                 {"freed_in_stream", freed_in_stream},
-                 {"written", written},
-                 {"unloaded", unloaded},
-                 {"streams", streams},
-                 {"attributes", attributes},
-                 {"limits", limits},
-                 {"forks", forks},
-                 {"memory", memory},
-                 {"large", large},
-                 {"large_own", large_own},
-                 {"threads", threads},
-                 {"many", many},
-                 {"texture", texture}};
+    } cases[] = {{"freed", freed},         {"freed_in_stream", freed_in_stream},
+                 {"written", written},     {"unloaded", unloaded},
+                 {"streams", streams},     {"attributes", attributes},
+                 {"limits", limits},       {"forks", forks},
+                 {"memory", memory},       {"large", large},
+                 {"large_own", large_own}, {"threads", threads},
+                 {"many", many},           {"texture", texture}};
     CUcontext context;
     CUmodule module;
     size_t size;
