@@ -8,7 +8,7 @@
 /* The program makes a texture object, or asks for a texture of a module. */
 void gp_texture_made(void);
 
-/* True from then on. Until then no kernel reads a texture, whatever its code is. */
+/* True from then on. Until then no kernel reads one, with any code. */
 bool gp_textures_made(void);
 
 #endif
