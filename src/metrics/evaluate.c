@@ -126,6 +126,17 @@ bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
 }
 
+static bool is_defined(void *user, struct gp_node *operand)
+{
+    return operand->kind != GP_NODE_METRIC || gp_metric_is_defined(operand->bound, user);
+}
+
+bool gp_metric_is_defined(const struct gp_metric *metric, const struct gp_device *device)
+{
+    const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
+    return v && v->formula && gp_formula_walk(v->formula, is_defined, (void *)device);
+}
+
 bool gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
                        struct gp_text *out, char *why, size_t why_size)
 {

@@ -86,6 +86,9 @@ const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name
 bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
                         const struct gp_record *launch, double *value, char *why, size_t why_size);
 
+/* False where the metric, or one that its formula needs, has no formula for such a device. */
+bool gp_metric_is_defined(const struct gp_metric *metric, const struct gp_device *device);
+
 /* Appends the formula used on this device, printed back from the compiled steps, and its operands.
  * Returns false with the reason in `why` where the metric has none for that compute capability. */
 bool gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,

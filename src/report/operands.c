@@ -129,11 +129,11 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
     case SHARE:
         return s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : (double)NAN;
     case CLOSENESS:
-        return b ? b->closeness : (double)NAN;
+        return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->closeness : (double)NAN;
     case NEXT_CLOSENESS:
         return b && b->next_title ? b->next_closeness : (double)NAN;
     case HEADROOM:
-        return b ? fmax(0, 1 - b->closeness) : (double)NAN;
+        return b && b->complete ? fmax(0, 1 - b->closeness) : (double)NAN;
     case LAUNCHES:
         return s->row ? (double)s->row->launches : all_launches(s->rows);
     case SHORT_LAUNCHES:
