@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Counts and time are of different runs, whose times differ by a few percent. */
+#define MOST_UTILIZATION 1.05
+
 /* The operands of a unit's formula, on one device. */
 struct unit_operands {
     const struct gp_metrics *metrics;
@@ -31,6 +34,21 @@ static bool can_be_measured(const struct gp_subject *s, const struct gp_unit *un
            gp_formula_walk(unit->utilization, is_defined, &o);
 }
 
+/* Works out how busy the unit is, 0 to 1. False with the reason in `why`. */
+static bool measure_unit(const struct gp_subject *s, const struct gp_unit *unit, double *value,
+                         char why[GP_WHY_SIZE])
+{
+    if (!gp_subject_evaluate(s, unit->utilization, value, why, GP_WHY_SIZE))
+        return false;
+    if (*value > MOST_UTILIZATION) {
+        snprintf(why, GP_WHY_SIZE, "%s would work at %.0f %% of its peak, so its counts are wrong",
+                 unit->title, 100 * *value);
+        return false;
+    }
+    *value = fmin(*value, 1);
+    return true;
+}
+
 /* Closeness of each unit, and the two that are closest to their roofs. */
 static size_t measure(struct gp_bound *b, const struct gp_subject *s)
 {
@@ -41,7 +59,7 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
         char why[GP_WHY_SIZE];
         double value;
         b->units[i] = (double)NAN;
-        if (!gp_subject_evaluate(s, unit->utilization, &value, why, sizeof(why))) {
+        if (!measure_unit(s, unit, &value, why)) {
             if (!b->why[0] && can_be_measured(s, unit, why))
                 snprintf(b->why, sizeof(b->why), "%s", why);
             continue;

@@ -53,6 +53,7 @@ static const char *const line_names[] = {
     [GP_WEIGHT_OFF_LANES] = "lines_off_lanes",
     [GP_WEIGHT_BARRIERS] = "lines_barriers",
     [GP_WEIGHT_FENCES] = "lines_fences",
+    [GP_WEIGHT_TWO_SIDES] = "lines_two_sides",
 };
 _Static_assert(sizeof(line_names) / sizeof(line_names[0]) == GP_WEIGHT_COUNT, "one for each");
 

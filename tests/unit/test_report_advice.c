@@ -292,6 +292,45 @@ static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
     forget(&f);
 }
 
+/* A few percent over the peak are the difference of two runs; more is no measurement. */
+static void no_unit_works_above_its_peak(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 1.04 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "l1");
+    assert_true(fabs(f.findings.bounds[0].utilization - 1) < 1e-9);
+    forget(&f);
+    set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 1.3 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
+    assert_non_null(strstr(f.findings.bounds[0].why, "L1/shared would work at 130 %"));
+    assert_int_equal(f.findings.advice.count, 0);
+    forget(&f);
+}
+
+/* cuBLAS's SGEMM with LDGSTS, counted on an H200: the copies' lines are no steps beside their
+ * wavefronts. */
+static void asynchronous_copies_count_once_in_l1(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    double steps;
+    make_sample(&s, "gemm");
+    set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 12760826);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 4140294);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4096);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 131072);
+    find(&f, &s, NULL);
+    assert_true(gp_rows_mean(&f.rows, &f.rows.rows[0], "l1_wavefronts", &steps));
+    assert_true(fabs(steps - (12760826 + 4096 + 131072)) < 0.5);
+    forget(&f);
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static void a_kernel_at_its_roof_gets_no_advice(void **state)
@@ -703,12 +742,13 @@ static void begin_advised(struct advised *a)
     gp_summary_device(a->summary, &h200);
 }
 
-/* So many launches of a kernel, each of so many nanoseconds. */
+/* So many launches of a kernel, each of so many nanoseconds, in which every issue slot is used. */
 static void launch_often(struct advised *a, const char *kernel, double ns, int times)
 {
     struct sample s;
     make_sample(&s, kernel);
     set(&s, "gpu__time_duration.sum", ns);
+    set(&s, "smsp__inst_executed.sum", 4 * SMS * CYCLES * ns / 1e6);
     for (int i = 0; i < times; i++)
         gp_summary_launch(a->summary, &s.launch);
 }
@@ -1086,6 +1126,8 @@ int main(void)
         cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
         cmocka_unit_test(units_that_were_not_measured_bound_nothing),
         cmocka_unit_test(idle_units_bound_nothing_where_one_was_not_measured),
+        cmocka_unit_test(no_unit_works_above_its_peak),
+        cmocka_unit_test(asynchronous_copies_count_once_in_l1),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
         cmocka_unit_test(bytes_that_the_busy_dram_does_not_move_are_no_waste),
