@@ -140,6 +140,10 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, const ch
                 return complain(command, "a value is missing after", word);
             value = argv[++at];
         }
+        if (values[i] && command->options[i].once) {
+            gp_say("--%s is given twice: %s", command->options[i].name, command->options[i].once);
+            return -1;
+        }
         if (values[i] && command->options[i].joins)
             value = join(values[i], value);
         if (!value) {

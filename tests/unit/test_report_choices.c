@@ -42,13 +42,20 @@ static void a_filter_is_an_expression_or_a_path(void **state)
     filters("a::b::c", "a::b::c", GP_ANY, GP_ANY, GP_ANY);
     filters("::at::native::add:2", "at::native::add", GP_ANY, GP_ANY, 2);
     filters("::at::native", "::at::native", GP_ANY, GP_ANY, GP_ANY);
-    filters("x:1:foo:2", "x:1:foo:2", GP_ANY, GP_ANY, GP_ANY);
+    filters("::~foo(?:a|b)::operator():2", "~foo(?:a|b)::operator()", GP_ANY, GP_ANY, 2);
+    filters("[[:alpha:]]_(?i-s:x)", "[[:alpha:]]_(?i-s:x)", GP_ANY, GP_ANY, GP_ANY);
     struct gp_kernel_filter f;
     char why[256];
     assert_false(gp_kernel_filter_parse("::foo:0", &f, why, sizeof(why)));
     assert_string_equal(why, "'::foo:0': launches of a kernel count from 1");
     assert_false(gp_kernel_filter_parse("1::(:2", &f, why, sizeof(why)));
     assert_non_null(strstr(why, "'('"));
+    /* No name has a single colon. */
+    const char *const mistyped[] = {"x:1:foo:2", "1:2:3:4:5", "::foo:1|3", "foo:2", "::foo::2"};
+    for (size_t i = 0; i < sizeof(mistyped) / sizeof(mistyped[0]); i++) {
+        assert_false(gp_kernel_filter_parse(mistyped[i], &f, why, sizeof(why)));
+        assert_non_null(strstr(why, "is neither a name nor CONTEXT:STREAM:NAME:INVOCATION"));
+    }
 }
 
 static void launches_are_numbers(void **state)
