@@ -1,4 +1,4 @@
-/* Metrics whose counters CUPTI counts with no others: those of NVLink and PCIe. Owns nothing. */
+/* Metrics whose counters CUPTI counts with no others: those of NVLink and PCIe. */
 #ifndef GPUPROF_CLI_APART_H
 #define GPUPROF_CLI_APART_H
 

@@ -1,4 +1,4 @@
-/* How often a kernel runs for sets and metrics: `gpuprof metrics --passes`. Owns nothing. */
+/* How often a kernel runs for sets and metrics: `gpuprof metrics --passes`. */
 #ifndef GPUPROF_CLI_PASSES_H
 #define GPUPROF_CLI_PASSES_H
 

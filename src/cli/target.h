@@ -1,4 +1,4 @@
-/* The GPU that a question is about: that of --chip, else this machine's. Owns nothing. */
+/* The GPU that a question is about: that of --chip, else this machine's. */
 #ifndef GPUPROF_CLI_TARGET_H
 #define GPUPROF_CLI_TARGET_H
 
