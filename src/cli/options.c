@@ -32,8 +32,8 @@ static int complain_unknown(const struct cli_command *command, const char *word)
     const struct cli_foreign *foreign =
         command == &cli_run || command == &cli_report ? cli_foreign_find(word) : NULL;
     if (foreign) {
-        gp_say("%.*s is an option of %s: %s", (int)strcspn(word, "="), word, foreign->tool,
-               foreign->instead);
+        gp_say("%.*s is an option of %s: %s", word[1] == '-' ? (int)strcspn(word, "=") : 2, word,
+               foreign->tool, foreign->instead);
         return -1;
     }
     if (strncmp(word, "--", 2) == 0)

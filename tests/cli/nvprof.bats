@@ -145,6 +145,16 @@ wrong() {
     wrong "--import-profile is an option of nvprof: read a profile with 'gpuprof report FILE'" --import-profile=x
     wrong "--set is an option of ncu: use --metrics with the name of a set" --set full
     wrong "-s is an option of nvprof and ncu: write --print-gpu-summary or --launch-skip" -s
+    wrong "-s is an option of nvprof and ncu: write --print-gpu-summary or --launch-skip" -s5
+    local option
+    for option in --print-openacc-trace --print-openacc-constructs --openacc-summary-mode --cpu-profiling-mode; do
+        wrong "$option is an option of nvprof: gpuprof measures kernels; Nsight Systems (nsys) shows the work of the host" $option
+    done
+    wrong "--thread-name is an option of nvprof: threads of the host have no names here; gpuprof measures kernels; Nsight Systems (nsys) shows the work of the host" --thread-name on
+    wrong "--target-processes-filter is an option of ncu: start the process that matters with gpuprof, or say --target-processes application-only" --target-processes-filter x
+    wrong "--filter-mode is an option of ncu: launches count over all GPUs; use --devices for one GPU, --sample first:N for each kernel and launch configuration" --filter-mode per-gpu
+    wrong "--kill is an option of ncu: the program runs on behind the last launch of --launch-count; --timeout ends it" --kill yes
+    wrong "--print-units is an option of ncu: units fit the values; use --normalized-time-unit for times, and --csv or 'gpuprof report --print json' for base units" --print-units base
     run "$gpuprof" report --page raw x
     [ "$output" = "gpuprof: --page is an option of ncu: use 'gpuprof report --print VIEW'" ]
 }
