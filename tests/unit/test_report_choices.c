@@ -117,6 +117,15 @@ static void values_are_printed_as_in_nvprof(void **state)
     assert_value(0.93661234, "ratio", false, "0.936612");
     assert_value(2097152, "count", false, "2097152");
     assert_value(1.5, "count", false, "1.5");
+    static const struct {
+        double value;
+        const char *expected;
+    } levels[] = {{0, "Idle (0)"},    {0.123124, "Low (1)"}, {1, "Low (1)"},    {2.01, "Low (3)"},
+                  {3.5, "Mid (4)"},   {4.2, "Mid (5)"},      {6.1, "High (7)"}, {8.5, "High (9)"},
+                  {9.01, "Max (10)"}, {12, "Max (10)"},      {-1, "Idle (0)"}};
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        assert_value(levels[i].value, "level", false, levels[i].expected);
+    assert_value(0.123124, "level", true, "\"Low (1)\"");
     gp_nvprof_time(0.0027301, NULL, text, sizeof(text));
     assert_string_equal(text, "2.7301ms");
     gp_nvprof_time(89.441e-6, NULL, text, sizeof(text));
