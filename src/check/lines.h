@@ -30,7 +30,8 @@ struct gp_lines_visitor {
 void gp_lines_read(const char *file, const char *text, size_t length,
                    const struct gp_lines_visitor *visitor, struct gp_text *problems);
 
-/* The whole file, NULL with the reason in `why`; to be freed. */
+/* The whole file, NULL with the reason in `why`; to be freed. A pipe that brings nothing for five
+ * seconds is such a reason. */
 char *gp_file_read(const char *path, size_t most, size_t *length, char *why, size_t why_size);
 
 /* Cuts the blanks off both ends; returns where the rest begins. */
