@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GP_LONGEST_LINE 4096
+#define GP_LONGEST_LINE (66 << 10) /* the longest pattern fits */
 #define GP_LARGEST_RULES (1 << 20) /* bytes of a file */
 #define GP_MOST_SECTIONS 1000
 
