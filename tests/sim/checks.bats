@@ -197,3 +197,19 @@ END
     [ "$status" -eq 0 ]
     grep -q "fifo: nothing was written to this pipe for 5 s; a file is expected" "$log"
 }
+
+@test "metrics that could not be measured are no pass against a baseline, each with its reason" {
+    programs_of
+    cd "$BATS_TEST_TMPDIR"
+    profiled "$snippets" --size 256 matrix_row
+    mv "$profile" whole.jsonl
+    "$gpuprof" baseline whole.jsonl -o base.json
+    printf '[*]\nduration = ignore\n*throughput = ignore\nflop* = ignore\n' >t.ini
+    export GPUSIM_FAULTS=busy
+    profiled "$snippets" --size 256 matrix_row
+    unset GPUSIM_FAULTS
+    run "$gpuprof" check --baseline base.json --tolerance t.ini "$profile"
+    [ "$status" -eq 2 ]
+    [[ $output == *"achieved_occupancy, "*" not compared: the GPU's counters are in use by another process"* ]]
+    [[ $output == *"gld_efficiency, gst_efficiency not compared: it takes the counters of the hardware besides"* ]]
+}
