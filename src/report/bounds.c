@@ -20,7 +20,8 @@ static bool is_defined(void *user, struct gp_node *operand)
     const struct unit_operands *o = user;
     const struct gp_metric *metric =
         operand->kind == GP_NODE_METRIC ? gp_metrics_find(o->metrics, operand->name) : NULL;
-    return !metric || gp_metric_is_defined(metric, o->device);
+    char why[GP_WHY_SIZE];
+    return !metric || gp_metric_is_defined(metric, o->device, why, sizeof(why));
 }
 
 /* False where the chip has nothing that could be measured of the unit: that is `why` it has no

@@ -174,11 +174,26 @@ flat() {
     [[ $output == *"cut.jsonl:4: the last line is incomplete and left out"* ]]
 }
 
-@test "a profile that makes no sense answers 1 with file and line, one that is not there 2" {
+@test "a file that is no profile answers 2, a profile that makes no sense 1, with file and line" {
     echo nonsense >bad.jsonl
-    run "$gpuprof" report --details bad.jsonl
-    [ "$status" -eq 1 ]
-    [ "$output" = "gpuprof: bad.jsonl:1: not a gpuprof profile" ] || [[ $output == "gpuprof: bad.jsonl:1: no JSON"* ]]
+    : >empty.jsonl
+    { echo '{"type":"header","format":"two"}'; cat launch; } >header.jsonl
+    { cat header | head -c 40; echo; cat launch; } >torn.jsonl
+    head -c 100 /dev/urandom >bad.jsonl.zst
+    for file in bad.jsonl empty.jsonl header.jsonl torn.jsonl bad.jsonl.zst; do
+        for view in summary times metrics trace json side launches; do
+            run --separate-stderr "$gpuprof" report --print $view $file
+            [ "$status" -eq 2 ]
+            [ "${#stderr_lines[@]}" -eq 1 ]
+            [[ $stderr == "gpuprof: $file:"* ]]
+        done
+        run "$gpuprof" source $file vectorAdd
+        [ "$status" -eq 2 ]
+    done
+    run "$gpuprof" report --details bad.jsonl good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"bad.jsonl:1: not a gpuprof profile: no JSON"* ]]
+    [[ $output == *"good.jsonl: ./app"* ]]
     run "$gpuprof" report --details good.jsonl nothing.jsonl
     [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: nothing.jsonl: No such file or directory" ]
@@ -381,6 +396,9 @@ several() {
 
 @test "json is as docs/report-json.md describes it" {
     several
+    copies='{"type":"copies","kind":"memcpy HtoD","calls":4,"bytes":4000,"timed":2,"timed_bytes":2000,"seconds":2e-5'
+    echo "$copies"',"shortest":5e-6,"longest":1.5e-5}' >>several.jsonl
+    echo '{"type":"copies","kind":"memset","calls":1,"bytes":9,"timed":0,"timed_bytes":0,"seconds":0,"shortest":0,"longest":0}' >>several.jsonl
     "$gpuprof" report --print json several.jsonl good.jsonl >x.json
     run python3 - x.json <<'END'
 import json, sys
@@ -395,6 +413,12 @@ assert k["symbol"] == "_Z9vectorSubPKfS0_Pfi" and k["block"] == [32, 1, 1] and k
 assert k["metrics"]["dram_read_bytes"] == {"unit": "bytes", "launches": 1, "min": 134217728.0,
     "max": 134217728.0, "mean": 134217728.0, "combined": False}
 assert "absent" in k["metrics"]["achieved_occupancy"]
+rounded = [{k: float(f"{v:.9g}") if isinstance(v, float) else v for k, v in c.items()} for c in p["copies"]]
+assert rounded == [{"kind": "memcpy HtoD", "calls": 4, "bytes": 4000, "timed": 2, "seconds": 4e-05,
+    "mean": 1e-05, "min": 5e-06, "max": 1.5e-05, "bytes_per_second": 1e8},
+    {"kind": "memset", "calls": 1, "bytes": 9, "timed": 0, "seconds": None, "mean": None, "min": None, "max": None,
+    "bytes_per_second": None}]
+assert r["profiles"][1]["copies"] == []
 END
     [ "$status" -eq 0 ]
 }
