@@ -353,6 +353,23 @@ END
     ! grep -q $'\033' <<<"$output" || false
 }
 
+@test "--top says how many kernels the first screen has" {
+    python3 "$BATS_TEST_DIRNAME/make_busy_profile.py" >busy.jsonl
+    rows() { "$gpuprof" report "$@" busy.jsonl | sed -n '/^KERNELS/,/^$/p' | grep -c '\]$'; }
+    all=$("$gpuprof" report --print json busy.jsonl |
+        python3 -c 'import json, sys; print(len(json.load(sys.stdin)["profiles"][0]["kernels"]))')
+    [ "$all" -gt 12 ]
+    [ "$(rows)" -ge 12 ]
+    [ "$(rows --top 2)" -lt 12 ]
+    "$gpuprof" report --top 2 busy.jsonl | grep -q "and $((all - 2)) more kernels"
+    [ "$(rows --top 0)" -ge "$all" ]
+    ! "$gpuprof" report -n 0 busy.jsonl | grep "more kernels" || false
+    # Each with a name of its own.
+    "$gpuprof" report -n 0 busy.jsonl | sed -n '/^KERNELS/,/^$/p' | grep -o '  [^ ].*kernel<.*\]$' |
+        sed 's/.*  //' | sort | uniq -d >twice
+    [ ! -s twice ]
+}
+
 # Every figure that is printed is that of a formula, and the formula that of named values.
 @test "the figures of advice can be found by name" {
     cat >figures.py <<'END'

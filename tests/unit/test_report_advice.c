@@ -1130,8 +1130,8 @@ static void kernels_of_lambdas_have_the_names_of_their_functions(void **state)
         "_",
     };
     static const char *const loop_shown[] = {
-        "vectorize...se_kernel<FillFunctor>", "vec...rnel<AUnaryFun...ulFunctor>>",
-        "vec...rnel<BinaryFun...ulFunctor>>", "vecto...kernel<GeluCUDAKernelImpl>",
+        "vectorized_e...ntwise_kernel<Fill>", "vectorize...se_kernel<AUnary<Mul>>",
+        "vectorize...se_kernel<Binary<Mul>>", "vecto...kernel<GeluCUDAKernelImpl>",
         "reduce_kernel<.., sum_functor>",     "reduce_kernel<.., MeanOps>",
     };
     are_shown(loop, loop_shown, 6);
