@@ -248,7 +248,8 @@ static void units_that_were_not_measured_bound_nothing(void **state)
     forget(&f);
 }
 
-/* A copy is bound by DRAM. Where that was not counted, the rest looks idle, and says nothing. */
+/* A copy is bound by DRAM. Where that was not counted, the other units are idle, which is no
+ * evidence. */
 static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
 {
     (void)state;
