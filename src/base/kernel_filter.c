@@ -37,6 +37,27 @@ static bool read_path(const char *text, struct gp_kernel_filter *f, const char *
     return true;
 }
 
+/* Whether the colon stands for something else than the end of a part: "::" of C++, "(?:" and
+ * "(?i:", "[:alpha:]". */
+static bool is_of_name(const char *text, const char *colon)
+{
+    const char *before = colon;
+    if (colon[1] == ':' || (colon > text && colon[-1] == ':') || colon[1] == ']' ||
+        (colon > text && colon[-1] == '['))
+        return true;
+    while (before > text && strchr("imsx-^", before[-1]))
+        before--;
+    return before - text >= 2 && before[-1] == '?' && before[-2] == '(';
+}
+
+static bool has_single_colon(const char *text)
+{
+    for (const char *at = strchr(text, ':'); at; at = strchr(at + 1, ':'))
+        if (!is_of_name(text, at))
+            return true;
+    return false;
+}
+
 static bool compiles(const char *pattern, char *why, size_t why_size)
 {
     char reason[200];
@@ -71,6 +92,16 @@ bool gp_kernel_filter_parse(const char *text, struct gp_kernel_filter *filter, c
     f.name = strndup(name, length);
     if (!f.name) {
         snprintf(why, why_size, "out of memory");
+        return false;
+    }
+    /* No name has a single colon, so this is a path with a mistake in it. */
+    if (has_single_colon(f.name)) {
+        snprintf(
+            why, why_size,
+            "'%.100s' is neither a name nor CONTEXT:STREAM:NAME:INVOCATION, where all but NAME "
+            "are numbers or empty",
+            text);
+        free(f.name);
         return false;
     }
     /* An empty expression is one that some libraries do not take. */

@@ -58,26 +58,43 @@ const struct gp_chip_name *gp_chip_name_of(int cc_major, int cc_minor)
 
 /* ---- the chip of this machine ---------------------------------------------------------------- */
 
-/* In a child process: the driver stays in a process that has used it. Writes the chip's name. */
+/* The driver's numbers of two attributes of a device. */
+#define CC_MAJOR 75
+#define CC_MINOR 76
+
+static bool ask_cc(void *driver, int *cc_major, int *cc_minor)
+{
+    int (*initialize)(unsigned), (*get_device)(int *, int), (*get_attribute)(int *, int, int);
+    int device;
+    *(void **)&initialize = gp_real_dlsym(driver, "cuInit");
+    *(void **)&get_device = gp_real_dlsym(driver, "cuDeviceGet");
+    *(void **)&get_attribute = gp_real_dlsym(driver, "cuDeviceGetAttribute");
+    return initialize && get_device && get_attribute && initialize(0) == 0 &&
+           get_device(&device, 0) == 0 && get_attribute(cc_major, CC_MAJOR, device) == 0 &&
+           get_attribute(cc_minor, CC_MINOR, device) == 0;
+}
+
+/* In a child process: the driver stays in a process that has used it. Writes the compute
+ * capability and, where CUPTI has one, the chip's name: "9.0 GH100". */
 static void tell_chip(int to)
 {
-    const char *why;
+    const char *why, *name = "";
+    char line[64];
+    int cc_major, cc_minor;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    int (*initialize)(unsigned) = NULL;
-    if (driver && gp_real_dlsym)
-        *(void **)&initialize = gp_real_dlsym(driver, "cuInit");
-    if (!initialize || initialize(0) != 0 || !gp_profiler_initialize(&why))
+    if (!driver || !gp_real_dlsym || !ask_cc(driver, &cc_major, &cc_minor))
         _exit(1);
     GP_CUPTI_PARAMS(CUpti_Device_GetChipName, p);
     p.deviceIndex = 0;
-    if (gp_cupti.cuptiDeviceGetChipName(&p) != CUPTI_SUCCESS || !p.pChipName)
-        _exit(1);
-    ssize_t written = write(to, p.pChipName, strlen(p.pChipName));
-    _exit(written > 0 ? 0 : 1);
+    if (gp_profiler_initialize(&why) && gp_cupti.cuptiDeviceGetChipName(&p) == CUPTI_SUCCESS &&
+        p.pChipName)
+        name = p.pChipName;
+    int length = snprintf(line, sizeof(line), "%d.%d %.31s", cc_major, cc_minor, name);
+    _exit(length > 0 && write(to, line, (size_t)length) == length ? 0 : 1);
 }
 
 /* Reads the child's answer, as long as that may take. */
-static size_t listen(int from, char *name, size_t size)
+static size_t listen(int from, char *line, size_t size)
 {
     size_t length = 0;
     while (length + 1 < size) {
@@ -85,17 +102,25 @@ static size_t listen(int from, char *name, size_t size)
         int answer = poll(&ready, 1, LONGEST_WAIT_MS);
         if (answer < 0 && errno == EINTR)
             continue;
-        ssize_t n = answer > 0 ? read(from, name + length, size - 1 - length) : 0;
+        ssize_t n = answer > 0 ? read(from, line + length, size - 1 - length) : 0;
         if (n <= 0)
             break;
         length += (size_t)n;
     }
-    name[length] = '\0';
+    line[length] = '\0';
     return length;
 }
 
-bool gp_chip_here(char *name, size_t size, const char **why)
+/* "9.0 GH100" into its parts. */
+static bool read_here(const char *line, struct gp_chip_here *here)
 {
+    return sscanf(line, "%d.%d %31s", &here->cc_major, &here->cc_minor, here->name) >= 2;
+}
+
+bool gp_chip_find_here(struct gp_chip_here *here, const char **why)
+{
+    char line[64];
+    *here = (struct gp_chip_here){.cc_major = 0};
     if (!gp_real_dlsym)
         gp_real_dlsym_find();
     if (!gp_cupti_find(why))
@@ -110,7 +135,7 @@ bool gp_chip_here(char *name, size_t size, const char **why)
         tell_chip(ends[1]);
     }
     close(ends[1]);
-    size_t length = child > 0 ? listen(ends[0], name, size) : 0;
+    size_t length = child > 0 ? listen(ends[0], line, sizeof(line)) : 0;
     close(ends[0]);
     if (child < 0)
         return false;
@@ -119,7 +144,7 @@ bool gp_chip_here(char *name, size_t size, const char **why)
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     *why = "the driver names no GPU";
-    return length > 0;
+    return length > 0 && read_here(line, here);
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */

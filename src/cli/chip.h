@@ -1,5 +1,5 @@
 /* The counters of a chip, asked of CUPTI's host library: it needs no GPU. For the command and for
- * tests; nothing here touches a device, but gp_chip_here, in a process of its own.
+ * tests; nothing here touches a device, but gp_chip_find_here, in a process of its own.
  *
  * Owns the list of chips and the copies of CUPTI's lists. One thread at a time. */
 #ifndef GPUPROF_CLI_CHIP_H
@@ -22,9 +22,14 @@ const struct gp_chip_name *gp_chip_name_find(const char *name);
 /* The first chip of that compute capability; NULL where there is none. */
 const struct gp_chip_name *gp_chip_name_of(int cc_major, int cc_minor);
 
-/* The chip of this machine's first GPU, found out by a child process, which may take a second.
- * False with the reason in *why. */
-bool gp_chip_here(char *name, size_t size, const char **why);
+/* This machine's first GPU. */
+struct gp_chip_here {
+    int cc_major, cc_minor;
+    char name[32]; /* "GH100"; empty where CUPTI has none, as for GPUs with event groups */
+};
+
+/* Asks a child process for it, which may take a second. False with the reason in *why. */
+bool gp_chip_find_here(struct gp_chip_here *here, const char **why);
 
 /* Why the chip cannot count it, NULL where it can, for each of `count` counters in their order.
  * False with the reason in *why where CUPTI cannot be asked (no library, a chip it does not know).

@@ -22,6 +22,7 @@ struct cli_option {
     const char *nvprof; /* nvprof's option that it stands for, where there is one */
     const char *ncu;    /* ncu's */
     int joins;          /* 1: given again, it adds to its value, with a comma */
+    const char *once;   /* why it cannot be given again; NULL: the last value counts */
 };
 
 struct cli_command {

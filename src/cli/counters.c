@@ -61,15 +61,17 @@ static int resolve_counter(const char *name, const char *chip, struct gp_text *p
 bool cli_resolve_metrics(const char *list, const char *chip, struct gp_text *resolved,
                          struct gp_text *problems)
 {
-    char here[32];
+    struct gp_chip_here here;
     const char *no_chip = NULL;
     int answer = 0;
     if (!strstr(list, "__")) {
         gp_text_add(resolved, list);
         return resolved->failed == 0;
     }
-    if (!chip && gp_chip_here(here, sizeof(here), &no_chip))
-        chip = here;
+    if (!chip && gp_chip_find_here(&here, &no_chip)) {
+        no_chip = "CUPTI has no ranges for this GPU";
+        chip = here.name[0] ? here.name : NULL;
+    }
     for (const char *p = list;;) {
         p += strspn(p, ", \t\n");
         size_t length = strcspn(p, ", \t\n");

@@ -1,9 +1,12 @@
 #include "cli/foreign.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define KERNELS_ONLY "gpuprof measures kernels; Nsight Systems (nsys) shows the work of the host"
 #define REPORT "read a profile with 'gpuprof report FILE'"
+#define FIXED_FORM "the report's form is fixed; 'gpuprof report --columns LIST' chooses columns"
+#define ONE_PROCESS "gpuprof runs in the program's own process"
 #define ALL_THE_TIME "the program is measured from its start; choose launches with --launch-skip"
 
 const struct cli_foreign cli_foreign_options[] = {
@@ -13,6 +16,7 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--continuous-sampling-interval", "nvprof", "counters are read for whole launches"},
     {"--context-name", "nvprof", "contexts have numbers: 1 is the first that is used"},
     {"--cpu-profiling", "nvprof", KERNELS_ONLY},
+    {"--cpu-profiling-*", "nvprof", KERNELS_ONLY},
     {"--cpu-thread-tracing", "nvprof", KERNELS_ONLY},
     {"--dependency-analysis", "nvprof", KERNELS_ONLY},
     {"--device-buffer-size", "nvprof", "no buffer needs a size here"},
@@ -23,13 +27,16 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--import", "ncu", REPORT},
     {"--kernel-latency-timestamps", "nvprof", KERNELS_ONLY},
     {"--openacc-profiling", "nvprof", KERNELS_ONLY},
+    {"--openacc-summary-mode", "nvprof", KERNELS_ONLY},
     {"--openmp-profiling", "nvprof", KERNELS_ONLY},
     {"--pc-sampling-period", "nvprof", "use --metrics stalls for the waits of warps"},
     {"--print-api-summary", "nvprof", KERNELS_ONLY},
     {"--print-api-trace", "nvprof", KERNELS_ONLY},
     {"--print-dependency-analysis-trace", "nvprof", KERNELS_ONLY},
     {"--print-nvlink-topology", "nvprof", "'nvidia-smi topo -m' shows it"},
+    {"--print-openacc-constructs", "nvprof", KERNELS_ONLY},
     {"--print-openacc-summary", "nvprof", KERNELS_ONLY},
+    {"--print-openacc-trace", "nvprof", KERNELS_ONLY},
     {"--print-openmp-summary", "nvprof", KERNELS_ONLY},
     {"--print-summary-per-gpu", "nvprof", "the summary names the GPU of each kernel"},
     {"--process-name", "nvprof", "name the profile after the process: -o 'run.%p.jsonl'"},
@@ -42,6 +49,7 @@ const struct cli_foreign cli_foreign_options[] = {
     {"-a", "nvprof", "use 'gpuprof source' on a profile"},
     {"--stream-name", "nvprof", "streams have numbers: 0 is the default stream"},
     {"--system-profiling", "nvprof", "'nvidia-smi dmon' shows power, clocks and temperature"},
+    {"--thread-name", "nvprof", "threads of the host have no names here; " KERNELS_ONLY},
     {"--trace", "nvprof", "use --print-gpu-trace; " KERNELS_ONLY},
     {"--track-memory-allocations", "nvprof", KERNELS_ONLY},
     {"--unified-memory-profiling", "nvprof", KERNELS_ONLY},
@@ -50,31 +58,73 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--app-replay-match", "ncu", "the program runs once"},
     {"--app-replay-mode", "ncu", "the program runs once"},
     {"--apply-rules", "ncu", "the report has the advice"},
+    {"--call-stack", "ncu", KERNELS_ONLY},
+    {"--check-exit-code", "ncu", "the exit status is the program's own"},
     {"--chips", "ncu", "use 'gpuprof metrics --cc X.Y'"},
     {"--clock-control", "ncu", "clocks stay as they are; fix them with 'nvidia-smi -lgc'"},
+    {"--config-file", "ncu", "options are read from the command line and from GPUPROF_ variables"},
+    {"--disable-extra-suffixes", "ncu", "a counter is asked for with its end: dram__bytes.sum"},
+    {"--filter-mode", "ncu",
+     "launches count over all GPUs; use --devices for one GPU, --sample first:N for each kernel "
+     "and "
+     "launch configuration"},
     {"--graph-profiling", "ncu", "kernels of graphs are measured one by one, always"},
     {"--import-source", "ncu", "use 'gpuprof source' on a profile"},
+    {"--hostname", "ncu", ONE_PROCESS},
     {"--kernel-name-base", "ncu", "a name matches mangled or demangled"},
+    {"--kill", "ncu",
+     "the program runs on behind the last launch of --launch-count; --timeout ends it"},
     {"--launch-skip-before-match", "ncu", "use --launch-skip, which counts launches that match"},
+    {"--list-rules", "ncu", "docs/advice.md lists the rules; the report has the advice"},
     {"--list-sections", "ncu", "'gpuprof metrics' lists metrics and sets"},
     {"--list-sets", "ncu", "'gpuprof metrics' lists metrics and sets"},
+    {"--mode", "ncu", ONE_PROCESS},
     {"--nvtx", "ncu", "choose launches with --kernels, --launch-skip and --launch-count"},
     {"--nvtx-include", "ncu", "choose launches with --kernels, --launch-skip and --launch-count"},
+    {"--nvtx-exclude", "ncu", "choose launches with --kernels, --launch-skip and --launch-count"},
     {"--page", "ncu", "use 'gpuprof report --print VIEW'"},
     {"--print-details", "ncu", "use 'gpuprof report'"},
+    {"--print-fp", "ncu", FIXED_FORM},
+    {"--print-kernel-base", "ncu", "use --demangling off for the names that the compiler made"},
+    {"--print-metric-*", "ncu", FIXED_FORM},
+    {"--print-nvtx-rename", "ncu", "a kernel has its own name"},
+    {"--print-rule-details", "ncu", "the report has the advice with its figures"},
+    {"--print-units", "ncu",
+     "units fit the values; use --normalized-time-unit for times, and --csv or 'gpuprof report "
+     "--print json' for base units"},
+    {"--pm-sampling-*", "ncu", "counters are read for whole launches"},
+    {"--query-metrics-*", "ncu",
+     "--query-metrics lists metrics, a pattern as --metrics 'dram__*' asks for counters"},
     {"--range-filter", "ncu", "choose launches with --launch-skip and --launch-count"},
+    {"--rule", "ncu", "the report has the advice"},
+    {"--sampling-*", "ncu", "use --metrics stalls for the waits of warps"},
     {"--section", "ncu", "use --metrics with the names of metrics or sets"},
     {"--section-folder", "ncu", "define metrics in a file: GPUPROF_METRICS_PATH"},
     {"--set", "ncu", "use --metrics with the name of a set"},
+    {"--source-folders", "ncu", "use 'gpuprof source --folder DIR' on a profile"},
+    {"--target-processes-filter", "ncu",
+     "start the process that matters with gpuprof, or say --target-processes application-only"},
+    {"--verbose", "ncu", "messages are on standard error, or in the file of --log"},
+    {"--warp-sampling-*", "ncu", "use --metrics stalls for the waits of warps"},
 };
 const size_t cli_foreign_count = sizeof(cli_foreign_options) / sizeof(cli_foreign_options[0]);
 
+/* Whether the first `length` letters of the word are the option; one that ends in * stands for all
+ * that begin like it. A value may stick to a single letter. */
+static bool is_option(const char *option, const char *word, size_t length)
+{
+    const size_t size = strlen(option);
+    if (option[size - 1] == '*')
+        return length >= size && strncmp(option, word, size - 1) == 0;
+    return (size == length || (size == 2 && option[1] != '-' && length > 2)) &&
+           strncmp(option, word, size) == 0;
+}
+
 const struct cli_foreign *cli_foreign_find(const char *word)
 {
-    size_t length = strcspn(word, "=");
+    const size_t length = strcspn(word, "=");
     for (size_t i = 0; i < cli_foreign_count; i++)
-        if (strlen(cli_foreign_options[i].option) == length &&
-            strncmp(cli_foreign_options[i].option, word, length) == 0)
+        if (is_option(cli_foreign_options[i].option, word, length))
             return &cli_foreign_options[i];
     return NULL;
 }

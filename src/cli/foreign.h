@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct cli_foreign {
-    const char *option;  /* "--import-profile" or "-i" */
+    const char *option;  /* "--import-profile" or "-i"; "--cpu-profiling-*": all that begin so */
     const char *tool;    /* "nvprof", "ncu" */
     const char *instead; /* a sentence without a capital and a full stop */
 };

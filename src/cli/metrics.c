@@ -1,8 +1,10 @@
 #include "cli/cli.h"
 #include "cli/counters.h"
+#include "cli/passes.h"
 
 #include "base/log.h"
 #include "cli/chip.h"
+#include "cli/target.h"
 #include "metrics/definitions.h"
 #include "metrics/facts.h"
 #include "metrics/metrics.h"
@@ -30,38 +32,31 @@ static const struct cli_option options[OPTION_COUNT] = {
 struct subject {
     struct gp_device device;
     const char *chip; /* NULL: CUPTI cannot be asked */
-    char here[32];    /* this machine's */
+    struct cli_target target;
 };
 
 /* ---- which device ---- */
 
 static bool find_subject(struct subject *s, const char *const *values)
 {
-    const char *why;
-    s->device = (struct gp_device){.cc_major = 9};
-    const struct gp_chip_name *chip = NULL;
-    if (values[CHIP]) {
-        if (!cli_check_chip(values[CHIP]))
-            return false;
-        chip = gp_chip_name_find(values[CHIP]);
-    } else if (values[CC]) {
-        if (!gp_cc_parse(values[CC], &s->device.cc_major, &s->device.cc_minor)) {
+    const struct gp_chip_name *chip = gp_chip_name_of(9, 0);
+    if (values[CHIP] && !cli_check_chip(values[CHIP]))
+        return false;
+    if (values[CC] && !values[CHIP]) {
+        int cc_major, cc_minor;
+        if (!gp_cc_parse(values[CC], &cc_major, &cc_minor)) {
             gp_say("--cc: '%s' is no compute capability; write it like 9.0", values[CC]);
             return false;
         }
-        chip = gp_chip_name_of(s->device.cc_major, s->device.cc_minor);
-    } else if (gp_chip_here(s->here, sizeof(s->here), &why)) {
-        chip = gp_chip_name_find(s->here);
+        chip = gp_chip_name_of(cc_major, cc_minor);
+        cli_target_of(&s->target, cc_major, cc_minor);
+    } else {
+        cli_target_find(&s->target, values[CHIP]);
+        if (s->target.known)
+            chip = gp_chip_name_find(s->target.chip);
     }
-    if (!chip && !values[CC])
-        chip = gp_chip_name_of(9, 0);
-    if (chip) {
-        s->chip = chip->name;
-        s->device.cc_major = chip->cc_major;
-        s->device.cc_minor = chip->cc_minor;
-    }
-    s->device.event_counters =
-        s->device.cc_major < 7; /* later ones have ranges, with a CUPTI that does */
+    s->device = s->target.device;
+    s->chip = chip ? chip->name : NULL;
     return true;
 }
 
@@ -221,61 +216,6 @@ static void add_facts(struct gp_text *out)
     }
 }
 
-/* ---- passes ---- */
-
-static int add_passes_of(struct gp_metrics *m, const struct subject *s, const char *name,
-                         const char *list, struct gp_text *out)
-{
-    struct gp_text problems = {0}, resolved = {0};
-    struct gp_chip_passes passes = {0};
-    const char **names = NULL, *why = "out of memory";
-    size_t count = 0;
-    bool answer = cli_resolve_metrics(list, s->chip, &resolved, &problems);
-    if (answer)
-        answer = gp_metrics_select(m, gp_text_string(&resolved), &problems);
-    gp_say_lines("", gp_text_string(&problems));
-    gp_text_free(&problems);
-    gp_text_free(&resolved);
-    if (!answer)
-        return CLI_USAGE;
-    if (!gp_metrics_counters(m, &s->device, &names, &count) ||
-        !gp_chip_count_passes(s->chip, names, count, &passes, &why)) {
-        gp_say("%s", why);
-        free(names);
-        return CLI_FAILED;
-    }
-    free(names);
-    gp_text_addf(out, "%-12s %8u %12u %8zu\n", name, passes.hardware, passes.instrumented,
-                 gp_metrics_selected_count(m));
-    return CLI_OK;
-}
-
-/* Of every set, or of the named ones together. */
-static int list_passes(struct gp_metrics *m, const struct subject *s, int count, char **names,
-                       struct gp_text *out)
-{
-    if (!s->chip) {
-        gp_say("--passes: CUPTI knows no chip of this compute capability; --chip names one");
-        return CLI_USAGE;
-    }
-    gp_text_addf(out, "runs of a kernel on %s, beside the program's own\n\n", s->chip);
-    gp_text_addf(out, "%-12s %8s %12s %8s\n", "set", "hardware", "instrumented", "metrics");
-    if (count == 0) {
-        int answer = add_passes_of(m, s, "default", "default", out);
-        for (size_t i = 0; answer == CLI_OK && i < gp_metrics_set_count(m); i++)
-            answer = add_passes_of(m, s, gp_metrics_set_at(m, i)->name,
-                                   gp_metrics_set_at(m, i)->name, out);
-        return answer == CLI_OK ? add_passes_of(m, s, "all", "all", out) : answer;
-    }
-    struct gp_text list = {0};
-    for (int i = 0; i < count; i++)
-        gp_text_addf(&list, "%s%s", i ? "," : "", names[i]);
-    int answer =
-        add_passes_of(m, s, count == 1 ? names[0] : "together", gp_text_string(&list), out);
-    gp_text_free(&list);
-    return answer;
-}
-
 /* ---- the command ---- */
 
 struct gp_metrics *cli_open_metrics(void)
@@ -303,7 +243,7 @@ static int answer_with(struct gp_metrics *m, const char *const *values, int coun
     }
     if (!find_subject(&s, values))
         return CLI_USAGE;
-    return values[PASSES] ? list_passes(m, &s, count, names, out)
+    return values[PASSES] ? cli_list_passes(m, &s.device, s.chip, names, count, out)
                           : explain(m, &s, count, names, out);
 }
 

@@ -32,8 +32,8 @@ static int complain_unknown(const struct cli_command *command, const char *word)
     const struct cli_foreign *foreign =
         command == &cli_run || command == &cli_report ? cli_foreign_find(word) : NULL;
     if (foreign) {
-        gp_say("%.*s is an option of %s: %s", (int)strcspn(word, "="), word, foreign->tool,
-               foreign->instead);
+        gp_say("%.*s is an option of %s: %s", word[1] == '-' ? (int)strcspn(word, "=") : 2, word,
+               foreign->tool, foreign->instead);
         return -1;
     }
     if (strncmp(word, "--", 2) == 0)
@@ -139,6 +139,10 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, const ch
             if (at + 1 == end)
                 return complain(command, "a value is missing after", word);
             value = argv[++at];
+        }
+        if (values[i] && command->options[i].once) {
+            gp_say("--%s is given twice: %s", command->options[i].name, command->options[i].once);
+            return -1;
         }
         if (values[i] && command->options[i].joins)
             value = join(values[i], value);

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Prints the names and their meaning. Returns the answer of the command. */
-int cli_query(bool metrics, bool events);
+/* The metrics or the events that the GPU has, or both; `chip`: that of --chip, or NULL. Returns the
+ * answer of the command. */
+int cli_query(bool metrics, bool events, const char *chip);
 
 #endif

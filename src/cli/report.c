@@ -58,7 +58,8 @@ static const struct cli_option options[OPTION_COUNT] = {
     [KERNELS] = {"kernels", 'k', "FILTER",
                  "only kernels whose name matches this regular expression (also as "
                  "regex:EXPRESSION, or ::NAME:INVOCATION)",
-                 WHAT, "kernel-name", "--kernels", "-k, --kernel-name", 0},
+                 WHAT, "kernel-name", "--kernels", "-k, --kernel-name", 0,
+                 "join names, as in --kernels 'foo|bar'"},
     [DEVICES] = {"devices", 0, "LIST", "only launches on these GPUs, with commas between them",
                  WHAT, NULL, "--devices", "--devices", 0},
     [SKIP] = {"launch-skip", 0, "N", "leave out the first N launches", WHAT, NULL, NULL,

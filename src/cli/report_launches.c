@@ -18,6 +18,7 @@ enum { READER_GONE = 1, CANNOT_WRITE = 2 };
 struct printing {
     struct gp_text out;
     int error;
+    bool began; /* the file has a header, so it is a profile */
 };
 
 static int flush(struct printing *p)
@@ -39,6 +40,7 @@ static int print_object(struct printing *p, struct gp_object object)
 
 static int print_header(void *user, const struct gp_profile_header *header)
 {
+    ((struct printing *)user)->began = true;
     struct gp_object o = gp_object_new("header");
     json_t *command = json_array();
     for (size_t i = 0; i < header->argument_count; i++)
@@ -112,5 +114,7 @@ int cli_print_launches(const char *path)
         gp_say("standard output: %s", strerror(p.error));
     gp_text_free(&notes);
     gp_text_free(&p.out);
+    if (answer == -1 && !p.began)
+        return CLI_USAGE;
     return answer == -1 || (p.error != 0 && p.error != EPIPE) ? CLI_FAILED : CLI_OK;
 }

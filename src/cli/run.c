@@ -1,5 +1,6 @@
 #include "cli/check_run.h"
 #include "cli/cli.h"
+#include "cli/counters.h"
 #include "cli/query.h"
 #include "cli/rights.h"
 #include "cli/run_limit.h"
@@ -147,8 +148,12 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
     int status, program = cli_parse(self, argc, argv, values, &status);
     if (program < 0)
         return status;
-    if (values[RUN_QUERY_METRICS] || values[RUN_QUERY_EVENTS])
-        return cli_query(values[RUN_QUERY_METRICS] != NULL, values[RUN_QUERY_EVENTS] != NULL);
+    if (values[RUN_QUERY_METRICS] || values[RUN_QUERY_EVENTS]) {
+        if (values[RUN_CHIP] && !cli_check_chip(values[RUN_CHIP]))
+            return CLI_USAGE;
+        return cli_query(values[RUN_QUERY_METRICS] != NULL, values[RUN_QUERY_EVENTS] != NULL,
+                         values[RUN_CHIP]);
+    }
     if (program >= argc) {
         gp_say("there is no program to run ('gpuprof help run' tells more)");
         return CLI_USAGE;

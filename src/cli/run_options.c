@@ -7,7 +7,7 @@
 #include "cli/check_run.h"
 #include "cli/counters.h"
 #include "cli/paths.h"
-#include "metrics/metrics.h"
+#include "cli/run_metrics.h"
 #include "report/view.h"
 
 #include <errno.h>
@@ -18,67 +18,7 @@
 
 /* ---- a wrong option is said before the program starts ---------------------------------------- */
 
-/* The lists with patterns of counters resolved, for the chip that was named. */
-static struct gp_text metrics_list, events_list;
-static const char *chip;
-
-static bool names_a_set; /* --metrics names one: nvprof had none, so the report is printed */
-
-static bool is_set(const struct gp_metrics *m, const char *name, size_t length)
-{
-    static const char *const own[] = {"default", "all"};
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-        if (strlen(own[i]) == length && strncmp(own[i], name, length) == 0)
-            return true;
-    for (size_t i = 0; i < gp_metrics_set_count(m); i++) {
-        const char *set = gp_metrics_set_at(m, i)->name;
-        if (strlen(set) == length && strncmp(set, name, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool has_set(const struct gp_metrics *m, const char *list)
-{
-    for (const char *at = list; *at; at += strspn(at, ", \t\n")) {
-        size_t length = strcspn(at, ", \t\n");
-        if (is_set(m, at, length))
-            return true;
-        at += length;
-    }
-    return false;
-}
-
-static bool check_list(const char *option, const char *list, struct gp_text *resolved)
-{
-    /* The library reports mistakes in the user's own definitions, once. */
-    struct gp_text about_definitions = {0}, problems = {0};
-    char before[32];
-    struct gp_metrics *m = gp_metrics_open(&about_definitions);
-    gp_text_clear(resolved);
-    bool good = !m || (cli_resolve_metrics(list, chip, resolved, &problems) &&
-                       gp_metrics_select(m, gp_text_string(resolved), &problems));
-    names_a_set |= m && good && has_set(m, list);
-    if (!good) {
-        snprintf(before, sizeof(before), "%s: ", option);
-        gp_say_lines("", gp_text_string(&about_definitions));
-        gp_say_lines(before, gp_text_string(&problems));
-    }
-    gp_metrics_close(m);
-    gp_text_free(&about_definitions);
-    gp_text_free(&problems);
-    return good;
-}
-
-static bool check_metrics(const char *list)
-{
-    return check_list("--metrics", list, &metrics_list);
-}
-
-static bool check_events(const char *list)
-{
-    return check_list("--events", list, &events_list);
-}
+static struct run_metrics lists;
 
 static bool check_filter(const char *option, const char *text)
 {
@@ -282,8 +222,6 @@ static bool check_demangling(const char *mode)
 }
 
 static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
-    [RUN_METRICS] = check_metrics,
-    [RUN_EVENTS] = check_events,
     [RUN_AGGREGATE] = check_aggregate,
     [RUN_COPIES] = check_copies,
     [RUN_KERNELS] = check_kernels,
@@ -351,8 +289,10 @@ static bool check_verdict(const char *const *values)
 
 bool run_check(const char *const *values)
 {
-    chip = values[RUN_CHIP];
+    const char *chip = values[RUN_CHIP];
     if (chip && !cli_check_chip(chip))
+        return false;
+    if (!run_metrics_check(values[RUN_METRICS], values[RUN_EVENTS], chip, &lists))
         return false;
     for (int i = 0; i < RUN_OPTION_COUNT; i++)
         if (values[i] && checks[i] && !checks[i](values[i]))
@@ -374,20 +314,22 @@ static bool set_text(const char *variable, struct gp_text *text)
     return done;
 }
 
-/* The parts to print, in the words of report/view.h. */
+/* The parts to print, in the words of report/view.h. The report is nvprof's summary where not CSV
+ * is asked for. */
 static bool pass_view(const char *const *values)
 {
     struct gp_text words = {0};
     bool chosen = values[RUN_METRICS] || values[RUN_EVENTS], csv = values[RUN_CSV] != NULL;
-    const char *const results = values[RUN_METRICS] ? ",metrics" : ",events";
-    if (values[RUN_TRACE])
-        gp_text_addf(&words, ",trace%s", chosen ? results : "");
-    else if (chosen && csv && values[RUN_SUMMARY])
-        gp_text_addf(&words, ",times%s", results);
-    else if (chosen && !values[RUN_SUMMARY] && (!names_a_set || csv))
-        gp_text_add(&words, results);
-    else if (csv)
+    bool trace = values[RUN_TRACE] != NULL, summary = values[RUN_SUMMARY] != NULL;
+    bool results = chosen && (trace || csv || (!summary && !lists.names_a_set));
+    if (trace)
+        gp_text_add(&words, ",trace");
+    if (csv && (summary || (!chosen && !trace)))
         gp_text_add(&words, ",times");
+    if (results)
+        gp_text_add(&words, values[RUN_METRICS] ? ",metrics" : ",events");
+    if (trace && summary && !csv)
+        gp_text_add(&words, ",report");
     if (csv)
         gp_text_add(&words, ",csv");
     if (values[RUN_UNIT] && strcmp(values[RUN_UNIT], "auto") != 0)
@@ -400,16 +342,18 @@ static bool pass_view(const char *const *values)
     return done && whole;
 }
 
-/* Times need no counter. */
+/* Times need no counter. The report needs those of the default set, and a summary beside metrics
+ * that were chosen needs the kernels' times. */
 static bool pass_metrics(const char *const *values)
 {
     struct gp_text list = {0};
     const char *before = secure_getenv("GPUPROF_METRICS");
-    bool times_only = values[RUN_TRACE] || values[RUN_CSV];
-    if (values[RUN_METRICS])
-        gp_text_add(&list, gp_text_string(&metrics_list));
-    if (values[RUN_EVENTS])
-        gp_text_addf(&list, "%s%s", list.length > 0 ? "," : "", gp_text_string(&events_list));
+    bool report = values[RUN_SUMMARY] && !values[RUN_CSV];
+    bool times_only = (values[RUN_TRACE] || values[RUN_CSV]) && !report;
+    gp_text_addf(&list, "%s%s%s", lists.metrics, *lists.metrics && *lists.events ? "," : "",
+                 lists.events);
+    if (list.length > 0 && values[RUN_SUMMARY])
+        gp_text_add(&list, ",duration");
     if (list.length == 0 && times_only && !values[RUN_OUTPUT] && !(before && *before))
         gp_text_add(&list, "duration");
     return set_text("GPUPROF_METRICS", &list);

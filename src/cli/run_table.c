@@ -6,6 +6,10 @@
 #define OUTPUT "Output"
 #define VERDICT "Thresholds"
 
+#define ONE_FILTER                                                                                 \
+    "one filter holds for all metrics and events here; join names, as in --kernels 'foo|bar', or " \
+    "run the program once for each"
+
 const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_METRICS] = {"metrics", 'm', "LIST",
                      "metrics, sets and counters to measure, with commas between them; 'default', "
@@ -37,10 +41,11 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
          "only kernels whose name, mangled or demangled, matches this regular expression "
          "(Perl's syntax; also as regex:EXPRESSION), or "
          "CONTEXT:STREAM:NAME:INVOCATION, where NAME is such an expression, the others "
-         "are numbers from 1 (stream 0: the default one), and each may be empty",
-         WHICH, "kernel-name", "--kernels", "-k, --kernel-name", 0},
+         "are numbers from 1 (stream 0: the default one), and each may be empty; it holds for all "
+         "options, wherever it stands",
+         WHICH, "kernel-name", "--kernels", "-k, --kernel-name", 0, ONE_FILTER},
     [RUN_KERNEL_ID] = {"kernel-id", 0, "CONTEXT:STREAM:NAME:INVOCATION", "as with --kernels", WHICH,
-                       NULL, "--kernels", "--kernel-id", 0},
+                       NULL, "--kernels", "--kernel-id", 0, ONE_FILTER},
     [RUN_LAUNCH_SKIP] = {"launch-skip", 0, "N",
                          "leave out the first N launches that the options above choose", WHICH,
                          NULL, NULL, "-s, --launch-skip", 0},
@@ -110,7 +115,8 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                  OUTPUT, "log-file", "--log-file", "--log-file", 0},
     [RUN_SUMMARY] = {"print-gpu-summary", 0, NULL,
                      "print the report, with --metrics as well; with --csv nvprof's summary",
-                     OUTPUT, "print-summary", "--print-gpu-summary, -s", "--print-summary", 0},
+                     OUTPUT, "print-summary", "--print-gpu-summary, --print-summary",
+                     "--print-summary", 0},
     [RUN_TRACE] = {"print-gpu-trace", 0, NULL,
                    "print a line for each launch: times, or with --metrics their values", OUTPUT,
                    NULL, "--print-gpu-trace", NULL, 0},

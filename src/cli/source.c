@@ -40,9 +40,21 @@ int cli_take_code(struct gp_sources *sources, const char *type, const struct jso
     return 0;
 }
 
+struct reading {
+    struct gp_sources *sources;
+    bool is_profile; /* the file has a header */
+};
+
+static int take_header(void *user, const struct gp_profile_header *header)
+{
+    (void)header;
+    ((struct reading *)user)->is_profile = true;
+    return 0;
+}
+
 static int take_other(void *user, const char *type, const struct json_t *line)
 {
-    return cli_take_code(user, type, line);
+    return cli_take_code(((struct reading *)user)->sources, type, line);
 }
 
 static bool is_called(const struct gp_lines *lines, const char *name)
@@ -108,7 +120,9 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
         return CLI_USAGE;
     }
     struct gp_sources *sources = gp_sources_new();
-    const struct gp_profile_visitor visitor = {.user = sources, .other = take_other};
+    struct reading reading = {.sources = sources};
+    const struct gp_profile_visitor visitor = {
+        .user = &reading, .header = take_header, .other = take_other};
     if (!sources) {
         gp_say("out of memory");
         return CLI_FAILED;
@@ -116,6 +130,10 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
     int answer = CLI_FAILED;
     if (gp_profile_read(argv[first], &visitor, NULL, why, sizeof(why)) != 0)
         gp_say("%s", why);
+    if (!reading.is_profile) {
+        gp_sources_free(sources);
+        return CLI_USAGE;
+    }
     const struct gp_lines *lines = choose(sources, argv[first + 1]);
     if (lines)
         answer = cli_print_source(lines, values[FOLDER], values[SASS] != NULL);

@@ -10,7 +10,7 @@ static int take_header(void *user, const struct gp_profile_header *header)
     if (s->process)
         s->process(s->user, header);
     gp_summary_settings(s->summary, &header->settings);
-    s->seen = true;
+    s->seen = s->began = true;
     gp_merge_begin(&s->merge);
     return 0;
 }
@@ -90,12 +90,14 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
     for (int i = 0; i < count; i++) {
         char why[512] = "out of memory";
         s->path = paths[i];
+        s->began = false;
         if (gp_profile_read(paths[i], &visitor, notes, why, sizeof(why)) == 0)
             continue;
         gp_say("%s", why);
         if (s->failures)
             gp_text_addf(s->failures, "%s\n", why);
-        worst = CLI_FAILED;
+        if (worst != CLI_USAGE)
+            worst = s->began ? CLI_FAILED : CLI_USAGE;
     }
     return worst;
 }

@@ -26,7 +26,7 @@ static int take_header(void *user, const struct gp_profile_header *header)
     }
     if (r->summary)
         gp_summary_settings(r->summary, &header->settings);
-    r->seen = true;
+    r->seen = r->began = true;
     gp_merge_begin(&r->merge);
     return 0;
 }
@@ -144,12 +144,13 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .other = take_other,
                                                .counter_name = own_name};
     r->path = path;
+    r->began = false;
     int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (answer == -1)
         gp_say("%s", why);
     gp_say_lines("", gp_text_string(&notes));
     gp_text_free(&notes);
-    return answer == -1 ? CLI_FAILED : CLI_OK;
+    return answer != -1 ? CLI_OK : r->began ? CLI_FAILED : CLI_USAGE;
 }
 
 void cli_reading_free(struct cli_reading *r)

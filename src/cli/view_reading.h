@@ -33,6 +33,7 @@ struct cli_reading {
     struct gp_text command;
     long pid;
     bool seen;
+    bool began; /* the profile that is read has a header, so it is one */
     struct gp_merge merge;
     struct gp_copies copies[GP_COPY_KINDS];
     struct gp_device devices[GP_MAX_DEVICES]; /* by their numbers here */

@@ -62,19 +62,15 @@ static void compare_checks(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
     const double *row = gp_recall_find(c->recall, &t->fingerprint);
-    bool assumed = t->plan.source == GP_SOURCE_ASSUMED;
     if (!row && t->plan.source == GP_SOURCE_RECALLED)
         return; /* forgotten: there is nothing to compare with */
     bool all = gp_slot_agrees(c, slot, row, c->list.check_count);
-    bool agree = assumed ? all : gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS);
-    if (assumed)
-        gp_recall_assumed(c->recall, &t->kind, all);
-    else
-        gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
-    if (!agree && !assumed && row)
+    gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
+    if (gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS))
+        return;
+    if (row)
         gp_recall_bar(c->recall, &t->fingerprint);
-    if (!agree)
-        unrecall(c, slot, "it was taken for a launch of another kind, and not measured");
+    unrecall(c, slot, "it was taken for a launch of another kind, and not measured");
 }
 
 bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t)
@@ -93,10 +89,6 @@ void gp_slot_take_values(struct gp_collection *c, unsigned slot)
     if (!values) {
         if (!t->hardware_lost)
             t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped its counts";
-        if (t->plan.source == GP_SOURCE_ASSUMED) {
-            gp_recall_assumed(c->recall, &t->kind, false);
-            unrecall(c, slot, t->hardware_lost);
-        }
         return;
     }
     bool whole = gp_slot_is_whole(c, t);
@@ -146,8 +138,8 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
     const char *nothing = "the GPU counted nothing to divide by";
     const char *ended = "the process ended before it was read";
     enum gp_source source = t->plan.source;
-    bool unread = !c->list.is_instrumented[column] || source == GP_SOURCE_ASSUMED ||
-                  (gp_plan_is_measured(&t->plan) && !t->range_read);
+    bool unread =
+        !c->list.is_instrumented[column] || (gp_plan_is_measured(&t->plan) && !t->range_read);
     if (t->in_session && unread)
         return ended;
     if (is_own(c, column) && !t->by_sass)
@@ -160,7 +152,7 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
         /* It was held, and its passes were still to come, or those of the launch it is like. */
         if (source == GP_SOURCE_NONE && (t->like || gp_slot_is_open(c, t)))
             return ended;
-        return source == GP_SOURCE_NONE || source == GP_SOURCE_ASSUMED ? not_run : nothing;
+        return source == GP_SOURCE_NONE ? not_run : nothing;
     }
     if (t->hardware_lost)
         return t->hardware_lost;
@@ -205,8 +197,6 @@ const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, co
     for (size_t i = 0; i < c->list.count; i++) {
         double value = c->values[slot * c->list.width + i];
         const char *absent = c->absent[slot * c->list.width + i];
-        if (t->plan.source == GP_SOURCE_ASSUMED && t->in_session) /* it may not be so */
-            value = NAN;
         c->counters[i].value = value;
         c->counters[i].absent = c->list.unavailable[i] ? c->list.unavailable[i]
                                 : absent               ? absent

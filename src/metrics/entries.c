@@ -66,6 +66,14 @@ const char *gp_entry_absent(const struct gp_entry *e)
     return reason;
 }
 
+bool gp_entry_has_formula(const struct gp_entry *e)
+{
+    for (const struct gp_variant *v = e->variants; v; v = v->next)
+        if (v->formula)
+            return true;
+    return false;
+}
+
 void gp_entry_free(struct gp_entry *e)
 {
     while (e) {

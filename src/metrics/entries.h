@@ -73,6 +73,9 @@ bool gp_entry_counts_in_ranges(const struct gp_entry *e);
 /* The reason why no present device has a formula, NULL where one has. */
 const char *gp_entry_absent(const struct gp_entry *e);
 
+/* True where some device has a formula, present or old. */
+bool gp_entry_has_formula(const struct gp_entry *e);
+
 /* Frees those that it replaced as well. */
 void gp_entry_free(struct gp_entry *e);
 

@@ -126,6 +126,30 @@ bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
 }
 
+struct definedness {
+    const struct gp_device *device;
+    char *why;
+    size_t why_size;
+};
+
+static bool is_operand_defined(void *user, struct gp_node *operand)
+{
+    const struct definedness *d = user;
+    return operand->kind != GP_NODE_METRIC ||
+           gp_metric_is_defined(operand->bound, d->device, d->why, d->why_size);
+}
+
+bool gp_metric_is_defined(const struct gp_metric *metric, const struct gp_device *device, char *why,
+                          size_t why_size)
+{
+    const struct gp_variant *v = gp_variant_for(entry_of(metric), device);
+    struct definedness d = {.device = device, .why = why, .why_size = why_size};
+    if (v && v->formula)
+        return gp_variant_walk(v, is_operand_defined, &d);
+    say_not_defined(entry_of(metric), device, why, why_size);
+    return false;
+}
+
 bool gp_metric_formula(const struct gp_metric *metric, const struct gp_device *device,
                        struct gp_text *out, char *why, size_t why_size)
 {

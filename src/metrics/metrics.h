@@ -65,10 +65,10 @@ const struct gp_metric_set *gp_metrics_set_at(const struct gp_metrics *m, size_t
 const char *gp_metric_absent(const struct gp_metric *metric);
 
 /* Selects "a,b,c" in that order: metrics, sets, counters by their own names (they have "__" in
- * them); "default" (also NULL and "") is the default set, "all" every metric but nvprof's events. A
- * name that is unknown, or of which no device has an equivalent, adds one line to `problems`,
- * leaves the selection as it was and makes the answer false. Whether a device has a counter is not
- * checked. */
+ * them); "default" (also NULL and "") is the default set, "all" every metric of present devices
+ * but nvprof's events. A name that is unknown, or of which no device, present or old, has an
+ * equivalent, adds one line to `problems`, leaves the selection as it was and makes the answer
+ * false. Whether a device has a counter is not checked. */
 bool gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *problems);
 size_t gp_metrics_selected_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i);
@@ -85,6 +85,11 @@ const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name
 /* Computes a metric of one launch. Returns true with *value, or -1 with the reason in `why`. */
 bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
                         const struct gp_record *launch, double *value, char *why, size_t why_size);
+
+/* Whether the metric and all metrics in its formula are defined for that device; false with the
+ * reason in `why`. Whether the device has the counters is not checked. */
+bool gp_metric_is_defined(const struct gp_metric *metric, const struct gp_device *device, char *why,
+                          size_t why_size);
 
 /* Appends the formula used on this device, printed back from the compiled steps, and its operands.
  * Returns false with the reason in `why` where the metric has none for that compute capability. */

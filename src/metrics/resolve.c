@@ -135,6 +135,18 @@ static bool drop_cyclic(struct gp_metrics *m, struct gp_text *problems)
     return false;
 }
 
+/* A set of that name would hide the metric. */
+static bool set_has_own_name(const struct gp_metrics *m, const struct gp_set_entry *s,
+                             struct gp_text *problems)
+{
+    bool is_own = !gp_metrics_slot(m, s->set.name);
+    if (!is_own)
+        gp_text_addf(problems,
+                     "%s:%d: set %s: there is a metric of this name; give the set another one\n",
+                     s->file, s->line, s->set.name);
+    return is_own;
+}
+
 /* True when all that a set names is there; a counter is taken at its word. */
 static bool set_is_whole(const struct gp_metrics *m, const struct gp_set_entry *s,
                          struct gp_text *problems)
@@ -163,7 +175,7 @@ static void drop_broken_sets(struct gp_metrics *m, struct gp_text *problems)
 {
     for (struct gp_set_entry **at = &m->sets; *at;) {
         struct gp_set_entry *s = *at;
-        if (set_is_whole(m, s, problems)) {
+        if (set_has_own_name(m, s, problems) && set_is_whole(m, s, problems)) {
             at = &s->next;
         } else {
             *at = s->next;

@@ -89,9 +89,8 @@ static bool select_name(struct gp_metrics *m, struct selection *s, const char *n
         gp_text_add(problems, "\n");
         return false;
     }
-    const char *absent = gp_entry_absent(*slot);
-    if (absent)
-        return complain(problems, name, absent);
+    if (!gp_entry_has_formula(*slot))
+        return complain(problems, name, gp_entry_absent(*slot));
     select_entry(s, *slot);
     return true;
 }

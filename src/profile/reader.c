@@ -58,7 +58,7 @@ static int fail(struct reading *r, const char *fmt, ...)
 static int leave_out(struct reading *r, const char *why)
 {
     if (!r->seen_header)
-        return fail(r, "%s", why);
+        return fail(r, "not a gpuprof profile: %s", why);
     if (r->left_out++ == 0)
         fail(r, "%s", why);
     return LEFT_OUT;
@@ -331,7 +331,7 @@ static int read_object(struct reading *r, const char *text, size_t length)
     if (r->seen_header && json_is_string(json_array_get(object, 0)))
         answer = 0;
     else if (!type)
-        answer = leave_out(r, "not a line of a gpuprof profile (no \"type\")");
+        answer = leave_out(r, "there is no \"type\"");
     else if (!r->seen_header && strcmp(type, "header") != 0)
         answer = fail(r, "a profile begins with its header");
     else

@@ -102,8 +102,11 @@ static void device_name(const struct tables *t, int ordinal, char *name, size_t 
 
 static bool is_shown(const struct tables *t, size_t metric, bool events)
 {
+    const struct gp_metric *m = gp_metrics_selected(t->metrics, metric);
     /* inst_executed is a metric and an event of nvprof's. */
-    bool is_event = t->view->events || gp_nvprof_is_event(gp_metrics_selected(t->metrics, metric));
+    bool is_event = t->view->events || gp_nvprof_is_event(m);
+    if (t->view->times && strcmp(m->name, "duration") == 0)
+        return false; /* the table of times has it */
     return is_event == events;
 }
 

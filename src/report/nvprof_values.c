@@ -54,9 +54,26 @@ static bool is_count(const char *unit)
     return !*unit || strcmp(unit, "count") == 0 || strcmp(unit, "flop") == 0;
 }
 
+/* A level from 0 to 10, as a word and a whole number: any use at all is at least 1. */
+static void add_level(double value, bool exact, char *out, size_t size)
+{
+    static const struct {
+        int most;
+        const char *word;
+    } words[] = {{0, "Idle"}, {3, "Low"}, {6, "Mid"}, {9, "High"}, {10, "Max"}};
+    double raised = fmin(10, fmax(0, ceil(value)));
+    size_t i = 0;
+    while (raised > words[i].most)
+        i++;
+    const char *quote = exact ? "\"" : ""; /* of CSV */
+    snprintf(out, size, "%s%s (%d)%s", quote, words[i].word, (int)raised, quote);
+}
+
 void gp_nvprof_value(double value, const char *unit, bool exact, char *out, size_t size)
 {
-    if (strcmp(unit, "%") == 0) {
+    if (strcmp(unit, "level") == 0 && isfinite(value)) {
+        add_level(value, exact, out, size);
+    } else if (strcmp(unit, "%") == 0) {
         snprintf(out, size, exact ? "%.6f%%" : "%.2f%%", value);
     } else if (strcmp(unit, "s") == 0 && exact) {
         snprintf(out, size, "%.9f", value);

@@ -12,7 +12,8 @@ void gp_nvprof_time(double seconds, const char *unit, char *out, size_t size);
 /* A time as a number in that unit, for a column that names it. */
 double gp_nvprof_time_in(double seconds, const char *unit);
 
-/* "49.81%", "12.345GB/s", "0.936612"; `exact`: with six decimals, as in CSV. */
+/* "49.81%", "12.345GB/s", "0.936612", "Low (2)"; `exact`: with six decimals or in quotes, as in
+ * CSV. */
 void gp_nvprof_value(double value, const char *unit, bool exact, char *out, size_t size);
 
 /* "Global Memory Load Efficiency"; the description of metrics that nvprof did not have. */

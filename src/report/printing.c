@@ -80,21 +80,23 @@ static void add_command(struct gp_text *out)
 
 bool gp_printing_end(const struct gp_summary *summary, const struct gp_copies *copies)
 {
-    const struct gp_view *view = &printing.view;
+    struct gp_view tables = printing.view;
+    if (printing.view.trace) /* the metrics are columns of the trace */
+        tables.metrics = tables.events = false;
     if (printing.trace) {
         gp_trace_footing(printing.trace, &printing.lines);
         print(&printing.lines);
     }
-    if (!printing.trace && (view->times || view->metrics)) {
+    if (tables.times || tables.metrics) {
         struct gp_text command = {0}, out = {0};
         add_command(&command);
         const struct gp_nvprof_run run = {.pid = (long)getpid(),
                                           .command = command.length > 0 ? command.data : NULL,
                                           .copies = copies};
-        gp_nvprof_tables(summary, view, &run, &out);
+        gp_nvprof_tables(summary, &tables, &run, &out);
         print(&out);
         gp_text_free(&out);
         gp_text_free(&command);
     }
-    return view->report;
+    return printing.view.report;
 }

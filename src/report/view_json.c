@@ -1,6 +1,7 @@
 #include "report/view_json.h"
 
 #include "profile/object.h"
+#include "report/copies.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,7 +124,35 @@ static void put_not_measured(struct gp_object *o, const struct gp_summary *s)
     gp_object_put(o, o->object, "not_measured", all);
 }
 
-json_t *gp_report_json(json_t *about, const struct gp_summary *s, size_t top)
+/* Copies and fills of one kind; those that were timed stand for all. */
+static json_t *copies_object(struct gp_object *o, enum gp_copy_kind kind, const struct gp_copies *c)
+{
+    json_t *one = json_object();
+    double mean = c->timed > 0 ? c->seconds / (double)c->timed : NAN;
+    double rate = c->seconds > 0 ? (double)c->timed_bytes / c->seconds : NAN;
+    gp_object_put(o, one, "kind", json_string(gp_copies_name(kind)));
+    gp_object_put(o, one, "calls", whole(c->calls));
+    gp_object_put(o, one, "bytes", whole(c->bytes));
+    gp_object_put(o, one, "timed", whole(c->timed));
+    gp_object_put(o, one, "seconds", number(mean * (double)c->calls));
+    gp_object_put(o, one, "mean", number(mean));
+    gp_object_put(o, one, "min", number(c->timed > 0 ? c->shortest : NAN));
+    gp_object_put(o, one, "max", number(c->timed > 0 ? c->longest : NAN));
+    gp_object_put(o, one, "bytes_per_second", number(rate));
+    return one;
+}
+
+static void put_copies(struct gp_object *o, const struct gp_copies *copies)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < GP_COPY_KINDS; i++)
+        if (copies[i].calls > 0)
+            gp_object_append(o, all, copies_object(o, i, &copies[i]));
+    gp_object_put(o, o->object, "copies", all);
+}
+
+json_t *gp_report_json(json_t *about, const struct gp_summary *s, const struct gp_copies *copies,
+                       size_t top)
 {
     struct gp_object o = {.object = about ? about : json_object()};
     struct gp_rows rows;
@@ -136,6 +165,7 @@ json_t *gp_report_json(json_t *about, const struct gp_summary *s, size_t top)
     gp_object_put(&o, o.object, "launches", whole(gp_summary_launches(s)));
     gp_object_put(&o, o.object, "kernels", kernels);
     put_not_measured(&o, s);
+    put_copies(&o, copies);
     gp_rows_free(&rows);
     if (!o.failed)
         return o.object;

@@ -10,9 +10,10 @@
 
 struct json_t;
 
-/* One element of "profiles": `about` has `file` and the header's values, and is taken over. `top`:
- * most kernels, 0: all. NULL where memory runs out. */
-struct json_t *gp_report_json(struct json_t *about, const struct gp_summary *s, size_t top);
+/* One element of "profiles": `about` has `file` and the header's values, and is taken over.
+ * `copies`: GP_COPY_KINDS of them. `top`: most kernels, 0: all. NULL where memory runs out. */
+struct json_t *gp_report_json(struct json_t *about, const struct gp_summary *s,
+                              const struct gp_copies *copies, size_t top);
 
 /* The content of a header: program, process, host, time. NULL where memory runs out. */
 struct json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header);

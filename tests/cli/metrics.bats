@@ -58,6 +58,22 @@ real_cupti() {
     [[ $output == *$'\n'"launch              1            0"* ]]
     run "$gpuprof" metrics --passes ipc gld_efficiency
     [[ $output == *$'\n'"together            1            1        2" ]]
+    # The configuration that counts the one counts nothing of the other.
+    real_cupti
+    run "$gpuprof" metrics --chip GH100 --passes flops pcie_total_data_received
+    [[ $output == *$'\n'"together            1            1        1"$'\n'"NVLink, PCIe        1            0        1"$'\n'* ]]
+    [[ $output == *"NVLink's and PCIe's counters are counted with no others: ask for these metrics in a run of their own." ]]
+    run "$gpuprof" metrics --chip GH100 --passes pcie_total_data_received
+    [[ $output == *$'\n'"pcie_total_data_received        1            0        1" ]]
+}
+
+@test "a set that is named like a metric is dropped, and said" {
+    mkdir -p "$XDG_CONFIG_HOME/gpuprof"
+    printf '[set gld_efficiency]\nmetrics = flops\n' >"$XDG_CONFIG_HOME/gpuprof/mine.ini"
+    run "$gpuprof" metrics gld_efficiency
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == *"mine.ini:1: set gld_efficiency: there is a metric of this name; give the set another one" ]]
+    [[ $output == *"global load bytes"* ]]
 }
 
 @test "the set of a user's own file" {

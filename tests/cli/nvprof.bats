@@ -25,8 +25,13 @@ becomes() {
     becomes "" --print-gpu-summary
     becomes "GPUPROF_METRICS=flops,gld_efficiency GPUPROF_PRINT=metrics" -m flops --metrics gld_efficiency
     becomes "GPUPROF_METRICS=inst_executed GPUPROF_PRINT=events" --events inst_executed
-    becomes "GPUPROF_METRICS=gld_efficiency,duration GPUPROF_PRINT=metrics" --metrics gld_efficiency --events duration
-    becomes "GPUPROF_METRICS=gld_efficiency" --metrics gld_efficiency --print-gpu-summary
+    becomes "GPUPROF_METRICS=gld_efficiency,active_warps GPUPROF_PRINT=metrics" --metrics gld_efficiency --events active_warps
+    # A summary has times, whichever metrics there are.
+    becomes "GPUPROF_METRICS=gld_efficiency,duration" --metrics gld_efficiency --print-gpu-summary
+    becomes "GPUPROF_METRICS=gld_efficiency,duration GPUPROF_PRINT=times,metrics,csv" --metrics gld_efficiency --print-gpu-summary --csv
+    # Both, as nvprof printed both.
+    becomes "GPUPROF_PRINT=trace,report" --print-gpu-summary --print-gpu-trace
+    becomes "GPUPROF_METRICS=duration GPUPROF_PRINT=trace,times,csv" --print-gpu-summary --print-gpu-trace --csv
     # nvprof had no sets: of these the report is printed.
     becomes "GPUPROF_METRICS=default,stalls" --metrics default,stalls
     becomes "GPUPROF_METRICS=paper GPUPROF_PRINT=metrics,csv" --metrics paper --csv
@@ -95,10 +100,61 @@ wrong() {
     wrong "no value goes with '--csv=1' ('gpuprof help run' lists the options)" --csv=1
 }
 
+@test "--events all is every event and no metric" {
+    run "$gpuprof" --events all sh -c 'echo "$GPUPROF_METRICS"; echo "$GPUPROF_PRINT"'
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == active_cycles,*,active_warps,* ]]
+    [[ ,${lines[0]}, != *,gld_efficiency,* ]]
+    [ "${lines[1]}" = events ]
+    wrong "--events: 'gld_efficiency' is a metric, no event; ask for it with --metrics" --events gld_efficiency
+    wrong "--events: 'paper' is a set, no event; ask for it with --metrics" --events active_warps,paper
+}
+
+@test "a filter that is given twice, or has a part that is none, is refused" {
+    wrong "--kernels is given twice: one filter holds for all metrics and events here; join names, as in --kernels 'foo|bar', or run the program once for each" \
+        --kernels foo --metrics flops --kernels bar --metrics gld_efficiency
+    local filter
+    for filter in '1:0:vector_add:1-3' '::vector_add:1|3' 1:2:3:4:5 foo:2; do
+        wrong "--kernels: '$filter' is neither a name nor CONTEXT:STREAM:NAME:INVOCATION, where all but NAME are numbers or empty" --kernels "$filter"
+    done
+    for filter in ns::foo ::ns::foo:2 'foo(?:a|b)' '(?i:foo)' '[[:alpha:]]+' regex:^foo 'foo<ns::a, ns::b>::bar'; do
+        becomes "GPUPROF_KERNELS=$filter" --kernels "$filter"
+    done
+}
+
+@test "metrics that the chip does not have are said before the program starts" {
+    local why="--metrics: 'nvlink_total_data_received' on AD102: the chip has no NVLink; the nearest is pcie_total_data_received"
+    wrong "$why" --chip AD102 --metrics nvlink_total_data_received
+    run "$gpuprof" --chip AD102 --metrics nvlink_total_data_received,flops touch started
+    [ "$status" -eq 0 ]
+    [ "$output" = "gpuprof: $why" ]
+    [ -e started ]
+}
+
+@test "NVLink and PCIe beside other counters are refused before the program starts" {
+    wrong "--metrics: 'pcie_total_data_received': NVLink's and PCIe's counters are counted with no others; ask for it in a run of its own, without 'flops'" \
+        --chip GH100 --metrics flops,pcie_total_data_received
+    becomes "GPUPROF_METRICS=pcie_total_data_received,nvlink_receive_throughput GPUPROF_PRINT=metrics" \
+        --chip GH100 --metrics pcie_total_data_received,nvlink_receive_throughput
+    run "$gpuprof" --chip GH100 --metrics all true
+    [ "$status" -eq 0 ]
+    [ "$output" = "gpuprof: --metrics: NVLink's and PCIe's counters are counted with no others: 'nvlink_data_receive_efficiency' and its like have no value in this run; ask for them in a run of their own" ]
+}
+
 @test "an option that makes no sense here names its replacement" {
     wrong "--import-profile is an option of nvprof: read a profile with 'gpuprof report FILE'" --import-profile=x
     wrong "--set is an option of ncu: use --metrics with the name of a set" --set full
     wrong "-s is an option of nvprof and ncu: write --print-gpu-summary or --launch-skip" -s
+    wrong "-s is an option of nvprof and ncu: write --print-gpu-summary or --launch-skip" -s5
+    local option
+    for option in --print-openacc-trace --print-openacc-constructs --openacc-summary-mode --cpu-profiling-mode; do
+        wrong "$option is an option of nvprof: gpuprof measures kernels; Nsight Systems (nsys) shows the work of the host" $option
+    done
+    wrong "--thread-name is an option of nvprof: threads of the host have no names here; gpuprof measures kernels; Nsight Systems (nsys) shows the work of the host" --thread-name on
+    wrong "--target-processes-filter is an option of ncu: start the process that matters with gpuprof, or say --target-processes application-only" --target-processes-filter x
+    wrong "--filter-mode is an option of ncu: launches count over all GPUs; use --devices for one GPU, --sample first:N for each kernel and launch configuration" --filter-mode per-gpu
+    wrong "--kill is an option of ncu: the program runs on behind the last launch of --launch-count; --timeout ends it" --kill yes
+    wrong "--print-units is an option of ncu: units fit the values; use --normalized-time-unit for times, and --csv or 'gpuprof report --print json' for base units" --print-units base
     run "$gpuprof" report --page raw x
     [ "$output" = "gpuprof: --page is an option of ncu: use 'gpuprof report --print VIEW'" ]
 }
@@ -115,6 +171,13 @@ wrong() {
     run "$gpuprof" --query-metrics touch started
     [ "$status" -eq 0 ]
     [[ $output == *"gld_efficiency:  global load bytes"* ]]
+    # What no GPU of today has is not available, nor what this chip has not.
+    [[ $output != *"  nc_gld_efficiency:"* ]]
+    [[ $output == *"more are not to be had on present GPUs ('gpuprof metrics NAME' says why)"* ]]
+    [[ $output == *"  nvlink_total_data_received:"* ]]
+    run "$gpuprof" --query-metrics --chip AD102
+    [[ $output != *"  nvlink_total_data_received:"* ]]
+    [[ $output == *"more are not to be had on AD102"* ]]
     run "$gpuprof" --query-events touch started
     [[ $output == *"Available Events:"* ]]
     [ ! -e started ]

@@ -138,3 +138,31 @@ printed() {
     copies GPUPROF_COPIES=maybe
     grep -q "^gpuprof: GPUPROF_COPIES=maybe: unknown; say on or off (the default)" "$log"
 }
+
+@test "a trace and a summary are both printed, and levels are words as in nvprof" {
+    local run="$GPUPROF_BUILD/gpuprof" program="$programs/snippets_linked"
+    "$run" --print-gpu-trace --print-gpu-summary --log "$log" "$program" vector_add
+    grep -q '^ *Start  Duration .*Name$' "$log"
+    grep -q '^KERNELS, by their share' "$log"
+    "$run" --csv --print-gpu-trace --print-gpu-summary --metrics l2_utilization --log "$log" "$program" vector_add
+    grep -q '^"Device","Context","Stream","Kernel","l2_utilization","duration"$' "$log"
+    grep -q ',"vector_add","Low (1)",' "$log"
+    grep -q '^"GPU activities",100.000000,.*,"vector_add"$' "$log"
+    # A summary has times, and a level is as it was counted but for nvprof's tables.
+    "$run" --print-gpu-summary --metrics l2_utilization --output "$profile" --log "$log" "$program" vector_add
+    grep -q '^ *100.0%  *1  *[0-9.]* [mu]s .*vector_add' "$log"
+    "$run" report --print metrics "$profile" | grep -q ' l2_utilization .* Low (1)  *Low (1)  *Low (1)$'
+    "$run" report --print json "$profile" | grep -q '"l2_utilization":{"unit":"level","launches":1,"min":0\.[0-9]*,'
+}
+
+@test "a GPU that has none of the metrics is said before the program starts" {
+    export GPUSIM_CHIP=kepler
+    run "$GPUPROF_BUILD/gpuprof" --metrics nvlink_total_data_received "$programs/snippets_linked" vector_add
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: --metrics: 'nvlink_total_data_received' on compute capability 3.7: "* ]]
+    [ "${#lines[@]}" -eq 1 ]
+    run "$GPUPROF_BUILD/gpuprof" --metrics nvlink_total_data_received,inst_executed "$programs/snippets_linked" vector_add
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "gpuprof: --metrics: 'nvlink_total_data_received' on compute capability 3.7: "* ]]
+    [[ $output == *" inst_executed "* ]]
+}

@@ -410,8 +410,9 @@ static void foreign_files_are_reported_with_file_and_line(void **state)
     (void)state;
     fails_with("", ": empty, not a gpuprof profile");
     fails_with("once upon a time", ":1: not a gpuprof profile");
-    fails_with("once\nupon\n", ":1: no JSON: '[' or '{' expected near 'once'");
-    fails_with("[1,2]\n", ":1: not a line of a gpuprof profile (no \"type\")");
+    fails_with("once\nupon\n",
+               ":1: not a gpuprof profile: no JSON: '[' or '{' expected near 'once'");
+    fails_with("[1,2]\n", ":1: not a gpuprof profile: there is no \"type\"");
     fails_with("{\"type\":\"device\"}\n", ":1: a profile begins with its header");
     fails_with("{\"type\":\"header\"}\n", ":1: \"format\" must be a whole number from 1");
     fails_with("{\"type\":\"header\",\"format\":3,\"gpuprof\":\"9.9\"}\n",

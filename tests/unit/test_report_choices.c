@@ -42,13 +42,20 @@ static void a_filter_is_an_expression_or_a_path(void **state)
     filters("a::b::c", "a::b::c", GP_ANY, GP_ANY, GP_ANY);
     filters("::at::native::add:2", "at::native::add", GP_ANY, GP_ANY, 2);
     filters("::at::native", "::at::native", GP_ANY, GP_ANY, GP_ANY);
-    filters("x:1:foo:2", "x:1:foo:2", GP_ANY, GP_ANY, GP_ANY);
+    filters("::~foo(?:a|b)::operator():2", "~foo(?:a|b)::operator()", GP_ANY, GP_ANY, 2);
+    filters("[[:alpha:]]_(?i-s:x)", "[[:alpha:]]_(?i-s:x)", GP_ANY, GP_ANY, GP_ANY);
     struct gp_kernel_filter f;
     char why[256];
     assert_false(gp_kernel_filter_parse("::foo:0", &f, why, sizeof(why)));
     assert_string_equal(why, "'::foo:0': launches of a kernel count from 1");
     assert_false(gp_kernel_filter_parse("1::(:2", &f, why, sizeof(why)));
     assert_non_null(strstr(why, "'('"));
+    /* No name has a single colon. */
+    const char *const mistyped[] = {"x:1:foo:2", "1:2:3:4:5", "::foo:1|3", "foo:2", "::foo::2"};
+    for (size_t i = 0; i < sizeof(mistyped) / sizeof(mistyped[0]); i++) {
+        assert_false(gp_kernel_filter_parse(mistyped[i], &f, why, sizeof(why)));
+        assert_non_null(strstr(why, "is neither a name nor CONTEXT:STREAM:NAME:INVOCATION"));
+    }
 }
 
 static void launches_are_numbers(void **state)
@@ -110,6 +117,15 @@ static void values_are_printed_as_in_nvprof(void **state)
     assert_value(0.93661234, "ratio", false, "0.936612");
     assert_value(2097152, "count", false, "2097152");
     assert_value(1.5, "count", false, "1.5");
+    static const struct {
+        double value;
+        const char *expected;
+    } levels[] = {{0, "Idle (0)"},    {0.123124, "Low (1)"}, {1, "Low (1)"},    {2.01, "Low (3)"},
+                  {3.5, "Mid (4)"},   {4.2, "Mid (5)"},      {6.1, "High (7)"}, {8.5, "High (9)"},
+                  {9.01, "Max (10)"}, {12, "Max (10)"},      {-1, "Idle (0)"}};
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        assert_value(levels[i].value, "level", false, levels[i].expected);
+    assert_value(0.123124, "level", true, "\"Low (1)\"");
     gp_nvprof_time(0.0027301, NULL, text, sizeof(text));
     assert_string_equal(text, "2.7301ms");
     gp_nvprof_time(89.441e-6, NULL, text, sizeof(text));
