@@ -213,3 +213,11 @@ END
     [[ $output == *"achieved_occupancy, "*" not compared: the GPU's counters are in use by another process"* ]]
     [[ $output == *"gld_efficiency, gst_efficiency not compared: it takes the counters of the hardware besides"* ]]
 }
+
+@test "a launch that was not read before its process was killed says so" {
+    programs_of
+    printf '%s\n' '[*]' 'gld_efficiency >= 0 %' >"$rules"
+    run "$gpuprof" --log "$log" -o "$profile" "$programs/alike_linked" 30x256 kill
+    run "$gpuprof" check -t "$rules" "$profile"
+    [[ $output == *"gld_efficiency is absent: "*": the process ended before it was read;"* ]]
+}
