@@ -10,6 +10,7 @@
 
 enum operand {
     SHARE,
+    BUSIEST,
     CLOSENESS,
     NEXT_CLOSENESS,
     HEADROOM,
@@ -24,6 +25,7 @@ enum operand {
 
 static const char *const fixed_names[FIXED] = {
     [SHARE] = "share",
+    [BUSIEST] = "busiest",
     [CLOSENESS] = "closeness",
     [NEXT_CLOSENESS] = "next_closeness",
     [HEADROOM] = "headroom",
@@ -136,6 +138,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
     switch (operand) {
     case SHARE:
         return s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : (double)NAN;
+    case BUSIEST:
+        return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->utilization : (double)NAN;
     case CLOSENESS:
         return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->closeness : (double)NAN;
     case NEXT_CLOSENESS:

@@ -630,6 +630,22 @@ static bool is_advised(const struct sample *s, const char *rule)
 }
 
 /* As myocyte does, in two blocks; and as lud_internal does not. */
+/* The figure of the evidence is the one that the table shows, not that over its ceiling. */
+static void waiting_names_the_use_of_the_busiest_unit(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 24);
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].unit, "tensor cores");
+    assert_string_equal(f.findings.advice.list[0].rule->name, "waiting");
+    assert_non_null(strstr(f.findings.advice.list[0].evidence, "the busiest unit works at 24 %"));
+    assert_null(f.findings.advice.list[0].where);
+    forget(&f);
+}
+
 static void one_lane_at_work_is_said_under_any_bound(void **state)
 {
     (void)state;
@@ -1174,6 +1190,7 @@ int main(void)
         cmocka_unit_test(local_memory_takes_its_instructions_along),
         cmocka_unit_test(one_atomic_for_each_block_is_no_defect),
         cmocka_unit_test(products_that_wait_are_for_tensor_cores),
+        cmocka_unit_test(waiting_names_the_use_of_the_busiest_unit),
         cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
         cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
