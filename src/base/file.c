@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define LOWEST_DESCRIPTOR 200
+#define PART 4096 /* a pipe that has room for a write takes so much at once */
 
 int gp_open_high(const char *path, int flags)
 {
@@ -50,4 +51,18 @@ int gp_write_all(int fd, const char *bytes, size_t length)
     const struct gp_output output = gp_output_of(fd);
     int wait_ms = INT_MAX;
     return gp_output_write(&output, bytes, length, &wait_ms);
+}
+
+int gp_write_bounded(int fd, const char *bytes, size_t length)
+{
+    const struct gp_output output = gp_output_of(fd);
+    int error = 0;
+    while (length > 0 && error == 0) {
+        size_t part = length < PART ? length : PART;
+        int wait_ms = GP_OUTPUT_WAIT_MS;
+        error = gp_output_write(&output, bytes, part, &wait_ms);
+        bytes += part;
+        length -= part;
+    }
+    return error;
 }

@@ -22,4 +22,7 @@ const char *gp_open_error(int error);
  * value. */
 int gp_write_all(int fd, const char *bytes, size_t length);
 
+/* The same, but a reader that takes nothing for a second ends it: EAGAIN. */
+int gp_write_bounded(int fd, const char *bytes, size_t length);
+
 #endif

@@ -20,9 +20,8 @@ static bool same_threads(const struct gp_subject *a, const struct gp_subject *b)
     return of_a == of_b;
 }
 
-/* Why the metric cannot be compared at all; NULL where it can. */
-static const char *refusal(const struct gp_comparison *c, const struct gp_nature *n,
-                           const struct gp_series *b)
+/* Why the metric need not be compared; NULL where it has to be. */
+static const char *refusal(const struct gp_comparison *c, const struct gp_nature *n)
 {
     if (c->other_gpu && !n->instrumented) {
         if (n->kind != GP_KIND_COUNT || !n->any_counter)
@@ -30,8 +29,6 @@ static const char *refusal(const struct gp_comparison *c, const struct gp_nature
         if (c->other_capability)
             return other_code;
     }
-    if (b->runs == 0)
-        return b->absent ? b->absent : "it was not measured";
     return NULL;
 }
 
@@ -158,7 +155,11 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
         static const struct gp_series nothing;
         const struct gp_series *series = index >= 0 ? &b->series[index] : &nothing;
         change->metric = metric;
-        change->why = refusal(c, &n, series);
+        change->why = refusal(c, &n);
+        if (!change->why && series->runs == 0) {
+            change->why = series->absent ? series->absent : "it was not measured";
+            change->missing = !rule.if_present;
+        }
         if (change->why) {
             change->kind = GP_CHANGE_REFUSED;
             continue;

@@ -89,30 +89,71 @@ static void judge_change(const struct judging *j, const struct gp_pair *pair,
     gp_verdict_add(j->verdict, &o);
 }
 
-/* One outcome for all that could not be compared of a kernel. */
+/* The reason without the counter's name: "counter NAME: not measured". */
+static const char *reason_of(const struct gp_change *change)
+{
+    static const char begin[] = "counter ";
+    const char *behind = strncmp(change->why, begin, sizeof(begin) - 1) == 0
+                             ? strstr(change->why + sizeof(begin) - 1, ": ")
+                             : NULL;
+    return behind ? behind + 2 : change->why;
+}
+
+static bool is_refused_for(const struct gp_change *change, const char *reason)
+{
+    return change->kind == GP_CHANGE_REFUSED && strcmp(reason_of(change), reason) == 0;
+}
+
+static bool was_said_before(const struct gp_pair *pair, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (is_refused_for(&pair->changes[k], reason_of(&pair->changes[i])))
+            return true;
+    return false;
+}
+
+/* One outcome for each reason why metrics of a kernel could not be compared. */
 static void judge_refused(const struct judging *j, const struct gp_pair *pair,
                           const char *configuration)
 {
-    struct gp_text message = {0};
-    const char *why = NULL;
-    size_t refused = 0;
     for (size_t i = 0; i < pair->count; i++) {
-        if (pair->changes[i].kind != GP_CHANGE_REFUSED)
+        if (pair->changes[i].kind != GP_CHANGE_REFUSED || was_said_before(pair, i))
             continue;
-        if (!why)
-            why = pair->changes[i].why;
-        gp_text_addf(&message, "%s%s", refused++ ? ", " : "", pair->changes[i].metric->name);
-    }
-    if (refused > 0) {
+        struct gp_text message = {0};
+        const char *reason = reason_of(&pair->changes[i]);
+        for (size_t k = i; k < pair->count; k++)
+            if (is_refused_for(&pair->changes[k], reason))
+                gp_text_addf(&message, "%s%s", message.length ? ", " : "",
+                             pair->changes[k].metric->name);
         struct gp_outcome o = outcome_for(j, pair->match.b, configuration);
-        gp_text_addf(&message, " not compared: %s", why);
+        size_t names = message.length;
+        gp_text_addf(&message, " not compared: %s", reason);
         o.status = GP_SKIPPED;
-        o.rule = "not compared";
+        o.rule = gp_text_string(&message) + (message.failed ? 0 : names + 1);
         o.message = gp_text_string(&message);
         gp_verdict_add(j->verdict, &o);
+        j->verdict->failed |= message.failed;
+        gp_text_free(&message);
     }
-    j->verdict->failed |= message.failed;
-    gp_text_free(&message);
+}
+
+/* A metric of the baseline that was not measured proves nothing. */
+static void say_missing(const struct gp_comparison *c, const char *file, struct gp_text *out)
+{
+    size_t kernels = 0, values = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        size_t missing = 0;
+        for (size_t k = 0; k < c->pairs[i].count; k++)
+            missing += c->pairs[i].changes[k].missing;
+        values += missing;
+        kernels += missing > 0;
+    }
+    if (values > 0)
+        gp_text_addf(
+            out,
+            "%s: %zu value%s of %zu kernel%s could not be compared, for the reasons above; "
+            "'METRIC = if present' in a file for --tolerance lets that pass\n",
+            file, values, values == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s");
 }
 
 static void add_number(struct gp_text *text, const char *what, unsigned now, unsigned before)
@@ -243,6 +284,8 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
                      c->b->count == 0 ? "no kernel was launched"
                      : c->other_gpu   ? "the GPU is another model"
                                       : "no kernel and metric is on both sides");
+    else
+        say_missing(c, file, &verdict->unjudged);
 }
 
 /* ---- side by side ---- */

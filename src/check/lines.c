@@ -3,10 +3,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define PIPE_WAIT_MS 5000
 
 char *gp_trim(char *text)
 {
@@ -124,12 +128,36 @@ void gp_lines_read(const char *file, const char *text, size_t length,
     free(line);
 }
 
+/* A pipe is read as well; one that nobody writes to is not waited for for ever. */
+static bool wait_for_bytes(int fd, char *why, size_t why_size)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&p, 1, PIPE_WAIT_MS);
+    while (ready < 0 && errno == EINTR);
+    if (ready == 0)
+        snprintf(why, why_size, "nothing was written to this pipe for %d s; a file is expected",
+                 PIPE_WAIT_MS / 1000);
+    else if (ready < 0)
+        snprintf(why, why_size, "%s", strerror(errno));
+    return ready > 0;
+}
+
 static bool read_all(int fd, size_t most, struct gp_text *text, char *why, size_t why_size)
 {
     char part[1024];
+    struct stat about;
+    if (fstat(fd, &about) != 0) {
+        snprintf(why, why_size, "%s", strerror(errno));
+        return false;
+    }
     for (;;) {
+        if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode) &&
+            !wait_for_bytes(fd, why, why_size))
+            return false;
         ssize_t n = read(fd, part, sizeof(part));
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0) {
             snprintf(why, why_size, "%s", strerror(errno));
@@ -149,7 +177,7 @@ char *gp_file_read(const char *path, size_t most, size_t *length, char *why, siz
 {
     struct gp_text text = {0};
     char reason[128];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) {
         snprintf(why, why_size, "%s: %s", path, strerror(errno));
         return NULL;

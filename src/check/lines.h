@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GP_LONGEST_LINE 4096
+#define GP_LONGEST_LINE (66 << 10) /* the longest pattern fits */
 #define GP_LARGEST_RULES (1 << 20) /* bytes of a file */
 #define GP_MOST_SECTIONS 1000
 
@@ -30,7 +30,8 @@ struct gp_lines_visitor {
 void gp_lines_read(const char *file, const char *text, size_t length,
                    const struct gp_lines_visitor *visitor, struct gp_text *problems);
 
-/* The whole file, NULL with the reason in `why`; to be freed. */
+/* The whole file, NULL with the reason in `why`; to be freed. A pipe that brings nothing for five
+ * seconds is such a reason. */
 char *gp_file_read(const char *path, size_t most, size_t *length, char *why, size_t why_size);
 
 /* Cuts the blanks off both ends; returns where the rest begins. */

@@ -1,13 +1,15 @@
 #include "check/selector.h"
 
 #include "base/demangle.h"
+#include "base/glob.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST 512 /* letters */
+/* Letters. Names of templates have thousands of them. */
+#define LONGEST_GLOB 65536
+#define LONGEST_REGEX 512
 
 bool gp_kernel_names_find(const char *mangled, struct gp_kernel_names *names)
 {
@@ -63,8 +65,9 @@ bool gp_selector_parse(const char *text, struct gp_selector *selector, char *why
         snprintf(why, why_size, "a pattern for kernel names is missing: write [*] for all");
         return false;
     }
-    if (strlen(pattern) > LONGEST) {
-        snprintf(why, why_size, "a pattern has at most %d letters", LONGEST);
+    size_t longest = is_regex ? LONGEST_REGEX : LONGEST_GLOB;
+    if (strlen(pattern) > longest) {
+        snprintf(why, why_size, "a pattern has at most %zu letters", longest);
         return false;
     }
     char reason[160] = "out of memory";
@@ -96,7 +99,7 @@ bool gp_selector_matches(struct gp_selector *selector, const struct gp_kernel_na
         bool matches = selector->regex
                            ? gp_regex_matches(selector->regex, spellings[i], &selector->too_hard)
                            : strcmp(selector->text, spellings[i]) == 0 ||
-                                 fnmatch(selector->text, spellings[i], 0) == 0;
+                                 gp_glob_matches(selector->text, spellings[i], &selector->too_hard);
         if (matches)
             return true;
     }

@@ -1,5 +1,6 @@
 #include "check/suggest.h"
 
+#include "base/glob.h"
 #include "check/kinds.h"
 #include "check/quantity.h"
 
@@ -11,6 +12,7 @@
 /* Kernels with less of the time than this are left out, and all but the first so many. */
 #define LEAST_SHARE 0.02
 #define MOST_KERNELS 50
+#define LONGEST_NAME 32000 /* letters: a pattern holds them, each with a backslash */
 
 /* The metrics that say most of a kernel, in the order of the file. */
 static const char *const metrics[] = {
@@ -118,6 +120,27 @@ static void add_rule(const struct gp_side *side, const struct kernel *k, const c
     gp_text_add(out, "\n");
 }
 
+/* Whether the name, read as a glob, is for another kernel as well: "f(int*)" for "f(int*, int)". */
+static bool is_ambiguous(const struct gp_side *side, const char *name)
+{
+    bool ambiguous = false, too_hard = false;
+    for (size_t i = 0; i < side->count && !ambiguous; i++) {
+        const char *other = side->subjects[i].name;
+        ambiguous = strcmp(other, name) != 0 && gp_glob_matches(name, other, &too_hard);
+    }
+    return ambiguous || too_hard;
+}
+
+static void add_pattern(const struct gp_side *side, const char *name, struct gp_text *out)
+{
+    bool escaped = is_ambiguous(side, name);
+    for (const char *p = name; *p; p++) {
+        if (escaped && strchr("*?[\\", *p))
+            gp_text_add(out, "\\");
+        gp_text_add_bytes(out, p, 1);
+    }
+}
+
 static void add_section(const struct gp_side *side, const struct kernel *k, double all,
                         const struct gp_metrics *m, double margin, struct gp_text *out)
 {
@@ -125,7 +148,13 @@ static void add_section(const struct gp_side *side, const struct kernel *k, doub
     gp_text_addf(out, "\n; %.1f %% of the time, %.6g launches in a run, %zu configuration%s\n",
                  all > 0 ? 100 * k->seconds / all : 0, (double)k->launches / runs, k->count,
                  k->count == 1 ? "" : "s");
-    gp_text_addf(out, "[%s]\nrequired\n", k->name);
+    if (strlen(k->name) > LONGEST_NAME) {
+        gp_text_addf(out, "; left out: %.80s... has more than %d letters\n", k->name, LONGEST_NAME);
+        return;
+    }
+    gp_text_add(out, "[");
+    add_pattern(side, k->name, out);
+    gp_text_add(out, "]\nrequired\n");
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
         add_rule(side, k, metrics[i], m, margin, out);
 }

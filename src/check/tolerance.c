@@ -12,7 +12,7 @@
 #define MOST_RULES 1000 /* of a section */
 
 static const char syntax[] = "write a rule like 'duration = 5 %', 'gld_* = exact', 'dram_* = "
-                             "ignore', 'new = fail' or 'gone = note'";
+                             "ignore', 'gst_* = if present', 'new = fail' or 'gone = note'";
 
 struct parsing {
     struct gp_tolerances *t;
@@ -52,8 +52,27 @@ static bool take_event(struct gp_tolerance_section *s, const char *key, const ch
     return false;
 }
 
-static bool read_tolerance(const char *value, struct gp_tolerance *rule)
+static const char condition[] = "if present";
+
+/* Cuts "if present" off. */
+static void take_condition(char *value, struct gp_tolerance *rule)
 {
+    size_t length = strlen(value), of_condition = sizeof(condition) - 1;
+    if (length < of_condition || strcmp(value + length - of_condition, condition) != 0)
+        return;
+    char *at = value + length - of_condition;
+    if (at > value && at[-1] != ' ' && at[-1] != '\t')
+        return;
+    *at = '\0';
+    gp_trim(value);
+    rule->if_present = true;
+}
+
+static bool read_tolerance(char *value, struct gp_tolerance *rule)
+{
+    take_condition(value, rule);
+    if (!*value)
+        return rule->if_present;
     if (strcmp(value, "exact") == 0) {
         rule->kind = GP_TOLERANCE_EXACT;
         return true;
@@ -93,9 +112,10 @@ static void take_rule(void *user, char *text, int line, int column)
         return;
     }
     if (!read_tolerance(value, &rule)) {
-        gp_text_addf(p->problems,
-                     "%s:%d:%d: '%.24s' is no tolerance; write '5 %%', 'exact' or 'ignore'\n",
-                     p->t->file, line, at, value);
+        gp_text_addf(
+            p->problems,
+            "%s:%d:%d: '%.24s' is no tolerance; write '5 %%', 'exact', 'ignore' or 'if present'\n",
+            p->t->file, line, at, value);
         return;
     }
     struct gp_tolerance *more = section->count < MOST_RULES

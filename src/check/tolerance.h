@@ -8,7 +8,7 @@
 #include "metrics/metrics.h"
 
 enum gp_tolerance_kind {
-    GP_TOLERANCE_USUAL, /* no rule */
+    GP_TOLERANCE_USUAL, /* no rule, or one that says no limit */
     GP_TOLERANCE_RELATIVE,
     GP_TOLERANCE_EXACT,
     GP_TOLERANCE_IGNORE,
@@ -18,6 +18,7 @@ struct gp_tolerance {
     char *metric; /* a glob */
     enum gp_tolerance_kind kind;
     double relative; /* 0.05 of 5 % */
+    bool if_present; /* a side without a value passes */
     int line, column;
 };
 

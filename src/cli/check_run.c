@@ -21,13 +21,24 @@
 #include <time.h>
 #include <unistd.h>
 
+/* It is read here, by the program and for the verdict: the bytes of a pipe would be gone. */
+static bool is_a_file(const char *thresholds)
+{
+    struct stat about;
+    bool other =
+        stat(thresholds, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+    if (other)
+        gp_say("--check: %s: a regular file is expected: it is read more than once", thresholds);
+    return !other;
+}
+
 bool cli_check_usable(const char *thresholds, const char *formats)
 {
     struct cli_outputs outputs = {0};
     struct gp_text problems = {0};
     bool known = !formats || cli_add_output(&outputs, formats);
     cli_free_outputs(&outputs);
-    if (!known)
+    if (!known || !is_a_file(thresholds))
         return false;
     struct gp_metrics *m = cli_open_metrics();
     struct gp_thresholds *t = m ? gp_thresholds_read(thresholds, m, &problems) : NULL;
@@ -105,7 +116,40 @@ struct checked_run {
     char folder[512];     /* ours, empty where the user named the profiles */
     struct gp_text files; /* a glob */
     struct timespec begin;
+    char **paths; /* of the profiles: `count` of `found` */
+    int count;
+    glob_t found;
 };
+
+/* False when memory runs out. */
+static bool find_profiles(struct checked_run *run)
+{
+    int answer = glob(gp_text_string(&run->files), 0, NULL, &run->found);
+    run->paths =
+        answer == GLOB_NOSPACE ? NULL : calloc(run->found.gl_pathc + 1, sizeof(*run->paths));
+    for (size_t i = 0; run->paths && i < run->found.gl_pathc; i++)
+        if (run->folder[0] || is_of_this_run(run->found.gl_pathv[i], &run->begin))
+            run->paths[run->count++] = run->found.gl_pathv[i];
+    return run->paths != NULL;
+}
+
+static void forget_profiles(struct checked_run *run)
+{
+    free(run->paths);
+    globfree(&run->found);
+    gp_text_free(&run->files);
+}
+
+/* A signal handler does this as well. */
+static void remove_our_files(struct checked_run *run)
+{
+    if (!run->folder[0])
+        return;
+    for (int i = 0; i < run->count; i++)
+        unlink(run->paths[i]);
+    rmdir(run->folder);
+    run->folder[0] = '\0';
+}
 
 static void judge_files(const struct checked_run *run, char *const *paths, int count,
                         struct gp_verdict *verdict)
@@ -135,28 +179,18 @@ static bool say_verdict(const struct checked_run *run, struct gp_verdict *verdic
 }
 
 /* `started`: the program surely was. */
-static int judge(const struct checked_run *run, bool started)
+static int judge(struct checked_run *run, bool started)
 {
     struct gp_verdict verdict = {0};
-    glob_t found = {0};
-    int count = 0;
-    int answer = glob(gp_text_string(&run->files), 0, NULL, &found);
-    char **paths = answer == GLOB_NOSPACE ? NULL : calloc(found.gl_pathc + 1, sizeof(*paths));
-    for (size_t i = 0; paths && i < found.gl_pathc; i++)
-        if (run->folder[0] || is_of_this_run(found.gl_pathv[i], &run->begin))
-            paths[count++] = found.gl_pathv[i];
-    if (paths)
-        judge_files(run, paths, count, &verdict);
+    if (run->paths)
+        judge_files(run, run->paths, run->count, &verdict);
     else
         gp_text_add(&verdict.unjudged, "out of memory\n");
+    remove_our_files(run); /* before the verdict: its reader may let us wait */
     int status = gp_verdict_status(&verdict);
     /* A program that was not found has no verdict. */
-    if ((started || count > 0) && !say_verdict(run, &verdict) && status == GP_CHECK_HELD)
+    if ((started || run->count > 0) && !say_verdict(run, &verdict) && status == GP_CHECK_HELD)
         status = GP_CHECK_UNJUDGED;
-    for (int i = 0; run->folder[0] && i < count; i++)
-        unlink(paths[i]);
-    free(paths);
-    globfree(&found);
     gp_verdict_free(&verdict);
     return status;
 }
@@ -171,15 +205,38 @@ static void pass_on(int signal_number)
         kill((pid_t)program, signal_number);
 }
 
-/* The terminal sends these to the program as well. */
+/* The terminal sends the first two to the program as well. */
+static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
+static bool ignored[SIGNALS]; /* before */
+
 static void leave_signals_to_the_program(void)
 {
-    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
-    const struct sigaction act = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
-        sigaction(passed[i], &act, NULL);
+    const struct sigaction pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
+                           ignore = {.sa_handler = SIG_IGN};
+    for (size_t i = 0; i < SIGNALS; i++) {
+        struct sigaction before;
+        sigaction(signals[i], i < 2 ? &ignore : &pass, &before);
+        ignored[i] = before.sa_handler == SIG_IGN;
+    }
+}
+
+static struct checked_run *volatile judged_run;
+
+static void end_early(int signal_number)
+{
+    remove_our_files(judged_run);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* The program is over: a signal ends the command. */
+static void take_signals_back(struct checked_run *run)
+{
+    const struct sigaction end = {.sa_handler = end_early}, ignore = {.sa_handler = SIG_IGN};
+    judged_run = run;
+    for (size_t i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], ignored[i] || signals[i] == SIGCONT ? &ignore : &end, NULL);
 }
 
 static void end_by_signal(int signal_number)
@@ -198,11 +255,11 @@ static int finish(struct checked_run *run, pid_t child)
         if (errno != EINTR)
             break;
     program = 0;
+    find_profiles(run);
+    take_signals_back(run);
     bool started = !WIFEXITED(how) || (WEXITSTATUS(how) != 126 && WEXITSTATUS(how) != 127);
     int status = judge(run, started);
-    if (run->folder[0])
-        rmdir(run->folder);
-    gp_text_free(&run->files);
+    forget_profiles(run);
     if (WIFSIGNALED(how)) {
         end_by_signal(WTERMSIG(how));
         return 128 + WTERMSIG(how);
@@ -240,7 +297,8 @@ bool cli_check_run(const char *thresholds, const char *formats, const char *outp
     *status = GP_CHECK_UNJUDGED;
     if (!prepare(&run, output)) {
         gp_say("--check: %s: it cannot be prepared", thresholds);
-        gp_text_free(&run.files);
+        remove_our_files(&run);
+        forget_profiles(&run);
         return true;
     }
     pid_t child = fork();
@@ -248,7 +306,8 @@ bool cli_check_run(const char *thresholds, const char *formats, const char *outp
         return false;
     if (child < 0) {
         gp_say("--check: %s", strerror(errno));
-        gp_text_free(&run.files);
+        remove_our_files(&run);
+        forget_profiles(&run);
         return true;
     }
     program = child;

@@ -93,10 +93,11 @@ void cli_free_outputs(struct cli_outputs *outputs)
 
 static int write_file(const char *path, const struct gp_text *text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    /* A FIFO without a reader is not waited for. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     if (fd < 0)
         return errno;
-    int error = gp_write_all(fd, gp_text_string(text), text->length);
+    int error = gp_write_bounded(fd, gp_text_string(text), text->length);
     if (close(fd) != 0 && error == 0)
         error = errno;
     return error;
@@ -109,12 +110,16 @@ static bool write_output(const struct cli_output *output, bool to_standard_error
     output->format->write(v, occasion, &text);
     if (!output->file && !to_standard_error)
         return cli_print(&text) == CLI_OK;
-    int error = text.failed    ? ENOMEM
-                : output->file ? write_file(output->file, &text)
-                               : gp_write_all(STDERR_FILENO, gp_text_string(&text), text.length);
+    int error = text.failed ? ENOMEM
+                : output->file
+                    ? write_file(output->file, &text)
+                    : gp_write_bounded(STDERR_FILENO, gp_text_string(&text), text.length);
     gp_text_free(&text);
-    if (error && output->file)
-        gp_say("--format %s=%s: %s", output->format->name, output->file, strerror(error));
+    if (error == EAGAIN)
+        gp_say("--format %s: nobody reads %s: the verdict is cut", output->format->name,
+               output->file ? output->file : "standard error");
+    else if (error && output->file)
+        gp_say("--format %s=%s: %s", output->format->name, output->file, gp_open_error(error));
     return error == 0;
 }
 

@@ -41,7 +41,6 @@ struct gp_run {
     size_t parameters_size;
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
-    bool was_held;             /* it was: its fingerprint has to be taken now, not assumed */
     bool held;                 /* it can be replayed later, in sweeps over all that are held */
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */

@@ -7,8 +7,7 @@ bool gp_plan_is_measured(const struct gp_plan *plan)
 
 bool gp_plan_is_recalled(const struct gp_plan *plan)
 {
-    return plan->source == GP_SOURCE_RECALLED || plan->source == GP_SOURCE_UNLEARNED ||
-           plan->source == GP_SOURCE_ASSUMED;
+    return plan->source == GP_SOURCE_RECALLED || plan->source == GP_SOURCE_UNLEARNED;
 }
 
 /* ---- which pass ------------------------------------------------------------------------------ */
@@ -42,10 +41,10 @@ static bool ends_instrumented(struct gp_plan *plan, const struct gp_means_to_cou
         return false; /* it was refused */
     if (!m->instrumented || (!m->session && !m->sass_counts))
         return false;
-    if (!q->assume(q->data))
+    /* The hardware has to confirm it, and its counters of other launches are not read yet. */
+    if (!m->held || !q->assume(q->data))
         return true;
-    /* Of a held launch it is asked when the hardware has confirmed it. */
-    plan->source = m->held ? GP_SOURCE_RECALLED : GP_SOURCE_ASSUMED;
+    plan->source = GP_SOURCE_RECALLED;
     return false;
 }
 

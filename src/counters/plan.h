@@ -3,9 +3,9 @@
  *
  * The session stands in instrumented code, and the launch needs that: the instrumented pass by
  * the Range Profiler, then those of the hardware, then its fingerprint, so that others can be
- * like it. Else: the hardware's passes. Then the launch is assumed to be like others, or its
- * fingerprint is taken; like one before: recalled; like none: the instrumented pass by the Range
- * Profiler. No fingerprint can be had, or it does not pay: the hardware's passes, then the
+ * like it. Else: the hardware's passes. Then its fingerprint is taken, or a held launch is
+ * assumed to be like others; like one before: recalled; like none: the instrumented pass by the
+ * Range Profiler. No fingerprint can be had, or it does not pay: the hardware's passes, then the
  * instrumented pass by the Range Profiler. There is no session: the instrumented pass by the
  * SASS metrics, which count. */
 #ifndef GPUPROF_COUNTERS_PLAN_H
@@ -24,8 +24,7 @@ enum gp_source {
     GP_SOURCE_NEW,       /* to be measured: the fingerprint is that of no other launch */
     GP_SOURCE_LEARNABLE, /* measured, and the fingerprint is known: others may be like it */
     GP_SOURCE_RECALLED,  /* another launch's that has the same fingerprint */
-    GP_SOURCE_UNLEARNED, /* the same, of one that was not learned yet */
-    GP_SOURCE_ASSUMED    /* another's: no fingerprint was taken */
+    GP_SOURCE_UNLEARNED  /* the same, of one that was not learned yet */
 };
 
 /* The answer of a fingerprint. */
@@ -69,7 +68,8 @@ unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes);
 struct gp_plan_questions {
     bool (*expects_new)(void *data);      /* it will be like none that was measured */
     bool (*fingerprint_pays)(void *data); /* against measuring at once */
-    bool (*assume)(void *data); /* it is assumed to be like others, whose counters it takes */
+    /* Of a held launch: it is assumed to be like others, whose counters it takes. */
+    bool (*assume)(void *data);
     void *data;
 };
 

@@ -51,7 +51,7 @@ static CUptiResult add_metrics(CUpti_Profiler_Host_Object *host, const char **na
 static const char *refusal(CUptiResult result, bool alone)
 {
     if (result == CUPTI_ERROR_INVALID_PARAMETER || result == CUPTI_ERROR_INVALID_METRIC_NAME)
-        return "this GPU has no such counter";
+        return GP_NO_SUCH_COUNTER;
     if (result == CUPTI_ERROR_NOT_SUPPORTED && !alone)
         return "CUPTI does not count it together with the counters named before it: NVLink's and "
                "PCIe's are asked for by themselves";

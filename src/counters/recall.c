@@ -36,7 +36,6 @@ struct kind {
     struct gp_fingerprint shape;
     struct gp_fingerprint alike; /* their fingerprints */
     unsigned confirmed;          /* launches in a row that were that */
-    unsigned assumed;            /* and those of which it is not known yet */
     unsigned asked;
     unsigned new_in_a_row;              /* launches that were like none before */
     unsigned not_compared;              /* since */
@@ -277,47 +276,35 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
     k->confirmed += confirmed;
 }
 
-/* The launch that one of that kind may be assumed to be like; NULL where there is none. */
-static struct entry *assume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                            struct gp_fingerprint *f, bool early)
+/* All launches of the kind so far were alike, and this one differs from them in no parameter that
+ * has not changed before. */
+static bool may_be_assumed(const struct gp_recall *r, const struct kind *k,
+                           const struct gp_launch_kind *kind)
 {
-    struct kind *k = find_kind(r, kind);
-    if (!k || k->various || k->confirmed < LEAST_ALIKE || k->assumed >= k->confirmed ||
-        (differences(k, kind) & ~k->varied) || gp_recall_is_barred(r, &kind->shape))
-        return NULL;
-    struct entry *e;
-    HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
-    if (!e || (!e->known && !early) || e->launches + 1 >= e->next_check ||
-        ++k->asked % SPOT_CHECK == 0)
-        return NULL;
-    e->launches++;
-    k->assumed++;
-    *f = k->alike;
-    return e;
+    return !k->various && k->confirmed >= LEAST_ALIKE && !(differences(k, kind) & ~k->varied) &&
+           !gp_recall_is_barred(r, &kind->shape);
 }
 
 bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     const struct kind *k = find_kind(r, kind);
-    if (!k || k->various || k->confirmed < LEAST_ALIKE || (differences(k, kind) & ~k->varied) ||
-        gp_recall_is_barred(r, &kind->shape))
+    return k && may_be_assumed(r, k, kind) && gp_recall_find(r, &k->alike) != NULL;
+}
+
+bool gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                      struct gp_fingerprint *f, const double **values)
+{
+    struct kind *k = find_kind(r, kind);
+    if (!k || !may_be_assumed(r, k, kind))
         return false;
-    return gp_recall_find(r, &k->alike) != NULL;
-}
-
-const double *gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                               struct gp_fingerprint *f)
-{
-    const struct entry *e = assume(r, kind, f, false);
-    return e ? e->values : NULL;
-}
-
-bool gp_recall_assume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
-                            struct gp_fingerprint *f, const double **values)
-{
-    const struct entry *e = assume(r, kind, f, true);
-    *values = e && e->known ? e->values : NULL;
-    return e != NULL;
+    struct entry *e;
+    HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
+    if (!e || e->launches + 1 >= e->next_check || ++k->asked % SPOT_CHECK == 0)
+        return false;
+    e->launches++;
+    *f = k->alike;
+    *values = e->known ? e->values : NULL;
+    return true;
 }
 
 void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
@@ -325,8 +312,6 @@ void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, b
     struct kind *k = find_or_make_kind(r, kind);
     if (!k)
         return;
-    if (k->assumed)
-        k->assumed--;
     if (confirmed)
         k->confirmed++;
     else

@@ -6,8 +6,8 @@
  *
  * To count at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
  * block) have been alike so far, the next ones are assumed to be, where no parameter is changed
- * that was the same for all, and no more of them than there were. The hardware's counters have to
- * confirm it before there are more, and the instructions of one in 16 are counted all the same.
+ * that was the same for all. The hardware's counters have to confirm it first, and the instructions
+ * of one in 16 are counted all the same.
  *
  * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
@@ -77,15 +77,13 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
 /* True where the next launch of that kind may be assumed to be as all others. */
 bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
-/* The counters of the next launch of that kind, where it may be assumed to be as all others, whose
- * fingerprint is then in *f; NULL where not. Counts the launch. */
-const double *gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                               struct gp_fingerprint *f);
-/* The same where the one that it is like may still be measured: true with *values NULL. */
-bool gp_recall_assume_early(struct gp_recall *r, const struct gp_launch_kind *kind,
-                            struct gp_fingerprint *f, const double **values);
+/* Where the next launch of that kind may be assumed to be as all others: true, with their
+ * fingerprint in *f and their counters in *values, NULL while they are still to be measured. Counts
+ * the launch. */
+bool gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
+                      struct gp_fingerprint *f, const double **values);
 
-/* A launch that was assumed to be like the others was, or cannot be said to have been: then no
+/* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */
 void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
 

@@ -73,7 +73,8 @@ static bool fingerprint_pays(void *data)
     return (gp_recall_compares(a->collection->recall, &t->kind) &&
             (gp_sass_session_counts_instructions(a->collection->sass) ||
              gp_is_worth_telling(&a->collection->cost, a->run))) ||
-           multiplies_matrices(a->collection, a->run);
+           (multiplies_matrices(a->collection, a->run) &&
+            !gp_slot_multiplied_no_matrices(a->collection, a->slot));
 }
 
 /* The slot of a held launch with that fingerprint that was measured, or will be. False where
@@ -102,46 +103,30 @@ static const double *checks_of(struct gp_collection *c, const double *row, unsig
     return c->row;
 }
 
-/* A held launch: the hardware's counters of it are there, so the answer is known at once. */
-static bool assume_held(struct gp_collection *c, unsigned slot, const struct gp_run *run)
+/* The hardware's counters of a held launch are there, so the answer is known at once. */
+static bool assume(void *data)
 {
-    struct gp_slot *t = &c->slots[slot];
+    const struct asked *a = data;
+    struct gp_collection *c = a->collection;
+    const struct gp_run *run = a->run;
+    struct gp_slot *t = &c->slots[a->slot];
     struct gp_fingerprint fingerprint;
     const double *row;
     unsigned other = 0;
     if (!c->sass || !c->tells || c->list.check_count < GP_ALL_CHECKS || run->always ||
-        !run->parameters || !gp_recall_assume_early(c->recall, &t->kind, &fingerprint, &row))
+        !run->parameters || !gp_recall_assume(c->recall, &t->kind, &fingerprint, &row))
         return false;
     bool there = row || find_held(c, &fingerprint, &other);
-    bool alike = there && gp_slot_agrees(c, slot, checks_of(c, row, other), c->list.check_count);
+    bool alike = there && gp_slot_agrees(c, a->slot, checks_of(c, row, other), c->list.check_count);
     gp_recall_assumed(c->recall, &t->kind, alike);
     if (!alike)
         return false;
     t->fingerprint = fingerprint;
     if (row)
-        gp_slot_take_row(c, slot, row);
+        gp_slot_take_row(c, a->slot, row);
     else
         t->like = other + 1;
     return true;
-}
-
-/* After its hardware passes, where these can confirm it. */
-static bool assume(void *data)
-{
-    const struct asked *a = data;
-    struct gp_collection *c = a->collection;
-    struct gp_slot *t = &c->slots[a->slot];
-    if (a->run->held)
-        return assume_held(c, a->slot, a->run);
-    bool can_be_confirmed = c->sass && c->tells && c->list.check_count == GP_ALL_CHECKS &&
-                            !c->no_session && t->in_session &&
-                            t->hardware_passes == gp_range_session_hardware_passes(c->session);
-    if (!can_be_confirmed || a->run->always || a->run->was_held || !a->run->parameters)
-        return false;
-    const double *row = gp_recall_assume(c->recall, &t->kind, &t->fingerprint);
-    if (row)
-        gp_slot_take_row(c, a->slot, row);
-    return row != NULL;
 }
 
 bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,

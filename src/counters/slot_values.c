@@ -62,19 +62,15 @@ static void compare_checks(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
     const double *row = gp_recall_find(c->recall, &t->fingerprint);
-    bool assumed = t->plan.source == GP_SOURCE_ASSUMED;
     if (!row && t->plan.source == GP_SOURCE_RECALLED)
         return; /* forgotten: there is nothing to compare with */
     bool all = gp_slot_agrees(c, slot, row, c->list.check_count);
-    bool agree = assumed ? all : gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS);
-    if (assumed)
-        gp_recall_assumed(c->recall, &t->kind, all);
-    else
-        gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
-    if (!agree && !assumed && row)
+    gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
+    if (gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS))
+        return;
+    if (row)
         gp_recall_bar(c->recall, &t->fingerprint);
-    if (!agree)
-        unrecall(c, slot, "it was taken for a launch of another kind, and not measured");
+    unrecall(c, slot, "it was taken for a launch of another kind, and not measured");
 }
 
 bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t)
@@ -93,10 +89,6 @@ void gp_slot_take_values(struct gp_collection *c, unsigned slot)
     if (!values) {
         if (!t->hardware_lost)
             t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped its counts";
-        if (t->plan.source == GP_SOURCE_ASSUMED) {
-            gp_recall_assumed(c->recall, &t->kind, false);
-            unrecall(c, slot, t->hardware_lost);
-        }
         return;
     }
     bool whole = gp_slot_is_whole(c, t);
@@ -145,8 +137,8 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
 {
     const char *nothing = "the GPU counted nothing to divide by";
     enum gp_source source = t->plan.source;
-    bool unread = !c->list.is_instrumented[column] || source == GP_SOURCE_ASSUMED ||
-                  (gp_plan_is_measured(&t->plan) && !t->range_read);
+    bool unread =
+        !c->list.is_instrumented[column] || (gp_plan_is_measured(&t->plan) && !t->range_read);
     if (t->in_session && unread)
         return "the process ended before it was read";
     if (is_own(c, column) && !t->by_sass)
@@ -156,7 +148,7 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
         if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost)
             return t->hardware_lost;
-        return source == GP_SOURCE_NONE || source == GP_SOURCE_ASSUMED ? not_run : nothing;
+        return source == GP_SOURCE_NONE ? not_run : nothing;
     }
     if (t->hardware_lost)
         return t->hardware_lost;
@@ -170,19 +162,29 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
  * cores in a launch multiplied no matrices. Not of FP64 on chips that do it elsewhere. */
 #define TENSOR_CYCLES "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 
-static bool tensor_cores_rested(const struct gp_collection *c)
+static bool tensor_cores_rested(const struct gp_collection *c, unsigned slot)
 {
     for (size_t i = 0; i < c->list.count; i++)
         if (strcmp(c->counters[i].name, TENSOR_CYCLES) == 0)
-            return !c->counters[i].absent && c->counters[i].value == 0;
+            return !c->list.unavailable[i] && c->values[slot * c->list.width + i] == 0;
     return false;
 }
 
-static void note_rest(struct gp_collection *c)
+static bool tensor_cores_do_fp64(const struct gp_collection *c)
 {
     const int cc = gp_collection_cc(c);
-    const bool fp64_too = cc == 80 || cc == 90 || cc == 100;
-    if (!c->list.own_count || !tensor_cores_rested(c))
+    return cc == 80 || cc == 90 || cc == 100;
+}
+
+bool gp_slot_multiplied_no_matrices(const struct gp_collection *c, unsigned slot)
+{
+    return tensor_cores_do_fp64(c) && tensor_cores_rested(c, slot);
+}
+
+static void note_rest(struct gp_collection *c, unsigned slot)
+{
+    const bool fp64_too = tensor_cores_do_fp64(c);
+    if (!c->list.own_count || !tensor_cores_rested(c, slot))
         return;
     for (size_t i = 0; i < c->list.own_count; i++) {
         struct gp_counter *counter = &c->counters[c->list.own_columns[i]];
@@ -201,15 +203,13 @@ const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, co
     for (size_t i = 0; i < c->list.count; i++) {
         double value = c->values[slot * c->list.width + i];
         const char *absent = c->absent[slot * c->list.width + i];
-        if (t->plan.source == GP_SOURCE_ASSUMED && t->in_session) /* it may not be so */
-            value = NAN;
         c->counters[i].value = value;
         c->counters[i].absent = c->list.unavailable[i] ? c->list.unavailable[i]
                                 : absent               ? absent
                                 : isfinite(value)      ? NULL
                                                        : missing(c, t, i, not_run);
     }
-    note_rest(c);
+    note_rest(c, slot);
     *count = c->list.count;
     return c->counters;
 }

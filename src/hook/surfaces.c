@@ -1,8 +1,26 @@
-/* Surface objects, by which kernels write arrays, and the end of such arrays. */
+/* Surface objects, by which kernels write arrays, and the end of such arrays; textures, by which
+ * they read memory that no parameter names. */
 #include "memory/surfaces.h"
 
 #include "hook/entry.h"
 #include "memory/buffers.h"
+#include "memory/textures.h"
+
+GP_EXPORT CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,
+                                     const CUDA_TEXTURE_DESC *pTexDesc,
+                                     const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
+{
+    gp_texture_made();
+    GP_FORWARD_UNLESS_OURS(cuTexObjectCreate, pTexObject, pResDesc, pTexDesc, pResViewDesc);
+    return gp_cuda.cuTexObjectCreate(pTexObject, pResDesc, pTexDesc, pResViewDesc);
+}
+
+GP_EXPORT CUresult cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
+{
+    gp_texture_made();
+    GP_FORWARD_UNLESS_OURS(cuModuleGetTexRef, pTexRef, hmod, name);
+    return gp_cuda.cuModuleGetTexRef(pTexRef, hmod, name);
+}
 
 GP_EXPORT CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
 {

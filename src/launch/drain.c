@@ -190,7 +190,6 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
             continue;
         if (!why && can_go_on(c)) {
             h->measurement.run.held = false;
-            h->measurement.run.was_held = true;
             replay(h, true);
         } else {
             gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes,

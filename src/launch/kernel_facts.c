@@ -1,6 +1,7 @@
 #include "code/textures.h"
 #include "launch/kernels.h"
 #include "memory/modules.h"
+#include "memory/textures.h"
 
 /* Launches in a row that make a rule. */
 #define HOST_CHANGES_RULE 2
@@ -64,6 +65,8 @@ bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle)
 
 bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
 {
+    if (!gp_textures_made())
+        return false;
     if (kernel->uses_textures == GP_NOT_ASKED) {
         size_t size;
         const char *why;

@@ -86,8 +86,9 @@ void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
 const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
-/* True when it may read memory through textures or surfaces, as far as its code tells, on a device
- * of compute capability cc / 10. */
+/* True when it may read memory through textures or surfaces, on a device of compute capability
+ * cc / 10: the program has made a texture, and the kernel's code holds such an access, or is not
+ * known. */
 bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* The cubin for its source lines: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);

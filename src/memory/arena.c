@@ -55,6 +55,11 @@ static uint64_t free_on_device(void)
     return gp_cuda.cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS ? free : 0;
 }
 
+bool gp_arena_suits_batch(const struct gp_arena *arena, uint64_t bytes)
+{
+    return bytes <= arena->device_size / GP_LEAST_BATCH;
+}
+
 bool gp_arena_has_room(uint64_t bytes)
 {
     return free_on_device() >= bytes + GP_DEVICE_RESERVE;
@@ -103,7 +108,9 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     /* Where the device's part ends and the host's begins one copy may be cut in two. */
     uint64_t cut = arena->host_size ? 2 * GP_COPY_ALIGNMENT : 0;
     bool fits = bytes + cut <= arena->device_size - arena->device_held + arena->host_size;
-    if (fits && (arena->device_held || !arena->too_small))
+    bool suits = !arena->for_many || gp_arena_suits_batch(arena, bytes) ||
+                 (arena->too_large && bytes >= arena->too_large);
+    if (fits && suits && (arena->device_held || !arena->too_small))
         return true;
     if (arena->device_held) {
         arena->too_small = arena->device_size;
@@ -113,9 +120,11 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     struct gp_room room = room_for(arena, beside);
     /* Memory that is not needed now is left to the arena beside it. */
     uint64_t spare = room.device / 2;
-    bool can_grow = arena->too_small && 2 * arena->too_small <= spare;
-    if (fits && !can_grow) {
+    uint64_t needed = suits ? 2 * arena->too_small : bytes * GP_LEAST_BATCH;
+    if (fits && (!needed || needed > spare)) {
         arena->too_small = 0;
+        if (!suits)
+            arena->too_large = bytes;
         return true;
     }
     if (bytes > room.device + room.host) {
@@ -136,6 +145,8 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     get_device_memory(arena, least(least(wanted, room.device), spare > bytes ? spare : bytes));
     if (!arena->device && bytes <= room.device)
         get_device_memory(arena, bytes);
+    if (!gp_arena_suits_batch(arena, bytes))
+        arena->too_large = bytes;
     uint64_t rest = bytes - least(bytes, arena->device_size);
     if (rest == 0)
         return true;

@@ -19,7 +19,14 @@ struct gp_arena {
     uint64_t device_held; /* of the used room: not taken back before it is released */
     bool for_many;        /* copies of many launches lie in it at once */
     uint64_t too_small;   /* it was, with so many bytes on the device; 0: it was not */
+    uint64_t too_large;   /* there is no batch of launches with so many bytes each; 0: not known */
 };
+
+/* To drain a batch takes tens of milliseconds: launches are not held where copies of fewer fit. */
+#define GP_LEAST_BATCH 8
+
+/* True where so many bytes, those of one launch, leave room for a batch of such launches. */
+bool gp_arena_suits_batch(const struct gp_arena *arena, uint64_t bytes);
 
 /* The reason where there is no room beside the copies that are held: compare the pointers. */
 extern const char gp_arena_held[];
@@ -28,7 +35,8 @@ extern const char gp_arena_held[];
 uint64_t gp_arena_need(uint64_t bytes);
 
 /* Makes room for copies that need `bytes` together (the sum of gp_arena_need), beside those that
- * are held. *moved becomes true when room given out before is gone. False, with the reason in
+ * are held; where copies of many launches lie in it, for a batch of such launches if the budget
+ * allows. *moved becomes true when room given out before is gone. False, with the reason in
  * *why, where the budget or the memory does not allow for it; gp_arena_held where it may without
  * those that are held. The budget is for this arena and `beside` together. */
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,

@@ -2,9 +2,6 @@
 
 #include <stdlib.h>
 
-/* To drain a batch takes tens of milliseconds: not for fewer launches. */
-#define LEAST_BATCH 8
-
 struct gp_held_copy {
     uint64_t bytes;
     struct gp_segments segments;
@@ -12,7 +9,7 @@ struct gp_held_copy {
 
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
-    if (s->reached.needed > s->arena.device_size / LEAST_BATCH)
+    if (!gp_arena_suits_batch(&s->arena, s->reached.needed))
         return "copies of a few such launches would fit at once";
     if (s->watched.count)
         return "it reaches page-locked host memory";

@@ -44,6 +44,9 @@ struct gp_device {
 };
 
 /* One raw counter of one launch. `absent` says why there is no value, NULL when there is one. */
+/* The reason of a counter that the chip does not have. */
+#define GP_NO_SUCH_COUNTER "this GPU has no such counter"
+
 struct gp_counter {
     const char *name; /* "dram__bytes_read.sum" */
     double value;

@@ -6,8 +6,49 @@
 #include <stdio.h>
 #include <string.h>
 
-/* With fewer units known than that, one that is not may be the busy one. */
-#define LEAST_KNOWN 4
+/* Counts and time are of different runs, whose times differ by a few percent. */
+#define MOST_UTILIZATION 1.05
+
+/* The operands of a unit's formula, on one device. */
+struct unit_operands {
+    const struct gp_metrics *metrics;
+    const struct gp_device *device;
+};
+
+static bool is_defined(void *user, struct gp_node *operand)
+{
+    const struct unit_operands *o = user;
+    const struct gp_metric *metric =
+        operand->kind == GP_NODE_METRIC ? gp_metrics_find(o->metrics, operand->name) : NULL;
+    char why[GP_WHY_SIZE];
+    return !metric || gp_metric_is_defined(metric, o->device, why, sizeof(why));
+}
+
+/* False where the chip has nothing that could be measured of the unit: that is `why` it has no
+ * value. */
+static bool can_be_measured(const struct gp_subject *s, const struct gp_unit *unit, const char *why)
+{
+    struct unit_operands o = {.metrics = gp_summary_metrics(s->rows->summary),
+                              .device =
+                                  gp_summary_get_device(s->rows->summary, s->row->launch->device)};
+    return o.device && !strstr(why, GP_NO_SUCH_COUNTER) &&
+           gp_formula_walk(unit->utilization, is_defined, &o);
+}
+
+/* Works out how busy the unit is, 0 to 1. False with the reason in `why`. */
+static bool measure_unit(const struct gp_subject *s, const struct gp_unit *unit, double *value,
+                         char why[GP_WHY_SIZE])
+{
+    if (!gp_subject_evaluate(s, unit->utilization, value, why, GP_WHY_SIZE))
+        return false;
+    if (*value > MOST_UTILIZATION) {
+        snprintf(why, GP_WHY_SIZE, "%s would work at %.0f %% of its peak, so its counts are wrong",
+                 unit->title, 100 * *value);
+        return false;
+    }
+    *value = fmin(*value, 1);
+    return true;
+}
 
 /* Closeness of each unit, and the two that are closest to their roofs. */
 static size_t measure(struct gp_bound *b, const struct gp_subject *s)
@@ -19,8 +60,8 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
         char why[GP_WHY_SIZE];
         double value;
         b->units[i] = (double)NAN;
-        if (!gp_subject_evaluate(s, unit->utilization, &value, why, sizeof(why))) {
-            if (!b->why[0])
+        if (!measure_unit(s, unit, &value, why)) {
+            if (!b->why[0] && can_be_measured(s, unit, why))
                 snprintf(b->why, sizeof(b->why), "%s", why);
             continue;
         }
@@ -77,6 +118,7 @@ void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const s
     double seconds;
     *bound = (struct gp_bound){.closeness = (double)NAN, .utilization = (double)NAN};
     size_t known = measure(bound, &subject);
+    bound->complete = known > 0 && !bound->why[0];
     bool timed = gp_rows_mean(rows, row, "duration", &seconds);
     bool busy = known > 0 && bound->closeness >= GP_BOUND_BY;
     if (timed && seconds < GP_SHORT_LAUNCH) {
@@ -86,7 +128,8 @@ void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const s
         bound->at_roof = bound->closeness >= GP_AT_ROOF;
         bound->balanced =
             bound->next_title && bound->next_closeness > bound->closeness - GP_CLEARLY;
-    } else if (known < LEAST_KNOWN && known < rules->unit_count) {
+    } else if (known == 0 || !bound->complete) {
+        /* One that was not measured may be the busy one. */
         name_bound(bound, GP_BOUND_UNKNOWN, "unknown", "not known");
     } else if (is_small(&subject)) {
         name_bound(bound, GP_BOUND_SMALL, "small", "too small");

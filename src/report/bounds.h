@@ -3,7 +3,7 @@
  *
  * A kernel is at a roof from GP_AT_ROOF of the rate that the unit reaches in practice, and bound
  * by a unit from GP_BOUND_BY. Below that its warps wait (latency), or its grid is too small to
- * fill the GPU. */
+ * fill the GPU: both only where each unit of the chip was measured. */
 #ifndef GPUPROF_REPORT_BOUNDS_H
 #define GPUPROF_REPORT_BOUNDS_H
 
@@ -35,7 +35,8 @@ struct gp_bound {
     const char *next_title; /* the next busiest, NULL: none is known */
     double next_closeness, next_utilization;
     bool at_roof;
-    bool balanced;               /* the next is about as busy */
+    bool complete; /* all units of the chip were measured: the busiest is the busiest */
+    bool balanced; /* the next is about as busy */
     double units[GP_MOST_UNITS]; /* closeness of each unit of the rules; NAN: not known */
     char why[GP_WHY_SIZE];       /* of an unknown bound */
 };

@@ -6,6 +6,7 @@
 #include "report/json.h"
 #include "report/names.h"
 #include "report/occupancy_curves.h"
+#include "report/row_names.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -319,16 +320,16 @@ void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
                      const struct gp_findings *findings, const struct gp_sources *sources,
                      struct gp_text *out)
 {
-    const char **brief = calloc(r->count + 1, sizeof(*brief));
+    struct gp_kernel_spelling *kernels = calloc(r->count + 1, sizeof(*kernels));
     char **names = calloc(r->count + 1, sizeof(*names));
-    for (size_t i = 0; brief && i < r->count; i++)
-        brief[i] = r->rows[i].brief_name;
-    if (brief && names && gp_names_distinct(brief, r->count, names))
+    for (size_t i = 0; kernels && i < r->count; i++)
+        kernels[i] = gp_row_spelling(&r->rows[i]);
+    if (kernels && names && gp_names_distinct(kernels, r->count, names))
         add_kernels(r, rules, findings, sources, names, out);
     else
         out->failed = 1;
     for (size_t i = 0; names && i < r->count; i++)
         free(names[i]);
     free(names);
-    free(brief);
+    free(kernels);
 }

@@ -2,6 +2,7 @@
 
 #include "code/cubin.h"
 #include "code/instruction.h"
+#include "code/two_sides.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -129,6 +130,16 @@ static bool instruction_at(const struct gp_lines *lines, const char *function, u
     return true;
 }
 
+/* Whether the instruction at `at` of the code is such. */
+static bool counts_in_code(const struct gp_lines *lines, const char *code, size_t size, size_t at,
+                           enum gp_weight weight)
+{
+    if (weight == GP_WEIGHT_TWO_SIDES)
+        return gp_is_of_two_sides(code, size, at);
+    const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
+    return is_one_of(&i, weight);
+}
+
 /* How many instructions of the kernel's own code are such. */
 static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
 {
@@ -137,10 +148,8 @@ static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
     double count = 0;
     if (!code)
         return (double)NAN;
-    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
-        count += is_one_of(&i, weight);
-    }
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
+        count += counts_in_code(lines, code, size, at, weight);
     return count;
 }
 
@@ -246,10 +255,8 @@ static void add_from_code(struct line_list *list, const struct gp_lines *lines,
 {
     size_t size;
     const char *kernel = lines->source.kernel, *code = gp_lines_code(lines, kernel, &size);
-    for (size_t at = 0; code && at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
-        add_to_line(list, lines, kernel, at, is_one_of(&i, weight));
-    }
+    for (size_t at = 0; code && at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
+        add_to_line(list, lines, kernel, at, counts_in_code(lines, code, size, at, weight));
 }
 
 static const char *base_name(const char *path)

@@ -1,321 +1,397 @@
 #include "report/names.h"
 
 #include "base/text.h"
-#include "report/layout.h"
+#include "report/name_parts.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Deeper template arguments are shown as they are. */
 #define MOST_DEPTH 12
-#define MOST_ARGUMENTS 32
 
-/* A piece of a name: "space::head<argument, ...>rest". */
-struct part {
-    const char *begin, *end; /* all of it */
-    const char *head, *head_end;
-    const char *arguments[MOST_ARGUMENTS], *argument_ends[MOST_ARGUMENTS];
-    size_t argument_count;
+/* Names that look the same at one stage are written more fully at the next. */
+enum stage {
+    OPERATION, /* of a template argument: what it wraps; of a kernel: its head */
+    INNER,     /* the arguments by which these operations differ */
+    WRAPPED,   /* the head of the wrapper around it */
+    ARGUMENTS, /* the template arguments that differ */
+    LAST,      /* the parameters of the function or lambda at the end */
+    REST,      /* the text behind the template arguments in which they differ */
+    WHOLE,     /* the text as it is */
 };
 
-static bool opens(char c)
-{
-    return c == '<' || c == '(' || c == '[' || c == '{';
-}
-
-static bool closes(char c)
-{
-    return c == '>' || c == ')' || c == ']' || c == '}';
-}
-
-static void trim(const char **begin, const char **end)
-{
-    while (*begin < *end && isspace((unsigned char)**begin))
-        (*begin)++;
-    while (*end > *begin && isspace((unsigned char)(*end)[-1]))
-        (*end)--;
-}
-
-/* Where the last "::" outside of brackets before `end` ends. */
-static const char *behind_namespaces(const char *begin, const char *end)
-{
-    const char *head = begin;
-    int depth = 0;
-    for (const char *p = begin; p < end; p++) {
-        depth += opens(*p) - closes(*p);
-        if (depth == 0 && p[0] == ':' && p + 1 < end && p[1] == ':')
-            head = p + 2;
-    }
-    return head;
-}
-
-/* Splits the text between the brackets that open at `open`; returns the text behind them. */
-static const char *split(struct part *part, const char *open)
-{
-    int depth = 0;
-    const char *begin = open + 1;
-    for (const char *p = open; p < part->end; p++) {
-        bool ends = false;
-        if (opens(*p))
-            depth++;
-        else if (closes(*p))
-            ends = --depth == 0;
-        bool separates = *p == ',' && depth == 1;
-        if (!ends && !separates)
-            continue;
-        const char *end = p;
-        trim(&begin, &end);
-        if (part->argument_count < MOST_ARGUMENTS && end > begin) {
-            part->arguments[part->argument_count] = begin;
-            part->argument_ends[part->argument_count++] = end;
-        }
-        begin = p + 1;
-        if (ends)
-            return p + 1;
-    }
-    return part->end;
-}
-
-static void take_apart(struct part *part, const char *begin, const char *end)
-{
-    *part = (struct part){.begin = begin, .end = end};
-    trim(&part->begin, &part->end);
-    /* The first '<' that is no operator's: "void f<int>(...)", "operator<" are rare enough. */
-    const char *open = part->begin;
-    int depth = 0;
-    while (open < part->end && !(*open == '<' && depth == 0)) {
-        depth += (*open == '(') - (*open == ')');
-        open++;
-    }
-    part->head_end = open;
-    if (open < part->end)
-        split(part, open);
-    part->head = behind_namespaces(part->begin, part->head_end);
-    if (part->head == part->head_end)
-        part->head = part->begin;
-}
-
-static bool same(const char *a, const char *a_end, const char *b, const char *b_end)
-{
-    return a_end - a == b_end - b && memcmp(a, b, (size_t)(a_end - a)) == 0;
-}
-
-static bool same_part(const struct part *a, const struct part *b)
-{
-    return same(a->begin, a->end, b->begin, b->end);
-}
-
-static bool same_head(const struct part *a, const struct part *b)
-{
-    return same(a->head, a->head_end, b->head, b->head_end);
-}
-
-/* Texts, of which `mine` is one: the part of it that the others do not have. */
-struct group {
-    const char **begins, **ends;
-    size_t count;
+/* One of the texts that are compared. */
+struct item {
+    struct gp_name_part part;
+    struct gp_span wrapped;   /* the operation */
+    struct gp_span operation; /* its head */
+    char *label;              /* as it is written so far */
+    size_t index;             /* among the texts */
 };
 
-static void show(const char *mine, const char *mine_end, const struct group *others, int depth,
-                 struct gp_text *out);
+static bool name_all(const struct gp_span *texts, size_t count, int depth, char **out);
 
-/* The arguments of `mine` in which it differs from the others with its head. */
-static void show_arguments(const struct part *mine, const struct group *others, int depth,
-                           struct gp_text *out)
+static int by_label(const void *x, const void *y)
 {
-    struct group same_argument = {.begins = calloc(others->count + 1, sizeof(char *)),
-                                  .ends = calloc(others->count + 1, sizeof(char *))};
-    bool left_out = false, any = false;
-    if (!same_argument.begins || !same_argument.ends)
-        out->failed = 1;
-    for (size_t a = 0; a < mine->argument_count && !out->failed; a++) {
-        bool differs = false;
-        same_argument.count = 0;
-        for (size_t i = 0; i < others->count; i++) {
-            struct part other;
-            take_apart(&other, others->begins[i], others->ends[i]);
-            if (!same_head(mine, &other))
-                continue;
-            if (a >= other.argument_count) {
-                differs = true;
-                continue;
-            }
-            same_argument.begins[same_argument.count] = other.arguments[a];
-            same_argument.ends[same_argument.count++] = other.argument_ends[a];
-            differs = differs || !same(mine->arguments[a], mine->argument_ends[a],
-                                       other.arguments[a], other.argument_ends[a]);
-        }
-        if (!differs) {
-            left_out = true;
-            continue;
-        }
-        gp_text_add(out, any ? ", " : "<");
-        if (left_out)
-            gp_text_add(out, ".., ");
-        left_out = false;
-        any = true;
-        show(mine->arguments[a], mine->argument_ends[a], &same_argument, depth + 1, out);
-    }
-    if (any)
-        gp_text_add(out, left_out ? ", ..>" : ">");
-    free(same_argument.begins);
-    free(same_argument.ends);
+    const struct item *a = *(const struct item *const *)x, *b = *(const struct item *const *)y;
+    int order = strcmp(a->label, b->label);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static void show(const char *mine, const char *mine_end, const struct group *others, int depth,
-                 struct gp_text *out)
+static bool all_same(struct item *const *items, size_t count)
 {
-    struct part part;
-    take_apart(&part, mine, mine_end);
-    gp_text_add_bytes(out, part.head, (size_t)(part.head_end - part.head));
-    if (depth > MOST_DEPTH)
-        return;
-    for (size_t i = 0; i < others->count; i++) {
-        struct part other;
-        take_apart(&other, others->begins[i], others->ends[i]);
-        if (same_head(&part, &other) && !same_part(&part, &other)) {
-            show_arguments(&part, others, depth, out);
-            return;
-        }
-    }
+    for (size_t i = 1; i < count; i++)
+        if (!gp_span_same(items[0]->part.all, items[i]->part.all))
+            return false;
+    return true;
 }
 
-bool gp_names_distinct(const char *const *names, size_t count, char **out)
+static void add_span(struct gp_text *out, struct gp_span s)
 {
-    struct group all = {.begins = calloc(count + 1, sizeof(char *)),
-                        .ends = calloc(count + 1, sizeof(char *)),
-                        .count = count};
-    bool answer = all.begins && all.ends;
+    gp_text_add_bytes(out, s.begin, (size_t)(s.end - s.begin));
+}
+
+/* ---- template arguments ---------------------------------------------------------------------- */
+
+/* The names of the items' arguments, by position and item; "" where an item has fewer. */
+struct arguments {
+    size_t positions, count;
+    char **names;
+    bool shown[GP_NAME_MOST_ARGUMENTS];
+    int weights[GP_NAME_MOST_ARGUMENTS];
+};
+
+static char *argument(const struct arguments *a, size_t position, size_t item)
+{
+    return a->names[position * a->count + item];
+}
+
+static bool find_arguments(struct arguments *a, struct item *const *items, size_t count, int depth)
+{
+    *a = (struct arguments){.count = count};
     for (size_t i = 0; i < count; i++)
-        out[i] = NULL;
-    for (size_t i = 0; i < count && answer; i++) {
-        all.begins[i] = names[i];
-        all.ends[i] = names[i] + strlen(names[i]);
+        if (items[i]->part.argument_count > a->positions)
+            a->positions = items[i]->part.argument_count;
+    struct gp_span *texts = calloc(count + 1, sizeof(*texts));
+    a->names = calloc(a->positions * count + 1, sizeof(*a->names));
+    bool answer = texts && a->names;
+    for (size_t p = 0; p < a->positions && answer; p++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct gp_name_part *part = &items[i]->part;
+            texts[i] = p < part->argument_count ? part->arguments[p]
+                                                : (struct gp_span){part->all.end, part->all.end};
+            int weight = gp_name_weight(texts[i]);
+            a->weights[p] = weight > a->weights[p] ? weight : a->weights[p];
+        }
+        answer = name_all(texts, count, depth + 1, &a->names[p * count]);
     }
-    struct gp_text text = {0};
-    for (size_t i = 0; i < count && answer; i++) {
-        gp_text_clear(&text);
-        show(all.begins[i], all.ends[i], &all, 0, &text);
-        out[i] = text.failed ? NULL : strdup(gp_text_string(&text));
-        answer = out[i] != NULL;
-    }
-    gp_text_free(&text);
-    free(all.begins);
-    free(all.ends);
+    free(texts);
     return answer;
 }
 
-/* ---- names in columns ------------------------------------------------------------------------ */
-
-/* Of a head at least so much is shown. */
-#define LEAST_HEAD 10
-/* How often names that have become the same are parted by where they differ. */
-#define ROUNDS 4
-
-static size_t least(size_t a, size_t b)
+static void free_arguments(struct arguments *a)
 {
-    return a < b ? a : b;
+    for (size_t i = 0; a->names && i < a->positions * a->count; i++)
+        free(a->names[i]);
+    free(a->names);
 }
 
-static void fit(const char *name, size_t width, char *out)
+/* Into how many classes the items fall by the classes so far and their argument at `position`;
+ * writes these classes to `next`. */
+static size_t refine(const struct arguments *a, const size_t *classes, size_t position,
+                     size_t *next)
 {
-    const char *arguments = strchr(name, '<');
-    size_t head = arguments ? (size_t)(arguments - name) : 0, length = strlen(name);
-    if (length <= width || head == 0) {
-        gp_drop_middle(name, out, width);
-        return;
+    size_t found = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        size_t k = 0;
+        while (k < i && !(classes[k] == classes[i] &&
+                          strcmp(argument(a, position, k), argument(a, position, i)) == 0))
+            k++;
+        next[i] = k < i ? next[k] : found++;
     }
-    size_t rest = length - head, shown = least(head, LEAST_HEAD);
-    if (rest + shown <= width)
-        shown = width - rest;
-    shown = least(least(shown, head), width);
-    char *own = strndup(name, head);
-    *out = '\0';
-    if (own)
-        gp_drop_middle(own, out, shown);
-    free(own);
-    gp_drop_middle(arguments, out + strlen(out), width - strlen(out));
+    return found;
 }
 
-static size_t common_prefix(const char *a, const char *b)
+/* Chooses the fewest arguments that part the items as far as all arguments would: the one with the
+ * most different values first, of equals the one that says most. */
+static bool choose_arguments(struct arguments *a)
 {
-    size_t n = 0;
-    while (a[n] && a[n] == b[n])
-        n++;
-    return n;
-}
-
-static bool is_inside_letter(char c)
-{
-    return ((unsigned char)c & 0xC0) == 0x80;
-}
-
-/* "kernel<...512, float>": the begin, and the text from a little before `at` on. */
-static void show_from(const char *name, size_t at, size_t width, char *out)
-{
-    size_t front = least(LEAST_HEAD, width / 3), begin = at > 3 ? at - 3 : 0;
-    while (begin > 0 && is_inside_letter(name[begin]))
-        begin--;
-    while (front > 0 && is_inside_letter(name[front]))
-        front--;
-    size_t room = width > front + 3 ? width - front - 3 : 0,
-           end = begin + least(room, strlen(name + begin));
-    while (end > begin && is_inside_letter(name[end]))
-        end--;
-    if (begin <= front + 3)
-        gp_drop_middle(name, out, width);
-    else
-        snprintf(out, width + 1, "%.*s...%.*s", (int)front, name, (int)(end - begin), name + begin);
-}
-
-/* Makes names that are shown as names[first] is differ; true where there are some. */
-static bool part_from(char *const *names, char *const *shown, size_t count, size_t first,
-                      size_t width, bool number)
-{
-    size_t prefix = SIZE_MAX, different = 0;
-    char *same = strdup(shown[first]);
-    if (!same)
+    size_t *classes = calloc(2 * a->count + 1, sizeof(*classes));
+    if (!classes)
         return false;
-    for (size_t i = first + 1; i < count; i++)
-        if (strcmp(shown[i], same) == 0 && strcmp(names[i], names[first]) != 0)
-            prefix = least(prefix, common_prefix(names[i], names[first]));
-    for (size_t i = first; i < count && prefix != SIZE_MAX; i++) {
-        if (strcmp(shown[i], same) != 0)
-            continue;
-        if (!number)
-            show_from(names[i], prefix, width, shown[i]);
-        else if (width >= 4 && strcmp(names[i], names[first]) != 0)
-            snprintf(shown[i] + least(strlen(same), width - 4), 5, "#%zu", ++different % 1000);
+    size_t *next = classes + a->count, reached = a->count > 0;
+    for (;;) {
+        size_t best = a->positions, most = reached;
+        for (size_t p = 0; p < a->positions; p++) {
+            size_t found = a->shown[p] ? 0 : refine(a, classes, p, next);
+            if (found > most ||
+                (best < a->positions && found == most && a->weights[p] > a->weights[best])) {
+                best = p;
+                most = found;
+            }
+        }
+        if (best == a->positions)
+            break;
+        reached = refine(a, classes, best, next);
+        memcpy(classes, next, a->count * sizeof(*classes));
+        a->shown[best] = true;
     }
-    free(same);
-    return prefix != SIZE_MAX;
+    free(classes);
+    return true;
 }
 
-bool gp_names_fit(char **names, size_t count, size_t width)
+static void add_arguments(const struct arguments *a, const struct item *item, size_t index,
+                          struct gp_text *out)
 {
-    char **shown = calloc(count + 1, sizeof(*shown));
-    bool failed = !shown, again = true;
-    for (size_t i = 0; i < count && !failed; i++) {
-        shown[i] = calloc(1, width + 1);
-        failed = !shown[i];
-        if (shown[i])
-            fit(names[i], width, shown[i]);
+    bool left_out = false, any = false;
+    for (size_t p = 0; p < item->part.argument_count; p++) {
+        if (!a->shown[p]) {
+            left_out = true;
+            continue;
+        }
+        gp_text_addf(out, "%s%s%s", any ? ", " : "<", left_out ? ".., " : "",
+                     argument(a, p, index));
+        left_out = false;
+        any = true;
     }
-    for (int round = 0; round < ROUNDS && again && !failed; round++) {
-        again = false;
-        for (size_t i = 0; i < count; i++)
-            again = part_from(names, shown, count, i, width, round + 1 == ROUNDS) || again;
+    if (any)
+        gp_text_add(out, left_out ? ", ..>" : ">");
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* "(float)" of "...::{lambda(float)#1}", ")" being the last one. */
+static struct gp_span last_parameters(struct gp_span rest)
+{
+    const char *end = rest.end, *begin;
+    int depth = 0;
+    while (end > rest.begin && end[-1] != ')')
+        end--;
+    for (begin = end; begin > rest.begin;) {
+        begin--;
+        depth += (*begin == ')') - (*begin == '(');
+        if (depth == 0)
+            return (struct gp_span){begin, end};
     }
-    for (size_t i = 0; shown && i < count; i++) {
-        char *freed = failed ? shown[i] : names[i];
-        if (!failed)
-            names[i] = shown[i];
-        free(freed);
+    return (struct gp_span){rest.end, rest.end};
+}
+
+/* The first and the last letter in which the items' rests differ, counted from their begins and
+ * ends; from the number of a lambda, "#12", all is shown. */
+static void find_difference(struct item *const *items, size_t count, size_t *front, size_t *back)
+{
+    const struct gp_span first = items[0]->part.rest;
+    size_t length = (size_t)(first.end - first.begin);
+    *front = *back = length;
+    for (size_t i = 1; i < count; i++) {
+        const struct gp_span rest = items[i]->part.rest;
+        size_t own = (size_t)(rest.end - rest.begin), a = 0, b = 0;
+        while (a < own && a < *front && rest.begin[a] == first.begin[a])
+            a++;
+        while (b + a < own && b < *back &&
+               rest.end[-1 - (ptrdiff_t)b] == first.end[-1 - (ptrdiff_t)b])
+            b++;
+        *front = a;
+        *back = b;
     }
-    free(shown);
-    return !(failed);
+    while (*front > 0 && isalnum((unsigned char)first.begin[*front - 1]))
+        (*front)--;
+    if (*front > 0 && first.begin[*front - 1] == '#')
+        (*front)--;
+}
+
+static void write_label(const struct item *item, enum stage stage, struct gp_text *out)
+{
+    if (stage == WHOLE)
+        add_span(out, item->part.all);
+    else if (stage == OPERATION)
+        add_span(out, item->operation);
+    else if (stage == WRAPPED && !gp_span_same(item->wrapped, item->part.all)) {
+        add_span(out, item->part.head);
+        gp_text_addf(out, "<%s>", item->label);
+    } else {
+        gp_text_add(out, item->label);
+    }
+    if (stage == LAST)
+        add_span(out, last_parameters(item->part.rest));
+}
+
+static bool take_label(struct item *item, char *label)
+{
+    if (!label)
+        return false;
+    free(item->label);
+    item->label = label;
+    return true;
+}
+
+static bool label_arguments(struct item *const *items, size_t count, int depth)
+{
+    struct arguments a;
+    struct gp_text text = {0};
+    bool answer = find_arguments(&a, items, count, depth) && choose_arguments(&a);
+    for (size_t i = 0; i < count && answer; i++) {
+        gp_text_clear(&text);
+        add_span(&text, items[i]->part.head);
+        add_arguments(&a, items[i], i, &text);
+        answer = take_label(items[i], text.failed ? NULL : strdup(gp_text_string(&text)));
+    }
+    gp_text_free(&text);
+    free_arguments(&a);
+    return answer;
+}
+
+static bool label_inner(struct item *const *items, size_t count, int depth)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any = any || !gp_span_same(items[i]->wrapped, items[i]->part.all);
+    if (!any)
+        return true;
+    struct gp_span *texts = calloc(count, sizeof(*texts));
+    char **names = calloc(count, sizeof(*names));
+    bool answer = texts && names;
+    for (size_t i = 0; i < count && answer; i++)
+        texts[i] = items[i]->wrapped;
+    answer = answer && name_all(texts, count, depth + 1, names);
+    for (size_t i = 0; i < count && names; i++) {
+        if (answer)
+            answer = take_label(items[i], names[i]);
+        else
+            free(names[i]);
+    }
+    free(texts);
+    free(names);
+    return answer;
+}
+
+/* Writes the items anew as `stage` does. */
+static bool relabel(struct item *const *items, size_t count, enum stage stage, int depth)
+{
+    if (stage == INNER)
+        return label_inner(items, count, depth);
+    if (stage == ARGUMENTS)
+        return label_arguments(items, count, depth);
+    struct gp_text text = {0};
+    size_t front = 0, back = 0;
+    bool answer = true;
+    if (stage == REST)
+        find_difference(items, count, &front, &back);
+    for (size_t i = 0; i < count && answer; i++) {
+        const struct gp_span rest = items[i]->part.rest;
+        gp_text_clear(&text);
+        write_label(items[i], stage, &text);
+        if (stage == REST && rest.end - rest.begin > (ptrdiff_t)(front + back))
+            add_span(&text, (struct gp_span){rest.begin + front, rest.end - back});
+        answer = take_label(items[i], text.failed ? NULL : strdup(gp_text_string(&text)));
+    }
+    gp_text_free(&text);
+    return answer;
+}
+
+/* Writes items that look the same so far from `stage` on until they do not. */
+static bool part_items(struct item **items, size_t count, enum stage stage, int depth)
+{
+    bool answer = relabel(items, count, stage, depth);
+    if (!answer || stage == WHOLE)
+        return answer;
+    qsort(items, count, sizeof(*items), by_label);
+    for (size_t begin = 0, end; begin < count && answer; begin = end) {
+        for (end = begin + 1; end < count && strcmp(items[begin]->label, items[end]->label) == 0;)
+            end++;
+        if (!all_same(items + begin, end - begin))
+            answer = part_items(items + begin, end - begin, depth >= MOST_DEPTH ? WHOLE : stage + 1,
+                                depth);
+    }
+    return answer;
+}
+
+/* Gives each of the texts a short name, out[i], to be freed. Equal texts get equal ones, different
+ * ones different ones; only such as differ in blanks at their ends do not. */
+static bool name_all(const struct gp_span *texts, size_t count, int depth, char **out)
+{
+    struct item *items = calloc(count + 1, sizeof(*items));
+    struct item **order = calloc(count + 1, sizeof(struct item *));
+    bool answer = items && order;
+    for (size_t i = 0; i < count && answer; i++) {
+        struct gp_name_part operation;
+        order[i] = &items[i];
+        items[i].index = i;
+        gp_name_take_apart(&items[i].part, texts[i]);
+        items[i].wrapped = depth > 0 ? gp_name_operation(texts[i]) : items[i].part.all;
+        gp_name_take_apart(&operation, items[i].wrapped);
+        items[i].operation = operation.head;
+    }
+    answer = answer && (count == 0 || part_items(order, count, OPERATION, depth));
+    for (size_t i = 0; i < count; i++)
+        out[i] = items ? items[i].label : NULL;
+    free(items);
+    free(order);
+    return answer;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* The name with its parameters where that without is another kernel's as well. */
+static struct gp_span text_of(const struct gp_kernel_spelling *kernels, size_t count, size_t i)
+{
+    const struct gp_kernel_spelling *k = &kernels[i];
+    const char *text = k->brief;
+    for (size_t other = 0; other < count && text == k->brief; other++) {
+        if (strcmp(kernels[other].brief, k->brief) != 0 ||
+            strcmp(kernels[other].kernel, k->kernel) == 0)
+            continue;
+        const char *without_type = strstr(k->full, k->brief);
+        text = without_type ? without_type : k->full;
+    }
+    return (struct gp_span){text, text + strlen(text)};
+}
+
+static bool is_taken(char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Numbers kernels that have one name all the same: those of unnamed namespaces of two files. */
+static bool number_the_rest(const struct gp_kernel_spelling *kernels, size_t count, char **names)
+{
+    struct gp_text name = {0};
+    bool answer = true;
+    for (size_t i = 0; i < count && answer; i++) {
+        size_t same = 0;
+        while (same < i && strcmp(kernels[same].kernel, kernels[i].kernel) != 0)
+            same++;
+        gp_text_clear(&name);
+        gp_text_add(&name, names[same]);
+        for (size_t n = 2; same == i && is_taken(names, i, gp_text_string(&name)); n++) {
+            gp_text_clear(&name);
+            gp_text_addf(&name, "%s #%zu", names[i], n);
+        }
+        char *copy = name.failed ? NULL : strdup(gp_text_string(&name));
+        answer = copy != NULL;
+        if (answer) {
+            free(names[i]);
+            names[i] = copy;
+        }
+    }
+    gp_text_free(&name);
+    return answer;
+}
+
+bool gp_names_distinct(const struct gp_kernel_spelling *kernels, size_t count, char **out)
+{
+    struct gp_span *texts = calloc(count + 1, sizeof(*texts));
+    for (size_t i = 0; i < count; i++) {
+        out[i] = NULL;
+        if (texts)
+            texts[i] = text_of(kernels, count, i);
+    }
+    bool answer = texts && name_all(texts, count, 0, out) && number_the_rest(kernels, count, out);
+    free(texts);
+    return answer;
 }

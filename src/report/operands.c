@@ -53,6 +53,7 @@ static const char *const line_names[] = {
     [GP_WEIGHT_OFF_LANES] = "lines_off_lanes",
     [GP_WEIGHT_BARRIERS] = "lines_barriers",
     [GP_WEIGHT_FENCES] = "lines_fences",
+    [GP_WEIGHT_TWO_SIDES] = "lines_two_sides",
 };
 _Static_assert(sizeof(line_names) / sizeof(line_names[0]) == GP_WEIGHT_COUNT, "one for each");
 
@@ -129,11 +130,11 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
     case SHARE:
         return s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : (double)NAN;
     case CLOSENESS:
-        return b ? b->closeness : (double)NAN;
+        return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->closeness : (double)NAN;
     case NEXT_CLOSENESS:
         return b && b->next_title ? b->next_closeness : (double)NAN;
     case HEADROOM:
-        return b ? fmax(0, 1 - b->closeness) : (double)NAN;
+        return b && b->complete ? fmax(0, 1 - b->closeness) : (double)NAN;
     case LAUNCHES:
         return s->row ? (double)s->row->launches : all_launches(s->rows);
     case SHORT_LAUNCHES:

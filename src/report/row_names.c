@@ -1,7 +1,5 @@
 #include "report/row_names.h"
 
-#include "report/names.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,23 +18,29 @@ static void format_tail(const struct gp_rows *rows, const struct gp_row *row, ch
         snprintf(tail, TAIL_SIZE, " [%s]", block);
 }
 
+struct gp_kernel_spelling gp_row_spelling(const struct gp_row *row)
+{
+    return (struct gp_kernel_spelling){
+        .kernel = row->launch->kernel, .full = row->full_name, .brief = row->brief_name};
+}
+
 bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
                        size_t width)
 {
     size_t tail_width = 0;
     *n = (struct gp_row_names){
         .rows = rows, .count = rows->count < most ? rows->count : most, .width = width};
-    const char **full = calloc(n->count + 1, sizeof(*full));
+    struct gp_kernel_spelling *kernels = calloc(n->count + 1, sizeof(*kernels));
     n->names = calloc(n->count + 1, sizeof(*n->names));
-    for (size_t i = 0; full && i < n->count; i++) {
+    for (size_t i = 0; kernels && i < n->count; i++) {
         char tail[TAIL_SIZE];
-        full[i] = rows->rows[i].brief_name;
+        kernels[i] = gp_row_spelling(&rows->rows[i]);
         format_tail(rows, &rows->rows[i], tail);
         tail_width = strlen(tail) > tail_width ? strlen(tail) : tail_width;
     }
-    bool named = full && n->names && gp_names_distinct(full, n->count, n->names) &&
+    bool named = kernels && n->names && gp_names_distinct(kernels, n->count, n->names) &&
                  gp_names_fit(n->names, n->count, width > tail_width ? width - tail_width : 0);
-    free(full);
+    free(kernels);
     return named;
 }
 

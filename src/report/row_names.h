@@ -3,6 +3,7 @@
 #define GPUPROF_REPORT_ROW_NAMES_H
 
 #include "report/layout.h"
+#include "report/names.h"
 #include "report/rows.h"
 
 #include <stdbool.h>
@@ -12,6 +13,9 @@ struct gp_row_names {
     char **names;
     size_t count, width;
 };
+
+/* It lives as long as the row. */
+struct gp_kernel_spelling gp_row_spelling(const struct gp_row *row);
 
 /* Names for the first rows, at most `most` of them, `width` columns wide with block and GPU.
  * Returns true, or false when memory runs out; free in both cases. */

@@ -26,6 +26,7 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_OFF_LANES] = "off_lanes",
     [GP_WEIGHT_BARRIERS] = "barriers",
     [GP_WEIGHT_FENCES] = "fences",
+    [GP_WEIGHT_TWO_SIDES] = "two_sides",
 };
 
 const char *gp_weight_name(enum gp_weight weight)

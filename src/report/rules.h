@@ -53,6 +53,7 @@ enum gp_weight {
     GP_WEIGHT_OFF_LANES,
     GP_WEIGHT_BARRIERS, /* of blocks */
     GP_WEIGHT_FENCES,
+    GP_WEIGHT_TWO_SIDES, /* predicated, beside others under the opposite predicate */
     GP_WEIGHT_COUNT
 };
 

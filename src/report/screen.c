@@ -188,6 +188,7 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
     int width = gp_cell_launches_width(r, count);
     size_t grids = MOST_GRIDS;
     bool estimated = false, roof = false;
+    const struct gp_bound *unknown = NULL;
     gp_text_add(out, "\nKERNELS");
     if (r->timed) {
         char total[32];
@@ -205,6 +206,8 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
         estimated =
             estimated || (duration && duration->count > 0 && duration->count < row->launches);
         roof = roof || f->bounds[i].at_roof;
+        if (!unknown && f->bounds[i].kind == GP_BOUND_UNKNOWN)
+            unknown = &f->bounds[i];
         gp_cells_time(r, row, width, out);
         add_bound(&f->bounds[i], out);
         gp_cell_occupancy(r, row, 9, out);
@@ -215,6 +218,10 @@ static void add_kernels(const struct shown *s, const struct gp_findings *f, stru
     gp_rows_add_rest(r, count, out);
     if (roof)
         gp_text_add(out, "*: at its roof, so only less work helps\n");
+    if (unknown) {
+        gp_text_add(out, "not known: a unit that was not measured may be the bound. ");
+        gp_wrap(out, 3, unknown->why);
+    }
     if (estimated)
         gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
 }
@@ -300,8 +307,7 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
     if (measured == 0)
         gp_text_add(out, "   nothing was measured to give advice on\n");
     else if (known == 0) {
-        gp_text_add(out, "   the bound of the kernels is not known: ");
-        gp_wrap(out, 6, f->bounds[0].why);
+        gp_text_add(out, "   the bound of the kernels is not known\n");
     } else if (large == 0)
         gp_text_add(out, "   no kernel takes so much of the time that it matters\n");
     else

@@ -3,7 +3,7 @@
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "profile/number.h"
-#include "report/layout.h"
+#include "report/names.h"
 #include "report/nvprof_values.h"
 #include "report/units.h"
 
@@ -22,7 +22,9 @@ struct cell {
 
 struct line {
     const char *kernel;
-    double seconds; /* in all profiles */
+    char *full, *brief; /* demangled, where that is wanted */
+    char *shown;        /* in its column */
+    double seconds;     /* in all profiles */
     struct cell *cells;
 };
 
@@ -100,19 +102,38 @@ static int by_time(const void *x, const void *y)
                                      : strcmp(a->kernel, b->kernel);
 }
 
-static void add_name(const struct side *s, const char *kernel, const char *what)
+/* Different names for different kernels, in the width of their column. */
+static bool name_lines(struct side *s, size_t count)
 {
-    char *full = s->view->mangled ? NULL : gp_demangle(kernel, GP_NAME_FULL);
-    const char *name = full ? full : kernel;
-    char brief[NAME_WIDTH + 1];
+    struct gp_kernel_spelling *kernels = calloc(count + 1, sizeof(*kernels));
+    char **names = calloc(count + 1, sizeof(*names));
+    bool answer = kernels && names;
+    for (size_t i = 0; i < count && answer; i++) {
+        struct line *line = &s->lines[i];
+        line->full =
+            s->view->mangled ? strdup(line->kernel) : gp_demangle(line->kernel, GP_NAME_FULL);
+        line->brief =
+            s->view->mangled ? strdup(line->kernel) : gp_demangle(line->kernel, GP_NAME_BRIEF);
+        answer = line->full && line->brief;
+        kernels[i] = (struct gp_kernel_spelling){line->kernel, line->full, line->brief};
+    }
+    answer = answer && gp_names_distinct(kernels, count, names) &&
+             gp_names_fit(names, count, NAME_WIDTH);
+    for (size_t i = 0; names && i < count; i++)
+        s->lines[i].shown = names[i];
+    free(kernels);
+    free(names);
+    return answer;
+}
+
+static void add_name(const struct side *s, const struct line *line, const char *what)
+{
     if (s->view->csv) {
-        gp_csv_text(name, s->out);
+        gp_csv_text(line->full, s->out);
         gp_text_addf(s->out, ",\"%s\"", what);
     } else {
-        gp_shorten(name, brief, NAME_WIDTH);
-        gp_text_addf(s->out, "%-*s %-34s", NAME_WIDTH, brief, what);
+        gp_text_addf(s->out, "%-*s %-34s", NAME_WIDTH, line->shown, what);
     }
-    free(full);
 }
 
 /* A value, or nothing where there is none. */
@@ -135,12 +156,12 @@ static void add_value(const struct side *s, bool known, double value, const char
 
 static void add_line(const struct side *s, const struct line *line)
 {
-    add_name(s, line->kernel, "launches");
+    add_name(s, line, "launches");
     for (size_t p = 0; p < s->profiles; p++)
         add_value(s, line->cells[p].stats, (double)line->cells[p].launches, "count");
     gp_text_add(s->out, "\n");
     if (s->duration >= 0) {
-        add_name(s, line->kernel, "time");
+        add_name(s, line, "time");
         for (size_t p = 0; p < s->profiles; p++) {
             double seconds = seconds_of(s, &line->cells[p]);
             add_value(s, seconds > 0, seconds, "s");
@@ -149,7 +170,7 @@ static void add_line(const struct side *s, const struct line *line)
     }
     for (size_t m = 0; m < s->metric_count; m++) {
         const struct gp_metric *metric = gp_metrics_selected(s->metrics, m);
-        add_name(s, line->kernel, metric->name);
+        add_name(s, line, metric->name);
         for (size_t p = 0; p < s->profiles; p++) {
             const struct gp_stat *stat = line->cells[p].stats ? &line->cells[p].stats[m] : NULL;
             bool known = stat && stat->count > 0;
@@ -203,8 +224,12 @@ void gp_side_by_side(const struct gp_summary *const *summaries, const char *cons
             for (size_t p = 0; p < count; p++)
                 s.lines[i].seconds += seconds_of(&s, &s.lines[i].cells[p]);
         qsort(s.lines, s.count, sizeof(*s.lines), by_time);
-        add_heading(&s);
-        for (size_t i = 0; i < s.count && (top == 0 || i < top); i++)
+        size_t shown = top > 0 && top < s.count ? top : s.count;
+        bool named = name_lines(&s, shown);
+        out->failed |= !named;
+        if (named)
+            add_heading(&s);
+        for (size_t i = 0; i < shown && named; i++)
             add_line(&s, &s.lines[i]);
     } else {
         out->failed = 1;
@@ -213,6 +238,9 @@ void gp_side_by_side(const struct gp_summary *const *summaries, const char *cons
         for (size_t p = 0; p < count; p++)
             free(s.lines[i].cells[p].stats);
         free(s.lines[i].cells);
+        free(s.lines[i].full);
+        free(s.lines[i].brief);
+        free(s.lines[i].shown);
     }
     free(s.lines);
 }

@@ -151,7 +151,7 @@ rules() {
     printf '[vector*]\ngld_efficiency = some\n' >tolerance.ini
     run "$gpuprof" check --baseline base.json --tolerance tolerance.ini bad.jsonl
     [ "$status" -eq 2 ]
-    [ "$output" = "gpuprof: tolerance.ini:2:18: 'some' is no tolerance; write '5 %', 'exact' or 'ignore'" ]
+    [ "$output" = "gpuprof: tolerance.ini:2:18: 'some' is no tolerance; write '5 %', 'exact', 'ignore' or 'if present'" ]
     echo '{"type": 3}' >no.json
     run "$gpuprof" check --baseline no.json good.jsonl
     [ "$status" -eq 2 ]
@@ -346,4 +346,26 @@ rules() {
         run "$gpuprof" history show --db h.db
         [ "${#lines[@]}" -eq 9 ]
     done
+}
+
+@test "values that a baseline has and the profile lacks are no pass" {
+    "$gpuprof" baseline good.jsonl -o base.json
+    sed 's/"dram__bytes_read.sum":134217728.0,//' good.jsonl >less.jsonl
+    run "$gpuprof" check --baseline base.json less.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"dram_read_bytes, dram_read_throughput not compared: not measured"* ]]
+    [[ $output == *"base.json: 2 values of 1 kernel could not be compared"*"'METRIC = if present'"* ]]
+    for rule in 'dram_read_* = if present' 'dram_read_* = 5 % if present' '* = ignore
+duration = 2 %'; do
+        printf '[*]\n%s\n' "$rule" >tolerance.ini
+        run "$gpuprof" check --baseline base.json --tolerance tolerance.ini less.jsonl
+        [ "$status" -eq 0 ]
+    done
+    printf '[*]\ndram_read_* = 5 %%\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini less.jsonl
+    [ "$status" -eq 2 ]
+    # A violation is one all the same.
+    sed 's/"dram__bytes_read.sum":134217728.0,//' bad.jsonl >less.jsonl
+    run "$gpuprof" check --baseline base.json less.jsonl
+    [ "$status" -eq 1 ]
 }

@@ -277,7 +277,7 @@ END
     "$gpuprof" report busy.jsonl >screen
     [ "$(wc -l <screen)" -le 60 ]
     [ "$(awk 'length($0) > 120' screen | wc -l)" -eq 0 ]
-    [ "$(grep -c 'kernel<[0-9]*, ..> \[96\]$' screen)" -eq 12 ]
+    [ "$(grep -c 'kernel<[0-9]*> \[96\]$' screen)" -eq 12 ]
     [ "$(grep -c '^[1-5]\. ' screen)" -ge 3 ]
     # What was said of one kernel is not said again of the next.
     [ "$(grep -c 'registers are spilled' screen)" -eq 1 ]
@@ -287,7 +287,7 @@ END
     grep -q '^   and 5 more launches for further reasons$' screen
     grep -q '^More: gpuprof report --details busy.jsonl$' screen
     "$gpuprof" report --details busy.jsonl >details
-    [ "$(grep -c 'kernel<[0-9]*, ..> \[96\]$' details)" -ge 26 ]
+    [ "$(grep -c 'kernel<[0-9]*> \[96\]$' details)" -ge 26 ]
 }
 
 @test "of many processes three are named, and a long command is cut" {
@@ -436,8 +436,8 @@ END
     [[ $output == *"; 1 launch, 1 measured; GPU 1"* ]]
     several
     run "$gpuprof" report --side-by-side good.jsonl several.jsonl
-    [[ $(flat) == *"vectorAdd("*" launches 2 2 "* ]]
-    [[ $(flat) == *"vectorSub("*" time - 130.0 us "* ]]
+    [[ $(flat) == *"vectorAdd"*" launches 2 2 "* ]]
+    [[ $(flat) == *"vectorSub"*" time - 130.0 us "* ]]
     run "$gpuprof" report --side-by-side --csv -m dram_read_bytes good.jsonl several.jsonl
     [ "${lines[0]}" = '"Kernel","Value","good.jsonl","several.jsonl"' ]
     [ "${lines[2]}" = '"vectorAdd(float const*, float const*, float*, int)","dram_read_bytes",134217728,134217728' ]

@@ -47,6 +47,19 @@ static void fit(const char *name, const char *full, const char *brief)
     }
 }
 
+/* As three kernels of a report, which must not look the same. */
+static void compare(const char *name, const char *full, const char *brief)
+{
+    const struct gp_kernel_spelling kernels[] = {
+        {"a", full, brief}, {"b", brief, brief}, {"c", name, name}};
+    char *names[3];
+    if (!gp_names_distinct(kernels, 3, names) || strcmp(names[0], names[1]) == 0 ||
+        strcmp(names[0], names[2]) == 0 || strcmp(names[1], names[2]) == 0)
+        abort();
+    for (size_t k = 0; k < 3; k++)
+        free(names[k]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -62,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     lay_out(full);
     lay_out(brief);
     fit(name, full, brief);
+    compare(name, full, brief);
     free(full);
     free(brief);
     free(name);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench_torch.py [steps] [device]: trains a small network in PyTorch and times its loop of steps (10,
-after two that warm up). Prints the last loss and a digest of the weights, which are the same on every
+"""bench_torch.py [steps] [device] [warm-up]: trains a small network in PyTorch and times its loop of
+steps (10, after two that warm up). Prints the last loss and a digest of the weights, which are the same on every
 run. Ends with status 77 and the reason on stderr where it cannot be run."""
 
 import hashlib
@@ -9,9 +9,9 @@ import sys
 import time
 
 os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-WARM = 2  # tests/gpu/bench_report.py knows this number
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cuda"
+WARM = int(sys.argv[3]) if len(sys.argv) > 3 else 2  # tests/gpu/bench_report.py knows this number
 
 
 def cannot(why):

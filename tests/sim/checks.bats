@@ -137,3 +137,79 @@ programs_of() {
     [[ $output == *"matrix_add_row "*"is gone"* ]]
     [[ $output == *"matrix_add_column "*"is new"* ]]
 }
+
+# unread COMMAND...: with standard error a pipe that is full and that nobody reads.
+unread() {
+    python3 - "$@" <<'END'
+import fcntl, os, subprocess, sys
+reader, writer = os.pipe()
+fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=writer)
+os.close(writer)
+try:
+    print("status", child.wait(timeout=20))
+except subprocess.TimeoutExpired:
+    child.kill()
+    print("hangs")
+END
+}
+
+@test "a verdict that nobody reads is not waited for, and nothing is left behind" {
+    programs_of
+    { echo '[*]'; for i in $(seq 400); do echo "duration >= $i s"; done; } >"$rules"
+    run unread "$gpuprof" --log "$log" --check "$rules" "$snippets" vector_add
+    [ "$output" = "status 1" ]
+    [ -z "$(ls -A "$TMPDIR")" ]
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    run timeout 20 "$gpuprof" --log "$log" --check "$rules" --format "junit=$BATS_TEST_TMPDIR/fifo" "$snippets" vector_add
+    [ "$status" -eq 1 ]
+    [[ $output == *"--format junit=$BATS_TEST_TMPDIR/fifo: nobody has this FIFO open for reading"* ]]
+}
+
+@test "a signal ends a check whose program is over, and its files are removed" {
+    programs_of
+    # Enough launches and rules to judge for a while.
+    { echo '[*]'; for i in $(seq 9000); do echo "duration >= $i us"; done; } >"$rules"
+    for signal in TERM INT; do
+        rm -f "$BATS_TEST_TMPDIR/over"
+        # Job control: else a shell lets its background jobs ignore SIGINT.
+        set -m
+        "$gpuprof" --log "$log" --check "$rules" sh -c '"$0" 4000x256; : >"$1"' \
+            "$programs/alike_linked" "$BATS_TEST_TMPDIR/over" >/dev/null 2>&1 3>&- &
+        local pid=$! answer=0
+        set +m
+        until [ -e "$BATS_TEST_TMPDIR/over" ]; do sleep 0.1; done
+        sleep 0.3
+        kill -$signal $pid
+        wait $pid || answer=$?
+        [ "$answer" -eq $((128 + $(kill -l $signal))) ]
+        [ -z "$(ls -A "$TMPDIR")" ]
+    done
+}
+
+@test "rules out of a pipe get one clear line" {
+    programs_of
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    run timeout 20 "$gpuprof" --check "$BATS_TEST_TMPDIR/fifo" "$snippets" vector_add
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --check: $BATS_TEST_TMPDIR/fifo: a regular file is expected: it is read more than once" ]
+    GPUPROF_CHECK=$BATS_TEST_TMPDIR/fifo run timeout 20 "$gpuprof" --log "$log" "$snippets" vector_add
+    [ "$status" -eq 0 ]
+    grep -q "fifo: nothing was written to this pipe for 5 s; a file is expected" "$log"
+}
+
+@test "metrics that could not be measured are no pass against a baseline, each with its reason" {
+    programs_of
+    cd "$BATS_TEST_TMPDIR"
+    profiled "$snippets" --size 256 matrix_row
+    mv "$profile" whole.jsonl
+    "$gpuprof" baseline whole.jsonl -o base.json
+    printf '[*]\nduration = ignore\n*throughput = ignore\nflop* = ignore\n' >t.ini
+    export GPUSIM_FAULTS=busy
+    profiled "$snippets" --size 256 matrix_row
+    unset GPUSIM_FAULTS
+    run "$gpuprof" check --baseline base.json --tolerance t.ini "$profile"
+    [ "$status" -eq 2 ]
+    [[ $output == *"achieved_occupancy, "*" not compared: the GPU's counters are in use by another process"* ]]
+    [[ $output == *"gld_efficiency, gst_efficiency not compared: it takes the counters of the hardware besides"* ]]
+}

@@ -1,5 +1,6 @@
 /* code/instruction: the decoder against NVIDIA's disassembler. */
 #include "../sass/expect.h"
+#include "code/two_sides.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -82,12 +83,51 @@ static void code_need_not_be_aligned(void **state)
     assert_int_equal(gp_instruction_decode(bytes + 1, 80).op, GP_OP_FADD);
 }
 
+/* Code of instructions with these lowest bits: an operation, and a predicate above it. */
+static size_t two_sided(const uint16_t *low, size_t count)
+{
+    char code[32 * GP_INSTRUCTION_BYTES] = {0};
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        memcpy(code + i * GP_INSTRUCTION_BYTES, &low[i], sizeof(low[i]));
+    for (size_t i = 0; i < count; i++)
+        found += gp_is_of_two_sides(code, count * GP_INSTRUCTION_BYTES, i * GP_INSTRUCTION_BYTES);
+    return found;
+}
+
+#define FFMA 0x223
+#define LDS 0x984
+#define EXIT 0x94d
+#define P(n) (uint16_t)((n) << 12)
+#define NOT_P(n) (uint16_t)(((n) | 8) << 12)
+
+static void sides_of_a_branch_have_opposite_predicates(void **state)
+{
+    (void)state;
+    const uint16_t both[] = {FFMA | P(0), FFMA | NOT_P(0), FFMA | P(7), FFMA | P(0)};
+    assert_int_equal(two_sided(both, 4), 3);
+    /* A step of a reduction: its lanes are on or off. */
+    const uint16_t one[] = {LDS | NOT_P(0), LDS | NOT_P(0), FFMA | P(7), LDS | NOT_P(0),
+                            EXIT | P(0)};
+    assert_int_equal(two_sided(one, 5), 0);
+    /* Of two predicates, and too far apart. */
+    const uint16_t other[] = {FFMA | P(0), FFMA | NOT_P(1)};
+    assert_int_equal(two_sided(other, 2), 0);
+    uint16_t far[20];
+    for (size_t i = 0; i < 20; i++)
+        far[i] = FFMA | P(7);
+    far[0] = FFMA | P(0);
+    far[19] = FFMA | NOT_P(0);
+    assert_int_equal(two_sided(far, 20), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_decoder_agrees_with_the_disassembler),
         cmocka_unit_test(and_with_an_older_one),
         cmocka_unit_test(an_opcode_that_is_not_listed_is_unknown),
+        cmocka_unit_test(sides_of_a_branch_have_opposite_predicates),
         cmocka_unit_test(opcodes_change_their_meaning),
         cmocka_unit_test(code_need_not_be_aligned),
     };

@@ -46,8 +46,8 @@ static const struct row rows[] = {
      GP_SOURCE_MEASURED},
     {"no fingerprints", SESSION INSTRUMENTED, 1, "", "0R", GP_SOURCE_MEASURED},
     {"they do not pay", SESSION INSTRUMENTED FINGERPRINTS, 1, "", "0R", GP_SOURCE_MEASURED},
-    {"assumed to be like others", SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED, 1, "", "0",
-     GP_SOURCE_ASSUMED},
+    {"only held launches are assumed to be like others",
+     SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED LEARNED, 1, "", "0S", GP_SOURCE_RECALLED},
     {"like one that was learned", SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "", "0S",
      GP_SOURCE_RECALLED},
     {"like one that was not learned yet", SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED, 1, "",
@@ -248,7 +248,7 @@ static void whose_counters_they_are(void **state)
         {GP_SOURCE_NONE, false, false},     {GP_SOURCE_COUNTED, false, false},
         {GP_SOURCE_MEASURED, true, false},  {GP_SOURCE_NEW, false, false},
         {GP_SOURCE_LEARNABLE, true, false}, {GP_SOURCE_RECALLED, false, true},
-        {GP_SOURCE_UNLEARNED, false, true}, {GP_SOURCE_ASSUMED, false, true},
+        {GP_SOURCE_UNLEARNED, false, true},
     };
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         const struct gp_plan plan = {.source = expected[i].source};

@@ -239,6 +239,42 @@ static void two_arenas_share_the_budget(void **state)
     gp_arena_free(&other);
 }
 
+/* PyTorch's first kernel fills a small tensor, the next ones reach a hundred times as much. */
+static void a_small_launch_does_not_decide_on_the_room_of_later_ones(void **state)
+{
+    (void)state;
+    struct gp_arena arena = {.for_many = true};
+    bool moved;
+    const char *why = NULL;
+    device_free = GP_DEVICE_RESERVE + 100 * GB;
+    assert_true(gp_budget_set("16G"));
+    assert_true(gp_arena_reserve(&arena, &beside, 2 * MB, &moved, &why));
+    assert_true(gp_arena_suits_batch(&arena, 2 * MB));
+    assert_false(gp_arena_suits_batch(&arena, 100 * MB));
+    /* Held copies cannot be moved: they are drained first. */
+    uint64_t bytes = MB;
+    assert_true(gp_arena_take(&arena, 0x500000000000, &bytes) != 0 && gp_arena_hold(&arena));
+    assert_false(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
+    assert_ptr_equal(why, gp_arena_held);
+    gp_arena_release(&arena);
+    gp_arena_clear(&arena);
+    assert_true(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
+    assert_true(moved && gp_arena_suits_batch(&arena, 100 * MB));
+    /* Half of the budget is for the arena; copies of eight launches do not fit there. */
+    uint64_t size = arena.device_size;
+    assert_true(gp_arena_reserve(&arena, &beside, 1025 * MB, &moved, &why));
+    assert_int_equal(arena.device_size, size);
+    bytes = MB;
+    assert_true(gp_arena_take(&arena, 0x500000000000, &bytes) != 0 && gp_arena_hold(&arena));
+    assert_true(gp_arena_reserve(&arena, &beside, 1025 * MB, &moved, &why)); /* asked once */
+    gp_arena_release(&arena);
+    gp_arena_clear(&arena);
+    /* But those of less do. */
+    assert_true(gp_arena_reserve(&arena, &beside, 900 * MB, &moved, &why));
+    assert_true(gp_arena_suits_batch(&arena, 900 * MB));
+    gp_arena_free(&arena);
+}
+
 /* Last: they are kept for ever. */
 static void no_more_than_so_many_figures_are_kept(void **state)
 {
@@ -282,6 +318,7 @@ int main(void)
         TEST(copies_that_do_not_fit_lie_on_the_host),
         TEST(no_more_is_taken_than_allowed),
         TEST(two_arenas_share_the_budget),
+        TEST(a_small_launch_does_not_decide_on_the_room_of_later_ones),
         TEST(readable_memory_is_distinguished_from_other_addresses),
         TEST(no_more_than_so_many_figures_are_kept),
     };

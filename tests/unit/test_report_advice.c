@@ -1,5 +1,6 @@
 /* report/: the bound of a kernel, the rules that have an answer, where in the source; rules that
  * users write, and mistakes in them. */
+#include "base/demangle.h"
 #include "report/advice.h"
 #include "report/names.h"
 #include "report/sources.h"
@@ -244,6 +245,89 @@ static void units_that_were_not_measured_bound_nothing(void **state)
     assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
     assert_non_null(strstr(f.findings.bounds[0].why, "in use by another process"));
     assert_int_equal(f.findings.advice.count, 0);
+    forget(&f);
+}
+
+/* A copy is bound by DRAM. Where that was not counted, the rest looks idle, and says nothing. */
+static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
+{
+    (void)state;
+    static const char *const unmeasured[] = {
+        "dram__bytes_read.sum", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+        "l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed", "smsp__inst_executed.sum",
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"};
+    struct sample s;
+    struct found f;
+    make_sample(&s, "copy");
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_LATENCY);
+    forget(&f);
+    for (size_t i = 0; i < sizeof(unmeasured) / sizeof(unmeasured[0]); i++) {
+        make_sample(&s, "copy");
+        for (size_t c = 0; c < s.launch.counter_count; c++)
+            if (strcmp(s.counters[c].name, unmeasured[i]) == 0)
+                s.counters[c].absent = "not counted";
+        find(&f, &s, NULL);
+        assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
+        assert_non_null(strstr(f.findings.bounds[0].why, unmeasured[i]));
+        assert_int_equal(f.findings.advice.count, 0);
+        forget(&f);
+    }
+    /* A unit that the chip does not have is idle. */
+    make_sample(&s, "copy");
+    for (size_t c = 0; c < s.launch.counter_count; c++)
+        if (strstr(s.counters[c].name, "pipe_tensor"))
+            s.counters[c].absent = GP_NO_SUCH_COUNTER;
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_LATENCY);
+    forget(&f);
+    /* A unit that is busy is the bound without the others. */
+    make_sample(&s, "copy");
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 80);
+    for (size_t c = 0; c < s.launch.counter_count; c++)
+        if (strncmp(s.counters[c].name, "dram__", 6) == 0)
+            s.counters[c].absent = "not counted";
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "l2");
+    forget(&f);
+}
+
+/* A few percent over the peak are the difference of two runs; more is no measurement. */
+static void no_unit_works_above_its_peak(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 1.04 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].name, "l1");
+    assert_true(fabs(f.findings.bounds[0].utilization - 1) < 1e-9);
+    forget(&f);
+    set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 1.3 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
+    assert_non_null(strstr(f.findings.bounds[0].why, "L1/shared would work at 130 %"));
+    assert_int_equal(f.findings.advice.count, 0);
+    forget(&f);
+}
+
+/* cuBLAS's SGEMM with LDGSTS, counted on an H200: the copies' lines are no steps beside their
+ * wavefronts. */
+static void asynchronous_copies_count_once_in_l1(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    double steps;
+    make_sample(&s, "gemm");
+    set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 12760826);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 4140294);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4096);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 131072);
+    find(&f, &s, NULL);
+    assert_true(gp_rows_mean(&f.rows, &f.rows.rows[0], "l1_wavefronts", &steps));
+    assert_true(fabs(steps - (12760826 + 4096 + 131072)) < 0.5);
     forget(&f);
 }
 
@@ -658,12 +742,13 @@ static void begin_advised(struct advised *a)
     gp_summary_device(a->summary, &h200);
 }
 
-/* So many launches of a kernel, each of so many nanoseconds. */
+/* So many launches of a kernel, each of so many nanoseconds, in which every issue slot is used. */
 static void launch_often(struct advised *a, const char *kernel, double ns, int times)
 {
     struct sample s;
     make_sample(&s, kernel);
     set(&s, "gpu__time_duration.sum", ns);
+    set(&s, "smsp__inst_executed.sum", 4 * SMS * CYCLES * ns / 1e6);
     for (int i = 0; i < times; i++)
         gp_summary_launch(a->summary, &s.launch);
 }
@@ -885,15 +970,18 @@ static void names_keep_their_differences(void **state)
         "operator<",
     };
     static const char *const expected[] = {
-        "vectorized_elementwise_kernel<.., CUDAFunctor_add<float>, array<.., 3ul>>",
-        "vectorized_elementwise_kernel<.., CUDAFunctor_add<Half>, array<.., 3ul>>",
-        "vectorized_elementwise_kernel<.., FillFunctor, array<.., 1ul>>",
+        "vectorized_elementwise_kernel<.., CUDAFunctor_add<float>, ..>",
+        "vectorized_elementwise_kernel<.., CUDAFunctor_add<Half>, ..>",
+        "vectorized_elementwise_kernel<.., FillFunctor, ..>",
         "reduce_kernel",
         "plain",
         "operator",
     };
     char *out[6];
-    assert_true(gp_names_distinct(names, 6, out));
+    struct gp_kernel_spelling kernels[6];
+    for (size_t i = 0; i < 6; i++)
+        kernels[i] = (struct gp_kernel_spelling){names[i], names[i], names[i]};
+    assert_true(gp_names_distinct(kernels, 6, out));
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(out[i], expected[i]);
         free(out[i]);
@@ -934,10 +1022,99 @@ static void names_that_fit_stay_different(void **state)
     }
     char *pair[] = {strdup(long_names[0]), strdup(long_names[1])};
     assert_true(gp_names_fit(pair, 2, 28));
-    assert_non_null(strstr(pair[0], "<0, ..>"));
-    assert_non_null(strstr(pair[1], "<12, ..>"));
+    assert_non_null(strstr(pair[0], "<0>"));
+    assert_non_null(strstr(pair[1], "<12>"));
     free(pair[0]);
     free(pair[1]);
+}
+
+/* What the column of the first screen says of kernels with these mangled names. */
+static void are_shown(const char *const *mangled, const char *const *expected, size_t count)
+{
+    struct gp_kernel_spelling kernels[16];
+    char *names[16], *full[16], *brief[16];
+    assert_true(count <= 16);
+    for (size_t i = 0; i < count; i++) {
+        full[i] = gp_demangle(mangled[i], GP_NAME_FULL);
+        brief[i] = gp_demangle(mangled[i], GP_NAME_BRIEF);
+        kernels[i] = (struct gp_kernel_spelling){mangled[i], full[i], brief[i]};
+    }
+    assert_true(gp_names_distinct(kernels, count, names));
+    assert_true(gp_names_fit(names, count, 34));
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(names[i], expected[i]);
+        free(names[i]);
+        free(full[i]);
+        free(brief[i]);
+    }
+}
+
+#define IN_VECTORIZED(operation, pointers)                                                 \
+    "_ZN2at6native29vectorized_elementwise_kernelILi4E" operation "St5arrayIPcLm" pointers \
+    "EEEEviT0_T1_"
+#define UNARY(function)                                                                            \
+    IN_VECTORIZED("ZZZNS0_" function "ERNS_18TensorIteratorBaseEENKUlvE0_clEvENKUlvE0_clEvEUlfE_", \
+                  "2")
+
+/* PyTorch's unary kernels are one template, with lambdas of different functions. */
+static void kernels_of_lambdas_have_the_names_of_their_functions(void **state)
+{
+    (void)state;
+    static const char *const unary[] = {UNARY("15exp_kernel_cuda"), UNARY("16tanh_kernel_cuda"),
+                                        UNARY("19sigmoid_kernel_cuda"),
+                                        UNARY("21threshold_kernel_cuda")};
+    static const char *const unary_shown[] = {
+        "vectori..._kernel<exp_kernel_cuda>", "vector..._kernel<tanh_kernel_cuda>",
+        "vecto...ernel<sigmoid_kernel_cuda>", "vect...rnel<threshold_kernel_cuda>"};
+    are_shown(unary, unary_shown, 4);
+    static const char *const loop[] = {
+        IN_VECTORIZED("NS0_11FillFunctorIfEE", "1"),
+        IN_VECTORIZED("NS0_13AUnaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEE", "2"),
+        IN_VECTORIZED("NS0_13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEE", "3"),
+        IN_VECTORIZED("ZZZNS0_18GeluCUDAKernelImplERNS_18TensorIteratorBaseENS0_8GeluTypeEENKUlvE0"
+                      "_clEvENKUlvE0_clEvEUlfE_",
+                      "2"),
+        "_ZN2at6native13reduce_kernelILi128ELi4ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_"
+        "functorIfffEclERNS_14TensorIteratorEEUlffE_EEjfLi4ELi4EEEEEvT1_",
+        "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIffffEEjfLi4ELi4EEEEEvT1"
+        "_",
+    };
+    static const char *const loop_shown[] = {
+        "vectorize...se_kernel<FillFunctor>", "vec...rnel<AUnaryFun...ulFunctor>>",
+        "vec...rnel<BinaryFun...ulFunctor>>", "vecto...kernel<GeluCUDAKernelImpl>",
+        "reduce_kernel<.., sum_functor>",     "reduce_kernel<.., MeanOps>",
+    };
+    are_shown(loop, loop_shown, 6);
+}
+
+/* Overloads, and kernels of unnamed namespaces in two files. */
+static void different_kernels_are_never_shown_alike(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"_Z5scalePfi", "_Z5scalePdi", "_ZN12_GLOBAL__N_14copyEPf",
+                                       "_ZN24_GLOBAL__N__5ad98c1e_1_b4copyEPf", "_Z5scalePfi"};
+    static const char *const shown[] = {"scale(float*, int)", "scale(double*, int)", "copy",
+                                        "copy #2", "scale(float*, int)"};
+    are_shown(same, shown, 5);
+}
+
+/* Names of one long pattern, in a column that has room for nothing but a number. */
+static void the_last_resort_is_a_number(void **state)
+{
+    (void)state;
+    char *names[40], name[80];
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof(name), "k<a%d, bbbbbbbbbbbbbbbbbbbbbbbbbb%d, c%d>", i % 2, i / 7, i);
+        names[i] = strdup(name);
+    }
+    assert_true(gp_names_fit(names, 40, 8));
+    for (int i = 0; i < 40; i++) {
+        assert_true(strlen(names[i]) <= 8);
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(names[i], names[k]);
+    }
+    for (int i = 0; i < 40; i++)
+        free(names[i]);
 }
 
 int main(void)
@@ -948,6 +1125,9 @@ int main(void)
         cmocka_unit_test(shares_are_those_of_the_kernels_own_time),
         cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
         cmocka_unit_test(units_that_were_not_measured_bound_nothing),
+        cmocka_unit_test(idle_units_bound_nothing_where_one_was_not_measured),
+        cmocka_unit_test(no_unit_works_above_its_peak),
+        cmocka_unit_test(asynchronous_copies_count_once_in_l1),
         cmocka_unit_test(a_kernel_at_its_roof_gets_no_advice),
         cmocka_unit_test(scattered_accesses_are_found_with_their_line),
         cmocka_unit_test(bytes_that_the_busy_dram_does_not_move_are_no_waste),
@@ -972,6 +1152,9 @@ int main(void)
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
         cmocka_unit_test(names_keep_their_differences),
         cmocka_unit_test(names_that_fit_stay_different),
+        cmocka_unit_test(kernels_of_lambdas_have_the_names_of_their_functions),
+        cmocka_unit_test(different_kernels_are_never_shown_alike),
+        cmocka_unit_test(the_last_resort_is_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

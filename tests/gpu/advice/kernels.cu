@@ -879,7 +879,7 @@ static const struct {
     {"broadcast", "*", false, broadcast},
     {"all_members", "*", false, all_members},
     {"few_warps", "*", false, few_warps},
-    {"reduce_shared", "bank_conflicts", false, reduce_shared},
+    {"reduce_shared", "*", false, reduce_shared},
 };
 
 int main(int argc, char **argv)

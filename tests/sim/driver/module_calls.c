@@ -154,3 +154,26 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     pthread_mutex_unlock(&gpusim_lock);
     return v ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
+
+/* The simulated GPU has no textures. */
+
+CUresult cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
+{
+    CUresult result = lock_module(hmod, pTexRef && name);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_unlock(&gpusim_lock);
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,
+                           const CUDA_TEXTURE_DESC *pTexDesc,
+                           const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
+{
+    (void)pTexObject;
+    (void)pResDesc;
+    (void)pTexDesc;
+    (void)pResViewDesc;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}

@@ -277,24 +277,26 @@ static void many(void)
     check("many", &numbers);
 }
 
+/* From here on a kernel may read memory that its parameters do not name. */
+static void texture(void)
+{
+    CUtexObject object;
+    if (cuTexObjectCreate(&object, NULL, NULL, NULL) == CUDA_SUCCESS)
+        exit(2);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"freed", freed},
-                 {"freed_in_stream", freed_in_stream},
-                 {"written", written},
-                 {"unloaded", unloaded},
-                 {"streams", streams},
-                 {"attributes", attributes},
-                 {"limits", limits},
-                 {"forks", forks},
-                 {"memory", memory},
-                 {"large", large},
-                 {"large_own", large_own},
-                 {"threads", threads},
-                 {"many", many}};
+    } cases[] = {{"freed", freed},         {"freed_in_stream", freed_in_stream},
+                 {"written", written},     {"unloaded", unloaded},
+                 {"streams", streams},     {"attributes", attributes},
+                 {"limits", limits},       {"forks", forks},
+                 {"memory", memory},       {"large", large},
+                 {"large_own", large_own}, {"threads", threads},
+                 {"many", many},           {"texture", texture}};
     CUcontext context;
     CUmodule module;
     size_t size;
