@@ -14,9 +14,9 @@ bool cli_select_recorded(struct gp_metrics *m, const char *path, struct gp_text 
 /* The counters and devices that a profile begins with. */
 struct cli_recorded;
 
-/* The same by the first launches alone, which is what nearly every profile goes on with: to read a
- * large one twice takes long. *begin is what they have, to be freed; NULL where it is all that the
- * selection depends on. */
+/* The same by the first launches alone; nearly every profile goes on like them, and reading a large
+ * one twice takes long. *begin has their counters and is to be freed; NULL where the selection is
+ * by the whole profile. */
 bool cli_select_begin(struct gp_metrics *m, const char *path, struct cli_recorded **begin,
                       struct gp_text *problems);
 void cli_recorded_free(struct cli_recorded *begin);
