@@ -73,7 +73,8 @@ static bool fingerprint_pays(void *data)
     return (gp_recall_compares(a->collection->recall, &t->kind) &&
             (gp_sass_session_counts_instructions(a->collection->sass) ||
              gp_is_worth_telling(&a->collection->cost, a->run))) ||
-           multiplies_matrices(a->collection, a->run);
+           (multiplies_matrices(a->collection, a->run) &&
+            !gp_slot_multiplied_no_matrices(a->collection, a->slot));
 }
 
 /* The slot of a held launch with that fingerprint that was measured, or will be. False where

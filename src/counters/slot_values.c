@@ -166,19 +166,29 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
  * cores in a launch multiplied no matrices. Not of FP64 on chips that do it elsewhere. */
 #define TENSOR_CYCLES "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 
-static bool tensor_cores_rested(const struct gp_collection *c)
+static bool tensor_cores_rested(const struct gp_collection *c, unsigned slot)
 {
     for (size_t i = 0; i < c->list.count; i++)
         if (strcmp(c->counters[i].name, TENSOR_CYCLES) == 0)
-            return !c->counters[i].absent && c->counters[i].value == 0;
+            return !c->list.unavailable[i] && c->values[slot * c->list.width + i] == 0;
     return false;
 }
 
-static void note_rest(struct gp_collection *c)
+static bool tensor_cores_do_fp64(const struct gp_collection *c)
 {
     const int cc = gp_collection_cc(c);
-    const bool fp64_too = cc == 80 || cc == 90 || cc == 100;
-    if (!c->list.own_count || !tensor_cores_rested(c))
+    return cc == 80 || cc == 90 || cc == 100;
+}
+
+bool gp_slot_multiplied_no_matrices(const struct gp_collection *c, unsigned slot)
+{
+    return tensor_cores_do_fp64(c) && tensor_cores_rested(c, slot);
+}
+
+static void note_rest(struct gp_collection *c, unsigned slot)
+{
+    const bool fp64_too = tensor_cores_do_fp64(c);
+    if (!c->list.own_count || !tensor_cores_rested(c, slot))
         return;
     for (size_t i = 0; i < c->list.own_count; i++) {
         struct gp_counter *counter = &c->counters[c->list.own_columns[i]];
@@ -203,7 +213,7 @@ const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, co
                                 : isfinite(value)      ? NULL
                                                        : missing(c, t, i, not_run);
     }
-    note_rest(c);
+    note_rest(c, slot);
     *count = c->list.count;
     return c->counters;
 }

@@ -91,6 +91,9 @@ bool gp_collection_has_ranges(const struct gp_collection *c);
  */
 void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const struct gp_run *run);
 
+/* True where the hardware's counters of the launch are there, and its tensor cores did nothing. */
+bool gp_slot_multiplied_no_matrices(const struct gp_collection *c, unsigned slot);
+
 bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
                        unsigned *pass);
 
