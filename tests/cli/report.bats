@@ -451,6 +451,25 @@ several() {
     [[ $output == *'"NVIDIA H200 (0)","vectorSub(float const*, float const*, float*, int)",1,"duration"'*',0.000130000,0.000130000,0.000130000'* ]]
 }
 
+@test "a profile that goes on with other counters or another GPU has their metrics as well" {
+    # The metrics are chosen by what the first launches have; most profiles go on like that.
+    many() { for ((i = 1; i <= 4200; i++)); do echo "${1/\"index\":0/\"index\":$i}"; done; }
+    other=$(sed 's/"counters":{/&"smsp__inst_executed.sum":5,/; s/vectorAdd/vectorSub/' launch)
+    { cat header; many "$(cat launch)"; echo "$other"; } >others.jsonl
+    { cat header; echo "$other"; many "$(cat launch)"; } >first.jsonl
+    "$gpuprof" report --details others.jsonl >others
+    "$gpuprof" report --details first.jsonl >first
+    grep -q '^ *inst_executed  *5  *5  *5$' others
+    diff <(sed 's/^others.jsonl/first.jsonl/' others | sort) <(sort first)
+    [ "$(grep -c '^others.jsonl: ./app' others)" -eq 1 ]
+    # Old GPUs have formulas of their own.
+    { cat header; many "$(cat launch)"; sed -n '$p' header | sed 's/"ordinal":0/"ordinal":1/; s/"cc_major":9/"cc_major":3/; s/"event_counters":0/"event_counters":1/'
+        sed 's/"device":0/"device":1/; s/"counters":{[^}]*}/"counters":{"gpu__time_duration.sum":1000.0}/' launch; } >devices.jsonl
+    "$gpuprof" report --details devices.jsonl >devices
+    grep -q '^GPU 1: ' devices
+    [ "$(grep -c '^devices.jsonl: ./app' devices)" -eq 1 ]
+}
+
 @test "json is as docs/report-json.md describes it" {
     several
     copies='{"type":"copies","kind":"memcpy HtoD","calls":4,"bytes":4000,"timed":2,"timed_bytes":2000,"seconds":2e-5'
