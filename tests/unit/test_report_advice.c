@@ -1201,9 +1201,9 @@ static void the_last_resort_is_a_number(void **state)
         snprintf(name, sizeof(name), "k<a%d, bbbbbbbbbbbbbbbbbbbbbbbbbb%d, c%d>", i % 2, i / 7, i);
         names[i] = strdup(name);
     }
-    assert_true(gp_names_fit(names, 40, 8));
+    assert_true(gp_names_fit(names, 40, 5));
     for (int i = 0; i < 40; i++) {
-        assert_true(strlen(names[i]) <= 8);
+        assert_true(strlen(names[i]) <= 5);
         for (int k = 0; k < i; k++)
             assert_string_not_equal(names[i], names[k]);
     }
