@@ -288,6 +288,20 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
         say_missing(c, file, &verdict->unjudged);
 }
 
+void gp_unfinished_judge(const char *lines, const struct gp_tolerances *rules,
+                         struct gp_verdict *verdict)
+{
+    if (!*lines)
+        return;
+    if (rules && rules->takes_unfinished)
+        gp_text_add(&verdict->notes, lines);
+    else
+        gp_text_addf(&verdict->unjudged,
+                     "%slaunches may be missing there, so nothing is proven; 'unfinished = note' "
+                     "in a file for --tolerance lets that pass\n",
+                     lines);
+}
+
 /* ---- side by side ---- */
 
 static void table_change(const struct gp_change *change, struct gp_text *out)

@@ -13,4 +13,9 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
 void gp_comparison_table(const struct gp_comparison *c, const char *name_a, const char *name_b,
                          size_t top, struct gp_text *out);
 
+/* Lines on runs whose launches may not be all: with one there is no judgement, unless the rules
+ * (may be NULL) take it as it is. */
+void gp_unfinished_judge(const char *lines, const struct gp_tolerances *rules,
+                         struct gp_verdict *verdict);
+
 #endif

@@ -4,22 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KEPT 16384 /* values of one rule and kernel, for quantiles */
-
 struct gp_judge *gp_judge_new(const struct gp_thresholds *t, const struct gp_metrics *m)
 {
     struct gp_judge *j = calloc(1, sizeof(*j));
-    if (j) {
-        j->thresholds = t;
-        j->metrics = m;
-    }
-    return j;
+    if (!j)
+        return NULL;
+    j->thresholds = t;
+    j->metrics = m;
+    j->violations = calloc(t->count + 1, sizeof(*j->violations));
+    j->most_violations = calloc(t->count + 1, sizeof(*j->most_violations));
+    if (j->violations && j->most_violations)
+        return j;
+    gp_judge_free(j);
+    return NULL;
 }
 
 static void free_kernel(struct gp_judged_kernel *k)
 {
     for (size_t i = 0; i < k->trial_count; i++) {
-        gp_values_free(&k->trials[i].values);
+        gp_values_free(&k->trials[i].now.values);
         free(k->trials[i].absent_why);
     }
     free(k->trials);
@@ -49,6 +52,12 @@ void gp_judge_free(struct gp_judge *j)
     }
     forget_devices(j);
     gp_renaming_free(&j->renaming);
+    for (size_t i = 0; i < j->run_count; i++)
+        free(j->runs[i]);
+    free(j->runs);
+    gp_text_free(&j->unfinished_runs);
+    free(j->violations);
+    free(j->most_violations);
     free(j);
 }
 
@@ -65,7 +74,7 @@ static bool add_trials(struct gp_judged_kernel *k, struct gp_section *section)
     k->trials = trials;
     for (size_t i = 0; i < section->count; i++)
         trials[k->trial_count++] = (struct gp_trial){
-            .section = section, .rule = &section->rules[i], .values.most = MOST_KEPT};
+            .section = section, .rule = &section->rules[i], .now.values.most = GP_JUDGE_MOST_KEPT};
     return true;
 }
 
@@ -114,9 +123,9 @@ void gp_judge_source(struct gp_judge *j, const char *kernel, const char *file, i
     k->source_line = line;
 }
 
-/* ---- launches ---- */
+/* ---- runs and processes ---- */
 
-void gp_judge_end_process(struct gp_judge *j)
+static void end_process(struct gp_judge *j)
 {
     for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next) {
         k->launches += k->counted > k->recorded ? k->counted : k->recorded;
@@ -126,8 +135,32 @@ void gp_judge_end_process(struct gp_judge *j)
 
 void gp_judge_process(struct gp_judge *j)
 {
-    gp_judge_end_process(j);
+    end_process(j);
     forget_devices(j);
+}
+
+void gp_judge_run(struct gp_judge *j, const char *name)
+{
+    if (j->run_count > 0) {
+        end_process(j);
+        gp_judge_end_run(j);
+    }
+    char **runs = realloc(j->runs, (j->run_count + 1) * sizeof(*runs));
+    if (runs)
+        j->runs = runs;
+    char *copy = runs ? strdup(name) : NULL;
+    if (copy)
+        j->runs[j->run_count++] = copy;
+    else
+        j->failed = true;
+}
+
+void gp_judge_unfinished(struct gp_judge *j, const char *why)
+{
+    if (!j->unfinished)
+        gp_text_addf(&j->unfinished_runs, "%s: %s\n",
+                     j->run_count ? j->runs[j->run_count - 1] : "this run", why);
+    j->unfinished = true;
 }
 
 void gp_judge_device(struct gp_judge *j, const struct gp_device *device)
@@ -142,8 +175,9 @@ void gp_judge_device(struct gp_judge *j, const struct gp_device *device)
         j->failed = true;
 }
 
-/* How far a value is on the wrong side; more is worse. */
-static double badness(enum gp_relation relation, double value, double bound)
+/* ---- launches ---- */
+
+double gp_badness(enum gp_relation relation, double value, double bound)
 {
     switch (relation) {
     case GP_AT_LEAST:
@@ -158,31 +192,35 @@ static double badness(enum gp_relation relation, double value, double bound)
     return 0;
 }
 
-static void note_absence(struct gp_trial *t, const struct gp_record *launch, const char *why)
+static void note_absence(struct gp_trial *t, const struct gp_record *launch, size_t run,
+                         const char *why)
 {
     if (strstr(why, GP_COUNTED_ELSEWHERE)) {
         t->elsewhere++;
         return;
     }
-    if (t->absent++ > 0)
+    t->now.absent++;
+    if (t->absent_why)
         return;
     t->absent_launch = launch->index;
+    t->absent_run = run;
     t->absent_why = strdup(why);
 }
 
 static void note_value(struct gp_trial *t, const struct gp_record *launch, double value)
 {
     const struct gp_threshold *rule = t->rule;
+    struct gp_trial_of_run *now = &t->now;
     if (rule->aggregate == GP_EVERY && !gp_relation_holds(rule->relation, value, rule->bound))
-        t->violated++;
-    if (t->values.count == 0 || badness(rule->relation, value, rule->bound) >
-                                    badness(rule->relation, t->worst, rule->bound)) {
-        t->worst = value;
-        t->worst_launch = launch->index;
+        now->violated++;
+    if (now->values.count == 0 || gp_badness(rule->relation, value, rule->bound) >
+                                      gp_badness(rule->relation, now->worst, rule->bound)) {
+        now->worst = value;
+        now->worst_launch = launch->index;
     }
     if (rule->aggregate != GP_QUANTILE)
-        t->values.most = 0; /* their number, sum and extremes are all that is asked for */
-    gp_values_add(&t->values, value);
+        now->values.most = 0; /* their number, sum and extremes are all that is asked for */
+    gp_values_add(&now->values, value);
 }
 
 static void try_launch(struct gp_judge *j, struct gp_trial *t, const struct gp_record *launch)
@@ -194,7 +232,7 @@ static void try_launch(struct gp_judge *j, struct gp_trial *t, const struct gp_r
     if (device && gp_metric_evaluate(t->rule->metric, device, launch, &value, why, sizeof(why)))
         note_value(t, launch, value);
     else
-        note_absence(t, launch, why);
+        note_absence(t, launch, j->run_count, why);
 }
 
 void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
@@ -220,4 +258,11 @@ void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
     struct gp_judged_kernel *k = kernel_of(j, count->kernel);
     if (k)
         k->counted += count->launches;
+}
+
+void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
+{
+    end_process(j);
+    gp_judge_end_run(j);
+    gp_judge_add_outcomes(j, verdict);
 }

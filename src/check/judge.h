@@ -17,6 +17,14 @@ struct gp_judge;
 struct gp_judge *gp_judge_new(const struct gp_thresholds *t, const struct gp_metrics *m);
 void gp_judge_free(struct gp_judge *j);
 
+/* Begins the next run, which is judged by itself; its processes follow. With one run only this
+ * need not be called. */
+void gp_judge_run(struct gp_judge *j, const char *name);
+
+/* The run at hand may have had more launches than those that come: a rule that they could break, or
+ * fulfil, is not judged. `why` is a literal. */
+void gp_judge_unfinished(struct gp_judge *j, const char *why);
+
 /* Begins the next process: its launches, counts and devices follow. */
 void gp_judge_process(struct gp_judge *j);
 void gp_judge_device(struct gp_judge *j, const struct gp_device *device);

@@ -1,5 +1,5 @@
-/* A judge from within: judge.c holds launches to rules, judge_verdict.c makes the verdict of that.
- * Only for these. */
+/* A judge from within: judge.c holds launches to rules, judge_run.c sums a run up, judge_verdict.c
+ * makes the verdict of that. Only for these. */
 #ifndef GPUPROF_CHECK_JUDGE_PARTS_H
 #define GPUPROF_CHECK_JUDGE_PARTS_H
 
@@ -8,24 +8,40 @@
 #include "check/judge.h"
 #include "check/values.h"
 
+/* One rule held to one kernel in the run at hand. */
+struct gp_trial_of_run {
+    struct gp_values values; /* of the launches that have one */
+    uint64_t violated;
+    double worst;
+    uint64_t worst_launch;
+    uint64_t absent;
+};
+
 /* One rule held to one kernel. */
 struct gp_trial {
     const struct gp_section *section;
     const struct gp_threshold *rule;
-    struct gp_values values; /* of the launches that have one */
-    uint64_t violated;
-    double worst; /* of those that violate, or of all for an extreme */
+    struct gp_trial_of_run now;
+
+    /* Over all runs that launched the kernel. */
+    size_t measured_runs, violated_runs, empty_runs; /* empty: without a value */
+    uint64_t launches, violated;                     /* with a value; of them, with a wrong one */
+    double worst;                                    /* of a violation, where there is one */
     uint64_t worst_launch;
+    size_t worst_run;
+    bool worst_violates;
     uint64_t absent, elsewhere;
     uint64_t absent_launch;
+    size_t absent_run;
     char *absent_why;
+    bool unproven; /* launches that a run may have had besides could change the outcome */
 };
 
 struct gp_judged_kernel {
     UT_hash_handle hh;
     char *mangled;
     struct gp_kernel_names names;
-    uint64_t launches;          /* of processes that are over */
+    uint64_t launches;          /* of the run's processes that are over */
     uint64_t recorded, counted; /* of the process at hand */
 
     char *source;
@@ -40,11 +56,24 @@ struct gp_judge {
     struct gp_device *devices[GP_MAX_DEVICES];
     struct gp_renaming renaming;
     struct gp_judged_kernel *kernels; /* in order of their first launches */
-    uint64_t unjudged;                /* launches of kernels beyond the most */
-    bool failed;                      /* out of memory */
+    char **runs;                      /* their names, the run at hand last; none: it has no name */
+    size_t run_count;
+    bool unfinished;                        /* the run at hand */
+    struct gp_text unfinished_runs;         /* a line for each */
+    uint64_t *violations, *most_violations; /* by section: in the run at hand; in the worst run */
+    uint64_t unjudged;                      /* launches of kernels beyond the most */
+    bool failed;                            /* out of memory */
 };
 
-/* A process is over: its launches count. */
-void gp_judge_end_process(struct gp_judge *j);
+#define GP_JUDGE_MOST_KEPT 16384 /* values of one rule, kernel and run, for quantiles */
+
+/* How far a value is on the wrong side; more is worse. */
+double gp_badness(enum gp_relation relation, double value, double bound);
+
+/* The run at hand is over, and its last process: its outcomes count. */
+void gp_judge_end_run(struct gp_judge *j);
+
+/* All runs are over. */
+void gp_judge_add_outcomes(struct gp_judge *j, struct gp_verdict *verdict);
 
 #endif

@@ -5,29 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of an aggregate. */
-static double aggregate_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
-{
-    const struct gp_values *v = &t->values;
-    switch (t->rule->aggregate) {
-    case GP_MIN:
-        return v->min;
-    case GP_MAX:
-        return v->max;
-    case GP_AVERAGE:
-        return v->sum / (double)v->count;
-    case GP_QUANTILE:
-        return gp_values_quantile(v, t->rule->quantile);
-    case GP_SUM:
-        return v->sum;
-    case GP_TOTAL:
-        return v->sum / (double)v->count * (double)k->launches;
-    case GP_EVERY:
-        break;
-    }
-    return t->worst;
-}
-
 static void describe_value(const struct gp_threshold *rule, double value, char *out, size_t size)
 {
     const char *unit = rule->metric ? rule->metric->unit : "";
@@ -68,42 +45,66 @@ static struct gp_outcome outcome_of(const struct gp_judge *j, const struct gp_ju
         .kernel = k->names.full,
         .source = k->source,
         .source_line = k->source_line,
-        .launches = t->values.count + t->absent,
+        .launches = t->launches + t->absent,
     };
 }
 
+/* " of run2.jsonl", where there are several runs. `run` counts from 1. */
+static void add_run(const struct gp_judge *j, const char *before, size_t run, struct gp_text *out)
+{
+    if (j->run_count > 1 && run > 0)
+        gp_text_addf(out, "%s%s", before, j->runs[run - 1]);
+}
+
+/* The launch and the run of a value, behind it. */
+static void add_place(const struct gp_judge *j, const struct gp_trial *t, struct gp_text *out)
+{
+    if (t->rule->metric && t->rule->aggregate == GP_EVERY) {
+        gp_text_addf(out, " (launch %llu", (unsigned long long)t->worst_launch);
+        add_run(j, " of ", t->worst_run, out);
+        gp_text_addf(out, "; %llu of %llu launches violate it)", (unsigned long long)t->violated,
+                     (unsigned long long)(t->launches + t->absent));
+    } else if (j->run_count > 1) {
+        add_run(j, " (", t->worst_run, out);
+        gp_text_addf(out, "; %zu of %zu runs violate it)", t->violated_runs, t->measured_runs);
+    }
+}
+
 static void judge_value(const struct gp_judge *j, const struct gp_judged_kernel *k,
-                        const struct gp_trial *t, double value, bool holds,
-                        struct gp_verdict *verdict)
+                        const struct gp_trial *t, bool allowed, struct gp_verdict *verdict)
 {
     struct gp_outcome o = outcome_of(j, k, t);
-    bool single = t->rule->metric && t->rule->aggregate == GP_EVERY;
-    char shown[64], bound[128], subject[256], message[1024];
-    describe_value(t->rule, value, shown, sizeof(shown));
+    struct gp_text message = {0};
+    char shown[64], bound[128], subject[256];
+    bool violated = t->violated_runs > 0 && !allowed;
+    describe_value(t->rule, t->worst, shown, sizeof(shown));
     subject_of(t->rule, subject, sizeof(subject));
     bound_of(t->rule, bound, sizeof(bound));
-    o.status = holds ? GP_HELD : GP_VIOLATED;
+    o.status = violated ? GP_VIOLATED : t->unproven ? GP_SKIPPED : GP_HELD;
     o.value = shown;
     o.bound = bound;
-    if (single) {
+    if (t->rule->metric && t->rule->aggregate == GP_EVERY) {
         o.has_launch = true;
         o.launch = t->worst_launch;
         o.violated = t->violated;
     }
-    int n = snprintf(message, sizeof(message), "%s is %s, bound: %s", subject, shown, bound);
-    if (single && !holds && n > 0 && (size_t)n < sizeof(message))
-        snprintf(message + n, sizeof(message) - (size_t)n,
-                 " (launch %llu; %llu of %llu launches violate it)", (unsigned long long)o.launch,
-                 (unsigned long long)t->violated, (unsigned long long)o.launches);
-    o.message = message;
+    gp_text_addf(&message, "%s is %s, bound: %s", subject, shown, bound);
+    if (violated)
+        add_place(j, t, &message);
+    else if (t->unproven)
+        gp_text_add(&message, " so far; the run may have had more launches");
+    o.message = gp_text_string(&message);
     gp_verdict_add(verdict, &o);
+    verdict->failed |= message.failed;
+    gp_text_free(&message);
 }
 
 static void judge_absence(const struct gp_judge *j, const struct gp_judged_kernel *k,
                           const struct gp_trial *t, struct gp_verdict *verdict)
 {
     struct gp_outcome o = outcome_of(j, k, t);
-    char message[1024], bound[128];
+    struct gp_text message = {0};
+    char bound[128];
     const char *why = t->absent_why  ? t->absent_why
                       : t->elsewhere ? "no launch has all its counters, they were counted in turns"
                                      : "no launch of this kernel was measured";
@@ -114,57 +115,48 @@ static void judge_absence(const struct gp_judge *j, const struct gp_judged_kerne
     o.has_launch = t->absent > 0;
     o.launch = t->absent_launch;
     o.violated = t->absent;
-    snprintf(message, sizeof(message), "%s is absent: %s%s", t->rule->metric->name, why,
-             t->rule->if_present ? "" : "; 'if present' behind the rule lets it pass");
-    o.message = message;
+    gp_text_addf(&message, "%s is absent: %s", t->rule->metric->name, why);
+    if (t->absent > 0 && j->run_count > 1) {
+        gp_text_addf(&message, " (launch %llu", (unsigned long long)t->absent_launch);
+        add_run(j, " of ", t->absent_run, &message);
+        gp_text_add(&message, ")");
+    }
+    if (!t->rule->if_present)
+        gp_text_add(&message, "; 'if present' behind the rule lets it pass");
+    o.message = gp_text_string(&message);
     gp_verdict_add(verdict, &o);
-}
-
-static bool value_holds(const struct gp_trial *t, double value)
-{
-    if (t->rule->metric && t->rule->aggregate == GP_EVERY)
-        return t->violated == 0;
-    return gp_relation_holds(t->rule->relation, value, t->rule->bound);
-}
-
-/* Of one rule and kernel: how many violations there are, absent values among them. */
-static uint64_t violations_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
-{
-    if (!t->rule->metric)
-        return !value_holds(t, (double)k->launches);
-    uint64_t absent = t->rule->if_present ? 0 : t->absent;
-    if (t->values.count == 0)
-        return t->rule->if_present ? 0 : absent ? absent : 1;
-    if (t->rule->aggregate == GP_EVERY)
-        return t->violated + absent;
-    return !value_holds(t, aggregate_of(t, k)) + (absent > 0);
+    verdict->failed |= message.failed;
+    gp_text_free(&message);
 }
 
 static void judge_trial(const struct gp_judge *j, const struct gp_judged_kernel *k,
                         const struct gp_trial *t, bool allowed, struct gp_verdict *verdict)
 {
-    if (!t->rule->metric) {
-        double launches = (double)k->launches;
-        judge_value(j, k, t, launches, allowed || value_holds(t, launches), verdict);
-        return;
-    }
-    if (t->values.count > 0) {
-        double value = aggregate_of(t, k);
-        judge_value(j, k, t, value, allowed || value_holds(t, value), verdict);
-    }
-    if (t->values.count == 0 || (t->absent > 0 && !t->rule->if_present && !allowed))
+    bool absent = !t->rule->if_present && !allowed && (t->absent > 0 || t->empty_runs > 0);
+    if (t->measured_runs > 0)
+        judge_value(j, k, t, allowed, verdict);
+    if (t->measured_runs == 0 || absent)
         judge_absence(j, k, t, verdict);
+}
+
+/* Of runs that are not taken as they are. */
+static bool any_unfinished(const struct gp_judge *j)
+{
+    return j->unfinished_runs.length > 0 && !j->thresholds->takes_unfinished;
 }
 
 static void say_required(const struct gp_judge *j, const struct gp_section *section, bool met,
                          struct gp_verdict *verdict)
 {
     char message[1024];
+    bool open = !met && any_unfinished(j);
     snprintf(message, sizeof(message),
              met ? "a kernel matches [%s]" : "no kernel matches [%s], and one is required",
              section->selector.text);
     const struct gp_outcome o = {
-        .status = met ? GP_HELD : GP_VIOLATED,
+        .status = met    ? GP_HELD
+                  : open ? GP_SKIPPED
+                         : GP_VIOLATED,
         .rule = "required",
         .file = j->thresholds->file,
         .line = section->required_line,
@@ -176,22 +168,22 @@ static void say_required(const struct gp_judge *j, const struct gp_section *sect
     gp_verdict_add(verdict, &o);
 }
 
-static void judge_section(struct gp_judge *j, struct gp_section *section,
+/* False where launches that a run may have had besides could change the outcome of a rule. */
+static bool judge_section(struct gp_judge *j, struct gp_section *section,
                           struct gp_verdict *verdict)
 {
-    uint64_t violations = 0;
-    bool matched = false;
+    uint64_t violations = j->most_violations[section - j->thresholds->sections];
+    bool matched = false, proven = true;
+    bool allowed = violations > 0 && violations <= section->allowed;
     for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next) {
         matched |= gp_selector_matches(&section->selector, &k->names);
-        for (size_t i = 0; i < k->trial_count; i++)
-            if (k->trials[i].section == section)
-                violations += violations_of(&k->trials[i], k);
+        for (size_t i = 0; i < k->trial_count; i++) {
+            if (k->trials[i].section != section)
+                continue;
+            judge_trial(j, k, &k->trials[i], allowed, verdict);
+            proven &= !k->trials[i].unproven;
+        }
     }
-    bool allowed = violations > 0 && violations <= section->allowed;
-    for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next)
-        for (size_t i = 0; i < k->trial_count; i++)
-            if (k->trials[i].section == section)
-                judge_trial(j, k, &k->trials[i], allowed, verdict);
     if (section->required)
         say_required(j, section, matched, verdict);
     else if (!matched)
@@ -202,20 +194,33 @@ static void judge_section(struct gp_judge *j, struct gp_section *section,
                      "%s:%d: [%s] takes too many steps to be compared with the name of a kernel\n",
                      j->thresholds->file, section->line, section->selector.text);
     if (allowed)
-        gp_text_addf(&verdict->notes, "%s:%d: [%s] has %llu of %llu violations allowed\n",
+        gp_text_addf(&verdict->notes, "%s:%d: [%s] has %llu of %llu violations allowed%s\n",
                      j->thresholds->file, section->line, section->selector.text,
-                     (unsigned long long)violations, (unsigned long long)section->allowed);
+                     (unsigned long long)violations, (unsigned long long)section->allowed,
+                     j->run_count > 1 ? ", in its worst run" : "");
+    return proven && (matched || !any_unfinished(j));
 }
 
-void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
+static void say_unfinished(const struct gp_judge *j, bool proven, struct gp_verdict *verdict)
 {
-    gp_judge_end_process(j);
-    for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next)
-        for (size_t i = 0; i < k->trial_count; i++)
-            gp_values_sort(&k->trials[i].values);
+    if (j->unfinished_runs.length == 0)
+        return;
+    if (j->thresholds->takes_unfinished || proven)
+        gp_text_add(&verdict->notes, j->unfinished_runs.data);
+    else
+        gp_text_addf(&verdict->unjudged,
+                     "%slaunches may be missing there, so rules that they could break are not "
+                     "judged; with 'unfinished = note' among the rules they are\n",
+                     j->unfinished_runs.data);
+}
+
+void gp_judge_add_outcomes(struct gp_judge *j, struct gp_verdict *verdict)
+{
     size_t before = verdict->held + verdict->violated + verdict->skipped;
+    bool proven = true;
     for (size_t i = 0; i < j->thresholds->count; i++)
-        judge_section(j, &j->thresholds->sections[i], verdict);
+        proven &= judge_section(j, &j->thresholds->sections[i], verdict);
+    say_unfinished(j, proven, verdict);
     if (!j->kernels)
         gp_text_add(&verdict->unjudged, "no kernel was launched\n");
     else if (verdict->held + verdict->violated + verdict->skipped == before)
@@ -225,5 +230,5 @@ void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
         gp_text_addf(&verdict->unjudged,
                      "%llu launches of kernels beyond the first %d were not judged\n",
                      (unsigned long long)j->unjudged, GP_JUDGE_MOST_KERNELS);
-    verdict->failed |= j->failed;
+    verdict->failed |= j->failed | j->unfinished_runs.failed;
 }

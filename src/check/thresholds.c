@@ -243,6 +243,10 @@ static void read_setting(struct parsing *p, char *text, char *sign)
         complain(p, value, "expected 'required', or 'required = yes'");
     } else if (strcmp(key, "allow") == 0 && value) {
         read_count(p, value, &section->allowed);
+    } else if (strcmp(key, "unfinished") == 0 && value && strcmp(value, "note") == 0) {
+        p->t->takes_unfinished = true;
+    } else if (strcmp(key, "unfinished") == 0 && value) {
+        complain(p, value, "expected 'unfinished = note'");
     } else if (value && strcmp(key, "allow") != 0) {
         complain_of_comparison(p, sign);
     } else {

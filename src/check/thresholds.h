@@ -45,7 +45,8 @@ struct gp_thresholds {
     char *file;
     struct gp_section *sections;
     size_t count;
-    size_t rule_count; /* of all sections, `required` being one */
+    size_t rule_count;     /* of all sections, `required` being one */
+    bool takes_unfinished; /* a run that may have had more launches is judged like any other */
 };
 
 #define GP_MOST_RULES 10000

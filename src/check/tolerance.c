@@ -104,6 +104,10 @@ static void take_rule(void *user, char *text, int line, int column)
     *sign = '\0';
     char *key = gp_trim(text);
     bool understood = true;
+    if (strcmp(key, "unfinished") == 0 && strcmp(value, "note") == 0) {
+        p->t->takes_unfinished = true;
+        return;
+    }
     struct gp_tolerance rule = {.line = line, .column = column};
     if (take_event(section, key, value, &understood)) {
         if (!understood)

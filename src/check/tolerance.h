@@ -35,6 +35,7 @@ struct gp_tolerances {
     char *file;
     struct gp_tolerance_section *sections;
     size_t count;
+    bool takes_unfinished; /* a run that may have had more launches is compared like any other */
 };
 
 /* NULL where anything is wrong, and a line "file:line:column: ..." in `problems` for each mistake.

@@ -87,7 +87,7 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
     status = CLI_USAGE;
     if (cli_select(m, values[METRICS])) {
         status = CLI_FAILED;
-        if (!cli_fold_profiles(m, argv + 1, count, &side, &notes, why, sizeof(why)))
+        if (!cli_fold_profiles(m, argv + 1, count, &side, &notes, &notes, why, sizeof(why)))
             gp_say("%s", why);
         else if (side.count == 0)
             gp_say("no kernel was launched: there is nothing to keep");

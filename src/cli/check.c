@@ -59,7 +59,7 @@ static bool check_thresholds(const char *file, struct gp_metrics *m, char **path
     struct gp_text problems = {0};
     struct gp_thresholds *t = gp_thresholds_read(file, m, &problems);
     if (t)
-        cli_judge_profiles(t, m, paths, count, verdict);
+        cli_judge_profiles(t, m, paths, count, false, verdict);
     else
         gp_say_lines("", gp_text_string(&problems));
     gp_thresholds_free(t);
@@ -75,12 +75,16 @@ static void compare_with(const char *file, const struct gp_side *baseline, struc
 {
     struct gp_side now = {0};
     struct gp_comparison c = {0};
+    struct gp_text unfinished = {0};
     char why[512] = "out of memory";
-    if (cli_fold_profiles(m, paths, count, &now, &verdict->notes, why, sizeof(why)) &&
-        gp_compare(baseline, &now, m, rules, &c))
+    if (cli_fold_profiles(m, paths, count, &now, &verdict->notes, &unfinished, why, sizeof(why)) &&
+        gp_compare(baseline, &now, m, rules, &c)) {
         gp_comparison_judge(&c, rules, file, verdict);
-    else
+        gp_unfinished_judge(gp_text_string(&unfinished), rules, verdict);
+    } else {
         gp_text_addf(&verdict->unjudged, "%s\n", why);
+    }
+    gp_text_free(&unfinished);
     gp_comparison_free(&c);
     gp_side_free(&now);
 }

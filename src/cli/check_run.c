@@ -162,7 +162,7 @@ static void judge_files(const struct checked_run *run, char *const *paths, int c
     else if (count == 0)
         gp_text_add(&verdict->unjudged, "no kernel was launched: there is no profile to judge\n");
     else
-        cli_judge_profiles(t, m, paths, count, verdict);
+        cli_judge_profiles(t, m, paths, count, run->folder[0] != 0, verdict);
     gp_text_free(&problems);
     gp_thresholds_free(t);
     gp_metrics_close(m);

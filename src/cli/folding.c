@@ -15,7 +15,15 @@
 struct folding {
     struct gp_fold *fold;
     struct gp_sources *sources;
+    const char *path; /* of the profile at hand */
+    struct gp_text *unfinished;
 };
+
+static void take_unfinished(void *user, const char *why)
+{
+    struct folding *f = user;
+    gp_text_addf(f->unfinished, "%s: %s\n", f->path, why);
+}
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
@@ -59,9 +67,11 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .unfinished = take_unfinished,
                                                .other = take_other};
     for (int i = 0; i < count; i++) {
         gp_fold_run(f->fold);
+        f->path = paths[i];
         if (gp_profile_read(paths[i], &visitor, notes, why, why_size) != 0)
             return false;
     }
@@ -70,9 +80,10 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
 }
 
 bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count,
-                       struct gp_side *side, struct gp_text *notes, char *why, size_t why_size)
+                       struct gp_side *side, struct gp_text *notes, struct gp_text *unfinished,
+                       char *why, size_t why_size)
 {
-    struct folding f = {.sources = gp_sources_new()};
+    struct folding f = {.sources = gp_sources_new(), .unfinished = unfinished};
     f.fold = f.sources ? gp_fold_new(m, side) : NULL;
     if (!f.fold) {
         gp_sources_free(f.sources);

@@ -5,9 +5,11 @@
 #include "check/side.h"
 
 /* Folds the metrics selected in `m` out of profiles, each a run. Notes of the reader go to `notes`
- * (may be NULL). False with the reason in `why`; the side is to be freed in both cases. */
+ * (may be NULL), and a line for each profile whose launches may not be all to `unfinished`. False
+ * with the reason in `why`; the side is to be freed in both cases. */
 bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count,
-                       struct gp_side *side, struct gp_text *notes, char *why, size_t why_size);
+                       struct gp_side *side, struct gp_text *notes, struct gp_text *unfinished,
+                       char *why, size_t why_size);
 
 /* True where the file begins as a baseline does, not as a profile. */
 bool cli_is_baseline(const char *path);

@@ -102,10 +102,13 @@ static bool add_profile(struct gp_history *h, const struct asked *asked, const s
                         char *path, char *why, size_t why_size)
 {
     struct gp_side side = {0};
+    struct gp_text notes = {0};
     struct about about = {.host = ""};
     const struct gp_profile_visitor visitor = {.user = &about, .header = note_header};
     bool added = gp_profile_read(path, &visitor, NULL, why, why_size) == 1 &&
-                 cli_fold_profiles(m, &path, 1, &side, NULL, why, why_size);
+                 cli_fold_profiles(m, &path, 1, &side, &notes, &notes, why, why_size);
+    gp_say_lines("", gp_text_string(&notes));
+    gp_text_free(&notes);
     if (added && (side.count == 0 || side.several_models)) {
         snprintf(why, why_size, "%s: %s", path,
                  side.count ? "its GPUs are of several models" : "no kernel was launched");
@@ -176,13 +179,15 @@ struct sides {
 
 /* The newest run is judged, or profiles that are not in the history. */
 static bool find_sides(struct gp_history *h, const struct asked *asked, struct gp_metrics *m,
-                       char **paths, int count, struct sides *s, char *why, size_t why_size)
+                       char **paths, int count, struct sides *s, struct gp_text *unfinished,
+                       char *why, size_t why_size)
 {
     struct gp_history_filter filter = {.branch = asked->values[BRANCH]};
     unsigned newest = count == 0;
-    bool found = count > 0 ? cli_select(m, asked->values[METRICS]) &&
-                                 cli_fold_profiles(m, paths, count, &s->now, NULL, why, why_size)
-                           : gp_history_side(h, &filter, 0, 1, &s->now, why, why_size);
+    bool found =
+        count > 0 ? cli_select(m, asked->values[METRICS]) &&
+                        cli_fold_profiles(m, paths, count, &s->now, NULL, unfinished, why, why_size)
+                  : gp_history_side(h, &filter, 0, 1, &s->now, why, why_size);
     if (!found)
         return false;
     filter.gpu = s->now.origin.device.name;
@@ -208,13 +213,16 @@ static void judge(struct gp_history *h, const struct asked *asked, struct gp_met
     char why[600] = "out of memory";
     struct sides s = {0};
     struct gp_comparison c = {0};
-    if (find_sides(h, asked, m, paths, count, &s, why, sizeof(why)) &&
+    struct gp_text unfinished = {0};
+    if (find_sides(h, asked, m, paths, count, &s, &unfinished, why, sizeof(why)) &&
         gp_compare(&s.before, &s.now, m, rules, &c)) {
         gp_comparison_judge(&c, rules, path_of(asked), verdict);
         gp_drift_judge(&s.all, m, rules, path_of(asked), verdict);
+        gp_unfinished_judge(gp_text_string(&unfinished), rules, verdict);
     } else {
         gp_text_addf(&verdict->unjudged, "%s\n", why);
     }
+    gp_text_free(&unfinished);
     gp_comparison_free(&c);
     gp_side_free(&s.before);
     gp_side_free(&s.now);

@@ -5,16 +5,36 @@
 #include "cli/source_lines.h"
 #include "profile/reader.h"
 
+#include <stdio.h>
+
 struct judging {
     struct gp_judge *judge;
     struct gp_sources *sources;
+    const char *path; /* of the profile at hand, until its run has begun */
+    bool by_process;
 };
+
+/* A profile is a run. */
+static void begin_run(struct judging *j, long pid)
+{
+    char name[64];
+    if (!j->path)
+        return;
+    snprintf(name, sizeof(name), "process %ld", pid);
+    gp_judge_run(j->judge, j->by_process ? name : j->path);
+    j->path = NULL;
+}
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
-    (void)header;
+    begin_run(user, header->pid);
     gp_judge_process(((struct judging *)user)->judge);
     return 0;
+}
+
+static void take_unfinished(void *user, const char *why)
+{
+    gp_judge_unfinished(((struct judging *)user)->judge, why);
 }
 
 static int take_device(void *user, const struct gp_device *device)
@@ -46,9 +66,10 @@ static void take_line(void *judge, const char *kernel, const char *file, int lin
 }
 
 void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *m,
-                        char *const *paths, int count, struct gp_verdict *verdict)
+                        char *const *paths, int count, bool by_process, struct gp_verdict *verdict)
 {
-    struct judging judging = {.judge = gp_judge_new(t, m), .sources = gp_sources_new()};
+    struct judging judging = {
+        .judge = gp_judge_new(t, m), .sources = gp_sources_new(), .by_process = by_process};
     if (!judging.judge || !judging.sources) {
         gp_text_add(&verdict->unjudged, "out of memory\n");
         gp_judge_free(judging.judge);
@@ -60,9 +81,11 @@ void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .unfinished = take_unfinished,
                                                .other = take_other};
     for (int i = 0; i < count; i++) {
         char why[512];
+        judging.path = paths[i];
         if (gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)) != 0)
             gp_text_addf(&verdict->unjudged, "%s\n", why);
     }

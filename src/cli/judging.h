@@ -5,8 +5,9 @@
 #include "check/thresholds.h"
 #include "check/verdict.h"
 
-/* Judges all the profiles together. A profile that cannot be read is a reason not to judge. */
+/* Judges the profiles, each a run. A profile that cannot be read is a reason not to judge. With
+ * `by_process` the verdict names a run's process, not its profile. */
 void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *m,
-                        char *const *paths, int count, struct gp_verdict *verdict);
+                        char *const *paths, int count, bool by_process, struct gp_verdict *verdict);
 
 #endif

@@ -53,12 +53,13 @@ static bool take_option(void *user, int option, const char *value)
 static int suggest(const struct asked *asked, const struct gp_metrics *m)
 {
     struct gp_side side = {0};
-    struct gp_text out = {0}, from = {0};
+    struct gp_text out = {0}, from = {0}, notes = {0};
     char why[512];
     int status = CLI_FAILED;
     for (int i = 0; i < asked->count; i++)
         gp_text_addf(&from, "%s%s", i ? " " : "", asked->profiles[i]);
-    if (!cli_fold_profiles(m, asked->profiles, asked->count, &side, NULL, why, sizeof(why))) {
+    if (!cli_fold_profiles(m, asked->profiles, asked->count, &side, &notes, &notes, why,
+                           sizeof(why))) {
         gp_say("%s", why);
     } else if (side.count == 0) {
         gp_say("no kernel was launched: there is nothing to propose");
@@ -66,6 +67,8 @@ static int suggest(const struct asked *asked, const struct gp_metrics *m)
         gp_suggest_thresholds(&side, m, asked->margin, gp_text_string(&from), &out);
         status = cli_print(&out);
     }
+    gp_say_lines("", gp_text_string(&notes));
+    gp_text_free(&notes);
     gp_text_free(&from);
     gp_side_free(&side);
     return status;

@@ -136,11 +136,12 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
                            const char *not_run)
 {
     const char *nothing = "the GPU counted nothing to divide by";
+    const char *ended = "the process ended before it was read";
     enum gp_source source = t->plan.source;
     bool unread =
         !c->list.is_instrumented[column] || (gp_plan_is_measured(&t->plan) && !t->range_read);
     if (t->in_session && unread)
-        return "the process ended before it was read";
+        return ended;
     if (is_own(c, column) && !t->by_sass)
         return c->sass ? "how often each instruction ran was not counted" : c->no_sass;
     if (c->list.is_instrumented[column]) {
@@ -148,6 +149,9 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
         if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost)
             return t->hardware_lost;
+        /* It was held, and its passes were still to come, or those of the launch it is like. */
+        if (source == GP_SOURCE_NONE && (t->like || gp_slot_is_open(c, t)))
+            return ended;
         return source == GP_SOURCE_NONE ? not_run : nothing;
     }
     if (t->hardware_lost)

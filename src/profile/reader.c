@@ -33,6 +33,9 @@ struct reading {
     size_t line;
     const struct gp_profile_visitor *visitor;
     int seen_header;
+    int format;      /* of the process at hand */
+    bool ended;      /* it has its "end" line */
+    bool torn;       /* the file ends in the middle of a line */
     size_t left_out; /* lines */
     struct gp_once once;
     struct early *early[GP_MAX_EARLY]; /* in order */
@@ -131,6 +134,18 @@ static int give_launch(struct reading *r, const struct gp_record *launch)
     return r->visitor->launch ? r->visitor->launch(r->visitor->user, launch) : 0;
 }
 
+static void end_process(const struct reading *r)
+{
+    if (!r->visitor->unfinished || !r->seen_header || r->ended)
+        return;
+    if (r->torn)
+        r->visitor->unfinished(r->visitor->user, "the file ends in the middle of a line");
+    else if (r->format >= 2)
+        r->visitor->unfinished(r->visitor->user,
+                               "it has no line of the process' end: the process was killed or "
+                               "ended by _exit, or the file was cut");
+}
+
 /* ---- lines that are objects ---- */
 
 static const char *string_of(const json_t *object, const char *key)
@@ -155,8 +170,11 @@ static int read_header(struct reading *r, const json_t *object)
     int answer = give_early_ones(r);
     if (answer != 0)
         return answer;
+    end_process(r);
     gp_once_forget(&r->once);
     r->seen_header = 1;
+    r->format = (int)json_integer_value(format);
+    r->ended = false;
     if (!r->visitor->header)
         return 0;
 
@@ -276,6 +294,7 @@ static int read_end(struct reading *r, const json_t *object)
     int answer = read_fields(r, object, gp_end_fields, gp_end_field_count, &end);
     if (answer != 0)
         return answer;
+    r->ended = true;
     return r->visitor->end ? r->visitor->end(r->visitor->user, &end) : 0;
 }
 
@@ -389,6 +408,7 @@ static int read_last_line(struct reading *r, const char *text, size_t length, st
         return read_line(r, text, length);
     if (!r->seen_header)
         return fail(r, "not a gpuprof profile");
+    r->torn = true;
     if (notes) {
         gp_text_add_escaped(notes, r->path, strlen(r->path));
         gp_text_addf(notes,
@@ -456,6 +476,8 @@ static int read_source(struct reading *r, struct gp_source *source, struct gp_te
     gp_text_free(&text);
     /* Also where the rest cannot be read: these launches came in front of it. */
     int early = answer == 0 || answer == -1 ? give_early_ones(r) : 0;
+    if (early == 0 && (answer == 0 || answer == -1))
+        end_process(r);
     if (answer == 0 && r->left_out > 0) {
         say_how_many(r);
         answer = -1;

@@ -30,6 +30,10 @@ struct gp_profile_visitor {
     int (*launch)(void *user, const struct gp_record *launch);
     int (*count)(void *user, const struct gp_count *count);
     int (*end)(void *user, const struct gp_end *end);
+    /* A process whose lines, and the launches in them, may not be all: `why` is a literal. Profiles
+     * of format 1 may lack the line of its end for other reasons; of them only a torn one counts.
+     */
+    void (*unfinished)(void *user, const char *why);
     /* A line of a type that this room does not know, an object of jansson's. */
     int (*other)(void *user, const char *type, const struct json_t *line);
     /* The user's own copy of a counter's name, which launches then point at (NULL: none). It is

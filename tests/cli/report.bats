@@ -334,6 +334,25 @@ END
     [[ $output == *"a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
 }
 
+@test "source shows the text of a file, and none of its control characters" {
+    cubin=$GPUPROF_BUILD/tests/lines.cubin
+    [ -f "$cubin" ] && command -v zstd >/dev/null || skip "there is no cubin of nvcc's, or no zstd"
+    # Its path becomes one that is not there.
+    sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
+    kernel=$(grep -ao '\.text\._Z[A-Za-z0-9_]*' moved.cubin | head -1 | cut -c7-)
+    hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
+    { cat header
+      echo "{\"type\":\"instructions\",\"kernel\":\"$kernel\",\"cc\":90,\"launches\":1,\"code\":\"$hash\",\"counts\":[\"smsp__sass_sectors_mem_global\"],\"functions\":[\"$kernel\"],\"at\":[[0,16,64]]}"
+      echo "{\"type\":\"cubin\",\"hash\":\"$hash\",\"size\":$(stat -c %s moved.cubin),\"zstd\":\"$(zstd -c moved.cubin | base64 -w0)\"}"
+    } >lines.jsonl
+    mkdir sources
+    for n in $(seq 200); do printf '\tline %d \033]0;title\007\n' "$n"; done >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [ "$status" -eq 0 ]
+    [[ $output == *$'\tline '*'\x1b]0;title\x07'* ]]
+    ! grep -q $'\033' <<<"$output" || false
+}
+
 # ---- other views ---------------------------------------------------------------------------------
 
 # A second kernel on a second GPU, and launches that take different times.

@@ -213,3 +213,61 @@ END
     [[ $output == *"achieved_occupancy, "*" not compared: the GPU's counters are in use by another process"* ]]
     [[ $output == *"gld_efficiency, gst_efficiency not compared: it takes the counters of the hardware besides"* ]]
 }
+
+@test "a launch that was not read before its process was killed says so" {
+    programs_of
+    printf '%s\n' '[*]' 'gld_efficiency >= 0 %' >"$rules"
+    run "$gpuprof" --log "$log" -o "$profile" "$programs/alike_linked" 30x256 kill
+    run "$gpuprof" check -t "$rules" "$profile"
+    [[ $output == *"gld_efficiency is absent: "*": the process ended before it was read;"* ]]
+}
+
+@test "a profile that is not whole proves nothing, and a violation is one all the same" {
+    programs_of
+    cd "$BATS_TEST_TMPDIR"
+    run "$gpuprof" --log "$log" -o whole.jsonl "$programs/exits_linked" exit vector_add
+    [ "$status" -eq 3 ]
+    run "$gpuprof" --log "$log" -o killed.jsonl "$programs/exits_linked" kill vector_add
+    run "$gpuprof" --log "$log" -o left.jsonl "$programs/exits_linked" _exit vector_add
+    run "$gpuprof" --log "$log" -o killed.jsonl.zst "$programs/exits_linked" kill vector_add
+    head -c -20 whole.jsonl >torn.jsonl
+    "$gpuprof" baseline whole.jsonl -o base.json
+    printf '%s\n' '[*]' 'duration <= 10 s' >"$rules"
+    printf '%s\n' '[*]' 'duration <= 10 s' 'unfinished = note' >noted.ini
+    printf '%s\n' '[*]' 'duration <= 1 ns' >worse.ini
+    printf '%s\n' '[*]' '* = ignore' 'gld_transactions = exact' >t.ini
+    printf '%s\n' '[*]' '* = ignore' 'gld_transactions = exact' 'unfinished = note' >tn.ini
+    run "$gpuprof" check -t "$rules" whole.jsonl
+    [ "$status" -eq 0 ]
+    run "$gpuprof" check -b base.json --tolerance t.ini whole.jsonl
+    [ "$status" -eq 0 ]
+    for profile in killed.jsonl left.jsonl killed.jsonl.zst torn.jsonl; do
+        run "$gpuprof" check -t "$rules" "$profile"
+        [ "$status" -eq 2 ]
+        [[ $output == *"$profile: "*"launches may be missing"* ]]
+        run "$gpuprof" check -t noted.ini "$profile"
+        [ "$status" -eq 0 ]
+        run "$gpuprof" check -t worse.ini "$profile"
+        [ "$status" -eq 1 ]
+        run "$gpuprof" check -b base.json --tolerance t.ini "$profile"
+        [ "$status" -eq 2 ]
+        run "$gpuprof" check -b base.json --tolerance tn.ini "$profile"
+        [ "$status" -eq 0 ]
+    done
+}
+
+@test "five runs are five runs, not one with five times the launches" {
+    programs_of
+    cd "$BATS_TEST_TMPDIR"
+    for i in 1 2 3 4 5; do
+        profiled "$snippets" --size 256 vector_add
+        mv "$profile" run$i.jsonl
+    done
+    printf '%s\n' '[vector_add]' 'launches == 1' >"$rules"
+    run "$gpuprof" check -t "$rules" run?.jsonl
+    [ "$status" -eq 0 ]
+    printf '%s\n' '[vector_add]' 'launches == 1' 'duration <= 1 ns' >"$rules"
+    run "$gpuprof" check -t "$rules" run?.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"(launch 0 of run"*".jsonl; 5 of 5 launches violate it)"* ]]
+}

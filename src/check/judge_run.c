@@ -1,0 +1,124 @@
+/* A run by itself: launches, sums and violations do not add up over runs. */
+#include "check/judge_parts.h"
+
+#include <string.h>
+
+/* The value that a rule is about; of a rule for every launch, the worst one. */
+static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
+{
+    const struct gp_values *v = &t->now.values;
+    if (!t->rule->metric)
+        return (double)k->launches;
+    switch (t->rule->aggregate) {
+    case GP_MIN:
+        return v->min;
+    case GP_MAX:
+        return v->max;
+    case GP_AVERAGE:
+        return v->sum / (double)v->count;
+    case GP_QUANTILE:
+        return gp_values_quantile(v, t->rule->quantile);
+    case GP_SUM:
+        return v->sum;
+    case GP_TOTAL:
+        return v->sum / (double)v->count * (double)k->launches;
+    case GP_EVERY:
+        break;
+    }
+    return t->now.worst;
+}
+
+static bool is_for_every_launch(const struct gp_threshold *rule)
+{
+    return rule->metric && rule->aggregate == GP_EVERY;
+}
+
+/* Whether more launches in the same run could not change the answer. */
+static bool is_final(const struct gp_threshold *rule, double value, bool holds)
+{
+    bool grows = !rule->metric || rule->aggregate == GP_SUM || rule->aggregate == GP_TOTAL;
+    if (!grows)
+        return !holds;
+    switch (rule->relation) {
+    case GP_AT_LEAST:
+    case GP_MORE_THAN:
+        return holds;
+    case GP_AT_MOST:
+    case GP_LESS_THAN:
+        return !holds;
+    case GP_EQUAL_TO:
+        break;
+    }
+    return !holds && value > rule->bound;
+}
+
+/* A violation counts more than a value that holds, however bad. */
+static void note_worst(struct gp_trial *t, double value, bool violates, size_t run)
+{
+    const struct gp_threshold *rule = t->rule;
+    bool worse = violates == t->worst_violates
+                     ? gp_badness(rule->relation, value, rule->bound) >
+                           gp_badness(rule->relation, t->worst, rule->bound)
+                     : violates;
+    if (t->measured_runs > 0 && !worse)
+        return;
+    t->worst = value;
+    t->worst_launch = t->now.worst_launch;
+    t->worst_violates = violates;
+    t->worst_run = run;
+}
+
+/* Returns the number of violations. */
+static uint64_t judge_value(const struct gp_judge *j, struct gp_trial *t,
+                            const struct gp_judged_kernel *k)
+{
+    bool every = is_for_every_launch(t->rule);
+    double value = value_of(t, k);
+    bool holds =
+        every ? t->now.violated == 0 : gp_relation_holds(t->rule->relation, value, t->rule->bound);
+    bool final = !j->unfinished || is_final(t->rule, value, holds);
+    bool violates = final && !holds;
+    t->unproven |= !final;
+    note_worst(t, value, violates, j->run_count);
+    t->measured_runs++;
+    t->violated_runs += violates;
+    return !violates ? 0 : every ? t->now.violated : 1;
+}
+
+static uint64_t judge_trial(const struct gp_judge *j, struct gp_trial *t,
+                            const struct gp_judged_kernel *k)
+{
+    struct gp_trial_of_run *now = &t->now;
+    bool measured = !t->rule->metric || now->values.count > 0;
+    uint64_t absent = now->absent;
+    t->empty_runs += !measured;
+    if (!measured && absent == 0)
+        absent = 1;
+    gp_values_sort(&now->values);
+    uint64_t violations = measured ? judge_value(j, t, k) : 0;
+    if (!t->rule->if_present)
+        violations += is_for_every_launch(t->rule) ? absent : absent > 0;
+    t->launches += now->values.count;
+    t->violated += now->violated;
+    t->absent += now->absent;
+    gp_values_free(&now->values);
+    *now = (struct gp_trial_of_run){.values.most = GP_JUDGE_MOST_KEPT};
+    return violations;
+}
+
+void gp_judge_end_run(struct gp_judge *j)
+{
+    const struct gp_thresholds *t = j->thresholds;
+    j->unfinished &= !t->takes_unfinished;
+    for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next) {
+        for (size_t i = 0; k->launches > 0 && i < k->trial_count; i++)
+            j->violations[k->trials[i].section - t->sections] += judge_trial(j, &k->trials[i], k);
+        k->launches = 0;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        if (j->violations[i] > j->most_violations[i])
+            j->most_violations[i] = j->violations[i];
+        j->violations[i] = 0;
+    }
+    j->unfinished = false;
+}
