@@ -107,6 +107,10 @@ static bool check_names(struct gp_metrics *m, const struct asked *asked, const c
 {
     struct gp_text list = {0}, problems = {0};
     char before[32];
+    if (!asked->list[strspn(asked->list, ", \t\n")]) {
+        gp_say("%s: the list is empty", asked->option);
+        return false;
+    }
     if (asked->resolved == &events_list)
         expand_events(m, asked->list, &list);
     else

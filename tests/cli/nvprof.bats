@@ -76,6 +76,8 @@ wrong() {
 
 @test "a wrong value is said before the program starts" {
     wrong "--events: there is no metric 'no_event'" --events no_event
+    wrong "--events: the list is empty" --events ,
+    wrong "--metrics: the list is empty" --metrics ""
     wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" -k '::(:1'
     wrong "--kernels: '::foo:0': launches of a kernel count from 1" -k ::foo:0
     wrong "--kernel-id: 'foo' is not CONTEXT:STREAM:NAME:INVOCATION" --kernel-id foo
