@@ -14,7 +14,7 @@ static void add_list(const struct gp_metrics *m, const struct cli_target *target
                  "Description");
     for (size_t i = 0; i < gp_metrics_count(m); i++) {
         const struct gp_metric *metric = gp_metrics_at(m, i);
-        if (gp_nvprof_is_event(metric) != events)
+        if (events ? !gp_nvprof_has_event(metric) : gp_nvprof_is_event(metric))
             continue;
         if (!cli_target_has(target, metric, why, sizeof(why))) {
             left_out++;

@@ -60,7 +60,7 @@ static void add_all_events(const struct gp_metrics *m, struct gp_text *list)
 {
     for (size_t i = 0; i < gp_metrics_count(m); i++) {
         const struct gp_metric *metric = gp_metrics_at(m, i);
-        if (gp_nvprof_is_event(metric) && !gp_metric_absent(metric))
+        if (gp_nvprof_has_event(metric) && !gp_metric_absent(metric))
             gp_text_addf(list, "%s%s", list->length ? "," : "", metric->name);
     }
 }
@@ -79,11 +79,10 @@ static void expand_events(const struct gp_metrics *m, const char *list, struct g
     }
 }
 
-/* nvprof's inst_executed is both a metric and an event; a counter may be called either. */
+/* A counter may be called a metric or an event. */
 static bool may_be_event(const struct gp_metric *metric)
 {
-    return gp_nvprof_is_event(metric) || strcmp(metric->metric_class, "counter") == 0 ||
-           strcmp(metric->name, "inst_executed") == 0;
+    return gp_nvprof_has_event(metric) || strcmp(metric->metric_class, "counter") == 0;
 }
 
 static bool are_events(const struct gp_metrics *m, const char *list)
@@ -108,6 +107,10 @@ static bool check_names(struct gp_metrics *m, const struct asked *asked, const c
 {
     struct gp_text list = {0}, problems = {0};
     char before[32];
+    if (!asked->list[strspn(asked->list, ", \t\n")]) {
+        gp_say("%s: the list is empty", asked->option);
+        return false;
+    }
     if (asked->resolved == &events_list)
         expand_events(m, asked->list, &list);
     else

@@ -15,26 +15,26 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                      "metrics, sets and counters to measure, with commas between them; 'default', "
                      "'all' ('gpuprof metrics' lists them); prints nvprof's table of them, of a "
                      "set the report",
-                     WHAT, NULL, "--metrics", "--metrics", 1},
+                     WHAT, NULL, "--metrics", "--metrics", 1, NULL},
     [RUN_EVENTS] = {"events", 'e', "LIST", "nvprof's events to measure, with commas between them",
-                    WHAT, NULL, "--events", NULL, 1},
+                    WHAT, NULL, "--events", NULL, 1, NULL},
     [RUN_QUERY_METRICS] = {"query-metrics", 0, NULL, "list the metrics, and run nothing", WHAT,
-                           NULL, "--query-metrics", "--query-metrics", 0},
+                           NULL, "--query-metrics", "--query-metrics", 0, NULL},
     [RUN_QUERY_EVENTS] = {"query-events", 0, NULL, "list nvprof's events, and run nothing", WHAT,
-                          NULL, "--query-events", NULL, 0},
+                          NULL, "--query-events", NULL, 0, NULL},
     [RUN_AGGREGATE] = {"aggregate-mode", 0, "on",
                        "values are those of the whole GPU, which is nvprof's 'on'; there are none "
                        "for each multiprocessor",
-                       WHAT, NULL, "--aggregate-mode", NULL, 0},
+                       WHAT, NULL, "--aggregate-mode", NULL, 0, NULL},
     [RUN_CHIP] = {"chip", 0, "NAME",
                   "the chip (GH100) for which names of counters are checked and patterns (*) "
                   "resolved; else that of this machine's GPU",
-                  WHAT, NULL, NULL, "--chips", 0},
+                  WHAT, NULL, NULL, "--chips", 0, NULL},
 
     [RUN_COPIES] =
         {"copies", 0, "on|off",
          "on: time, calls, bytes and throughput of memory copies and fills as well (off)", WHAT,
-         NULL, NULL, NULL, 0},
+         NULL, NULL, NULL, 0, NULL},
 
     [RUN_KERNELS] =
         {"kernels", 'k', "FILTER",
@@ -48,100 +48,105 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                        NULL, "--kernels", "--kernel-id", 0, ONE_FILTER},
     [RUN_LAUNCH_SKIP] = {"launch-skip", 0, "N",
                          "leave out the first N launches that the options above choose", WHICH,
-                         NULL, NULL, "-s, --launch-skip", 0},
+                         NULL, NULL, "-s, --launch-skip", 0, NULL},
     [RUN_LAUNCH_COUNT] = {"launch-count", 'c', "N",
                           "measure N launches, then no more, and let the program run on", WHICH,
-                          NULL, NULL, "-c, --launch-count", 0},
+                          NULL, NULL, "-c, --launch-count", 0, NULL},
     [RUN_SAMPLE] = {"sample", 0, "RULE",
                     "only some launches of each kernel and launch configuration: the first N "
                     "(first:N), one in M (every:M), or the first N and one in M of the later ones "
                     "(first:N,every:M)",
-                    WHICH, NULL, NULL, NULL, 0},
+                    WHICH, NULL, NULL, NULL, 0, NULL},
     [RUN_DEVICES] = {"devices", 0, "LIST",
                      "only launches on these GPUs: numbers with commas between them, or 'all'",
-                     WHICH, NULL, "--devices", "--devices", 0},
+                     WHICH, NULL, "--devices", "--devices", 0, NULL},
     [RUN_TARGET] = {"target-processes", 0, "all|application-only",
                     "whether processes that the program starts are measured as well (all)", WHICH,
-                    NULL, NULL, "--target-processes", 0},
+                    NULL, NULL, "--target-processes", 0, NULL},
     [RUN_CHILDREN] = {"profile-child-processes", 0, NULL,
                       "as --target-processes all; put %p into the names of files", WHICH, NULL,
-                      "--profile-child-processes", NULL, 0},
+                      "--profile-child-processes", NULL, 0, NULL},
 
     [RUN_REPLAY] = {"replay", 0, "on|off",
                     "off: run no kernel more often than the program does; each launch is then "
                     "counted in part, launches of a kernel in turns (on)",
-                    HOW, NULL, NULL, NULL, 0},
+                    HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_REPLAY_MODE] = {"replay-mode", 0, "kernel|disabled",
                          "the same in nvprof's words; the program as a whole is never run again",
-                         HOW, NULL, "--replay-mode", "--replay-mode", 0},
+                         HOW, NULL, "--replay-mode", "--replay-mode", 0, NULL},
     [RUN_CACHE] = {"cache-control", 0, "all|none",
                    "whether caches are emptied before a kernel is measured (all)", HOW, NULL, NULL,
-                   "--cache-control", 0},
+                   "--cache-control", 0, NULL},
     [RUN_LINES] = {"lines", 0, "accesses|instructions",
                    "the counts for the lines of the source: accesses to memory and branches, "
                    "or every instruction, which makes the kernels that are counted so many times "
                    "slower (accesses)",
-                   HOW, NULL, NULL, NULL, 0},
+                   HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_VERIFY] =
         {"verify", 0, "learn|always",
          "when to verify whether a kernel wrote memory that it was not seen to reach: at "
          "its first launches and now and then, or at every launch (learn)",
-         HOW, NULL, NULL, NULL, 0},
+         HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_MEMORY] =
         {"memory", 0, "SIZE",
          "how much memory copies may take: a size (512M, 4G) or a share of the free memory "
          "(10%)",
-         HOW, NULL, NULL, NULL, 0},
+         HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_KERNEL_TIMEOUT] = {"kernel-timeout", 0, "SECONDS",
                             "how long a kernel that does not end by itself is waited for, the "
                             "first time; all such waits together take less than twice that (1)",
-                            HOW, NULL, NULL, NULL, 0},
+                            HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_TIMEOUT] = {"timeout", 't', "SECONDS",
                      "end the program after so long, with SIGTERM; the launches so far are in the "
                      "profile",
-                     HOW, NULL, "-t, --timeout", NULL, 0},
+                     HOW, NULL, "-t, --timeout", NULL, 0, NULL},
 
     [RUN_OUTPUT] = {"output", 'o', "FILE",
                     "write a profile for 'gpuprof report', compressed where the name ends in .zst; "
                     "%p stands for the process id, %h for the host, %q{NAME} for an environment "
                     "variable, %% for a percent sign",
-                    OUTPUT, "export-profile export", "-o, --export-profile", "-o, --export", 0},
+                    OUTPUT, "export-profile export", "-o, --export-profile", "-o, --export", 0,
+                    NULL},
     [RUN_FORCE] = {"force-overwrite", 'f', NULL,
                    "files are overwritten, with this option and without", OUTPUT, NULL,
-                   "-f, --force-overwrite", "-f, --force-overwrite", 0},
+                   "-f, --force-overwrite", "-f, --force-overwrite", 0, NULL},
     [RUN_LOG] = {"log", 0, "FILE",
                  "write the report and messages to this file instead of standard error; %p, %h, "
                  "%q{NAME}, %% as above",
+<<<<<<< HEAD
                  OUTPUT, "log-file", "--log-file", "--log-file", 0},
     [RUN_DETAILS] = {"details", 0, NULL,
                      "print all metrics of each kernel behind the report's summary", OUTPUT, NULL,
                      NULL, NULL, 0},
+=======
+                 OUTPUT, "log-file", "--log-file", "--log-file", 0, NULL},
+>>>>>>> vocabulary
     [RUN_SUMMARY] = {"print-gpu-summary", 0, NULL,
                      "print the report, with --metrics as well; with --csv nvprof's summary",
                      OUTPUT, "print-summary", "--print-gpu-summary, --print-summary",
-                     "--print-summary", 0},
+                     "--print-summary", 0, NULL},
     [RUN_TRACE] = {"print-gpu-trace", 0, NULL,
                    "print a line for each launch: times, or with --metrics their values", OUTPUT,
-                   NULL, "--print-gpu-trace", NULL, 0},
+                   NULL, "--print-gpu-trace", NULL, 0, NULL},
     [RUN_CSV] = {"csv", 0, NULL, "print comma-separated values, in nvprof's columns", OUTPUT, NULL,
-                 "--csv", "--csv", 0},
+                 "--csv", "--csv", 0, NULL},
     [RUN_UNIT] = {"normalized-time-unit", 'u', "UNIT",
                   "the unit of times in nvprof's tables: s, ms, us, ns, auto (auto)", OUTPUT, NULL,
-                  "-u, --normalized-time-unit", NULL, 0},
+                  "-u, --normalized-time-unit", NULL, 0, NULL},
     [RUN_DEMANGLING] = {"demangling", 0, "on|off",
                         "off: names of kernels in nvprof's tables are as the compiler made them "
                         "(on)",
-                        OUTPUT, NULL, "--demangling", NULL, 0},
+                        OUTPUT, NULL, "--demangling", NULL, 0, NULL},
     [RUN_QUIET] = {"quiet", 0, NULL, "print nothing; a profile is written all the same", OUTPUT,
-                   NULL, "--quiet", NULL, 0},
+                   NULL, "--quiet", NULL, 0, NULL},
 
     [RUN_CHECK] = {"check", 0, "FILE",
                    "hold the kernels to the thresholds in this file: the status is 0 where they "
                    "hold, 1 where one is violated, 2 where that cannot be judged; the program's "
                    "own, where it is not 0",
-                   VERDICT, NULL, NULL, NULL, 0},
+                   VERDICT, NULL, NULL, NULL, 0, NULL},
     [RUN_FORMAT] = {"format", 0, "NAME[=FILE]",
                     "write that verdict as text, junit, github, gitlab, sarif or markdown; may be "
                     "given several times (text, to standard error)",
-                    VERDICT, NULL, NULL, NULL, 1},
+                    VERDICT, NULL, NULL, NULL, 1, NULL},
 };

@@ -14,10 +14,10 @@ enum { SASS, FOLDER, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [SASS] = {"sass", 0, NULL, "the machine instructions under the lines they come from", NULL,
-              NULL, NULL, NULL, 0},
+              NULL, NULL, NULL, 0, NULL},
     [FOLDER] = {"source-path", 0, "DIR",
                 "search this folder for source files as well, by their names", NULL, NULL, NULL,
-                NULL, 0},
+                NULL, 0, NULL},
 };
 
 static void take_instructions(void *sources, const struct gp_code_counts *counts)

@@ -186,6 +186,13 @@ static bool add_variant(const struct gp_loading *l, struct gp_entry *e,
     return true;
 }
 
+/* Sections of one file define a metric together, and so do all shipped files. */
+static bool belong_together(const struct gp_loading *l, const struct gp_entry *e,
+                            const struct gp_definition *d)
+{
+    return strcmp(e->file, d->file) == 0 || (!l->user_defined && !e->metric.user_defined);
+}
+
 static bool read_default(const struct gp_loading *l, const struct gp_definition *d, int *answer)
 {
     const char *text = gp_text_string(&d->keys[GP_KEY_DEFAULT].text);
@@ -265,7 +272,7 @@ void gp_definition_compile(void *user, const struct gp_definition *d)
         gp_variant_free(v);
         return;
     }
-    if (slot && strcmp((*slot)->file, d->file) == 0) {
+    if (slot && belong_together(l, *slot, d)) {
         if (!add_variant(l, *slot, d, v))
             gp_variant_free(v);
         else

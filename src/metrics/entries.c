@@ -24,13 +24,16 @@ bool gp_variant_walk(const struct gp_variant *v, bool (*visit)(void *, struct gp
            (!v->needs || gp_formula_walk(v->needs, visit, user));
 }
 
-/* A formula for these devices alone comes before one for all. */
+/* A formula for these devices alone comes before one for all; none with counters of ranges is for a
+ * device that counts events. */
 const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct gp_device *device)
 {
     const struct gp_variant *general = NULL;
     for (const struct gp_variant *v = e->variants; v; v = v->next) {
+        if (v->counts_in_ranges && device->event_counters)
+            continue;
         if (v->when.count == 0)
-            general = v->counts_in_ranges && device->event_counters ? NULL : v;
+            general = v;
         else if (gp_condition_holds(&v->when, device))
             return v;
     }
@@ -60,7 +63,7 @@ const char *gp_entry_absent(const struct gp_entry *e)
     for (const struct gp_variant *v = e->variants; v; v = v->next) {
         if (v->formula && !is_for_events(v))
             return NULL;
-        if (v->absent)
+        if (v->absent && !is_for_events(v))
             reason = v->absent;
     }
     return reason;

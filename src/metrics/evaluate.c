@@ -26,7 +26,8 @@ static void say_not_defined(const struct gp_entry *e, const struct gp_device *de
     }
     if (device->event_counters && gp_entry_counts_in_ranges(e)) {
         snprintf(why, why_size,
-                 "%s is not defined for GPUs whose counters are CUPTI's events (compute capability "
+                 "%s has no formula over CUPTI's events, which this GPU counts alone (compute "
+                 "capability "
                  "%d.%d)",
                  e->metric.name, device->cc_major, device->cc_minor);
         return;

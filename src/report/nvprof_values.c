@@ -115,6 +115,11 @@ bool gp_nvprof_is_event(const struct gp_metric *metric)
     return strcmp(metric->metric_class, "event") == 0;
 }
 
+bool gp_nvprof_has_event(const struct gp_metric *metric)
+{
+    return gp_nvprof_is_event(metric) || strcmp(metric->name, "inst_executed") == 0;
+}
+
 void gp_csv_text(const char *text, struct gp_text *out)
 {
     gp_text_add(out, "\"");

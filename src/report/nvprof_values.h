@@ -22,6 +22,9 @@ const char *gp_nvprof_title(const struct gp_metric *metric);
 /* Whether nvprof called it an event. */
 bool gp_nvprof_is_event(const struct gp_metric *metric);
 
+/* Whether nvprof had an event of that name: inst_executed is both a metric and an event. */
+bool gp_nvprof_has_event(const struct gp_metric *metric);
+
 /* Appends a field of CSV in quotes. */
 void gp_csv_text(const char *text, struct gp_text *out);
 

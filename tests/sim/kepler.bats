@@ -107,6 +107,55 @@ kepler() {
         "$(metric sum_interleaved warp_execution_efficiency | cut -d. -f1)" ]
 }
 
+# Of 512 x 512 floats a warp's row is one line, its column 32.
+@test "nvprof's metrics of instructions, replays, L1 and L2 are computed from events" {
+    GPUPROF_METRICS=inst_executed,inst_issued,issue_slots,issued_ipc,ipc,issue_slot_utilization,inst_replay_overhead,gld_transactions,gst_transactions,gld_transactions_per_request,gst_transactions_per_request,global_replay_overhead,shared_replay_overhead,l2_read_transactions,l2_write_transactions,l2_l1_read_transactions,l2_l1_write_transactions,l2_l1_read_hit_rate
+    export GPUPROF_METRICS
+    GPUSIM_L1=off kepler --size 512 --block 32x32 matrix_row matrix_column
+    is matrix_add_row gld_transactions_per_request 1.0000
+    is matrix_add_row gst_transactions_per_request 1.0000
+    is matrix_add_column gld_transactions_per_request 32.0000
+    # Two matrices are read and one is written, four bytes an element, 32 a sector.
+    is matrix_add_row l2_read_transactions $((2 * 512 * 512 * 4 / 32))
+    is matrix_add_row l2_write_transactions $((512 * 512 * 4 / 32))
+    is matrix_add_row l2_l1_read_transactions $((2 * 512 * 512 * 4 / 32))
+    is matrix_add_row l2_l1_write_transactions $((512 * 512 * 4 / 32))
+    is matrix_add_row global_replay_overhead 0.0000
+    executed=$(metric matrix_add_column inst_executed)
+    # 31 replays of each of the 2 loads and the store of 8192 warps.
+    is matrix_add_column global_replay_overhead "$(awk -v n="$executed" 'BEGIN { printf "%.4f", 3 * 31 * 8192 / n }')"
+    is matrix_add_row inst_issued "$executed"
+    is matrix_add_row issue_slots "$executed"
+    is matrix_add_row inst_replay_overhead 0.0000
+    [ "$(metric matrix_add_row issued_ipc)" = "$(metric matrix_add_row ipc)" ]
+    awk -v u="$(metric matrix_add_row issue_slot_utilization)" -v i="$(metric matrix_add_row ipc)" \
+        'BEGIN { d = u + 0 - 25 * i; exit !(u + 0 > 0 && d * d < 0.01) }'
+    GPUPROF_METRICS=shared_replay_overhead,shared_efficiency kepler transpose_shared transpose_padded
+    is transpose_padded shared_replay_overhead 0.0000
+    awk -v o="$(metric transpose_shared shared_replay_overhead)" 'BEGIN { exit !(o > 0.1) }'
+}
+
+@test "a metric that events cannot count says why, and names the nearest that they can" {
+    export GPUSIM_CHIP=kepler
+    refused() {
+        run "$GPUPROF_BUILD/gpuprof" --metrics "$1" "$programs/snippets_linked" vector_add
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: --metrics: '$1' on compute capability 3.7: $2" ]
+    }
+    refused flop_count_sp "instructions of a class have no event on this GPU; CUPTI counted them in its metric interface alone; the nearest is not_predicated_off_thread_inst_executed"
+    refused stall_sync "the reasons why warps wait have no event on this GPU; CUPTI counted them in its metric interface alone; the nearest is issue_slot_utilization"
+    refused half_precision_fu_utilization "how busy a pipe is has no event on this GPU; CUPTI counted it in its metric interface alone; the nearest is issue_slot_utilization"
+    run "$GPUPROF_BUILD/gpuprof" --metrics global_replay_overhead "$programs/snippets_linked" matrix_column
+    [ "$status" -eq 0 ]
+    [[ $output == *" global_replay_overhead "* ]]
+    # Of every name of nvprof's there is a formula or a reason of its own.
+    for cc in 3.7 5.2 6.0; do
+        run "$GPUPROF_BUILD/gpuprof" metrics --cc $cc $(sed -n 's/^TITLE(\([a-z0-9_]*\),.*/\1/p' "$BATS_TEST_DIRNAME/../../src/report/nvprof_titles.def")
+        [ "$status" -eq 0 ]
+        [[ $output != *"is not defined for"* && $output != *"has no formula over"* ]]
+    done
+}
+
 @test "values that events cannot count are absent, not 0" {
     kepler flops_float
     is flops_float flop_count_sp absent
