@@ -288,6 +288,23 @@ rules() {
     [ "$(sqlite3 h.db "PRAGMA journal_mode")" = wal ]
 }
 
+@test "a drift too slow for ten runs is found over sixty" {
+    local files=()
+    for i in $(seq 60); do
+        profile $((65000 + i * 163)) 100 3 >d$i.jsonl
+        files+=("d$i.jsonl")
+        profile $((65000 + i * 7919 % 650)) 100 3 >s$i.jsonl
+    done
+    "$gpuprof" history add "${files[@]}" --db h.db
+    run "$gpuprof" history check --db h.db
+    [ "$status" -eq 1 ]
+    [[ $output == *"duration drifts: "*"over 60 runs by its slope (Theil-Sen; Mann-Kendall test, two-sided, significance 0.01; a drift is found from 3 % on)"* ]]
+    "$gpuprof" history add "${files[@]/#d/s}" --db steady.db
+    run "$gpuprof" history check --db steady.db
+    [ "$status" -eq 0 ]
+    [[ $output == *"slow drifts: slope by Theil and Sen over up to 60 runs, Mann-Kendall test, two-sided, significance 0.01; found from 1.5 times the tolerance on, 3 % of a duration"* ]]
+}
+
 @test "the text of a file reaches no terminal as control characters" {
     local odd
     odd=$(printf 'odd\033[31m.jsonl')

@@ -1021,7 +1021,7 @@ static void a_drift_is_found(void **state)
         for (size_t i = 0; drifts && i < s->runs; i++)
             s->medians[i] *= 1 + 0.006 * (double)i;
         struct gp_verdict v = {0};
-        gp_drift_judge(&side, m, NULL, "h.db", &v);
+        gp_drift_judge(&side, side.runs, m, NULL, "h.db", &v);
         assert_int_equal(v.violated, drifts);
         gp_verdict_free(&v);
         gp_side_free(&side);
@@ -1030,6 +1030,57 @@ static void a_drift_is_found(void **state)
 }
 
 /* ---- formats ---- */
+
+/* A side whose one kernel took so long in its runs; how many drifts for the worse are found. */
+static size_t drifts_of(const struct gp_metrics *m, const double *seconds, size_t runs)
+{
+    struct gp_side side = {.runs = runs, .origin.device = h200};
+    struct gp_verdict v = {0};
+    const char *const names[] = {"duration"};
+    assert_true(gp_side_set_metrics(&side, names, 1));
+    struct gp_subject *s = gp_side_add(&side, "kernel()");
+    assert_non_null(s);
+    for (size_t i = 0; i < runs; i++)
+        assert_true(gp_series_add_run(&s->series[0], seconds[i]));
+    gp_drift_judge(&side, 11, m, NULL, "h.db", &v);
+    size_t found = v.violated;
+    gp_verdict_free(&v);
+    gp_side_free(&side);
+    return found;
+}
+
+static void a_drift_too_slow_for_ten_runs_is_found_over_more(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    double seconds[100];
+    size_t found = 0, late = 0, alarms = 0;
+    seed = 7;
+    for (int i = 0; i < 60; i++)
+        seconds[i] = 1e-4 * (1 + 0.0025 * i);
+    assert_int_equal(drifts_of(m, seconds, 60), 1);
+    assert_int_equal(drifts_of(m, seconds, 10), 0); /* 2.3 % */
+    for (int trial = 0; trial < 200; trial++) {
+        for (int i = 0; i < 60; i++)
+            seconds[i] = 1e-4 * (1 + 0.0025 * i) * (1 + 0.01 * normal());
+        found += drifts_of(m, seconds, 60);
+        /* It begins after 60 steady runs. */
+        for (int i = 0; i < 100; i++)
+            seconds[i] = 1e-4 * (1 + (i < 60 ? 0 : 0.0025 * (i - 60))) * (1 + 0.01 * normal());
+        late += drifts_of(m, seconds, 100);
+        for (int i = 0; i < 100; i++)
+            seconds[i] = 1e-4 * (1 + 0.01 * normal());
+        alarms += drifts_of(m, seconds, 100);
+    }
+    assert_true(found >= 195);
+    assert_true(late >= 195);
+    assert_int_equal(alarms, 0);
+    /* A step is a change, found and accepted when it came. */
+    for (int i = 0; i < 100; i++)
+        seconds[i] = 1e-4 * (i < 40 ? 1 : 1.1) * (1 + 0.01 * normal());
+    assert_int_equal(drifts_of(m, seconds, 100), 0);
+    gp_metrics_close(m);
+}
 
 static void names_cannot_break_a_format(void **state)
 {
@@ -1099,6 +1150,7 @@ int main(void)
         cmocka_unit_test(a_glob_of_many_stars_ends),
         cmocka_unit_test(proposed_thresholds_hold_for_their_own_profile),
         cmocka_unit_test(a_drift_is_found),
+        cmocka_unit_test(a_drift_too_slow_for_ten_runs_is_found_over_more),
         cmocka_unit_test(names_cannot_break_a_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
