@@ -116,6 +116,13 @@ static bool explains(const struct gp_change *duration, const struct gp_change *r
            fabs(rate->relative - of_rate) <= rate->threshold + duration->threshold;
 }
 
+/* A rule for all metrics names none. */
+static bool is_named(const struct gp_tolerance *rule)
+{
+    bool limits = rule->kind == GP_TOLERANCE_RELATIVE || rule->kind == GP_TOLERANCE_EXACT;
+    return limits && rule->metric[strspn(rule->metric, "*?")] != '\0';
+}
+
 /* A rate is a count over the time. Where the time is compared, a rate is no judgement of its own:
  * it fell because the time grew, or because there is less to do. */
 static void mark_rates(struct gp_pair *pair, const struct gp_device *device)
@@ -129,8 +136,8 @@ static void mark_rates(struct gp_pair *pair, const struct gp_device *device)
     for (size_t i = 0; i < pair->count; i++) {
         struct gp_change *change = &pair->changes[i];
         struct gp_nature n = gp_nature_of(change->metric, device);
-        if (n.kind == GP_KIND_TIME && change != duration && change->kind != GP_CHANGE_NONE &&
-            change->kind != GP_CHANGE_REFUSED)
+        if (n.kind == GP_KIND_TIME && !change->named && change != duration &&
+            change->kind != GP_CHANGE_NONE && change->kind != GP_CHANGE_REFUSED)
             change->kind = explains(duration, change) ? GP_CHANGE_FOLLOWS : GP_CHANGE_OTHER;
     }
 }
@@ -155,6 +162,7 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
         static const struct gp_series nothing;
         const struct gp_series *series = index >= 0 ? &b->series[index] : &nothing;
         change->metric = metric;
+        change->named = is_named(&rule);
         change->why = refusal(c, &n);
         if (!change->why && series->runs == 0) {
             change->why = series->absent ? series->absent : "it was not measured";

@@ -81,7 +81,8 @@ static void judge_change(const struct judging *j, const struct gp_pair *pair,
              : change->kind == GP_CHANGE_OTHER  ? "changed"
                                                 : "no change that counts",
              test, change->kind == GP_CHANGE_FOLLOWS ? "; follows from the duration" : "");
-    o.status = statuses[change->kind];
+    o.status =
+        change->kind == GP_CHANGE_OTHER && change->named ? GP_VIOLATED : statuses[change->kind];
     o.rule = change->metric->name;
     o.value = to;
     o.bound = bound;

@@ -866,6 +866,29 @@ static void changes_are_named(void **state)
     gp_metrics_close(m);
 }
 
+static void slower(struct gp_record *launch)
+{
+    ((struct gp_counter *)launch->counters)[0].value *= 2;
+}
+
+static void a_rate_is_judged_where_a_tolerance_names_it(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side a = folded(m, 2, 5, 100e3, 0.001, NULL);
+    struct gp_side b = folded(m, 2, 5, 100e3, 0.001, slower);
+    const char *rate = "dram_read_throughput";
+    assert_int_equal(judged(m, &a, &b, NULL, GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &a, &b, "[*]\n* = 5 %\n", GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &a, &b, "[*]\ndram_* = 5 %\n", GP_VIOLATED, rate), 1);
+    assert_int_equal(judged(m, &a, &b, "[*]\ndram_* = 60 %\n", GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &b, &a, "[*]\ndram_* = 5 %\n", GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &b, &a, "[*]\ndram_read_throughput = 5 %\n", GP_NOTED, rate), 1);
+    gp_side_free(&a);
+    gp_side_free(&b);
+    gp_metrics_close(m);
+}
+
 static void on_another_gpu_only_portable_counts_are_compared(void **state)
 {
     (void)state;
@@ -1143,6 +1166,7 @@ int main(void)
         cmocka_unit_test(the_brief_name_follows_from_the_full_one),
         cmocka_unit_test(a_slower_kernel_is_found_and_an_unchanged_one_is_not),
         cmocka_unit_test(changes_are_named),
+        cmocka_unit_test(a_rate_is_judged_where_a_tolerance_names_it),
         cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),
         cmocka_unit_test(skeletons_leave_out_parts_that_a_compiler_changes),
         cmocka_unit_test(proposed_thresholds_are_for_names_of_any_length),
