@@ -10,16 +10,6 @@ static const char other_gpu[] = "it depends on the GPU, and this is another mode
 static const char other_code[] =
     "it depends on the machine code, and this is another compute capability";
 
-static bool same_threads(const struct gp_subject *a, const struct gp_subject *b)
-{
-    double of_a = 1, of_b = 1;
-    for (int i = 0; i < 3; i++) {
-        of_a *= (double)a->grid[i] * a->block[i];
-        of_b *= (double)b->grid[i] * b->block[i];
-    }
-    return of_a == of_b;
-}
-
 /* Why the metric need not be compared; NULL where it has to be. */
 static const char *refusal(const struct gp_comparison *c, const struct gp_nature *n)
 {
@@ -240,8 +230,8 @@ bool gp_compare(const struct gp_side *a, const struct gp_side *b, const struct g
         pair->seconds_a = seconds_in_a_run(a, match->a);
         pair->seconds_b = seconds_in_a_run(b, match->b);
         /* With as many threads it does the same work, as far as can be known. */
-        if (match->kind == GP_MATCH_SAME ||
-            (match->kind == GP_MATCH_CHANGED && same_threads(match->a, match->b)))
+        if (match->kind == GP_MATCH_SAME || (match->kind == GP_MATCH_CHANGED && !match->chosen &&
+                                             gp_same_threads(match->a, match->b)))
             compared = compare_pair(c, m, rules, pair);
     }
     free(matches);

@@ -170,7 +170,10 @@ static void add_configuration(struct gp_text *text, const struct gp_pair *pair)
     gp_subject_configuration(pair->match.a, before, sizeof(before));
     if (strcmp(now, before) != 0)
         gp_text_addf(text, "%s, was %s%s", now, before,
-                     pair->count == 0 ? " (not the same number of threads: not compared)" : "");
+                     pair->count > 0 ? ""
+                     : pair->match.chosen
+                         ? " (the closest of several that it could be: not compared)"
+                         : " (not the same number of threads: not compared)");
 }
 
 /* Registers, spills, grid and block. */
@@ -213,12 +216,13 @@ static void judge_event(const struct judging *j, const struct gp_subject *s, enu
 static void judge_proposed(const struct judging *j, const struct gp_match *match)
 {
     struct gp_text message = {0};
-    gp_text_addf(&message, "is gone; '%s' may be the same kernel under another name",
-                 match->b->name);
+    const char *choice = match->chosen ? ", the closest of several" : "";
+    gp_text_addf(&message, "is gone; '%s' may be the same kernel under another name%s",
+                 match->b->name, choice);
     judge_event(j, match->a, GP_EVENT_GONE, gp_text_string(&message));
     gp_text_clear(&message);
-    gp_text_addf(&message, "is new; '%s' may be the same kernel under another name",
-                 match->a->name);
+    gp_text_addf(&message, "is new; '%s' may be the same kernel under another name%s",
+                 match->a->name, choice);
     judge_event(j, match->b, GP_EVENT_NEW, gp_text_string(&message));
     j->verdict->failed |= message.failed;
     gp_text_free(&message);

@@ -917,11 +917,97 @@ static void skeletons_leave_out_parts_that_a_compiler_changes(void **state)
         {"void at::native::(anonymous namespace)::k<Op<2> >(int)", "at::native::::k"},
         {"kernel_a1b2c3d4", "kernel_#"},
         {"kernel_2", "kernel_2"},
+        {"triton_red_fused_native_layer_norm_3", "triton_red_fused_native_layer_norm_#"},
+        {"triton_poi_fused_mm_12_b2", "triton_poi_fused_mm_#_b2"},
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *skeleton = gp_name_skeleton(names[i][0]);
         assert_string_equal(skeleton, names[i][1]);
         free(skeleton);
+    }
+}
+
+/* A side of kernels with 2D grids and blocks of that size. */
+struct sketch {
+    const char *name;
+    unsigned grid, block, registers;
+};
+
+static struct gp_side sketched(const struct sketch *kernels, size_t count)
+{
+    struct gp_side side = {.runs = 1};
+    assert_true(gp_side_set_metrics(&side, NULL, 0));
+    for (size_t i = 0; i < count; i++) {
+        struct gp_subject *s = gp_side_add(&side, kernels[i].name);
+        assert_non_null(s);
+        s->grid[0] = kernels[i].grid;
+        s->block[0] = kernels[i].block;
+        s->grid[1] = s->grid[2] = s->block[1] = s->block[2] = 1;
+        s->registers = kernels[i].registers;
+    }
+    gp_side_sort(&side);
+    return side;
+}
+
+static void the_closest_of_several_kernels_are_matched(void **state)
+{
+    (void)state;
+    const struct {
+        struct sketch a[2], b[2];
+        enum gp_match_kind kind;
+        bool chosen;
+        size_t first; /* of a[0]: its match in b */
+    } cases[] = {
+        {{{"foo<1>", 8, 256, 32}, {"foo<2>", 8, 64, 32}},
+         {{"foo<3>", 8, 64, 32}, {"foo<4>", 8, 256, 32}},
+         GP_MATCH_PROPOSED,
+         false, /* by their threads it is clear */
+         1},
+        {{{"foo<1>", 8, 256, 32}, {"foo<2>", 8, 256, 90}},
+         {{"foo<3>", 8, 256, 90}, {"foo<4>", 8, 256, 32}},
+         GP_MATCH_PROPOSED,
+         true,
+         1},
+        {{{"foo<1>", 8, 256, 32}, {"foo<2>", 8, 256, 32}},
+         {{"foo<3>", 8, 256, 32}, {"foo<4>", 8, 256, 32}},
+         GP_MATCH_PROPOSED,
+         true,
+         0},
+        {{{"triton_red_fused_norm_3", 8, 256, 32}, {"triton_poi_fused_add_0", 4, 128, 16}},
+         {{"triton_red_fused_norm_5", 8, 256, 32}, {"triton_poi_fused_add_1", 4, 128, 16}},
+         GP_MATCH_PROPOSED,
+         false,
+         0},
+        {{{"k()", 100, 256, 32}, {"k()", 1000, 256, 32}},
+         {{"k()", 900, 256, 32}, {"k()", 90, 256, 32}},
+         GP_MATCH_CHANGED,
+         true,
+         1},
+        {{{"k()", 4, 256, 32}, {"k()", 8, 256, 32}},
+         {{"k()", 2, 512, 32}, {"k()", 4, 512, 32}},
+         GP_MATCH_CHANGED,
+         false,
+         0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_side a = sketched(cases[i].a, 2), b = sketched(cases[i].b, 2);
+        size_t count;
+        struct gp_match *matches = gp_match_sides(&a, &b, &count);
+        assert_non_null(matches);
+        assert_int_equal(count, 2);
+        for (size_t k = 0; k < count; k++) {
+            assert_int_equal(matches[k].kind, cases[i].kind);
+            assert_int_equal(matches[k].chosen, cases[i].chosen);
+            const struct sketch *before = cases[i].a, *now = &cases[i].b[cases[i].first];
+            if (strcmp(matches[k].a->name, before->name) == 0 &&
+                matches[k].a->grid[0] == before->grid) {
+                assert_string_equal(matches[k].b->name, now->name);
+                assert_int_equal(matches[k].b->grid[0], now->grid);
+            }
+        }
+        free(matches);
+        gp_side_free(&a);
+        gp_side_free(&b);
     }
 }
 
@@ -1169,6 +1255,7 @@ int main(void)
         cmocka_unit_test(a_rate_is_judged_where_a_tolerance_names_it),
         cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),
         cmocka_unit_test(skeletons_leave_out_parts_that_a_compiler_changes),
+        cmocka_unit_test(the_closest_of_several_kernels_are_matched),
         cmocka_unit_test(proposed_thresholds_are_for_names_of_any_length),
         cmocka_unit_test(a_proposed_section_is_for_one_kernel),
         cmocka_unit_test(a_glob_of_many_stars_ends),
