@@ -106,13 +106,6 @@ static bool explains(const struct gp_change *duration, const struct gp_change *r
            fabs(rate->relative - of_rate) <= rate->threshold + duration->threshold;
 }
 
-/* A rule for all metrics names none. */
-static bool is_named(const struct gp_tolerance *rule)
-{
-    bool limits = rule->kind == GP_TOLERANCE_RELATIVE || rule->kind == GP_TOLERANCE_EXACT;
-    return limits && rule->metric[strspn(rule->metric, "*?")] != '\0';
-}
-
 /* A rate is a count over the time. Where the time is compared, a rate is no judgement of its own:
  * it fell because the time grew, or because there is less to do. */
 static void mark_rates(struct gp_pair *pair, const struct gp_device *device)
@@ -152,7 +145,7 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
         static const struct gp_series nothing;
         const struct gp_series *series = index >= 0 ? &b->series[index] : &nothing;
         change->metric = metric;
-        change->named = is_named(&rule);
+        change->named = gp_tolerance_names(&rule);
         change->why = refusal(c, &n);
         if (!change->why && series->runs == 0) {
             change->why = series->absent ? series->absent : "it was not measured";

@@ -365,6 +365,26 @@ rules() {
     done
 }
 
+@test "a kernel that is launched ten times as often is named" {
+    profile 65000 100 20 >few.jsonl
+    profile 65000 100 200 >many.jsonl
+    "$gpuprof" baseline few.jsonl few.jsonl -o base.json
+    run "$gpuprof" check --baseline base.json many.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"note: vectorAdd(float const*, float const*, float*, int) [grid 524288, block 32]: launched 200 times in a run, was 20: +900 % (up to 10 % is let pass)"* ]]
+    printf '[*]\nlaunches = 20 %%\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini many.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"violated: "*"launched 200 times in a run"* ]]
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini few.jsonl
+    [ "$status" -eq 0 ]
+    for rule in 'launches = ignore' '* = 5 %'; do
+        printf '[*]\n%s\n' "$rule" >tolerance.ini
+        run "$gpuprof" check --baseline base.json --tolerance tolerance.ini many.jsonl
+        [ "$status" -eq 0 ]
+    done
+}
+
 @test "values that a baseline has and the profile lacks are no pass" {
     "$gpuprof" baseline good.jsonl -o base.json
     sed 's/"dram__bytes_read.sum":134217728.0,//' good.jsonl >less.jsonl
