@@ -323,7 +323,7 @@ rules() {
     [[ $output != *$'\033'* ]]
 }
 
-@test "a history that is damaged, foreign or locked is reported and left as it is" {
+@test "a history that is damaged or foreign is reported and left as it is" {
     "$gpuprof" history add good.jsonl --db h.db
     echo 'no database, but long enough to be taken for the beginning of one' >text.db
     cp text.db before
@@ -351,6 +351,35 @@ rules() {
     run "$gpuprof" history show --db h.db
     [ "$status" -eq 1 ]
     [[ $output == *"version 9; this gpuprof knows version 1" ]]
+}
+
+@test "a history that another process keeps locked is reported, and nothing in it is lost" {
+    "$gpuprof" history add good.jsonl --db h.db --commit first
+    command -v python3 >/dev/null || skip "no python3"
+    # The lock of a process that writes, longer than it is waited for.
+    python3 - <<'END' 3>&- &
+import os, sqlite3, time
+db = sqlite3.connect("h.db", isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+open("locked", "w").close()
+while not os.path.exists("over"):
+    time.sleep(0.05)
+db.execute("ROLLBACK")
+END
+    local holder=$!
+    until [ -e locked ]; do sleep 0.05; done
+    run "$gpuprof" history add good.jsonl --db h.db --commit second
+    [ "$status" -eq 1 ]
+    [[ $output == "gpuprof: h.db: locked by another process for more than 10 s"* ]]
+    # Readers are not locked out.
+    run "$gpuprof" history show --db h.db
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    : >over
+    wait $holder
+    "$gpuprof" history add good.jsonl --db h.db --commit second
+    run "$gpuprof" history show --db h.db
+    [ "${#lines[@]}" -eq 3 ]
 }
 
 @test "processes add to a history at the same time, and none is lost" {
