@@ -37,24 +37,39 @@ static bool read_path(const char *text, struct gp_kernel_filter *f, const char *
     return true;
 }
 
-/* Whether the colon stands for something else than the end of a part: "::" of C++, "(?:" and
- * "(?i:", "[:alpha:]". */
+/* Whether the colon stands for something else than the end of a part: "::" of C++, also as ":{2}",
+ * "(?:" and "(?i:". */
 static bool is_of_name(const char *text, const char *colon)
 {
     const char *before = colon;
-    if (colon[1] == ':' || (colon > text && colon[-1] == ':') || colon[1] == ']' ||
-        (colon > text && colon[-1] == '['))
+    if ((colon[1] && strchr(":{+*?", colon[1])) || (colon > text && colon[-1] == ':'))
         return true;
     while (before > text && strchr("imsx-^", before[-1]))
         before--;
     return before - text >= 2 && before[-1] == '?' && before[-2] == '(';
 }
 
+/* The end of the bracket expression at `text`, "[a-z:]" or "[[:alpha:]]", or of the text. */
+static const char *end_of_bracket(const char *text)
+{
+    const char *at = text + 1 + (text[1] == '^');
+    if (*at == ']')
+        at++;
+    while (*at && *at != ']') {
+        const char *class = at[0] == '[' && at[1] == ':' ? strstr(at + 2, ":]") : NULL;
+        at = class ? class + 2 : at + 1;
+    }
+    return *at ? at + 1 : at;
+}
+
 static bool has_single_colon(const char *text)
 {
-    for (const char *at = strchr(text, ':'); at; at = strchr(at + 1, ':'))
-        if (!is_of_name(text, at))
+    const char *at = text;
+    while (*at) {
+        if (*at == ':' && !is_of_name(text, at))
             return true;
+        at = *at == '[' ? end_of_bracket(at) : at + 1;
+    }
     return false;
 }
 

@@ -20,16 +20,21 @@ extern char **environ;
 
 /* ---- our own names --------------------------------------------------------------------------- */
 
+void cli_add_instruction(const void *code, int cc, struct gp_text *out)
+{
+    const struct gp_instruction i = gp_instruction_decode(code, cc);
+    if (i.op == GP_OP_UNKNOWN || i.op == GP_OP_OTHER)
+        gp_text_addf(out, "opcode 0x%03x", i.opcode);
+    else
+        gp_text_add(out, gp_op_name(i.op));
+    if (i.bytes)
+        gp_text_addf(out, ", %u bytes a thread", i.bytes);
+}
+
 static char *own_text(const unsigned char *code, int cc)
 {
     struct gp_text text = {0};
-    const struct gp_instruction i = gp_instruction_decode(code, cc);
-    if (i.op == GP_OP_UNKNOWN || i.op == GP_OP_OTHER)
-        gp_text_addf(&text, "opcode 0x%03x", i.opcode);
-    else
-        gp_text_add(&text, gp_op_name(i.op));
-    if (i.bytes)
-        gp_text_addf(&text, ", %u bytes a thread", i.bytes);
+    cli_add_instruction(code, cc, &text);
     return text.failed ? NULL : text.data;
 }
 

@@ -3,7 +3,12 @@
 #ifndef GPUPROF_CLI_DISASSEMBLE_H
 #define GPUPROF_CLI_DISASSEMBLE_H
 
+#include "base/text.h"
+
 #include <stddef.h>
+
+/* Appends the name of one instruction, or its opcode where we know no name, without nvdisasm. */
+void cli_add_instruction(const void *code, int cc, struct gp_text *out);
 
 /* One text for each instruction of the code, to be freed with cli_forget_texts; NULL when memory
  * runs out. `*by` names their author. */

@@ -13,24 +13,34 @@ struct recorded_name {
 };
 
 /* Found by a first reading of the profile. */
-struct contents {
+struct cli_recorded {
     struct recorded_name *counters;
     struct gp_device devices[GP_MAX_DEVICES];
     size_t device_count;
+    size_t launches_left; /* to be read */
 };
+
+#define FIRST_LAUNCHES 4096
+enum { SEEN_ENOUGH = 1 }; /* a visitor's answer that ends the reading */
 
 static int note_device(void *user, const struct gp_device *device)
 {
-    struct contents *c = user;
+    struct cli_recorded *c = user;
     if (c->device_count < GP_MAX_DEVICES)
         c->devices[c->device_count++] = *device;
     return 0;
 }
 
+static int note_launch(void *user, const struct gp_record *launch)
+{
+    (void)launch;
+    return ((struct cli_recorded *)user)->launches_left-- > 0 ? 0 : SEEN_ENOUGH;
+}
+
 /* Notes the name; counters keep the reader's copy of it, or the definitions' own. */
 static const char *note_counter(void *user, const char *name)
 {
-    struct contents *c = user;
+    struct cli_recorded *c = user;
     size_t length = strlen(name);
     struct recorded_name *known = NULL;
     HASH_FIND(hh, c->counters, name, length, known);
@@ -43,7 +53,7 @@ static const char *note_counter(void *user, const char *name)
     return NULL;
 }
 
-static void forget(struct contents *c)
+static void forget(struct cli_recorded *c)
 {
     struct recorded_name *n, *next;
     HASH_ITER(hh, c->counters, n, next)
@@ -54,7 +64,7 @@ static void forget(struct contents *c)
 }
 
 /* Whether all counters of the selection were recorded. */
-static bool is_recorded(const struct contents *c, const struct gp_metrics *m,
+static bool is_recorded(const struct cli_recorded *c, const struct gp_metrics *m,
                         const struct gp_device *device)
 {
     const char **names;
@@ -71,7 +81,7 @@ static bool is_recorded(const struct contents *c, const struct gp_metrics *m,
     return recorded;
 }
 
-static bool can_be_given(const struct contents *c, struct gp_metrics *m,
+static bool can_be_given(const struct cli_recorded *c, struct gp_metrics *m,
                          const struct gp_metric *metric)
 {
     struct gp_text ignored = {0};
@@ -92,23 +102,75 @@ static bool can_be_read_twice(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-bool cli_select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
+static bool select_from(struct gp_metrics *m, const struct cli_recorded *c,
+                        struct gp_text *problems)
 {
     struct gp_text list = {0};
-    if (can_be_read_twice(path)) {
-        struct contents c = {0};
-        char why[512];
-        const struct gp_profile_visitor visitor = {
-            .user = &c, .device = note_device, .counter_name = note_counter};
-        gp_profile_read(path, &visitor, NULL, why, sizeof(why));
-        if (c.counters)
-            for (size_t i = 0; i < gp_metrics_count(m); i++)
-                if (can_be_given(&c, m, gp_metrics_at(m, i)))
-                    gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
-        forget(&c);
-    }
+    for (size_t i = 0; c->counters && i < gp_metrics_count(m); i++)
+        if (can_be_given(c, m, gp_metrics_at(m, i)))
+            gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
     bool answer =
         gp_metrics_select(m, list.length > 0 && !list.failed ? list.data : NULL, problems);
     gp_text_free(&list);
     return answer;
+}
+
+bool cli_select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems)
+{
+    struct cli_recorded c = {0};
+    char why[512];
+    const struct gp_profile_visitor visitor = {
+        .user = &c, .device = note_device, .counter_name = note_counter};
+    if (can_be_read_twice(path))
+        gp_profile_read(path, &visitor, NULL, why, sizeof(why));
+    bool answer = select_from(m, &c, problems);
+    forget(&c);
+    return answer;
+}
+
+bool cli_select_begin(struct gp_metrics *m, const char *path, struct cli_recorded **begin,
+                      struct gp_text *problems)
+{
+    char why[512];
+    struct cli_recorded *c = calloc(1, sizeof(*c));
+    const struct gp_profile_visitor visitor = {
+        .user = c, .device = note_device, .launch = note_launch, .counter_name = note_counter};
+    *begin = NULL;
+    if (!c)
+        return cli_select_recorded(m, path, problems);
+    c->launches_left = FIRST_LAUNCHES;
+    bool is_begin = can_be_read_twice(path) &&
+                    gp_profile_read(path, &visitor, NULL, why, sizeof(why)) == SEEN_ENOUGH;
+    bool answer = select_from(m, c, problems);
+    if (is_begin)
+        *begin = c;
+    else
+        cli_recorded_free(c);
+    return answer;
+}
+
+void cli_recorded_free(struct cli_recorded *begin)
+{
+    if (begin)
+        forget(begin);
+    free(begin);
+}
+
+bool cli_began_with_counter(const struct cli_recorded *begin, const char *name)
+{
+    struct recorded_name *known = NULL;
+    HASH_FIND(hh, begin->counters, name, strlen(name), known);
+    return known != NULL;
+}
+
+/* Formulas depend on these. */
+bool cli_began_with_device(const struct cli_recorded *begin, const struct gp_device *device)
+{
+    for (size_t i = 0; i < begin->device_count; i++) {
+        const struct gp_device *d = &begin->devices[i];
+        if (d->cc_major == device->cc_major && d->cc_minor == device->cc_minor &&
+            d->event_counters == device->event_counters)
+            return true;
+    }
+    return false;
 }

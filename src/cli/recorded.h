@@ -5,8 +5,24 @@
 #include "base/text.h"
 #include "metrics/metrics.h"
 
+#include <stdbool.h>
+
 /* Selects every metric that the profile has the counters for. A profile that cannot be read twice,
  * or holds none, gets the default set. False with lines in `problems`. */
 bool cli_select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems);
+
+/* The counters and devices that a profile begins with. */
+struct cli_recorded;
+
+/* The same by the first launches alone; nearly every profile goes on like them, and reading a large
+ * one twice takes long. *begin has their counters and is to be freed; NULL where the selection is
+ * by the whole profile. */
+bool cli_select_begin(struct gp_metrics *m, const char *path, struct cli_recorded **begin,
+                      struct gp_text *problems);
+void cli_recorded_free(struct cli_recorded *begin);
+
+/* Whether the profile began with that counter, and with a device like that. */
+bool cli_began_with_counter(const struct cli_recorded *begin, const char *name);
+bool cli_began_with_device(const struct cli_recorded *begin, const struct gp_device *device);
 
 #endif

@@ -140,17 +140,25 @@ static void add_process(void *user, const struct gp_profile_header *header)
     gp_text_free(&command);
 }
 
-/* Reports on `count` profiles together. */
-static int report_together(struct gp_metrics *m, const struct cli_views *views,
-                           const struct gp_table_options *table, char **paths, int count,
-                           struct gp_text *out)
+/* Reports on `count` profiles together. `begin`: as in struct cli_summing. False where the profile
+ * goes on with other counters, and nothing is reported. */
+static bool report_together(struct gp_metrics *m, const struct cli_views *views,
+                            const struct gp_table_options *table, char **paths, int count,
+                            const struct cli_recorded *begin, struct gp_text *out, int *answer)
 {
     struct gp_text notes = {0};
     struct reporting r = {.out = out};
+    const size_t before = out->length;
+    r.summing.begin = begin;
     r.summing.user = &r;
     r.summing.process = add_process;
-    int worst = cli_sum_profiles(&r.summing, views, m, paths, count, &notes);
-    if (r.summing.seen) {
+    *answer = cli_sum_profiles(&r.summing, views, m, paths, count, &notes);
+    const bool whole = !r.summing.has_others;
+    if (!whole && out->length > before) {
+        out->data[before] = '\0';
+        out->length = before;
+    }
+    if (whole && r.summing.seen) {
         struct gp_table_options own = *table;
         if (r.processes > MOST_PROCESSES)
             gp_text_addf(out, "and %zu more processes\n", r.processes - MOST_PROCESSES);
@@ -162,7 +170,7 @@ static int report_together(struct gp_metrics *m, const struct cli_views *views,
     }
     cli_summing_free(&r.summing);
     gp_text_free(&notes);
-    return worst;
+    return whole;
 }
 
 static bool read_top(const char *text, struct gp_table_options *table)
@@ -201,6 +209,39 @@ static int print_coloured(struct gp_text *report)
     return cli_print(&coloured);
 }
 
+/* One profile, read once where it goes on as it begins. */
+static int report_recorded(struct gp_metrics *m, const struct cli_views *views,
+                           const struct gp_table_options *table, char *path, struct gp_text *out)
+{
+    struct gp_text problems = {0};
+    struct cli_recorded *begin;
+    int answer;
+    bool selected = cli_select_begin(m, path, &begin, &problems);
+    bool whole = selected && report_together(m, views, table, &path, 1, begin, out, &answer);
+    if (selected && !whole) {
+        selected = cli_select_recorded(m, path, &problems);
+        if (selected)
+            report_together(m, views, table, &path, 1, NULL, out, &answer);
+    }
+    if (!selected)
+        gp_say_lines("--metrics: ", gp_text_string(&problems));
+    cli_recorded_free(begin);
+    gp_text_free(&problems);
+    return selected ? answer : CLI_FAILED;
+}
+
+static int report_some(struct gp_metrics *m, const struct cli_views *views,
+                       const struct gp_table_options *table, char **paths, int count,
+                       struct gp_text *out)
+{
+    if (!views->metrics && count == 1)
+        return report_recorded(m, views, table, paths[0], out);
+    int answer = select_metrics(m, paths[0], views->metrics);
+    if (answer == CLI_OK)
+        report_together(m, views, table, paths, count, NULL, out, &answer);
+    return answer;
+}
+
 static int report_files(struct gp_metrics *m, const struct cli_views *views,
                         const struct gp_table_options *table, char **paths, int count)
 {
@@ -209,11 +250,7 @@ static int report_files(struct gp_metrics *m, const struct cli_views *views,
         struct gp_text out = {0};
         if (i > 0)
             gp_text_add(&out, "\n");
-        int answer = select_metrics(m, paths[i], views->metrics);
-        if (answer == CLI_USAGE)
-            return answer;
-        if (answer == CLI_OK)
-            answer = report_together(m, views, table, paths + i, step, &out);
+        int answer = report_some(m, views, table, paths + i, step, &out);
         int printed = print_coloured(&out);
         if (printed > answer)
             answer = printed;

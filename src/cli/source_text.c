@@ -1,6 +1,7 @@
 #include "cli/source_text.h"
 
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/disassemble.h"
@@ -34,6 +35,14 @@ static const struct column {
     {GP_WEIGHT_WARPS, 1u << GP_COUNT_WARPS, "warps"},
     {GP_WEIGHT_IDLE_LANES, 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON, "idle lanes"},
     {GP_WEIGHT_OFF_LANES, 1u << GP_COUNT_THREADS | 1u << GP_COUNT_THREADS_ON, "off lanes"},
+    /* In the code, not counted: by the line alone. */
+    {GP_WEIGHT_LOCAL, 0, "local [i]"},
+    {GP_WEIGHT_FP64, 0, "fp64 [i]"},
+    {GP_WEIGHT_CONVERSIONS, 0, "convert [i]"},
+    {GP_WEIGHT_MATRIX, 0, "matrix [i]"},
+    {GP_WEIGHT_BARRIERS, 0, "barrier [i]"},
+    {GP_WEIGHT_FENCES, 0, "fences [i]"},
+    {GP_WEIGHT_TWO_SIDES, 0, "sides [i]"},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -46,13 +55,23 @@ struct printing {
     struct gp_text *out;
 };
 
-static void choose_columns(struct printing *p)
+static void choose_columns(struct printing *p, bool sass)
 {
     for (size_t c = 0; c < COLUMNS; c++) {
         double total = gp_lines_total(p->lines, columns[c].weight);
+        if (sass && gp_lines_in_code(columns[c].weight))
+            continue;
         if ((p->lines->source.kinds & columns[c].kinds) == columns[c].kinds && total > 0)
             p->shown |= 1u << c;
     }
+}
+
+static bool has_code_columns(const struct printing *p)
+{
+    for (size_t c = 0; c < COLUMNS; c++)
+        if ((p->shown & 1u << c) && gp_lines_in_code(columns[c].weight))
+            return true;
+    return false;
 }
 
 static void add_heading(const struct printing *p)
@@ -62,14 +81,24 @@ static void add_heading(const struct printing *p)
             gp_text_addf(p->out, "%12s", columns[c].heading);
 }
 
-/* Counts of one launch in the mean; nothing where there are none. */
-static void add_counts(const struct printing *p, const uint64_t counts[GP_COUNT_KINDS])
+static double weigh(const struct printing *p, enum gp_weight weight,
+                    const uint64_t counts[GP_COUNT_KINDS], const struct gp_line_counts *line)
+{
+    if (line)
+        return gp_line_weight(line, weight, p->lines->source.launches);
+    if (counts && !gp_lines_in_code(weight))
+        return gp_weigh_counts(counts, weight, p->lines->source.launches);
+    return 0;
+}
+
+/* Counts of one launch in the mean, a line's own or such; nothing where there are none. */
+static void add_counts(const struct printing *p, const uint64_t counts[GP_COUNT_KINDS],
+                       const struct gp_line_counts *line)
 {
     for (size_t c = 0; c < COLUMNS; c++) {
         if (!(p->shown & 1u << c))
             continue;
-        double value =
-            counts ? gp_weigh_counts(counts, columns[c].weight, p->lines->source.launches) : 0;
+        double value = weigh(p, columns[c].weight, counts, line);
         if (value > 0)
             gp_text_addf(p->out, "%12.0f", value);
         else
@@ -143,13 +172,28 @@ static bool counts_more(const struct gp_line_counts *line)
     return memcmp(line->own, line->inclusive, sizeof(line->own)) != 0;
 }
 
+/* A file may hold anything; tabs stay as they are. */
+static void add_source_text(const struct printing *p, const char *line)
+{
+    while (*line) {
+        size_t length = strcspn(line, "\t");
+        gp_text_add_escaped(p->out, line, length);
+        line += length;
+        if (*line == '\t')
+            gp_text_add_bytes(p->out, line++, 1);
+    }
+}
+
 static void add_source_line(const struct printing *p, const struct file_text *text, unsigned number,
                             const struct gp_line_counts *line)
 {
-    add_counts(p, line ? line->own : NULL);
-    gp_text_addf(p->out, "%7u  %s\n", number, number <= text->count ? text->lines[number - 1] : "");
+    add_counts(p, NULL, line);
+    gp_text_addf(p->out, "%7u  ", number);
+    if (number <= text->count)
+        add_source_text(p, text->lines[number - 1]);
+    gp_text_add(p->out, "\n");
     if (line && counts_more(line)) {
-        add_counts(p, line->inclusive);
+        add_counts(p, line->inclusive, NULL);
         gp_text_addf(p->out, "%7s  ^ with the code inlined here\n", "");
     }
     for (size_t i = 0; line && i < line->chain_count; i++) {
@@ -241,7 +285,7 @@ static void add_instruction(const struct printing *p, const char *function, uint
                             const char *text)
 {
     const struct gp_instruction_counts *counts = counts_at(p->lines, function, offset);
-    add_counts(p, counts ? counts->values : NULL);
+    add_counts(p, counts ? counts->values : NULL, NULL);
     gp_text_addf(p->out, "  %6" PRIx64 "  %s\n", offset, text ? text : "");
 }
 
@@ -305,12 +349,11 @@ static void add_unknown_lines(const struct printing *p)
         size_t size;
         const char *code = gp_lines_code(p->lines, function, &size);
         struct gp_text text = {0};
-        add_counts(p, c->values);
+        add_counts(p, c->values, NULL);
         gp_text_addf(&text, "  %s+0x%" PRIx32, function, c->offset);
         if (code && c->offset + (uint64_t)GP_INSTRUCTION_BYTES <= size) {
-            const struct gp_instruction op =
-                gp_instruction_decode(code + c->offset, p->lines->source.cc);
-            gp_text_addf(&text, "  %s", gp_op_name(op.op));
+            gp_text_add(&text, "  ");
+            cli_add_instruction(code + c->offset, p->lines->source.cc, &text);
         }
         gp_text_addf(p->out, "%s\n", gp_text_string(&text));
         gp_text_free(&text);
@@ -326,9 +369,10 @@ int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass
     char *full = gp_demangle(lines->source.kernel, GP_NAME_FULL);
     gp_wrap(&out, 3, full ? full : lines->source.kernel);
     free(full);
-    gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "; sm_%d\n",
-                 lines->source.launches, lines->source.cc);
-    choose_columns(&p);
+    choose_columns(&p, sass);
+    gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "%s; sm_%d\n",
+                 lines->source.launches,
+                 has_code_columns(&p) ? "; [i]: instructions in the code" : "", lines->source.cc);
     if (!gp_by_line_make(&p.by_line, lines))
         out.failed = 1;
     if (sass) {

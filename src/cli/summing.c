@@ -2,7 +2,10 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/recorded.h"
 #include "cli/source.h"
+
+enum { HAS_OTHERS = 1 }; /* a visitor's answer that ends the reading */
 
 static int take_header(void *user, const struct gp_profile_header *header)
 {
@@ -18,12 +21,15 @@ static int take_header(void *user, const struct gp_profile_header *header)
 /* Names that are the definitions' own make metrics quick to compute. */
 static const char *own_name(void *user, const char *name)
 {
-    return gp_metrics_counter_name(((struct cli_summing *)user)->metrics, name);
+    struct cli_summing *s = user;
+    s->has_others |= s->begin && !cli_began_with_counter(s->begin, name);
+    return gp_metrics_counter_name(s->metrics, name);
 }
 
 static int take_device(void *user, const struct gp_device *device)
 {
     struct cli_summing *s = user;
+    s->has_others |= s->begin && !cli_began_with_device(s->begin, device);
     gp_summary_device(s->summary, gp_merge_device(&s->merge, device));
     return 0;
 }
@@ -32,6 +38,8 @@ static int take_launch(void *user, const struct gp_record *launch)
 {
     struct cli_summing *s = user;
     struct gp_record own = *launch;
+    if (s->has_others)
+        return HAS_OTHERS;
     own.device = gp_merge_number(&s->merge, launch->device);
     if (!gp_filter_takes(s->filter, launch))
         return 0;
@@ -91,7 +99,10 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
         char why[512] = "out of memory";
         s->path = paths[i];
         s->began = false;
-        if (gp_profile_read(paths[i], &visitor, notes, why, sizeof(why)) == 0)
+        int answer = gp_profile_read(paths[i], &visitor, notes, why, sizeof(why));
+        if (s->has_others)
+            return worst;
+        if (answer == 0)
             continue;
         gp_say("%s", why);
         if (s->failures)

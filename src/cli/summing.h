@@ -27,6 +27,10 @@ struct cli_summing {
     void (*process)(void *user, const struct gp_profile_header *header);
     bool (*launch)(void *user, const struct gp_device *device, const struct gp_record *launch);
     struct gp_text *failures;
+    /* Set by the caller: the counters and devices of the profile's begin, NULL: of all of it. The
+     * reading ends at a launch with others, and `has_others` says so. */
+    const struct cli_recorded *begin;
+    bool has_others;
 };
 
 /* Reads the profiles, as one. Returns the answer of the command; a part may have been read in spite

@@ -228,6 +228,7 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
         .call = {.function = n->function,
                  .stream = stream,
                  .per_thread_stream = per_thread,
+                 .of_graph = true,
                  .configuration = n->configuration,
                  .parameters = p.kernelParams,
                  .extra = p.extra,

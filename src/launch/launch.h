@@ -15,6 +15,7 @@ struct gp_launch {
     CUstream stream;
     bool per_thread_stream; /* stream 0 is the thread's own */
     bool cooperative;       /* its blocks wait for each other */
+    bool of_graph;          /* a node of a graph that the program launched */
     GP_CONFIGURATION;
     void **parameters, **extra;          /* as cuLaunchKernel takes them; either may be NULL */
     const CUlaunchAttribute *attributes; /* as cuLaunchKernelEx takes them */

@@ -155,6 +155,7 @@ static struct gp_pending *record(const struct gp_measurement *m, uint64_t index,
         .passes = m->runs,
         .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
         .restored_bytes = m->restored_bytes,
+        .graph = call->of_graph,
         .start_ms = rint(1e6 * started) / 1e3, /* the clock has no more that can be relied on */
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };

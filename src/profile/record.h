@@ -43,10 +43,10 @@ struct gp_device {
     int simulated;          /* 1: these are not a real GPU's numbers */
 };
 
-/* One raw counter of one launch. `absent` says why there is no value, NULL when there is one. */
 /* The reason of a counter that the chip does not have. */
 #define GP_NO_SUCH_COUNTER "this GPU has no such counter"
 
+/* One raw counter of one launch. `absent` says why there is no value, NULL when there is one. */
 struct gp_counter {
     const char *name; /* "dram__bytes_read.sum" */
     double value;
@@ -69,6 +69,7 @@ struct gp_record {
     unsigned passes;                      /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes; /* copied before the launch, written back after */
     int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
+    int graph;           /* 1: a kernel of a CUDA graph, which the program launched as a whole */
     double overhead_ms;  /* host time that measuring added at this launch */
     double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
     const char *skipped; /* why nothing (or not all) was measured, NULL if all was */

@@ -103,10 +103,10 @@ static bool passes(const struct gp_subject *s, const struct gp_test *test)
     return false;
 }
 
-static bool holds(const struct gp_subject *s, const struct gp_rule *rule)
+static bool holds(const struct gp_subject *s, const struct gp_test *tests, size_t count)
 {
-    for (size_t i = 0; i < rule->test_count; i++)
-        if (!passes(s, &rule->tests[i]))
+    for (size_t i = 0; i < count; i++)
+        if (!passes(s, &tests[i]))
             return false;
     return true;
 }
@@ -147,7 +147,7 @@ static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const s
 {
     char why[GP_WHY_SIZE];
     double gain;
-    if (!concerns(rule, s) || !holds(s, rule) ||
+    if (!concerns(rule, s) || !holds(s, rule->tests, rule->test_count) ||
         !gp_subject_evaluate(s, rule->estimate, &gain, why, sizeof(why)))
         return true;
     gain = fmin(fmax(gain, 0), 1);
@@ -163,6 +163,7 @@ static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const s
                           .text = fill_in(s, rule->text)};
     struct gp_text where = {0};
     if (s->lines && rule->lines != GP_WEIGHT_NONE &&
+        holds(s, rule->line_tests, rule->line_test_count) &&
         gp_lines_heaviest(s->lines, rule->lines, &where))
         a.where = strdup(gp_text_string(&where));
     gp_text_free(&where);

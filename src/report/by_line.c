@@ -130,13 +130,18 @@ static void add_code(struct gathering *g)
     struct gp_frame frames[GP_MOST_FRAMES];
     size_t size;
     const char *kernel = g->lines->source.kernel;
-    if (!g->lines->table || !gp_lines_code(g->lines, kernel, &size))
+    const char *code = gp_lines_code(g->lines, kernel, &size);
+    if (!g->lines->table || !code)
         return;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
         size_t count = gp_line_table_find(g->lines->table, kernel, at, frames, GP_MOST_FRAMES);
         struct gp_line_counts *line = count ? find(g, &frames[0]) : NULL;
-        if (line)
-            line->instructions++;
+        if (!line)
+            continue;
+        line->instructions++;
+        for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++)
+            if (gp_lines_in_code(w))
+                line->in_code[w] += gp_lines_code_has(g->lines, code, size, at, w);
     }
 }
 
@@ -187,4 +192,10 @@ double gp_weigh_counts(const uint64_t counts[GP_COUNT_KINDS], enum gp_weight wei
     struct gp_instruction_counts all = {0};
     memcpy(all.values, counts, sizeof(all.values));
     return launches ? (double)gp_lines_weigh(&all, weight) / (double)launches : 0;
+}
+
+double gp_line_weight(const struct gp_line_counts *line, enum gp_weight weight, uint64_t launches)
+{
+    return gp_lines_in_code(weight) ? line->in_code[weight]
+                                    : gp_weigh_counts(line->own, weight, launches);
 }

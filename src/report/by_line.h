@@ -17,6 +17,7 @@ struct gp_line_counts {
     unsigned line;
     unsigned instructions; /* of the code that come from it, innermost */
     uint64_t own[GP_COUNT_KINDS], inclusive[GP_COUNT_KINDS];
+    unsigned in_code[GP_WEIGHT_COUNT]; /* instructions of the weights of gp_lines_in_code */
     /* Through which calls its code was inlined: "a.cu:12 in f, a.cu:30"; the first ones. */
     char *chains[GP_MOST_CHAINS];
     size_t chain_count;
@@ -34,6 +35,9 @@ void gp_by_line_free(struct gp_by_line *b);
 
 /* Adds the frames from the second on: "a.cu:12 in f, a.cu:30", the innermost call first. */
 void gp_chain_text(const struct gp_frame *frames, size_t count, struct gp_text *out);
+
+/* The line's own weight: of the mean launch, or that of its code. */
+double gp_line_weight(const struct gp_line_counts *line, enum gp_weight weight, uint64_t launches);
 
 /* The weight that a set of counts gives, as gp_lines_weigh, of the mean launch. */
 double gp_weigh_counts(const uint64_t counts[GP_COUNT_KINDS], enum gp_weight weight,

@@ -21,7 +21,10 @@ static const struct column {
     {GP_WEIGHT_SECTORS, "sectors"},       {GP_WEIGHT_BANK_CONFLICTS, "bank conflicts"},
     {GP_WEIGHT_WAVEFRONTS, "wavefronts"}, {GP_WEIGHT_DIVERGENCE, "divergent"},
     {GP_WEIGHT_BRANCHES, "branches"},     {GP_WEIGHT_IDLE_LANES, "idle lanes"},
-    {GP_WEIGHT_OFF_LANES, "off lanes"},
+    {GP_WEIGHT_OFF_LANES, "off lanes"},   {GP_WEIGHT_LOCAL, "local [i]"},
+    {GP_WEIGHT_FP64, "fp64 [i]"},         {GP_WEIGHT_CONVERSIONS, "convert [i]"},
+    {GP_WEIGHT_MATRIX, "matrix [i]"},     {GP_WEIGHT_BARRIERS, "barrier [i]"},
+    {GP_WEIGHT_FENCES, "fences [i]"},     {GP_WEIGHT_TWO_SIDES, "sides [i]"},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
@@ -93,8 +96,8 @@ static bool is_worth_it(const struct gp_lines *lines, const struct gp_line_count
                         const double totals[COLUMNS], double least)
 {
     for (size_t c = 0; c < COLUMNS; c++)
-        if (totals[c] > 0 && gp_weigh_counts(line->own, columns[c].weight,
-                                             lines->source.launches) >= least * totals[c])
+        if (totals[c] > 0 &&
+            gp_line_weight(line, columns[c].weight, lines->source.launches) >= least * totals[c])
             return true;
     return false;
 }
@@ -134,7 +137,7 @@ static void add_line(const struct gp_lines *lines, const struct gp_line_counts *
     gp_json_key(out, "counts");
     gp_text_add(out, "{");
     for (size_t c = 0; c < COLUMNS; c++) {
-        double count = gp_weigh_counts(line->own, columns[c].weight, lines->source.launches);
+        double count = gp_line_weight(line, columns[c].weight, lines->source.launches);
         if (totals[c] > 0 && count > 0) {
             gp_json_key(out, columns[c].name);
             gp_json_number(out, count);

@@ -130,13 +130,18 @@ static bool instruction_at(const struct gp_lines *lines, const char *function, u
     return true;
 }
 
-/* Whether the instruction at `at` of the code is such. */
-static bool counts_in_code(const struct gp_lines *lines, const char *code, size_t size, size_t at,
-                           enum gp_weight weight)
+bool gp_lines_in_code(enum gp_weight weight)
+{
+    return weight != GP_WEIGHT_NONE && kinds_of(weight) == 0;
+}
+
+bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t size, size_t at,
+                       enum gp_weight weight)
 {
     if (weight == GP_WEIGHT_TWO_SIDES)
         return gp_is_of_two_sides(code, size, at);
-    const struct gp_instruction i = gp_instruction_decode(code + at, lines->source.cc);
+    const struct gp_instruction i =
+        gp_instruction_decode((const char *)code + at, lines->source.cc);
     return is_one_of(&i, weight);
 }
 
@@ -149,7 +154,7 @@ static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
     if (!code)
         return (double)NAN;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
-        count += counts_in_code(lines, code, size, at, weight);
+        count += gp_lines_code_has(lines, code, size, at, weight);
     return count;
 }
 
@@ -256,7 +261,7 @@ static void add_from_code(struct line_list *list, const struct gp_lines *lines,
     size_t size;
     const char *kernel = lines->source.kernel, *code = gp_lines_code(lines, kernel, &size);
     for (size_t at = 0; code && at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
-        add_to_line(list, lines, kernel, at, counts_in_code(lines, code, size, at, weight));
+        add_to_line(list, lines, kernel, at, gp_lines_code_has(lines, code, size, at, weight));
 }
 
 static const char *base_name(const char *path)
@@ -273,9 +278,15 @@ bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, stru
         add_from_counts(&list, lines, weight);
     else if (list.lines)
         add_from_code(&list, lines, weight);
-    for (size_t i = 0; i < list.count; i++)
-        if (!heaviest || list.lines[i].weight > heaviest->weight)
-            heaviest = &list.lines[i];
+    size_t equals = 0; /* which of these it is was not counted */
+    for (size_t i = 0; i < list.count; i++) {
+        const struct line *line = &list.lines[i];
+        if (heaviest && line->weight < heaviest->weight)
+            continue;
+        bool is_equal = heaviest && line->weight == heaviest->weight;
+        equals = is_equal ? equals + 1 : 0;
+        heaviest = is_equal ? heaviest : line;
+    }
     if (heaviest && heaviest->file) {
         bool elsewhere = strcmp(heaviest->file, heaviest->caller) != 0;
         if (elsewhere)
@@ -286,6 +297,8 @@ bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, stru
         bool own = strcmp(heaviest->function, lines->source.kernel) == 0;
         gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : heaviest->function, heaviest->offset);
     }
+    if (equals > 0 && gp_lines_in_code(weight))
+        gp_text_addf(out, " and %zu more line%s", equals, equals == 1 ? "" : "s");
     free(list.lines);
     return heaviest != NULL;
 }

@@ -20,9 +20,18 @@ struct gp_lines {
  * NAN: it was not counted, or the code is not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
 
+/* True for a weight that is found in the code: its count is one of instructions, not of launches.
+ */
+bool gp_lines_in_code(enum gp_weight weight);
+
+/* Whether the instruction at offset `at` of a function's code is of that weight. */
+bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t size, size_t at,
+                       enum gp_weight weight);
+
 /* The line that has most of that: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined
  * from another file; "at +0x1a0", from the kernel's begin, where there is no line information.
- * False where nothing is known. */
+ * "file.cu:12 and 2 more lines" where as many instructions of the code are in each. False where
+ * nothing is known. */
 bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
 
 /* The source of the kernel's first instruction, in the file of the kernel itself: its path as

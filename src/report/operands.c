@@ -10,6 +10,7 @@
 
 enum operand {
     SHARE,
+    BUSIEST,
     CLOSENESS,
     NEXT_CLOSENESS,
     HEADROOM,
@@ -24,6 +25,7 @@ enum operand {
 
 static const char *const fixed_names[FIXED] = {
     [SHARE] = "share",
+    [BUSIEST] = "busiest",
     [CLOSENESS] = "closeness",
     [NEXT_CLOSENESS] = "next_closeness",
     [HEADROOM] = "headroom",
@@ -84,15 +86,22 @@ static double mean_duration(const struct gp_rows *rows, const struct gp_row *row
     return gp_rows_mean(rows, row, "duration", &seconds) ? seconds : (double)NAN;
 }
 
-/* Over all rows of short launches: how many, and their mean time. */
+/* The share of the row's launches that the host launched one by one, not in a CUDA graph. */
+static double single_share(const struct gp_row *row)
+{
+    return row->recorded > 0 ? 1 - (double)row->of_graphs / (double)row->recorded : 1;
+}
+
+/* Over all rows of short launches that are in no graph: how many, and their mean time. */
 static double short_ones(const struct gp_rows *rows, bool seconds)
 {
     double launches = 0, time = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        if (!(mean_duration(rows, &rows->rows[i]) < GP_SHORT_LAUNCH))
+        const struct gp_row *row = &rows->rows[i];
+        if (!(mean_duration(rows, row) < GP_SHORT_LAUNCH))
             continue;
-        launches += (double)rows->rows[i].launches;
-        time += rows->rows[i].seconds;
+        launches += (double)row->launches * single_share(row);
+        time += row->seconds * single_share(row);
     }
     return !seconds ? launches : launches > 0 ? time / launches : (double)NAN;
 }
@@ -108,9 +117,9 @@ static double short_busy(const struct gp_subject *s)
         if (!(mean_duration(s->rows, row) < GP_SHORT_LAUNCH))
             continue;
         gp_bound_find(&bound, s->rules, s->rows, row);
-        launches += (double)row->launches;
+        launches += (double)row->launches * single_share(row);
         if (isfinite(bound.closeness))
-            busy += fmin(1, bound.closeness) * row->seconds;
+            busy += fmin(1, bound.closeness) * row->seconds * single_share(row);
     }
     return launches > 0 ? busy / launches : (double)NAN;
 }
@@ -129,6 +138,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
     switch (operand) {
     case SHARE:
         return s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : (double)NAN;
+    case BUSIEST:
+        return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->utilization : (double)NAN;
     case CLOSENESS:
         return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->closeness : (double)NAN;
     case NEXT_CLOSENESS:

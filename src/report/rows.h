@@ -13,7 +13,7 @@ struct gp_row {
     size_t first_group;             /* in the groups of gp_rows */
     unsigned smallest_grid[3], largest_grid[3];
     uint64_t launches, recorded, measured; /* as in struct gp_group */
-    uint64_t hardware, instrumented, recalled;
+    uint64_t hardware, instrumented, recalled, of_graphs;
     double timed_seconds; /* of the launches of groups in which some were timed */
     uint64_t timed_launches;
     double seconds; /* of all launches; means nothing unless the rows are timed */

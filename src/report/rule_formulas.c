@@ -119,32 +119,33 @@ static const char *find_and(const char *text)
     return text + strlen(text);
 }
 
-void gp_rule_condition(struct gp_rule_loading *l, struct gp_rule *rule)
+size_t gp_rule_condition(struct gp_rule_loading *l, enum gp_rule_key key,
+                         struct gp_test tests[GP_MOST_TESTS])
 {
-    const char *text = gp_rule_text_of(l, GP_RULE_CONDITION);
+    const char *text = gp_rule_text_of(l, key);
+    size_t count = 0;
     while (*text && !l->refused) {
         const char *end = find_and(text), *sign = find_sign(text);
         if (sign >= end) {
             gp_rule_complain_of_key(
-                l, GP_RULE_CONDITION,
+                l, key,
                 "a condition compares, like 'waves < 1 and sm_busy < 0.5', with < <= > "
                 ">=");
-            return;
+            return count;
         }
-        if (rule->test_count == GP_MOST_TESTS) {
-            gp_rule_complain_of_key(l, GP_RULE_CONDITION, "a condition has at most 8 parts");
-            return;
+        if (count == GP_MOST_TESTS) {
+            gp_rule_complain_of_key(l, key, "a condition has at most 8 parts");
+            return count;
         }
-        struct gp_test *test = &rule->tests[rule->test_count++];
+        struct gp_test *test = &tests[count++];
         bool or_equal = sign[1] == '=';
         test->comparison = *sign == '<' ? (or_equal ? GP_TEST_LESS_EQUAL : GP_TEST_LESS)
                                         : (or_equal ? GP_TEST_GREATER_EQUAL : GP_TEST_GREATER);
-        test->left = gp_rule_formula_between(l, GP_RULE_CONDITION, text, sign);
-        test->right = l->refused
-                          ? NULL
-                          : gp_rule_formula_between(l, GP_RULE_CONDITION, sign + 1 + or_equal, end);
+        test->left = gp_rule_formula_between(l, key, text, sign);
+        test->right = l->refused ? NULL : gp_rule_formula_between(l, key, sign + 1 + or_equal, end);
         text = *end ? end + 3 : end;
     }
+    return count;
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */

@@ -10,13 +10,21 @@
 #define LONGEST_LINE 2000
 
 static const char *const key_names[GP_RULE_KEYS] = {
-    [GP_RULE_UNDER] = "under",       [GP_RULE_CONDITION] = "condition",
-    [GP_RULE_EVIDENCE] = "evidence", [GP_RULE_TEXT] = "text",
-    [GP_RULE_ESTIMATE] = "estimate", [GP_RULE_SOURCE] = "source",
-    [GP_RULE_LINES] = "lines",       [GP_RULE_HELPS] = "helps",
-    [GP_RULE_SCOPE] = "scope",       [GP_RULE_LIBRARIES] = "libraries",
-    [GP_RULE_USE] = "use",           [GP_RULE_LAST] = "last",
-    [GP_RULE_TITLE] = "title",       [GP_RULE_UTILIZATION] = "utilization",
+    [GP_RULE_UNDER] = "under",
+    [GP_RULE_CONDITION] = "condition",
+    [GP_RULE_EVIDENCE] = "evidence",
+    [GP_RULE_TEXT] = "text",
+    [GP_RULE_ESTIMATE] = "estimate",
+    [GP_RULE_SOURCE] = "source",
+    [GP_RULE_LINES] = "lines",
+    [GP_RULE_LINES_IF] = "lines_if",
+    [GP_RULE_HELPS] = "helps",
+    [GP_RULE_SCOPE] = "scope",
+    [GP_RULE_LIBRARIES] = "libraries",
+    [GP_RULE_USE] = "use",
+    [GP_RULE_LAST] = "last",
+    [GP_RULE_TITLE] = "title",
+    [GP_RULE_UTILIZATION] = "utilization",
     [GP_RULE_CEILING] = "ceiling",
 };
 

@@ -14,6 +14,7 @@ enum gp_rule_key {
     GP_RULE_ESTIMATE,
     GP_RULE_SOURCE,
     GP_RULE_LINES,
+    GP_RULE_LINES_IF,
     GP_RULE_HELPS,
     GP_RULE_SCOPE,
     GP_RULE_LIBRARIES,
@@ -78,7 +79,9 @@ struct gp_node *gp_rule_formula(struct gp_rule_loading *l, enum gp_rule_key key,
                                 size_t column);
 struct gp_node *gp_rule_formula_between(struct gp_rule_loading *l, enum gp_rule_key key,
                                         const char *begin, const char *end);
-void gp_rule_condition(struct gp_rule_loading *l, struct gp_rule *rule);
+/* Reads the parts of a condition; returns how many. */
+size_t gp_rule_condition(struct gp_rule_loading *l, enum gp_rule_key key,
+                         struct gp_test tests[GP_MOST_TESTS]);
 /* The pieces of a text with "{formula:unit}" in it; those before a mistake all the same. */
 struct gp_piece *gp_rule_pieces(struct gp_rule_loading *l, enum gp_rule_key key);
 

@@ -47,14 +47,21 @@ static void free_pieces(struct gp_piece *piece)
     }
 }
 
+/* Those that were read before a mistake as well. */
+static void free_tests(struct gp_test tests[GP_MOST_TESTS])
+{
+    for (size_t i = 0; i < GP_MOST_TESTS; i++) {
+        gp_formula_free(tests[i].left);
+        gp_formula_free(tests[i].right);
+    }
+}
+
 static void free_rule(struct gp_rule *rule)
 {
     if (!rule)
         return;
-    for (size_t i = 0; i < rule->test_count; i++) {
-        gp_formula_free(rule->tests[i].left);
-        gp_formula_free(rule->tests[i].right);
-    }
+    free_tests(rule->tests);
+    free_tests(rule->line_tests);
     gp_formula_free(rule->estimate);
     free_pieces(rule->evidence);
     free_pieces(rule->text);
@@ -157,7 +164,9 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
     if (gp_rule_is_given(l, GP_RULE_UNDER))
         rule->under = gp_rule_copy_of(l, GP_RULE_UNDER);
     rule->source = gp_rule_copy_of(l, GP_RULE_SOURCE);
-    gp_rule_condition(l, rule);
+    rule->test_count = gp_rule_condition(l, GP_RULE_CONDITION, rule->tests);
+    if (!l->refused)
+        rule->line_test_count = gp_rule_condition(l, GP_RULE_LINES_IF, rule->line_tests);
     const char *estimate = gp_rule_text_of(l, GP_RULE_ESTIMATE);
     rule->up_to = strncmp(estimate, "up to ", 6) == 0;
     if (!l->refused)

@@ -73,6 +73,8 @@ struct gp_rule {
     struct gp_node *estimate; /* share of the kernel's time, 0 to 1 */
     struct gp_piece *evidence, *text;
     enum gp_weight lines;
+    size_t line_test_count; /* a line is named only where these hold as well */
+    struct gp_test line_tests[GP_MOST_TESTS];
     char *source;
 };
 

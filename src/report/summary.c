@@ -274,6 +274,7 @@ static void count_kinds(struct gp_group *group, const struct gp_record *launch)
     group->hardware += (uint64_t)hardware;
     group->instrumented += (uint64_t)instrumented;
     group->recalled += (uint64_t)(instrumented && launch->recalled);
+    group->of_graphs += launch->graph != 0;
     /* Some metrics need no counter. */
     int complete = launch->counter_count == 0 && !launch->skipped;
     group->measured += (uint64_t)(hardware || instrumented || complete);

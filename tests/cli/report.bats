@@ -334,6 +334,25 @@ END
     [[ $output == *"a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
 }
 
+@test "source shows the text of a file, and none of its control characters" {
+    cubin=$GPUPROF_BUILD/tests/lines.cubin
+    [ -f "$cubin" ] && command -v zstd >/dev/null || skip "there is no cubin of nvcc's, or no zstd"
+    # Its path becomes one that is not there.
+    sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
+    kernel=$(grep -ao '\.text\._Z[A-Za-z0-9_]*' moved.cubin | head -1 | cut -c7-)
+    hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
+    { cat header
+      echo "{\"type\":\"instructions\",\"kernel\":\"$kernel\",\"cc\":90,\"launches\":1,\"code\":\"$hash\",\"counts\":[\"smsp__sass_sectors_mem_global\"],\"functions\":[\"$kernel\"],\"at\":[[0,16,64]]}"
+      echo "{\"type\":\"cubin\",\"hash\":\"$hash\",\"size\":$(stat -c %s moved.cubin),\"zstd\":\"$(zstd -c moved.cubin | base64 -w0)\"}"
+    } >lines.jsonl
+    mkdir sources
+    for n in $(seq 200); do printf '\tline %d \033]0;title\007\n' "$n"; done >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [ "$status" -eq 0 ]
+    [[ $output == *$'\tline '*'\x1b]0;title\x07'* ]]
+    ! grep -q $'\033' <<<"$output" || false
+}
+
 # ---- other views ---------------------------------------------------------------------------------
 
 # A second kernel on a second GPU, and launches that take different times.
@@ -373,6 +392,25 @@ several() {
     [[ $(flat) == *"gld_efficiency Global Memory Load Efficiency not measured: counter smsp__sass"* ]]
     run "$gpuprof" report --csv -m duration several.jsonl
     [[ $output == *'"NVIDIA H200 (0)","vectorSub(float const*, float const*, float*, int)",1,"duration"'*',0.000130000,0.000130000,0.000130000'* ]]
+}
+
+@test "a profile that goes on with other counters or another GPU has their metrics as well" {
+    # The metrics are chosen by what the first launches have; most profiles go on like that.
+    many() { for ((i = 1; i <= 4200; i++)); do echo "${1/\"index\":0/\"index\":$i}"; done; }
+    other=$(sed 's/"counters":{/&"smsp__inst_executed.sum":5,/; s/vectorAdd/vectorSub/' launch)
+    { cat header; many "$(cat launch)"; echo "$other"; } >others.jsonl
+    { cat header; echo "$other"; many "$(cat launch)"; } >first.jsonl
+    "$gpuprof" report --details others.jsonl >others
+    "$gpuprof" report --details first.jsonl >first
+    grep -q '^ *inst_executed  *5  *5  *5$' others
+    diff <(sed 's/^others.jsonl/first.jsonl/' others | sort) <(sort first)
+    [ "$(grep -c '^others.jsonl: ./app' others)" -eq 1 ]
+    # Old GPUs have formulas of their own.
+    { cat header; many "$(cat launch)"; sed -n '$p' header | sed 's/"ordinal":0/"ordinal":1/; s/"cc_major":9/"cc_major":3/; s/"event_counters":0/"event_counters":1/'
+        sed 's/"device":0/"device":1/; s/"counters":{[^}]*}/"counters":{"gpu__time_duration.sum":1000.0}/' launch; } >devices.jsonl
+    "$gpuprof" report --details devices.jsonl >devices
+    grep -q '^GPU 1: ' devices
+    [ "$(grep -c '^devices.jsonl: ./app' devices)" -eq 1 ]
 }
 
 @test "json is as docs/report-json.md describes it" {

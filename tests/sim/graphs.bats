@@ -29,6 +29,13 @@ says() {
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
     [ "$(measured scale_in_place)" -eq 15 ]
     is scale_in_place gld_efficiency "99.43 %"
+    [ "$(grep -c '"graph":1' "$profile")" -eq 15 ]
+}
+
+@test "the launches of a graph are not to be put into a graph once more" {
+    profiled "$programs/snippets_linked" --size 64 --launches 100 graph
+    grep -q ': 200 kernel launches' "$log"
+    ! grep launch_overhead "$log"
 }
 
 @test "the program's own graph changed and destroyed after instantiation" {

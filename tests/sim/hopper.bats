@@ -711,6 +711,9 @@ column() {
     done
     run "$GPUPROF_BUILD/gpuprof" source "$profile" predicated
     [[ $output == *warps*"idle lanes"*"off lanes"* ]]
+    # An instruction without a name of ours has its opcode: EXIT.
+    [[ $output == *"  opcode 0x94d"* ]]
+    ! grep OTHER <<<"$output" || false
 }
 
 @test "else only accesses and branches are counted one by one; another word is said" {

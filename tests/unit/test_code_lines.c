@@ -293,6 +293,14 @@ static void lines_sum_up_to_the_counts(void **state)
         assert_int_equal(own, all);
         assert_true(most <= all);
     }
+    /* The same of what is found in the code. */
+    for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++) {
+        unsigned in_lines = 0;
+        for (size_t i = 0; i < b.count && gp_lines_in_code(w); i++)
+            in_lines += b.list[i].in_code[w];
+        if (gp_lines_in_code(w))
+            assert_true(gp_lines_total(lines, w) == in_lines);
+    }
     /* The line that calls has more than its own. */
     bool called = false;
     for (size_t i = 0; i < b.count; i++)

@@ -630,6 +630,22 @@ static bool is_advised(const struct sample *s, const char *rule)
 }
 
 /* As myocyte does, in two blocks; and as lud_internal does not. */
+/* The figure of the evidence is the one that the table shows, not that over its ceiling. */
+static void waiting_names_the_use_of_the_busiest_unit(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 24);
+    find(&f, &s, NULL);
+    assert_string_equal(f.findings.bounds[0].unit, "tensor cores");
+    assert_string_equal(f.findings.advice.list[0].rule->name, "waiting");
+    assert_non_null(strstr(f.findings.advice.list[0].evidence, "the busiest unit works at 24 %"));
+    assert_null(f.findings.advice.list[0].where);
+    forget(&f);
+}
+
 static void one_lane_at_work_is_said_under_any_bound(void **state)
 {
     (void)state;
@@ -743,10 +759,11 @@ static void begin_advised(struct advised *a)
 }
 
 /* So many launches of a kernel, each of so many nanoseconds, in which every issue slot is used. */
-static void launch_often(struct advised *a, const char *kernel, double ns, int times)
+static void launch_often_by(struct advised *a, const char *kernel, double ns, int times, int graph)
 {
     struct sample s;
     make_sample(&s, kernel);
+    s.launch.graph = graph;
     set(&s, "gpu__time_duration.sum", ns);
     set(&s, "smsp__inst_executed.sum", 4 * SMS * CYCLES * ns / 1e6);
     for (int i = 0; i < times; i++)
@@ -768,6 +785,39 @@ static void end_advised(struct advised *a)
     gp_rows_free(&a->rows);
     gp_summary_free(a->summary);
     gp_metrics_close(a->metrics);
+}
+
+static void launch_often(struct advised *a, const char *kernel, double ns, int times)
+{
+    launch_often_by(a, kernel, ns, times, 0);
+}
+
+static bool says_launch_overhead(const struct advised *a)
+{
+    for (size_t i = 0; i < a->findings.advice.count; i++)
+        if (strcmp(a->findings.advice.list[i].rule->name, "launch_overhead") == 0)
+            return true;
+    return false;
+}
+
+/* What is in a graph already is not to be put into one; the rest is. */
+static void launches_of_graphs_are_in_graphs_already(void **state)
+{
+    (void)state;
+    struct advised a;
+    begin_advised(&a);
+    launch_often_by(&a, "k", 2e3, 200, 1);
+    launch_often(&a, "k", 2e3, 50);
+    find_advice(&a);
+    assert_false(says_launch_overhead(&a));
+    end_advised(&a);
+    begin_advised(&a);
+    launch_often_by(&a, "k", 2e3, 100, 1);
+    launch_often(&a, "k", 2e3, 150);
+    find_advice(&a);
+    assert_true(says_launch_overhead(&a));
+    assert_non_null(strstr(a.findings.advice.list[0].evidence, "150 of 250 launches"));
+    end_advised(&a);
 }
 
 static void many_short_launches_are_the_programs_matter(void **state)
@@ -1140,11 +1190,13 @@ int main(void)
         cmocka_unit_test(local_memory_takes_its_instructions_along),
         cmocka_unit_test(one_atomic_for_each_block_is_no_defect),
         cmocka_unit_test(products_that_wait_are_for_tensor_cores),
+        cmocka_unit_test(waiting_names_the_use_of_the_busiest_unit),
         cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
         cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
         cmocka_unit_test(kernels_of_libraries_are_known_by_their_names),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
+        cmocka_unit_test(launches_of_graphs_are_in_graphs_already),
         cmocka_unit_test(short_launches_beside_long_ones_are_a_part),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),

@@ -50,8 +50,11 @@ static void a_filter_is_an_expression_or_a_path(void **state)
     assert_string_equal(why, "'::foo:0': launches of a kernel count from 1");
     assert_false(gp_kernel_filter_parse("1::(:2", &f, why, sizeof(why)));
     assert_non_null(strstr(why, "'('"));
+    filters("f<(([a-z:, ]+)+)+$", "f<(([a-z:, ]+)+)+$", GP_ANY, GP_ANY, GP_ANY);
+    filters("[]:]at:{2}native", "[]:]at:{2}native", GP_ANY, GP_ANY, GP_ANY);
     /* No name has a single colon. */
-    const char *const mistyped[] = {"x:1:foo:2", "1:2:3:4:5", "::foo:1|3", "foo:2", "::foo::2"};
+    const char *const mistyped[] = {"x:1:foo:2", "1:2:3:4:5", "::foo:1|3",
+                                    "foo:2",     "::foo::2",  "[x]:1"};
     for (size_t i = 0; i < sizeof(mistyped) / sizeof(mistyped[0]); i++) {
         assert_false(gp_kernel_filter_parse(mistyped[i], &f, why, sizeof(why)));
         assert_non_null(strstr(why, "is neither a name nor CONTEXT:STREAM:NAME:INVOCATION"));
