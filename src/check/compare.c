@@ -10,16 +10,6 @@ static const char other_gpu[] = "it depends on the GPU, and this is another mode
 static const char other_code[] =
     "it depends on the machine code, and this is another compute capability";
 
-static bool same_threads(const struct gp_subject *a, const struct gp_subject *b)
-{
-    double of_a = 1, of_b = 1;
-    for (int i = 0; i < 3; i++) {
-        of_a *= (double)a->grid[i] * a->block[i];
-        of_b *= (double)b->grid[i] * b->block[i];
-    }
-    return of_a == of_b;
-}
-
 /* Why the metric need not be compared; NULL where it has to be. */
 static const char *refusal(const struct gp_comparison *c, const struct gp_nature *n)
 {
@@ -129,8 +119,8 @@ static void mark_rates(struct gp_pair *pair, const struct gp_device *device)
     for (size_t i = 0; i < pair->count; i++) {
         struct gp_change *change = &pair->changes[i];
         struct gp_nature n = gp_nature_of(change->metric, device);
-        if (n.kind == GP_KIND_TIME && change != duration && change->kind != GP_CHANGE_NONE &&
-            change->kind != GP_CHANGE_REFUSED)
+        if (n.kind == GP_KIND_TIME && !change->named && change != duration &&
+            change->kind != GP_CHANGE_NONE && change->kind != GP_CHANGE_REFUSED)
             change->kind = explains(duration, change) ? GP_CHANGE_FOLLOWS : GP_CHANGE_OTHER;
     }
 }
@@ -155,6 +145,7 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
         static const struct gp_series nothing;
         const struct gp_series *series = index >= 0 ? &b->series[index] : &nothing;
         change->metric = metric;
+        change->named = gp_tolerance_names(&rule);
         change->why = refusal(c, &n);
         if (!change->why && series->runs == 0) {
             change->why = series->absent ? series->absent : "it was not measured";
@@ -232,8 +223,8 @@ bool gp_compare(const struct gp_side *a, const struct gp_side *b, const struct g
         pair->seconds_a = seconds_in_a_run(a, match->a);
         pair->seconds_b = seconds_in_a_run(b, match->b);
         /* With as many threads it does the same work, as far as can be known. */
-        if (match->kind == GP_MATCH_SAME ||
-            (match->kind == GP_MATCH_CHANGED && same_threads(match->a, match->b)))
+        if (match->kind == GP_MATCH_SAME || (match->kind == GP_MATCH_CHANGED && !match->chosen &&
+                                             gp_same_threads(match->a, match->b)))
             compared = compare_pair(c, m, rules, pair);
     }
     free(matches);

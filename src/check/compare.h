@@ -27,7 +27,9 @@ struct gp_change {
     double detectable; /* relative: the smallest change that the test finds */
     size_t runs_a, runs_b;
     const char *why; /* a literal, or a string of the sides */
-    bool missing;    /* not compared: side b should have a value, and has none */
+    bool
+        named; /* a rule limits it by its name: it is judged, also where it follows from the time */
+    bool missing; /* not compared: side b should have a value, and has none */
 };
 
 struct gp_pair {

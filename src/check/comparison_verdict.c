@@ -81,7 +81,8 @@ static void judge_change(const struct judging *j, const struct gp_pair *pair,
              : change->kind == GP_CHANGE_OTHER  ? "changed"
                                                 : "no change that counts",
              test, change->kind == GP_CHANGE_FOLLOWS ? "; follows from the duration" : "");
-    o.status = statuses[change->kind];
+    o.status =
+        change->kind == GP_CHANGE_OTHER && change->named ? GP_VIOLATED : statuses[change->kind];
     o.rule = change->metric->name;
     o.value = to;
     o.bound = bound;
@@ -169,7 +170,10 @@ static void add_configuration(struct gp_text *text, const struct gp_pair *pair)
     gp_subject_configuration(pair->match.a, before, sizeof(before));
     if (strcmp(now, before) != 0)
         gp_text_addf(text, "%s, was %s%s", now, before,
-                     pair->count == 0 ? " (not the same number of threads: not compared)" : "");
+                     pair->count > 0 ? ""
+                     : pair->match.chosen
+                         ? " (the closest of several that it could be: not compared)"
+                         : " (not the same number of threads: not compared)");
 }
 
 /* Registers, spills, grid and block. */
@@ -197,6 +201,44 @@ static void judge_configuration(const struct judging *j, const struct gp_pair *p
     gp_text_free(&message);
 }
 
+#define LAUNCHES_LET_PASS 0.1
+
+static double launches_in_a_run(const struct gp_subject *s)
+{
+    return s->runs ? (double)s->launches / (double)s->runs : 0;
+}
+
+/* How often it was launched: a note, unless a tolerance names it. */
+static void judge_launches(const struct judging *j, const struct gp_pair *pair,
+                           const char *configuration)
+{
+    double before = launches_in_a_run(pair->match.a), now = launches_in_a_run(pair->match.b);
+    struct gp_tolerance rule =
+        gp_tolerance_of(j->rules, pair->match.a->name, GP_TOLERANCE_LAUNCHES);
+    double permitted = rule.kind == GP_TOLERANCE_RELATIVE ? rule.relative
+                       : rule.kind == GP_TOLERANCE_EXACT  ? 0
+                                                          : LAUNCHES_LET_PASS;
+    bool named = gp_tolerance_names(&rule);
+    bool changed = fabs(now - before) > permitted * before;
+    if (rule.kind == GP_TOLERANCE_IGNORE || (!changed && !named) || before == 0 || now == 0)
+        return;
+    struct gp_outcome o = outcome_for(j, pair->match.b, configuration);
+    char message[256], value[32], bound[64], relative[32], threshold[32];
+    format_relative(now / before - 1, relative, sizeof(relative));
+    format_share(permitted, threshold, sizeof(threshold));
+    snprintf(value, sizeof(value), "%.6g", now);
+    snprintf(bound, sizeof(bound), "%.6g, give or take %s", before, threshold);
+    snprintf(message, sizeof(message),
+             "launched %.6g times in a run, was %.6g: %s (up to %s is let pass)", now, before,
+             relative, threshold);
+    o.status = !changed ? GP_HELD : named ? GP_VIOLATED : GP_NOTED;
+    o.rule = GP_TOLERANCE_LAUNCHES;
+    o.value = value;
+    o.bound = bound;
+    o.message = message;
+    gp_verdict_add(j->verdict, &o);
+}
+
 static void judge_event(const struct judging *j, const struct gp_subject *s, enum gp_event event,
                         const char *message)
 {
@@ -212,12 +254,13 @@ static void judge_event(const struct judging *j, const struct gp_subject *s, enu
 static void judge_proposed(const struct judging *j, const struct gp_match *match)
 {
     struct gp_text message = {0};
-    gp_text_addf(&message, "is gone; '%s' may be the same kernel under another name",
-                 match->b->name);
+    const char *choice = match->chosen ? ", the closest of several" : "";
+    gp_text_addf(&message, "is gone; '%s' may be the same kernel under another name%s",
+                 match->b->name, choice);
     judge_event(j, match->a, GP_EVENT_GONE, gp_text_string(&message));
     gp_text_clear(&message);
-    gp_text_addf(&message, "is new; '%s' may be the same kernel under another name",
-                 match->a->name);
+    gp_text_addf(&message, "is new; '%s' may be the same kernel under another name%s",
+                 match->a->name, choice);
     judge_event(j, match->b, GP_EVENT_NEW, gp_text_string(&message));
     j->verdict->failed |= message.failed;
     gp_text_free(&message);
@@ -242,6 +285,7 @@ static void judge_pair(const struct judging *j, const struct gp_pair *pair)
     }
     gp_subject_configuration(pair->match.b, configuration, sizeof(configuration));
     judge_configuration(j, pair, configuration);
+    judge_launches(j, pair, configuration);
     for (size_t i = 0; i < pair->count; i++)
         if (pair->changes[i].kind != GP_CHANGE_REFUSED)
             judge_change(j, pair, &pair->changes[i], configuration);

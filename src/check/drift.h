@@ -7,10 +7,15 @@
 #include "check/tolerance.h"
 #include "check/verdict.h"
 
-/* Judges the runs of a side in order: durations and counters of the hardware. A drift for the worse
- * is a violation if it is more than 1.5 times the change that a comparison permits. Rules may be
- * NULL. */
-void gp_drift_judge(const struct gp_side *side, const struct gp_metrics *m,
+/* History enough for a drift: so many runs are asked for. */
+#define GP_DRIFT_RUNS 100
+
+/* Judges the runs of a side in order: durations and counters of the hardware. The last `window`
+ * runs are searched, twice as many and so on, and all. A drift for the worse is a violation if it
+ * is more than 1.5 times the change that a comparison permits, and goes on: the later half of the
+ * runs has a third of its slope at least, so a step that was accepted long ago is none. Rules may
+ * be NULL. */
+void gp_drift_judge(const struct gp_side *side, size_t window, const struct gp_metrics *m,
                     const struct gp_tolerances *rules, const char *file,
                     struct gp_verdict *verdict);
 

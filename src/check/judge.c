@@ -63,6 +63,14 @@ void gp_judge_free(struct gp_judge *j)
 
 /* ---- kernels and their trials ---- */
 
+static size_t first_of_metric(const struct gp_judged_kernel *k, const struct gp_metric *metric)
+{
+    size_t i = 0;
+    while (i < k->trial_count && k->trials[i].rule->metric != metric)
+        i++;
+    return i;
+}
+
 static bool add_trials(struct gp_judged_kernel *k, struct gp_section *section)
 {
     if (section->count == 0)
@@ -72,9 +80,13 @@ static bool add_trials(struct gp_judged_kernel *k, struct gp_section *section)
     if (!trials)
         return false;
     k->trials = trials;
-    for (size_t i = 0; i < section->count; i++)
-        trials[k->trial_count++] = (struct gp_trial){
-            .section = section, .rule = &section->rules[i], .now.values.most = GP_JUDGE_MOST_KEPT};
+    for (size_t i = 0; i < section->count; i++) {
+        size_t same = first_of_metric(k, section->rules[i].metric);
+        trials[k->trial_count++] = (struct gp_trial){.same = same,
+                                                     .section = section,
+                                                     .rule = &section->rules[i],
+                                                     .now.values.most = GP_JUDGE_MOST_KEPT};
+    }
     return true;
 }
 
@@ -223,14 +235,22 @@ static void note_value(struct gp_trial *t, const struct gp_record *launch, doubl
     gp_values_add(&now->values, value);
 }
 
-static void try_launch(struct gp_judge *j, struct gp_trial *t, const struct gp_record *launch)
+/* Many rules may be about one metric: it is computed once, unless it is absent. */
+static void try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
+                       const struct gp_record *launch)
 {
+    struct gp_trial *t = &k->trials[i], *first = &k->trials[t->same];
+    if (t != first && first->has_value) {
+        note_value(t, launch, first->value);
+        return;
+    }
     const struct gp_device *device =
         launch->device >= 0 && launch->device < GP_MAX_DEVICES ? j->devices[launch->device] : NULL;
     char why[GP_WHY_SIZE] = "the facts of the device are not known";
-    double value;
-    if (device && gp_metric_evaluate(t->rule->metric, device, launch, &value, why, sizeof(why)))
-        note_value(t, launch, value);
+    t->has_value =
+        device && gp_metric_evaluate(t->rule->metric, device, launch, &t->value, why, sizeof(why));
+    if (t->has_value)
+        note_value(t, launch, t->value);
     else
         note_absence(t, launch, j->run_count, why);
 }
@@ -250,7 +270,7 @@ void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
     }
     for (size_t i = 0; i < k->trial_count; i++)
         if (k->trials[i].rule->metric)
-            try_launch(j, &k->trials[i], &renamed);
+            try_launch(j, k, i, &renamed);
 }
 
 void gp_judge_count(struct gp_judge *j, const struct gp_count *count)

@@ -22,6 +22,9 @@ struct gp_trial {
     const struct gp_section *section;
     const struct gp_threshold *rule;
     struct gp_trial_of_run now;
+    size_t same;    /* the first trial of the kernel that is about this metric; itself for one */
+    bool has_value; /* of the launch at hand, where it is the first */
+    double value;
 
     /* Over all runs that launched the kernel. */
     size_t measured_runs, violated_runs, empty_runs; /* empty: without a value */

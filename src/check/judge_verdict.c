@@ -57,7 +57,8 @@ static void add_run(const struct gp_judge *j, const char *before, size_t run, st
 }
 
 /* The launch and the run of a value, behind it. */
-static void add_place(const struct gp_judge *j, const struct gp_trial *t, struct gp_text *out)
+static void add_launch_and_run(const struct gp_judge *j, const struct gp_trial *t,
+                               struct gp_text *out)
 {
     if (t->rule->metric && t->rule->aggregate == GP_EVERY) {
         gp_text_addf(out, " (launch %llu", (unsigned long long)t->worst_launch);
@@ -90,7 +91,7 @@ static void judge_value(const struct gp_judge *j, const struct gp_judged_kernel 
     }
     gp_text_addf(&message, "%s is %s, bound: %s", subject, shown, bound);
     if (violated)
-        add_place(j, t, &message);
+        add_launch_and_run(j, t, &message);
     else if (t->unproven)
         gp_text_add(&message, " so far; the run may have had more launches");
     o.message = gp_text_string(&message);

@@ -1,10 +1,12 @@
 #include "check/match.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHORTEST_HASH 6 /* hexadecimal digits in a row, a decimal one among them */
+#define MOST_ALIKE 64   /* kernels on one side that are alike; others stay without a match */
 
 /* How many letters of a hash stand at `s`; 0 where there is none. */
 static size_t hash_at(const char *s)
@@ -18,6 +20,14 @@ static size_t hash_at(const char *s)
     return length >= SHORTEST_HASH && digit ? length : 0;
 }
 
+/* Behind "_", as in "triton_poi_fused_add_3": how many digits there are. */
+static size_t triton_number_at(const char *name, const char *s)
+{
+    size_t length = strspn(s, "0123456789");
+    bool whole = s > name && s[-1] == '_' && (s[length] == '_' || !s[length]);
+    return whole && strncmp(name, "triton_", 7) == 0 ? length : 0;
+}
+
 char *gp_name_skeleton(const char *name)
 {
     static const char anonymous[] = "(anonymous namespace)";
@@ -27,6 +37,8 @@ char *gp_name_skeleton(const char *name)
     int depth = 0;
     for (const char *p = name; *p; p++) {
         size_t hash = depth == 0 && (p == name || !isalnum((unsigned char)p[-1])) ? hash_at(p) : 0;
+        if (depth == 0 && triton_number_at(name, p) > 0)
+            hash = triton_number_at(name, p);
         if (strncmp(p, anonymous, sizeof(anonymous) - 1) == 0) {
             p += sizeof(anonymous) - 2;
         } else if (*p == '<') {
@@ -53,7 +65,7 @@ char *gp_name_skeleton(const char *name)
 struct rest {
     const struct gp_subject *subject;
     char *skeleton;
-    bool taken;
+    bool taken, tried;
 };
 
 struct matching {
@@ -63,10 +75,11 @@ struct matching {
     size_t a_count, b_count;
 };
 
-static void add(struct matching *m, enum gp_match_kind kind, const struct gp_subject *a,
-                const struct gp_subject *b)
+static struct gp_match *add(struct matching *m, enum gp_match_kind kind, const struct gp_subject *a,
+                            const struct gp_subject *b)
 {
-    m->matches[m->count++] = (struct gp_match){.kind = kind, .a = a, .b = b};
+    m->matches[m->count] = (struct gp_match){.kind = kind, .a = a, .b = b};
+    return &m->matches[m->count++];
 }
 
 /* Both sides are sorted: as one merges two lists. */
@@ -92,24 +105,103 @@ static bool alike(const struct rest *x, const struct rest *y, bool by_name)
                   by_name ? y->subject->name : y->skeleton) == 0;
 }
 
-/* Those left over that are alike, where there is one of them on either side. */
+static double threads_of(const unsigned grid[3], const unsigned block[3])
+{
+    double threads = 1;
+    for (int i = 0; i < 3; i++)
+        threads *= (double)grid[i] * block[i];
+    return threads;
+}
+
+bool gp_same_threads(const struct gp_subject *a, const struct gp_subject *b)
+{
+    return threads_of(a->grid, a->block) == threads_of(b->grid, b->block);
+}
+
+static double ratio(double a, double b)
+{
+    return fabs(log10((a + 1) / (b + 1)));
+}
+
+/* How unlike two kernels are, by their threads first, then blocks, grids, memory and registers. */
+static double distance(const struct gp_subject *a, const struct gp_subject *b)
+{
+    static const unsigned one[3] = {1, 1, 1};
+    double d = 8 * ratio(threads_of(a->grid, a->block), threads_of(b->grid, b->block)) +
+               4 * ratio(threads_of(one, a->block), threads_of(one, b->block)) +
+               2 * ratio(threads_of(a->grid, one), threads_of(b->grid, one)) +
+               ratio(a->shared_dynamic + (double)a->shared_static,
+                     b->shared_dynamic + (double)b->shared_static) +
+               ratio(a->registers, b->registers);
+    for (int i = 0; i < 3; i++)
+        d += 0.1 * (a->grid[i] != b->grid[i]) + 0.1 * (a->block[i] != b->block[i]);
+    return d;
+}
+
+struct alike {
+    struct rest *a[MOST_ALIKE], *b[MOST_ALIKE];
+    size_t a_count, b_count;
+};
+
+static size_t find_alike(struct rest *rest, size_t count, const struct rest *x, bool by_name,
+                         struct rest *found[MOST_ALIKE])
+{
+    size_t of_them = 0;
+    for (size_t i = 0; i < count && of_them < MOST_ALIKE; i++)
+        if (!rest[i].taken && alike(&rest[i], x, by_name))
+            found[of_them++] = &rest[i];
+    return of_them;
+}
+
+/* The two that are closest and have no match; of equals the first in the order of names. */
+static bool find_closest(const struct alike *all, struct rest **a, struct rest **b)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < all->a_count; i++) {
+        for (size_t k = 0; k < all->b_count && !all->a[i]->taken; k++) {
+            double d =
+                all->b[k]->taken ? INFINITY : distance(all->a[i]->subject, all->b[k]->subject);
+            if (d >= least)
+                continue;
+            least = d;
+            *a = all->a[i];
+            *b = all->b[k];
+        }
+    }
+    return isfinite(least);
+}
+
+/* Whether no other kernel that is alike, on either side, has as many threads as these two. */
+static bool is_only_choice(const struct alike *all, const struct gp_subject *a,
+                           const struct gp_subject *b)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < all->a_count; i++)
+        same += gp_same_threads(all->a[i]->subject, b);
+    for (size_t i = 0; i < all->b_count; i++)
+        same += gp_same_threads(all->b[i]->subject, a);
+    return (all->a_count == 1 && all->b_count == 1) || (gp_same_threads(a, b) && same == 2);
+}
+
+/* Those left over that are alike, the closest first. */
 static void match_rest(struct matching *m, bool by_name, enum gp_match_kind kind)
 {
+    for (size_t i = 0; i < m->a_count; i++)
+        m->a[i].tried = m->a[i].taken;
     for (size_t i = 0; i < m->a_count; i++) {
-        struct rest *x = &m->a[i], *found = NULL;
-        size_t of_a = 0, of_b = 0;
-        for (size_t k = 0; k < m->a_count && !x->taken; k++)
-            of_a += !m->a[k].taken && alike(&m->a[k], x, by_name);
-        for (size_t k = 0; k < m->b_count && of_a == 1; k++) {
-            if (m->b[k].taken || !alike(&m->b[k], x, by_name))
-                continue;
-            found = &m->b[k];
-            of_b++;
-        }
-        if (of_b != 1)
+        struct alike all;
+        struct rest *a = NULL, *b = NULL;
+        if (m->a[i].tried)
             continue;
-        x->taken = found->taken = true;
-        add(m, kind, x->subject, found->subject);
+        all.a_count = find_alike(m->a, m->a_count, &m->a[i], by_name, all.a);
+        all.b_count = find_alike(m->b, m->b_count, &m->a[i], by_name, all.b);
+        for (size_t k = 0; k < all.a_count; k++)
+            all.a[k]->tried = true;
+        while (find_closest(&all, &a, &b)) {
+            a->taken = b->taken = true;
+            add(m, kind, a->subject, b->subject)->chosen =
+                !is_only_choice(&all, a->subject, b->subject);
+        }
     }
 }
 

@@ -178,7 +178,7 @@ static const char *name_at(const void *metrics, size_t i)
 
 static bool names_a_metric(const struct gp_tolerance *rule, const struct gp_metrics *m)
 {
-    bool found = false;
+    bool found = fnmatch(rule->metric, GP_TOLERANCE_LAUNCHES, 0) == 0;
     for (size_t i = 0; i < gp_metrics_count(m) && !found; i++)
         found = fnmatch(rule->metric, name_at(m, i), 0) == 0;
     return found;
@@ -241,6 +241,12 @@ struct gp_tolerance gp_tolerance_of(const struct gp_tolerances *t, const char *k
                 found = t->sections[i].rules[k];
     }
     return found;
+}
+
+bool gp_tolerance_names(const struct gp_tolerance *rule)
+{
+    bool limits = rule->kind == GP_TOLERANCE_RELATIVE || rule->kind == GP_TOLERANCE_EXACT;
+    return limits && rule->metric[strspn(rule->metric, "*?")] != '\0';
 }
 
 bool gp_tolerance_fails(const struct gp_tolerances *t, const char *kernel, enum gp_event event)

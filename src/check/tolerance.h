@@ -53,6 +53,12 @@ void gp_tolerances_free(struct gp_tolerances *t);
 struct gp_tolerance gp_tolerance_of(const struct gp_tolerances *t, const char *kernel,
                                     const char *metric);
 
+/* Whether it has a limit and names the metric: a rule for all of them ("*") names none. */
+bool gp_tolerance_names(const struct gp_tolerance *rule);
+
+/* Stands among the metrics: how often a kernel is launched in a run. */
+#define GP_TOLERANCE_LAUNCHES "launches"
+
 enum gp_event { GP_EVENT_NEW, GP_EVENT_GONE, GP_EVENT_CHANGED };
 
 /* Whether that is a violation. */

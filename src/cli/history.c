@@ -192,7 +192,8 @@ static bool find_sides(struct gp_history *h, const struct asked *asked, struct g
         return false;
     filter.gpu = s->now.origin.device.name;
     if (!gp_history_side(h, &filter, newest, asked->last, &s->before, why, why_size) ||
-        !gp_history_side(h, &filter, 0, asked->last + newest, &s->all, why, why_size))
+        !gp_history_side(h, &filter, 0, asked->last > GP_DRIFT_RUNS ? asked->last : GP_DRIFT_RUNS,
+                         &s->all, why, why_size))
         return false;
     if (count > 0 && !gp_side_continue(&s->all, &s->now)) {
         snprintf(why, why_size, "out of memory");
@@ -217,7 +218,7 @@ static void judge(struct gp_history *h, const struct asked *asked, struct gp_met
     if (find_sides(h, asked, m, paths, count, &s, &unfinished, why, sizeof(why)) &&
         gp_compare(&s.before, &s.now, m, rules, &c)) {
         gp_comparison_judge(&c, rules, path_of(asked), verdict);
-        gp_drift_judge(&s.all, m, rules, path_of(asked), verdict);
+        gp_drift_judge(&s.all, asked->last + 1, m, rules, path_of(asked), verdict);
         gp_unfinished_judge(gp_text_string(&unfinished), rules, verdict);
     } else {
         gp_text_addf(&verdict->unjudged, "%s\n", why);

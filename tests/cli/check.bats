@@ -288,6 +288,23 @@ rules() {
     [ "$(sqlite3 h.db "PRAGMA journal_mode")" = wal ]
 }
 
+@test "a drift too slow for ten runs is found over sixty" {
+    local files=()
+    for i in $(seq 60); do
+        profile $((65000 + i * 163)) 100 3 >d$i.jsonl
+        files+=("d$i.jsonl")
+        profile $((65000 + i * 7919 % 650)) 100 3 >s$i.jsonl
+    done
+    "$gpuprof" history add "${files[@]}" --db h.db
+    run "$gpuprof" history check --db h.db
+    [ "$status" -eq 1 ]
+    [[ $output == *"duration drifts: "*"over 60 runs by its slope (Theil-Sen; Mann-Kendall test, two-sided, significance 0.01; a drift is found from 3 % on)"* ]]
+    "$gpuprof" history add "${files[@]/#d/s}" --db steady.db
+    run "$gpuprof" history check --db steady.db
+    [ "$status" -eq 0 ]
+    [[ $output == *"slow drifts: slope by Theil and Sen over up to 60 runs, Mann-Kendall test, two-sided, significance 0.01; found from 1.5 times the tolerance on, 3 % of a duration"* ]]
+}
+
 @test "the text of a file reaches no terminal as control characters" {
     local odd
     odd=$(printf 'odd\033[31m.jsonl')
@@ -306,7 +323,7 @@ rules() {
     [[ $output != *$'\033'* ]]
 }
 
-@test "a history that is damaged, foreign or locked is reported and left as it is" {
+@test "a history that is damaged or foreign is reported and left as it is" {
     "$gpuprof" history add good.jsonl --db h.db
     echo 'no database, but long enough to be taken for the beginning of one' >text.db
     cp text.db before
@@ -336,6 +353,35 @@ rules() {
     [[ $output == *"version 9; this gpuprof knows version 1" ]]
 }
 
+@test "a history that another process keeps locked is reported, and nothing in it is lost" {
+    "$gpuprof" history add good.jsonl --db h.db --commit first
+    command -v python3 >/dev/null || skip "no python3"
+    # The lock of a process that writes, longer than it is waited for.
+    python3 - <<'END' 3>&- &
+import os, sqlite3, time
+db = sqlite3.connect("h.db", isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+open("locked", "w").close()
+while not os.path.exists("over"):
+    time.sleep(0.05)
+db.execute("ROLLBACK")
+END
+    local holder=$!
+    until [ -e locked ]; do sleep 0.05; done
+    run "$gpuprof" history add good.jsonl --db h.db --commit second
+    [ "$status" -eq 1 ]
+    [[ $output == "gpuprof: h.db: locked by another process for more than 10 s"* ]]
+    # Readers are not locked out.
+    run "$gpuprof" history show --db h.db
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    : >over
+    wait $holder
+    "$gpuprof" history add good.jsonl --db h.db --commit second
+    run "$gpuprof" history show --db h.db
+    [ "${#lines[@]}" -eq 3 ]
+}
+
 @test "processes add to a history at the same time, and none is lost" {
     for round in 1 2; do # to begin the file together is where they meet
         rm -f h.db*
@@ -345,6 +391,26 @@ rules() {
         wait
         run "$gpuprof" history show --db h.db
         [ "${#lines[@]}" -eq 9 ]
+    done
+}
+
+@test "a kernel that is launched ten times as often is named" {
+    profile 65000 100 20 >few.jsonl
+    profile 65000 100 200 >many.jsonl
+    "$gpuprof" baseline few.jsonl few.jsonl -o base.json
+    run "$gpuprof" check --baseline base.json many.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"note: vectorAdd(float const*, float const*, float*, int) [grid 524288, block 32]: launched 200 times in a run, was 20: +900 % (up to 10 % is let pass)"* ]]
+    printf '[*]\nlaunches = 20 %%\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini many.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"violated: "*"launched 200 times in a run"* ]]
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini few.jsonl
+    [ "$status" -eq 0 ]
+    for rule in 'launches = ignore' '* = 5 %'; do
+        printf '[*]\n%s\n' "$rule" >tolerance.ini
+        run "$gpuprof" check --baseline base.json --tolerance tolerance.ini many.jsonl
+        [ "$status" -eq 0 ]
     done
 }
 

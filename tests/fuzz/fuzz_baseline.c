@@ -62,7 +62,7 @@ static void use(const struct gp_side *side)
     compare(side, &other);
     compare(&other, side);
     compare(side, &again);
-    gp_drift_judge(side, metrics, NULL, "b.json", &v);
+    gp_drift_judge(side, 5, metrics, NULL, "b.json", &v);
     gp_suggest_thresholds(side, metrics, 0.1, "b.json", &out);
     gp_verdict_free(&v);
     gp_side_free(&again);

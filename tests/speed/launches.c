@@ -102,6 +102,7 @@ int main(int argc, char **argv)
     bool written = gp_writer_device(w, &device);
     for (unsigned long i = 0; i < strtoul(argv[2], NULL, 10) && written; i++)
         written = write_launch(w, i);
+    written = written && gp_writer_end(w, &(struct gp_end){.added_seconds = 1});
     gp_writer_close(w);
     free(names);
     gp_metrics_close(m);

@@ -866,6 +866,29 @@ static void changes_are_named(void **state)
     gp_metrics_close(m);
 }
 
+static void slower(struct gp_record *launch)
+{
+    ((struct gp_counter *)launch->counters)[0].value *= 2;
+}
+
+static void a_rate_is_judged_where_a_tolerance_names_it(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side a = folded(m, 2, 5, 100e3, 0.001, NULL);
+    struct gp_side b = folded(m, 2, 5, 100e3, 0.001, slower);
+    const char *rate = "dram_read_throughput";
+    assert_int_equal(judged(m, &a, &b, NULL, GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &a, &b, "[*]\n* = 5 %\n", GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &a, &b, "[*]\ndram_* = 5 %\n", GP_VIOLATED, rate), 1);
+    assert_int_equal(judged(m, &a, &b, "[*]\ndram_* = 60 %\n", GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &b, &a, "[*]\ndram_* = 5 %\n", GP_VIOLATED, rate), 0);
+    assert_int_equal(judged(m, &b, &a, "[*]\ndram_read_throughput = 5 %\n", GP_NOTED, rate), 1);
+    gp_side_free(&a);
+    gp_side_free(&b);
+    gp_metrics_close(m);
+}
+
 static void on_another_gpu_only_portable_counts_are_compared(void **state)
 {
     (void)state;
@@ -894,11 +917,97 @@ static void skeletons_leave_out_parts_that_a_compiler_changes(void **state)
         {"void at::native::(anonymous namespace)::k<Op<2> >(int)", "at::native::::k"},
         {"kernel_a1b2c3d4", "kernel_#"},
         {"kernel_2", "kernel_2"},
+        {"triton_red_fused_native_layer_norm_3", "triton_red_fused_native_layer_norm_#"},
+        {"triton_poi_fused_mm_12_b2", "triton_poi_fused_mm_#_b2"},
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *skeleton = gp_name_skeleton(names[i][0]);
         assert_string_equal(skeleton, names[i][1]);
         free(skeleton);
+    }
+}
+
+/* A side of kernels with 2D grids and blocks of that size. */
+struct sketch {
+    const char *name;
+    unsigned grid, block, registers;
+};
+
+static struct gp_side sketched(const struct sketch *kernels, size_t count)
+{
+    struct gp_side side = {.runs = 1};
+    assert_true(gp_side_set_metrics(&side, NULL, 0));
+    for (size_t i = 0; i < count; i++) {
+        struct gp_subject *s = gp_side_add(&side, kernels[i].name);
+        assert_non_null(s);
+        s->grid[0] = kernels[i].grid;
+        s->block[0] = kernels[i].block;
+        s->grid[1] = s->grid[2] = s->block[1] = s->block[2] = 1;
+        s->registers = kernels[i].registers;
+    }
+    gp_side_sort(&side);
+    return side;
+}
+
+static void the_closest_of_several_kernels_are_matched(void **state)
+{
+    (void)state;
+    const struct {
+        struct sketch a[2], b[2];
+        enum gp_match_kind kind;
+        bool chosen;
+        size_t first; /* of a[0]: its match in b */
+    } cases[] = {
+        {{{"foo<1>", 8, 256, 32}, {"foo<2>", 8, 64, 32}},
+         {{"foo<3>", 8, 64, 32}, {"foo<4>", 8, 256, 32}},
+         GP_MATCH_PROPOSED,
+         false, /* by their threads it is clear */
+         1},
+        {{{"foo<1>", 8, 256, 32}, {"foo<2>", 8, 256, 90}},
+         {{"foo<3>", 8, 256, 90}, {"foo<4>", 8, 256, 32}},
+         GP_MATCH_PROPOSED,
+         true,
+         1},
+        {{{"foo<1>", 8, 256, 32}, {"foo<2>", 8, 256, 32}},
+         {{"foo<3>", 8, 256, 32}, {"foo<4>", 8, 256, 32}},
+         GP_MATCH_PROPOSED,
+         true,
+         0},
+        {{{"triton_red_fused_norm_3", 8, 256, 32}, {"triton_poi_fused_add_0", 4, 128, 16}},
+         {{"triton_red_fused_norm_5", 8, 256, 32}, {"triton_poi_fused_add_1", 4, 128, 16}},
+         GP_MATCH_PROPOSED,
+         false,
+         0},
+        {{{"k()", 100, 256, 32}, {"k()", 1000, 256, 32}},
+         {{"k()", 900, 256, 32}, {"k()", 90, 256, 32}},
+         GP_MATCH_CHANGED,
+         true,
+         1},
+        {{{"k()", 4, 256, 32}, {"k()", 8, 256, 32}},
+         {{"k()", 2, 512, 32}, {"k()", 4, 512, 32}},
+         GP_MATCH_CHANGED,
+         false,
+         0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_side a = sketched(cases[i].a, 2), b = sketched(cases[i].b, 2);
+        size_t count;
+        struct gp_match *matches = gp_match_sides(&a, &b, &count);
+        assert_non_null(matches);
+        assert_int_equal(count, 2);
+        for (size_t k = 0; k < count; k++) {
+            assert_int_equal(matches[k].kind, cases[i].kind);
+            assert_int_equal(matches[k].chosen, cases[i].chosen);
+            const struct sketch *before = cases[i].a, *now = &cases[i].b[cases[i].first];
+            if (strcmp(matches[k].a->name, before->name) == 0 &&
+                matches[k].a->grid[0] == before->grid) {
+                assert_string_equal(matches[k].b->name, now->name);
+                assert_int_equal(matches[k].b->grid[0], now->grid);
+            }
+        }
+        free(matches);
+        gp_side_free(&a);
+        gp_side_free(&b);
     }
 }
 
@@ -1021,7 +1130,7 @@ static void a_drift_is_found(void **state)
         for (size_t i = 0; drifts && i < s->runs; i++)
             s->medians[i] *= 1 + 0.006 * (double)i;
         struct gp_verdict v = {0};
-        gp_drift_judge(&side, m, NULL, "h.db", &v);
+        gp_drift_judge(&side, side.runs, m, NULL, "h.db", &v);
         assert_int_equal(v.violated, drifts);
         gp_verdict_free(&v);
         gp_side_free(&side);
@@ -1030,6 +1139,57 @@ static void a_drift_is_found(void **state)
 }
 
 /* ---- formats ---- */
+
+/* A side whose one kernel took so long in its runs; how many drifts for the worse are found. */
+static size_t drifts_of(const struct gp_metrics *m, const double *seconds, size_t runs)
+{
+    struct gp_side side = {.runs = runs, .origin.device = h200};
+    struct gp_verdict v = {0};
+    const char *const names[] = {"duration"};
+    assert_true(gp_side_set_metrics(&side, names, 1));
+    struct gp_subject *s = gp_side_add(&side, "kernel()");
+    assert_non_null(s);
+    for (size_t i = 0; i < runs; i++)
+        assert_true(gp_series_add_run(&s->series[0], seconds[i]));
+    gp_drift_judge(&side, 11, m, NULL, "h.db", &v);
+    size_t found = v.violated;
+    gp_verdict_free(&v);
+    gp_side_free(&side);
+    return found;
+}
+
+static void a_drift_too_slow_for_ten_runs_is_found_over_more(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    double seconds[100];
+    size_t found = 0, late = 0, alarms = 0;
+    seed = 7;
+    for (int i = 0; i < 60; i++)
+        seconds[i] = 1e-4 * (1 + 0.0025 * i);
+    assert_int_equal(drifts_of(m, seconds, 60), 1);
+    assert_int_equal(drifts_of(m, seconds, 10), 0); /* 2.3 % */
+    for (int trial = 0; trial < 200; trial++) {
+        for (int i = 0; i < 60; i++)
+            seconds[i] = 1e-4 * (1 + 0.0025 * i) * (1 + 0.01 * normal());
+        found += drifts_of(m, seconds, 60);
+        /* It begins after 60 steady runs. */
+        for (int i = 0; i < 100; i++)
+            seconds[i] = 1e-4 * (1 + (i < 60 ? 0 : 0.0025 * (i - 60))) * (1 + 0.01 * normal());
+        late += drifts_of(m, seconds, 100);
+        for (int i = 0; i < 100; i++)
+            seconds[i] = 1e-4 * (1 + 0.01 * normal());
+        alarms += drifts_of(m, seconds, 100);
+    }
+    assert_true(found >= 195);
+    assert_true(late >= 195);
+    assert_int_equal(alarms, 0);
+    /* A step is a change, found and accepted when it came. */
+    for (int i = 0; i < 100; i++)
+        seconds[i] = 1e-4 * (i < 40 ? 1 : 1.1) * (1 + 0.01 * normal());
+    assert_int_equal(drifts_of(m, seconds, 100), 0);
+    gp_metrics_close(m);
+}
 
 static void names_cannot_break_a_format(void **state)
 {
@@ -1092,13 +1252,16 @@ int main(void)
         cmocka_unit_test(the_brief_name_follows_from_the_full_one),
         cmocka_unit_test(a_slower_kernel_is_found_and_an_unchanged_one_is_not),
         cmocka_unit_test(changes_are_named),
+        cmocka_unit_test(a_rate_is_judged_where_a_tolerance_names_it),
         cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),
         cmocka_unit_test(skeletons_leave_out_parts_that_a_compiler_changes),
+        cmocka_unit_test(the_closest_of_several_kernels_are_matched),
         cmocka_unit_test(proposed_thresholds_are_for_names_of_any_length),
         cmocka_unit_test(a_proposed_section_is_for_one_kernel),
         cmocka_unit_test(a_glob_of_many_stars_ends),
         cmocka_unit_test(proposed_thresholds_hold_for_their_own_profile),
         cmocka_unit_test(a_drift_is_found),
+        cmocka_unit_test(a_drift_too_slow_for_ten_runs_is_found_over_more),
         cmocka_unit_test(names_cannot_break_a_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
