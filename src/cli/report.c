@@ -54,13 +54,8 @@ static const struct cli_option options[OPTION_COUNT] = {
                  NULL, "--page details", 0, NULL},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those with the most time; of a trace that is sorted, launches; "
-<<<<<<< HEAD
              "0: all (12 in the summary, 20 in its details, all in other views)",
-             WHAT, NULL, NULL, NULL, 0},
-=======
-             "0: all (20)",
              WHAT, NULL, NULL, NULL, 0, NULL},
->>>>>>> vocabulary
     [KERNELS] = {"kernels", 'k', "FILTER",
                  "only kernels whose name matches this regular expression (also as "
                  "regex:EXPRESSION, or ::NAME:INVOCATION)",
