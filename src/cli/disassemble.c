@@ -23,7 +23,10 @@ extern char **environ;
 void cli_add_instruction(const void *code, int cc, struct gp_text *out)
 {
     const struct gp_instruction i = gp_instruction_decode(code, cc);
-    if (i.op == GP_OP_UNKNOWN || i.op == GP_OP_OTHER)
+    const char *branch = gp_branch_name(code);
+    if (branch)
+        gp_text_add(out, branch);
+    else if (i.op == GP_OP_UNKNOWN || i.op == GP_OP_OTHER)
         gp_text_addf(out, "opcode 0x%03x", i.opcode);
     else
         gp_text_add(out, gp_op_name(i.op));

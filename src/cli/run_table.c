@@ -113,7 +113,7 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_LOG] = {"log", 0, "FILE",
                  "write the report and messages to this file instead of standard error; %p, %h, "
                  "%q{NAME}, %% as above",
-                 OUTPUT, "log-file", "--log-file", "--log-file", 0},
+                 OUTPUT, "log-file", "--log-file", "--log-file", 0, NULL},
     [RUN_DETAILS] = {"details", 0, NULL,
                      "print all metrics of each kernel behind the report's summary", OUTPUT, NULL,
                      NULL, NULL, 0, NULL},

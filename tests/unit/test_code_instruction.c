@@ -76,6 +76,17 @@ static void opcodes_change_their_meaning(void **state)
     assert_int_equal(gp_instruction_decode(packed, 120).op, GP_OP_OTHER);
 }
 
+static void branches_have_names(void **state)
+{
+    (void)state;
+    const uint64_t branch[2] = {0xfffffffc00fc7947, 0x000fc0000383ffff},
+                   end[2] = {0x000000000000794d, 0x000fea0003800000},
+                   add[2] = {0x0000000502057210, 0x001fca0007ffe0ff};
+    assert_string_equal(gp_branch_name(branch), "BRA");
+    assert_string_equal(gp_branch_name(end), "EXIT");
+    assert_null(gp_branch_name(add));
+}
+
 static void code_need_not_be_aligned(void **state)
 {
     (void)state;
@@ -129,6 +140,7 @@ int main(void)
         cmocka_unit_test(an_opcode_that_is_not_listed_is_unknown),
         cmocka_unit_test(sides_of_a_branch_have_opposite_predicates),
         cmocka_unit_test(opcodes_change_their_meaning),
+        cmocka_unit_test(branches_have_names),
         cmocka_unit_test(code_need_not_be_aligned),
     };
     return cmocka_run_group_tests_name("instruction", tests, NULL, NULL);
