@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,7 +54,7 @@ static const struct cli_option options[OPTION_COUNT] = {
                  NULL, "--page details", 0},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those with the most time; of a trace that is sorted, launches; "
-             "0: all (20)",
+             "0: all (12 in the summary, 20 in its details, all in other views)",
              WHAT, NULL, NULL, NULL, 0},
     [KERNELS] = {"kernels", 'k', "FILTER",
                  "only kernels whose name matches this regular expression (also as "
@@ -183,6 +184,7 @@ static bool read_top(const char *text, struct gp_table_options *table)
         return false;
     }
     table->top = top;
+    table->kernels = top ? top : SIZE_MAX;
     return true;
 }
 

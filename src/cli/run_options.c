@@ -405,5 +405,6 @@ bool run_pass(const char *const *values)
            set("GPUPROF_LINES", values[RUN_LINES]) && set("GPUPROF_VERIFY", values[RUN_VERIFY]) &&
            set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
            set("GPUPROF_TIMEOUT", values[RUN_KERNEL_TIMEOUT]) &&
+           set("GPUPROF_REPORT", values[RUN_DETAILS] ? "details" : NULL) &&
            set("GPUPROF_OUTPUT", values[RUN_OUTPUT]) && set("GPUPROF_LOG", log) && cli_fix_paths();
 }

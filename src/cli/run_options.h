@@ -34,6 +34,7 @@ enum {
     RUN_OUTPUT,
     RUN_FORCE,
     RUN_LOG,
+    RUN_DETAILS,
     RUN_SUMMARY,
     RUN_TRACE,
     RUN_CSV,

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/source.h"
 #include "profile/reader.h"
 #include "report/view_json.h"
 
@@ -123,8 +124,9 @@ static int take_count(void *user, const struct gp_count *original)
 
 static int take_other(void *user, const char *type, const struct json_t *line)
 {
-    gp_copies_add(((struct cli_reading *)user)->copies, type, line);
-    return 0;
+    struct cli_reading *r = user;
+    gp_copies_add(r->copies, type, line);
+    return r->sources ? cli_take_code(r->sources, type, line) : 0;
 }
 
 static const char *own_name(void *user, const char *name)
@@ -157,6 +159,7 @@ void cli_reading_free(struct cli_reading *r)
 {
     gp_filter_free(r->filter);
     gp_summary_free(r->summary);
+    gp_sources_free(r->sources);
     gp_trace_free(r->trace);
     gp_columns_free(r->columns);
     json_decref(r->about);
@@ -174,8 +177,10 @@ struct cli_reading *cli_reading_new(const struct cli_views *v, const struct gp_m
     r->views = v;
     r->metrics = m;
     r->filter = cli_views_filter(v);
+    r->sources = v->which == CLI_VIEW_JSON ? gp_sources_new() : NULL;
     if (r->filter)
         return r;
+    gp_sources_free(r->sources);
     free(r);
     return NULL;
 }

@@ -7,6 +7,7 @@
 #include "report/columns.h"
 #include "report/copies.h"
 #include "report/merge.h"
+#include "report/sources.h"
 #include "report/summary.h"
 #include "report/trace.h"
 
@@ -26,6 +27,7 @@ struct cli_reading {
     const struct gp_metrics *metrics;
     struct gp_filter *filter;
     struct gp_summary *summary; /* or */
+    struct gp_sources *sources; /* the counts of instructions, for advice; NULL: not wanted */
     struct gp_trace *trace;     /* or */
     struct gp_columns *columns;
     const char *path;

@@ -1,6 +1,7 @@
 #include "report/layout.h"
 #include "report/names.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,18 @@ static void drop_marks(char *name)
             memcpy(at, instead[i], kept);
             memmove(at + kept, at + strlen(marks[i]), strlen(at + strlen(marks[i])) + 1);
         }
+    }
+}
+
+/* "Mul" of "MulFunctor" among the arguments: all operations are functors. */
+static void drop_functor(char *name)
+{
+    static const char word[] = "Functor";
+    for (char *at = strchr(name, '<'); at && (at = strstr(at, word));) {
+        if (isalnum((unsigned char)at[-1]))
+            memmove(at, at + strlen(word), strlen(at + strlen(word)) + 1);
+        else
+            at += strlen(word);
     }
 }
 
@@ -131,6 +144,8 @@ static char *shorten(const char *name, size_t width)
     if (out && own) {
         if (strlen(own) > width)
             drop_marks(own);
+        if (strlen(own) > width)
+            drop_functor(own);
         fit(own, width, out);
     } else {
         free(out);

@@ -11,9 +11,9 @@
 /* Deeper template arguments are shown as they are. */
 #define MOST_DEPTH 12
 
-/* Names that look the same at one stage are written more fully at the next. */
+/* Names that are equal at one stage are written more fully at the next. */
 enum stage {
-    OPERATION, /* of a template argument: what it wraps; of a kernel: its head */
+    OPERATION, /* of a template argument: the wrapped operation; of a kernel: its head */
     INNER,     /* the arguments by which these operations differ */
     WRAPPED,   /* the head of the wrapper around it */
     ARGUMENTS, /* the template arguments that differ */
@@ -291,7 +291,7 @@ static bool relabel(struct item *const *items, size_t count, enum stage stage, i
     return answer;
 }
 
-/* Writes items that look the same so far from `stage` on until they do not. */
+/* Writes items that are equal so far from `stage` on until they differ. */
 static bool part_items(struct item **items, size_t count, enum stage stage, int depth)
 {
     bool answer = relabel(items, count, stage, depth);

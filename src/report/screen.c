@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* So many lines of each kind keep the whole within a screen of 60. */
-#define MOST_KERNELS 12
-#define MOST_GRIDS 6 /* lines for single grids, of all kernels */
+#define MOST_KERNELS 12 /* unless more are asked for */
+#define MOST_GRIDS 6    /* lines for single grids, of all kernels */
 #define GRIDS_OF_A_KERNEL 3
 #define COMPARED_GRIDS 64 /* grids of a kernel */
 #define WORTH_A_LINE 0.1  /* of the kernel's time */
@@ -97,14 +97,15 @@ void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
 /* Those of the table's width, and wider ones for the advice. */
 struct shown {
     const struct gp_rows *rows;
+    size_t kernels; /* in the table */
     struct gp_row_names table, wide;
 };
 
-static bool name_rows(struct shown *s, const struct gp_rows *rows, size_t table_width)
+static bool name_rows(struct shown *s, size_t table_width)
 {
-    s->rows = rows;
-    return gp_row_names_make(&s->table, rows, 4 * MOST_KERNELS, table_width) &&
-           gp_row_names_make(&s->wide, rows, 4 * MOST_KERNELS, NAME_WIDTH);
+    size_t named = s->kernels > 4 * MOST_KERNELS ? s->kernels : 4 * MOST_KERNELS;
+    return gp_row_names_make(&s->table, s->rows, named, table_width) &&
+           gp_row_names_make(&s->wide, s->rows, named, NAME_WIDTH);
 }
 
 static void forget_names(struct shown *s)
@@ -184,7 +185,7 @@ static size_t add_grids(const struct gp_rows *r, const struct gp_row *row,
 static void add_kernels(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
 {
     const struct gp_rows *r = s->rows;
-    size_t count = r->count < MOST_KERNELS ? r->count : MOST_KERNELS;
+    size_t count = s->kernels;
     int width = gp_cell_launches_width(r, count);
     size_t grids = MOST_GRIDS;
     bool estimated = false, roof = false;
@@ -385,16 +386,16 @@ static void add_behind(const struct gp_summary *s, const char *profile, struct g
 }
 
 void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, const char *profile,
-               struct gp_text *out)
+               size_t kernels, struct gp_text *out)
 {
-    struct shown s = {0};
+    size_t most = kernels ? kernels : MOST_KERNELS;
+    struct shown s = {.rows = rows, .kernels = rows->count < most ? rows->count : most};
     struct gp_text behind = {0};
     size_t begin = out->length;
     add_behind(rows->summary, profile, &behind);
     gp_screen_headline(rows->summary, out);
-    size_t shown = rows->count < MOST_KERNELS ? rows->count : MOST_KERNELS;
-    size_t before = COLUMNS_BEFORE_NAME + (size_t)gp_cell_launches_width(rows, shown);
-    if (name_rows(&s, rows, before < GP_COLUMNS ? GP_COLUMNS - before : 0)) {
+    size_t before = COLUMNS_BEFORE_NAME + (size_t)gp_cell_launches_width(rows, s.kernels);
+    if (name_rows(&s, before < GP_COLUMNS ? GP_COLUMNS - before : 0)) {
         add_kernels(&s, findings, out);
         add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);
     } else {

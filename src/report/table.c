@@ -354,7 +354,7 @@ static bool add_report(const struct gp_rows *r, const struct gp_table_options *o
     bool answer =
         rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : false;
     if (answer)
-        gp_screen(r, &findings, options->details ? NULL : options->profile, out);
+        gp_screen(r, &findings, options->details ? NULL : options->profile, options->kernels, out);
     if (answer && options->details) {
         add_overview(r, options, out);
         add_details(r, options, out);

@@ -7,8 +7,9 @@
 #include "report/summary.h"
 
 struct gp_table_options {
-    size_t top;   /* most kernels in the details; 0: all */
-    bool details; /* behind the screen, all metrics of each kernel */
+    size_t top;     /* most kernels in the details; 0: all */
+    size_t kernels; /* most of them on the first screen; 0: as many as fit there */
+    bool details;   /* behind the screen, all metrics of each kernel */
     const char
         *profile; /* of which the report is, for the line that says how to see more; or NULL */
     const struct gp_sources *sources; /* the counts of instructions, and their code; or NULL */

@@ -2,6 +2,8 @@
 
 #include "profile/object.h"
 #include "report/copies.h"
+#include "report/findings_json.h"
+#include "report/plain_numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,7 +68,8 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
     return value;
 }
 
-static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const struct gp_row *row)
+static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const struct gp_row *row,
+                          const struct gp_findings *findings)
 {
     const struct gp_metrics *m = gp_summary_metrics(rows->summary);
     const struct gp_record *l = row->launch;
@@ -86,6 +89,8 @@ static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const
     gp_object_put(o, kernel, "recorded", whole(row->recorded));
     gp_object_put(o, kernel, "measured", whole(row->measured));
     gp_object_put(o, kernel, "seconds", row->seconds > 0 ? number(row->seconds) : json_null());
+    gp_object_put(o, kernel, "bound",
+                  gp_bound_json(o, findings->rules, &findings->bounds[row - rows->rows]));
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
         const struct gp_metric *metric = gp_metrics_selected(m, i);
         gp_object_put(o, metrics, metric->name, stat_object(o, metric, &row->stats[i]));
@@ -151,22 +156,49 @@ static void put_copies(struct gp_object *o, const struct gp_copies *copies)
     gp_object_put(o, o->object, "copies", all);
 }
 
+static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
+{
+    return gp_sources_of(sources, row->launch->kernel);
+}
+
+/* Kernels and advice; of kernels at most `top`. */
+static void put_findings(struct gp_object *o, const struct gp_rows *rows,
+                         struct gp_sources *sources, size_t top)
+{
+    struct gp_text problems = {0};
+    struct gp_findings findings = {0};
+    struct gp_rules *rules = gp_rules_open(gp_summary_metrics(rows->summary), &problems);
+    json_t *kernels = json_array();
+    if (!rules || !gp_findings_make(&findings, rules, rows, sources ? lines_of : NULL, sources))
+        o->failed = true;
+    for (size_t i = 0; !o->failed && i < rows->count && (top == 0 || i < top); i++)
+        gp_object_append(o, kernels, row_object(o, rows, &rows->rows[i], &findings));
+    gp_object_put(o, o->object, "kernels", kernels);
+    gp_object_put(o, o->object, "advice",
+                  rules ? gp_advice_json(o, rows, &findings, sources) : NULL);
+    gp_object_put(o, o->object, "wrong_rules", gp_object_text(gp_text_string(&problems)));
+    gp_findings_free(&findings);
+    gp_rules_close(rules);
+    gp_text_free(&problems);
+}
+
 json_t *gp_report_json(json_t *about, const struct gp_summary *s, const struct gp_copies *copies,
-                       size_t top)
+                       struct gp_sources *sources, size_t top)
 {
     struct gp_object o = {.object = about ? about : json_object()};
+    struct gp_plain_numbers plain;
     struct gp_rows rows;
-    json_t *kernels = json_array();
+    gp_plain_numbers_begin(&plain);
     if (!gp_rows_make(&rows, s))
         o.failed = true;
-    for (size_t i = 0; !o.failed && i < rows.count && (top == 0 || i < top); i++)
-        gp_object_append(&o, kernels, row_object(&o, &rows, &rows.rows[i]));
+    else
+        put_findings(&o, &rows, sources, top);
     put_devices(&o, s);
     gp_object_put(&o, o.object, "launches", whole(gp_summary_launches(s)));
-    gp_object_put(&o, o.object, "kernels", kernels);
     put_not_measured(&o, s);
     put_copies(&o, copies);
     gp_rows_free(&rows);
+    gp_plain_numbers_end(&plain);
     if (!o.failed)
         return o.object;
     json_decref(o.object);

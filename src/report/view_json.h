@@ -4,6 +4,7 @@
 
 #include "profile/reader.h"
 #include "report/rows.h"
+#include "report/sources.h"
 
 /* Rises when programs that read it would misread. */
 #define GP_REPORT_JSON_VERSION 1
@@ -11,9 +12,11 @@
 struct json_t;
 
 /* One element of "profiles": `about` has `file` and the header's values, and is taken over.
- * `copies`: GP_COPY_KINDS of them. `top`: most kernels, 0: all. NULL where memory runs out. */
+ * `copies`: GP_COPY_KINDS of them. `sources`: the counts of instructions, or NULL. `top`: most
+ * kernels, 0: all. NULL where memory runs out. */
 struct json_t *gp_report_json(struct json_t *about, const struct gp_summary *s,
-                              const struct gp_copies *copies, size_t top);
+                              const struct gp_copies *copies, struct gp_sources *sources,
+                              size_t top);
 
 /* The content of a header: program, process, host, time. NULL where memory runs out. */
 struct json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header);

@@ -353,6 +353,63 @@ END
     ! grep -q $'\033' <<<"$output" || false
 }
 
+@test "--top says how many kernels the first screen has" {
+    python3 "$BATS_TEST_DIRNAME/make_busy_profile.py" >busy.jsonl
+    rows() { "$gpuprof" report "$@" busy.jsonl | sed -n '/^KERNELS/,/^$/p' | grep -c '\]$'; }
+    all=$("$gpuprof" report --print json busy.jsonl |
+        python3 -c 'import json, sys; print(len(json.load(sys.stdin)["profiles"][0]["kernels"]))')
+    [ "$all" -gt 12 ]
+    [ "$(rows)" -ge 12 ]
+    [ "$(rows --top 2)" -lt 12 ]
+    "$gpuprof" report --top 2 busy.jsonl | grep -q "and $((all - 2)) more kernels"
+    [ "$(rows --top 0)" -ge "$all" ]
+    ! "$gpuprof" report -n 0 busy.jsonl | grep "more kernels" || false
+    # Each with a name of its own.
+    "$gpuprof" report -n 0 busy.jsonl | sed -n '/^KERNELS/,/^$/p' | grep -o '  [^ ].*kernel<.*\]$' |
+        sed 's/.*  //' | sort | uniq -d >twice
+    [ ! -s twice ]
+}
+
+# Every figure that is printed is that of a formula, and the formula that of named values.
+@test "the figures of advice can be found by name" {
+    cat >figures.py <<'END'
+import json, re, sys
+def compute(formula, values):
+    named = re.sub(r"[A-Za-z_][\w.]*", lambda m: m[0] if m[0] in ("min", "max") else f'v["{m[0]}"]', formula)
+    return eval(named, {"v": values, "min": min, "max": max, "__builtins__": {}})
+units = {"%": lambda v: f"{v:.1f} %" if abs(v) < 9.95 else f"{v:.0f} %", "ratio": lambda v: f"{v:.2f}",
+         "whole": lambda v: f"{v:.0f}", "": lambda v: f"{v:.0f}"}
+checked = 0
+for profile in json.load(sys.stdin)["profiles"]:
+    metrics = [k["metrics"] for k in profile["kernels"]]
+    for a in profile["advice"]:
+        said, at = a["evidence"] + a["text"], 0
+        for f in a["figures"]:
+            assert abs(compute(f["formula"], a["values"]) - f["value"]) <= 1e-9 * abs(f["value"]), f
+            if f["unit"] in units:
+                assert units[f["unit"]](f["value"]) in said[at:], (f, said)
+                at = said.index(units[f["unit"]](f["value"]), at)
+            checked += 1
+        gain = max(0, min(1, compute(a["estimate"], a["values"])))
+        assert abs(gain - a["kernel_gain"]) < 1e-9, a
+        # And a metric's value is that of the kernel.
+        for name, value in a["values"].items():
+            if a["kernel"] is not None and name in metrics[a["kernel"]]:
+                assert abs(metrics[a["kernel"]][name]["mean"] - value) <= 1e-9 * abs(value), name
+assert checked >= int(sys.argv[1]), checked
+END
+    python3 "$BATS_TEST_DIRNAME/make_busy_profile.py" >busy.jsonl
+    "$gpuprof" report --print json busy.jsonl | python3 figures.py 10
+    "$gpuprof" report busy.jsonl >screen
+    "$gpuprof" report --print json busy.jsonl | python3 -c '
+import json, sys
+p = json.load(sys.stdin)["profiles"][0]
+for a in p["advice"][:3]:
+    print(a["evidence"][:60])
+    assert p["kernels"][a["kernel"] or 0]["bound"]["name"] != "unknown"' >evidence
+    while read -r words; do tr -s ' \n' ' ' <screen | grep -qF "$words"; done <evidence
+}
+
 # ---- other views ---------------------------------------------------------------------------------
 
 # A second kernel on a second GPU, and launches that take different times.

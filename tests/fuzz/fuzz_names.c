@@ -47,7 +47,7 @@ static void fit(const char *name, const char *full, const char *brief)
     }
 }
 
-/* As three kernels of a report, which must not look the same. */
+/* As three kernels of a report, which must have different names. */
 static void compare(const char *name, const char *full, const char *brief)
 {
     const struct gp_kernel_spelling kernels[] = {

@@ -44,3 +44,10 @@ __global__ void third(float *p, const float *q)
 {
     p[threadIdx.x] = through_a_header(q + threadIdx.x); // call of through_a_header
 }
+
+__global__ void fourth(double *p, const double *q)
+{
+    __syncthreads(); // the first barrier
+    p[threadIdx.x] = p[threadIdx.x] * 3.0 + q[threadIdx.x] * 5.0; // two operations
+    __syncthreads();
+}

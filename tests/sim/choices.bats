@@ -54,6 +54,15 @@ printed() {
     [ "$(grep -c OVERVIEW "$log")" -eq 0 ]
 }
 
+@test "--details prints all metrics of each kernel behind the report" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    printed
+    ! grep '^DETAILS$' "$log" || false
+    printed --details
+    grep -q '^DETAILS$' "$log"
+    grep -q '^   gld_efficiency  *100.00 %' "$log"
+}
+
 @test "--csv has nvprof's columns" {
     [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
     printed --csv --metrics gld_efficiency,shared_efficiency

@@ -29,6 +29,7 @@
 #define FIRST "_Z5firstIfEvPT_PKS0_i"
 #define SECOND "_Z6secondPd"
 #define THIRD "_Z5thirdPfPKf"
+#define FOURTH "_Z6fourthPdPKd"
 
 static char *cubin;
 static size_t cubin_size;
@@ -254,6 +255,47 @@ static struct gp_code_counts counts_of(const struct gp_instruction_counts *count
                                    .instruction_count = COUNTED,
                                    .instructions = counts,
                                    .code = hash};
+}
+
+/* Instructions that are found in the code, with a line of their own each, or with several on one.
+ */
+static void lines_of_the_code_are_counted_and_named(void **state)
+{
+    (void)state;
+    char hash[GP_SHA256_TEXT], expected[64];
+    const struct gp_instruction_counts none = {0};
+    gp_sha256_text(cubin, cubin_size, hash);
+    static const char *const functions[] = {FOURTH};
+    struct gp_code_counts source = counts_of(&none, hash);
+    source.kernel = FOURTH;
+    source.functions = functions;
+    source.instruction_count = 1;
+    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
+    struct gp_sources *sources = gp_sources_new();
+    assert_true(gp_sources_add(sources, &source));
+    assert_true(gp_sources_add_cubin(sources, &image));
+    const struct gp_lines *lines = gp_sources_of(sources, FOURTH);
+    struct gp_by_line b;
+    unsigned operations = 0;
+    assert_true(gp_by_line_make(&b, lines));
+    for (size_t i = 0; i < b.count; i++)
+        if (b.list[i].line == line_of("two operations"))
+            operations += b.list[i].in_code[GP_WEIGHT_FP64];
+    assert_true(operations >= 2);
+    assert_true(gp_lines_total(lines, GP_WEIGHT_FP64) == operations);
+    gp_by_line_free(&b);
+    struct gp_text line = {0};
+    assert_true(gp_lines_heaviest(lines, GP_WEIGHT_FP64, &line));
+    snprintf(expected, sizeof(expected), "lines.cu:%u", line_of("two operations"));
+    assert_string_equal(gp_text_string(&line), expected);
+    /* Which of two barriers warps wait at was not counted. */
+    gp_text_clear(&line);
+    assert_true(gp_lines_heaviest(lines, GP_WEIGHT_BARRIERS, &line));
+    snprintf(expected, sizeof(expected), "lines.cu:%u and 1 more line",
+             line_of("the first barrier"));
+    assert_string_equal(gp_text_string(&line), expected);
+    gp_text_free(&line);
+    gp_sources_free(sources);
 }
 
 static void lines_sum_up_to_the_counts(void **state)
@@ -494,6 +536,7 @@ int main(void)
         cmocka_unit_test(a_slim_cubin_says_the_same),
         cmocka_unit_test(damage_does_no_harm),
         cmocka_unit_test(lines_sum_up_to_the_counts),
+        cmocka_unit_test(lines_of_the_code_are_counted_and_named),
         cmocka_unit_test(a_header_is_named_with_the_line_that_calls_it),
         cmocka_unit_test(a_profile_holds_the_data_of_lines),
         cmocka_unit_test(lines_that_make_no_sense_are_refused),

@@ -248,7 +248,8 @@ static void units_that_were_not_measured_bound_nothing(void **state)
     forget(&f);
 }
 
-/* A copy is bound by DRAM. Where that was not counted, the rest looks idle, and says nothing. */
+/* A copy is bound by DRAM. Where that was not counted, the other units are idle, which is no
+ * evidence. */
 static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
 {
     (void)state;
@@ -630,6 +631,49 @@ static bool is_advised(const struct sample *s, const char *rule)
 }
 
 /* As myocyte does, in two blocks; and as lud_internal does not. */
+static bool says(const struct found *f, const char *rule)
+{
+    for (size_t i = 0; i < f->findings.advice.count; i++)
+        if (strcmp(f->findings.advice.list[i].rule->name, rule) == 0)
+            return true;
+    return false;
+}
+
+/* Stores that begin inside a sector, beside two aligned loads: 1 sector of 13. It costs time where
+ * L2 is the bound, and none where warps wait. */
+static void misaligned_is_said_where_l2_is_the_bound(void **state)
+{
+    (void)state;
+    const struct gp_instruction_counts counts[] = {
+        {.offset = 0x10,
+         .values = {[GP_COUNT_SECTORS] = 8000000, [GP_COUNT_SECTORS_IDEAL] = 8000000}},
+        {.offset = 0x20,
+         .values = {[GP_COUNT_SECTORS] = 5000000, [GP_COUNT_SECTORS_IDEAL] = 4000000}},
+    };
+    struct gp_sources *sources = count_instructions("k", counts, 2);
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 70);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 13e6);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 8e6);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 5e6);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 4e6);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 32 * 8e6);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_st.sum", 32 * 4e6);
+    find(&f, &s, sources);
+    assert_string_equal(f.findings.bounds[0].name, "l2");
+    assert_true(says(&f, "misaligned"));
+    assert_true(f.findings.advice.list[0].gain <= 0.26);
+    forget(&f);
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 40);
+    find(&f, &s, sources);
+    assert_string_equal(f.findings.bounds[0].name, "latency");
+    assert_false(says(&f, "misaligned"));
+    forget(&f);
+    gp_sources_free(sources);
+}
+
 /* The figure of the evidence is the one that the table shows, not that over its ceiling. */
 static void waiting_names_the_use_of_the_busiest_unit(void **state)
 {
@@ -1130,8 +1174,8 @@ static void kernels_of_lambdas_have_the_names_of_their_functions(void **state)
         "_",
     };
     static const char *const loop_shown[] = {
-        "vectorize...se_kernel<FillFunctor>", "vec...rnel<AUnaryFun...ulFunctor>>",
-        "vec...rnel<BinaryFun...ulFunctor>>", "vecto...kernel<GeluCUDAKernelImpl>",
+        "vectorized_e...ntwise_kernel<Fill>", "vectorize...se_kernel<AUnary<Mul>>",
+        "vectorize...se_kernel<Binary<Mul>>", "vecto...kernel<GeluCUDAKernelImpl>",
         "reduce_kernel<.., sum_functor>",     "reduce_kernel<.., MeanOps>",
     };
     are_shown(loop, loop_shown, 6);
@@ -1157,9 +1201,9 @@ static void the_last_resort_is_a_number(void **state)
         snprintf(name, sizeof(name), "k<a%d, bbbbbbbbbbbbbbbbbbbbbbbbbb%d, c%d>", i % 2, i / 7, i);
         names[i] = strdup(name);
     }
-    assert_true(gp_names_fit(names, 40, 8));
+    assert_true(gp_names_fit(names, 40, 5));
     for (int i = 0; i < 40; i++) {
-        assert_true(strlen(names[i]) <= 8);
+        assert_true(strlen(names[i]) <= 5);
         for (int k = 0; k < i; k++)
             assert_string_not_equal(names[i], names[k]);
     }
@@ -1190,6 +1234,7 @@ int main(void)
         cmocka_unit_test(local_memory_takes_its_instructions_along),
         cmocka_unit_test(one_atomic_for_each_block_is_no_defect),
         cmocka_unit_test(products_that_wait_are_for_tensor_cores),
+        cmocka_unit_test(misaligned_is_said_where_l2_is_the_bound),
         cmocka_unit_test(waiting_names_the_use_of_the_busiest_unit),
         cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
         cmocka_unit_test(small_blocks_matter_where_there_are_many),

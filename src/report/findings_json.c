@@ -1,0 +1,146 @@
+#include "report/findings_json.h"
+
+#include "report/operands.h"
+#include "report/sources.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? gp_object_text(text) : json_null();
+}
+
+json_t *gp_bound_json(struct gp_object *o, const struct gp_rules *rules, const struct gp_bound *b)
+{
+    json_t *bound = json_object(), *units = json_object();
+    gp_object_put(o, bound, "name", gp_object_text(b->name));
+    gp_object_put(o, bound, "at_roof", json_boolean(b->at_roof));
+    gp_object_put(o, bound, "busiest_unit", text_or_null(b->unit));
+    gp_object_put(o, bound, "busiest", number(b->unit ? b->utilization : (double)NAN));
+    gp_object_put(o, bound, "closeness", number(b->closeness));
+    for (size_t i = 0; i < rules->unit_count; i++)
+        gp_object_put(o, units, rules->units[i].name, number(b->units[i]));
+    gp_object_put(o, bound, "units", units);
+    gp_object_put(o, bound, "why", text_or_null(b->why[0] ? b->why : NULL));
+    return bound;
+}
+
+/* ---- the values that a rule names ------------------------------------------------------------ */
+
+struct naming {
+    struct gp_object *o;
+    json_t *values;
+    const struct gp_subject *subject;
+};
+
+static bool put_value(void *user, struct gp_node *operand)
+{
+    struct naming *n = user;
+    struct gp_text name = {0};
+    char why[GP_WHY_SIZE];
+    double value;
+    gp_formula_print(operand, &name);
+    bool known = gp_subject_evaluate(n->subject, operand, &value, why, sizeof(why));
+    gp_object_put(n->o, n->values, gp_text_string(&name), known ? json_real(value) : json_null());
+    n->o->failed |= name.failed;
+    gp_text_free(&name);
+    return true;
+}
+
+static void put_values(struct naming *n, struct gp_node *formula)
+{
+    if (formula)
+        gp_formula_walk(formula, put_value, n);
+}
+
+static json_t *all_values(struct gp_object *o, const struct gp_subject *subject,
+                          const struct gp_rule *rule)
+{
+    struct naming n = {.o = o, .values = json_object(), .subject = subject};
+    for (size_t i = 0; i < rule->test_count; i++) {
+        put_values(&n, rule->tests[i].left);
+        put_values(&n, rule->tests[i].right);
+    }
+    put_values(&n, rule->estimate);
+    for (const struct gp_piece *p = rule->evidence; p; p = p->next)
+        put_values(&n, p->value);
+    for (const struct gp_piece *p = rule->text; p; p = p->next)
+        put_values(&n, p->value);
+    return n.values;
+}
+
+/* The figures of a text in their order, each with the formula that gave it. */
+static void append_figures(struct gp_object *o, json_t *figures, const struct gp_subject *subject,
+                           const struct gp_piece *piece)
+{
+    for (; piece; piece = piece->next) {
+        char why[GP_WHY_SIZE];
+        double value;
+        if (!piece->value)
+            continue;
+        struct gp_text formula = {0};
+        json_t *figure = json_object();
+        gp_formula_print(piece->value, &formula);
+        bool known = gp_subject_evaluate(subject, piece->value, &value, why, sizeof(why));
+        gp_object_put(o, figure, "formula", gp_object_text(gp_text_string(&formula)));
+        gp_object_put(o, figure, "value", known ? json_real(value) : json_null());
+        gp_object_put(o, figure, "unit", gp_object_text(piece->unit));
+        gp_object_append(o, figures, figure);
+        o->failed |= formula.failed;
+        gp_text_free(&formula);
+    }
+}
+
+static json_t *estimate_text(struct gp_object *o, const struct gp_rule *rule)
+{
+    struct gp_text formula = {0};
+    gp_formula_print(rule->estimate, &formula);
+    json_t *text = gp_object_text(gp_text_string(&formula));
+    o->failed |= formula.failed;
+    gp_text_free(&formula);
+    return text;
+}
+
+static json_t *advice_object(struct gp_object *o, const struct gp_rows *rows,
+                             const struct gp_subject *subject, const struct gp_advice *a)
+{
+    json_t *advice = json_object(), *figures = json_array();
+    gp_object_put(o, advice, "kernel", a->row ? json_integer(a->row - rows->rows) : json_null());
+    gp_object_put(o, advice, "rule", gp_object_text(a->rule->name));
+    gp_object_put(o, advice, "gain", number(a->gain));
+    gp_object_put(o, advice, "kernel_gain", number(a->kernel_gain));
+    gp_object_put(o, advice, "up_to", json_boolean(a->up_to));
+    gp_object_put(o, advice, "where", text_or_null(a->where));
+    gp_object_put(o, advice, "evidence", gp_object_text(a->evidence));
+    gp_object_put(o, advice, "text", gp_object_text(a->text));
+    gp_object_put(o, advice, "source", text_or_null(a->rule->source));
+    append_figures(o, figures, subject, a->rule->evidence);
+    append_figures(o, figures, subject, a->rule->text);
+    gp_object_put(o, advice, "figures", figures);
+    gp_object_put(o, advice, "estimate", estimate_text(o, a->rule));
+    gp_object_put(o, advice, "values", all_values(o, subject, a->rule));
+    return advice;
+}
+
+json_t *gp_advice_json(struct gp_object *o, const struct gp_rows *rows,
+                       const struct gp_findings *findings, const struct gp_sources *sources)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < findings->advice.count; i++) {
+        const struct gp_advice *a = &findings->advice.list[i];
+        const struct gp_subject subject = {
+            .rows = rows,
+            .row = a->row,
+            .rules = findings->rules,
+            .bound = a->row ? &findings->bounds[a->row - rows->rows] : NULL,
+            .lines = a->row && sources ? gp_sources_of(sources, a->row->launch->kernel) : NULL};
+        gp_object_append(o, all, advice_object(o, rows, &subject, a));
+    }
+    return all;
+}
