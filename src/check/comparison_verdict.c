@@ -1,4 +1,4 @@
-#include "check/comparison_verdict.h"
+#include "check/comparison_parts.h"
 
 #include "check/quantity.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* "+5.4 %", "from nothing" */
-static void format_relative(double relative, char *out, size_t size)
+void gp_format_relative(double relative, char *out, size_t size)
 {
     if (isfinite(relative))
         snprintf(out, size, "%+.3g %%", 100 * relative);
@@ -70,7 +70,7 @@ static void judge_change(const struct judging *j, const struct gp_pair *pair,
     char from[64], to[64], relative[32], threshold[32], test[160], bound[192], message[512];
     gp_quantity_format(change->from, change->metric->unit, from, sizeof(from));
     gp_quantity_format(change->to, change->metric->unit, to, sizeof(to));
-    format_relative(change->relative, relative, sizeof(relative));
+    gp_format_relative(change->relative, relative, sizeof(relative));
     format_test(change, test, sizeof(test));
     format_share(change->threshold, threshold, sizeof(threshold));
     snprintf(bound, sizeof(bound), "%s, give or take %s", from, threshold);
@@ -157,13 +157,13 @@ static void say_missing(const struct gp_comparison *c, const char *file, struct 
             file, values, values == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s");
 }
 
-static void add_number(struct gp_text *text, const char *what, unsigned now, unsigned before)
+void gp_add_number_change(struct gp_text *text, const char *what, unsigned now, unsigned before)
 {
     if (now != before)
         gp_text_addf(text, "%s%s %u, was %u", text->length ? "; " : "", what, now, before);
 }
 
-static void add_configuration(struct gp_text *text, const struct gp_pair *pair)
+void gp_add_configuration_change(struct gp_text *text, const struct gp_pair *pair)
 {
     char now[256], before[256];
     gp_subject_configuration(pair->match.b, now, sizeof(now));
@@ -182,13 +182,14 @@ static void judge_configuration(const struct judging *j, const struct gp_pair *p
 {
     struct gp_text message = {0};
     const struct gp_subject *a = pair->match.a, *b = pair->match.b;
-    add_configuration(&message, pair);
+    gp_add_configuration_change(&message, pair);
     if (!j->c->other_capability) {
-        add_number(&message, "registers", b->registers, a->registers);
-        add_number(&message, "bytes of local memory (spills, arrays)", b->local_bytes,
-                   a->local_bytes);
+        gp_add_number_change(&message, "registers", b->registers, a->registers);
+        gp_add_number_change(&message, "bytes of local memory (spills, arrays)", b->local_bytes,
+                             a->local_bytes);
     }
-    add_number(&message, "bytes of static shared memory", b->shared_static, a->shared_static);
+    gp_add_number_change(&message, "bytes of static shared memory", b->shared_static,
+                         a->shared_static);
     if (message.length > 0) {
         struct gp_outcome o = outcome_for(j, b, configuration);
         bool fails = gp_tolerance_fails(j->rules, b->name, GP_EVENT_CHANGED);
@@ -224,7 +225,7 @@ static void judge_launches(const struct judging *j, const struct gp_pair *pair,
         return;
     struct gp_outcome o = outcome_for(j, pair->match.b, configuration);
     char message[256], value[32], bound[64], relative[32], threshold[32];
-    format_relative(now / before - 1, relative, sizeof(relative));
+    gp_format_relative(now / before - 1, relative, sizeof(relative));
     format_share(permitted, threshold, sizeof(threshold));
     snprintf(value, sizeof(value), "%.6g", now);
     snprintf(bound, sizeof(bound), "%.6g, give or take %s", before, threshold);
@@ -292,20 +293,20 @@ static void judge_pair(const struct judging *j, const struct gp_pair *pair)
     judge_refused(j, pair, configuration);
 }
 
-static const char *name_of(const struct gp_side *side)
+const char *gp_side_gpu(const struct gp_side *side)
 {
     return side->several_models               ? "GPUs of several models"
            : side->origin.device.name[0] != 0 ? side->origin.device.name
                                               : "an unknown GPU";
 }
 
-static void add_method(const struct gp_comparison *c, struct gp_text *notes)
+void gp_add_method(const struct gp_comparison *c, struct gp_text *notes)
 {
     if (c->other_gpu)
         gp_text_addf(notes,
                      "measured on %s, now on %s: only counts that do not depend on the GPU are "
                      "compared\n",
-                     name_of(c->a), name_of(c->b));
+                     gp_side_gpu(c->a), gp_side_gpu(c->b));
     char threshold[32];
     format_share(c->smallest_duration_change, threshold, sizeof(threshold));
     if (c->smallest_duration_change > 0)
@@ -322,7 +323,7 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
     const struct judging j = {.c = c, .rules = rules, .file = file, .verdict = verdict};
     for (size_t i = 0; i < c->count; i++)
         judge_pair(&j, &c->pairs[i]);
-    add_method(c, &verdict->notes);
+    gp_add_method(c, &verdict->notes);
     if (c->compared == 0)
         gp_text_addf(&verdict->unjudged, "%s: nothing could be compared: %s\n", file,
                      c->b->count == 0 ? "no kernel was launched"
@@ -344,82 +345,4 @@ void gp_unfinished_judge(const char *lines, const struct gp_tolerances *rules,
                      "%slaunches may be missing there, so nothing is proven; 'unfinished = note' "
                      "in a file for --tolerance lets that pass\n",
                      lines);
-}
-
-/* ---- side by side ---- */
-
-static void table_change(const struct gp_change *change, struct gp_text *out)
-{
-    char from[64], to[64], relative[32];
-    gp_quantity_format(change->from, change->metric->unit, from, sizeof(from));
-    gp_quantity_format(change->to, change->metric->unit, to, sizeof(to));
-    format_relative(change->relative, relative, sizeof(relative));
-    gp_text_addf(out, "   %-34s %16s %16s %10s  %s\n", change->metric->name, from, to, relative,
-                 change->kind == GP_CHANGE_BETTER    ? "better"
-                 : change->kind == GP_CHANGE_OTHER   ? "changed"
-                 : change->kind == GP_CHANGE_FOLLOWS ? "as the time is"
-                                                     : "worse");
-}
-
-static void table_pair(const struct gp_pair *pair, struct gp_text *out)
-{
-    const struct gp_subject *s = pair->match.b ? pair->match.b : pair->match.a;
-    char configuration[256], from[64], to[64], relative[32];
-    gp_subject_configuration(s, configuration, sizeof(configuration));
-    gp_text_addf(out, "\n%s\n   %s\n", s->name, configuration);
-    if (pair->match.kind == GP_MATCH_GONE || pair->match.kind == GP_MATCH_NEW) {
-        gp_text_addf(out, "   %s\n", pair->match.b ? "new" : "gone");
-        return;
-    }
-    struct gp_text changed = {0};
-    const struct gp_subject *a = pair->match.a, *b = pair->match.b;
-    add_configuration(&changed, pair);
-    add_number(&changed, "registers", b->registers, a->registers);
-    add_number(&changed, "bytes of local memory", b->local_bytes, a->local_bytes);
-    add_number(&changed, "bytes of static shared memory", b->shared_static, a->shared_static);
-    if (pair->match.kind == GP_MATCH_PROPOSED)
-        gp_text_addf(&changed, "%sperhaps the same as %s", changed.length ? "; " : "", a->name);
-    if (changed.length > 0)
-        gp_text_addf(out, "   %s\n", changed.data);
-    gp_text_free(&changed);
-    gp_quantity_format(pair->seconds_a, "s", from, sizeof(from));
-    gp_quantity_format(pair->seconds_b, "s", to, sizeof(to));
-    format_relative(pair->seconds_a > 0 ? pair->seconds_b / pair->seconds_a - 1 : INFINITY,
-                    relative, sizeof(relative));
-    gp_text_addf(out, "   %-34s %16s %16s %10s\n", "time in a run", from, to, relative);
-    size_t same = 0, refused = 0;
-    for (size_t i = 0; i < pair->count; i++) {
-        same += pair->changes[i].kind == GP_CHANGE_NONE;
-        refused += pair->changes[i].kind == GP_CHANGE_REFUSED;
-        if (pair->changes[i].kind != GP_CHANGE_NONE && pair->changes[i].kind != GP_CHANGE_REFUSED)
-            table_change(&pair->changes[i], out);
-    }
-    gp_text_addf(out, "   %zu metrics without a change that counts, %zu not compared\n", same,
-                 refused);
-}
-
-void gp_comparison_table(const struct gp_comparison *c, const char *name_a, const char *name_b,
-                         size_t top, struct gp_text *out)
-{
-    double seconds_a = 0, seconds_b = 0;
-    char from[64], to[64];
-    for (size_t i = 0; i < c->count; i++) {
-        seconds_a += c->pairs[i].seconds_a;
-        seconds_b += c->pairs[i].seconds_b;
-    }
-    gp_quantity_format(seconds_a, "s", from, sizeof(from));
-    gp_quantity_format(seconds_b, "s", to, sizeof(to));
-    gp_text_addf(out, "A: %s (%s, %zu run%s)\nB: %s (%s, %zu run%s)\n", name_a, name_of(c->a),
-                 c->a->runs, c->a->runs == 1 ? "" : "s", name_b, name_of(c->b), c->b->runs,
-                 c->b->runs == 1 ? "" : "s");
-    gp_text_addf(out, "%-37s %16s %16s %10s\n", "", "A", "B", "change");
-    gp_text_addf(out, "%-37s %16s %16s %+9.2f%%\n", "time of all kernels in a run", from, to,
-                 seconds_a > 0 ? 100 * (seconds_b / seconds_a - 1) : 0);
-    size_t shown = top > 0 && top < c->count ? top : c->count;
-    for (size_t i = 0; i < shown; i++)
-        table_pair(&c->pairs[i], out);
-    if (shown < c->count)
-        gp_text_addf(out, "\nand %zu more\n", c->count - shown);
-    gp_text_add(out, "\n");
-    add_method(c, out);
 }

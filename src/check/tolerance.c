@@ -104,8 +104,11 @@ static void take_rule(void *user, char *text, int line, int column)
     *sign = '\0';
     char *key = gp_trim(text);
     bool understood = true;
-    if (strcmp(key, "unfinished") == 0 && strcmp(value, "note") == 0) {
-        p->t->takes_unfinished = true;
+    if (strcmp(key, "unfinished") == 0) {
+        p->t->takes_unfinished = strcmp(value, "note") == 0;
+        if (!p->t->takes_unfinished)
+            gp_text_addf(p->problems, "%s:%d:%d: expected 'unfinished = note'\n", p->t->file, line,
+                         at);
         return;
     }
     struct gp_tolerance rule = {.line = line, .column = column};

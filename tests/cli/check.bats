@@ -211,6 +211,9 @@ rules() {
     [ "$output" = "gpuprof: t.ini:3:1: there is no metric 'duratoin'; did you mean duration?" ]
     profile 65000 100 5 _Z4gemmIfLi16EEvPKT_S2_PS0_i >template.jsonl
     profile 85000 100 5 _Z4gemmIfLi16EEvPKT_S2_PS0_i >slower.jsonl
+    printf '[*]\nunfinished = no\n' >t.ini
+    run "$gpuprof" check --baseline base.json --tolerance t.ini good.jsonl
+    [ "$output" = "gpuprof: t.ini:2:14: expected 'unfinished = note'" ]
     "$gpuprof" baseline template.jsonl -o base.json
     for pattern in 'gemm*' 'gemm<float, 16>' 'regex:^gemm' 'regex:^void gemm'; do
         printf '[*]\n*throughput = ignore\n[%s]\nduration = ignore\n' "$pattern" >t.ini

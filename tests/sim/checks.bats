@@ -154,6 +154,23 @@ except subprocess.TimeoutExpired:
 END
 }
 
+# unread_until FILE SIGNAL COMMAND...: the same, and the signal half a second after the file is there.
+unread_until() {
+    python3 - "$@" <<'END'
+import fcntl, os, signal, subprocess, sys, time
+reader, writer = os.pipe()
+fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
+child = subprocess.Popen(sys.argv[3:], stdout=subprocess.DEVNULL, stderr=writer)
+os.close(writer)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.02)
+time.sleep(0.5)
+child.send_signal(getattr(signal, "SIG" + sys.argv[2]))
+status = child.wait(timeout=20)
+print("ended by", signal.Signals(-status).name if status < 0 else status)
+END
+}
+
 @test "a verdict that nobody reads is not waited for, and nothing is left behind" {
     programs_of
     { echo '[*]'; for i in $(seq 400); do echo "duration >= $i s"; done; } >"$rules"
@@ -168,21 +185,13 @@ END
 
 @test "a signal ends a check whose program is over, and its files are removed" {
     programs_of
-    # Enough launches and rules to judge for a while.
-    { echo '[*]'; for i in $(seq 9000); do echo "duration >= $i us"; done; } >"$rules"
+    # A second of waiting for the reader, after some judging.
+    { echo '[*]'; for i in $(seq 9000); do echo "duration >= $i s"; done; } >"$rules"
     for signal in TERM INT; do
         rm -f "$BATS_TEST_TMPDIR/over"
-        # Job control: else a shell lets its background jobs ignore SIGINT.
-        set -m
-        "$gpuprof" --log "$log" --check "$rules" sh -c '"$0" 4000x256; : >"$1"' \
-            "$programs/alike_linked" "$BATS_TEST_TMPDIR/over" >/dev/null 2>&1 3>&- &
-        local pid=$! answer=0
-        set +m
-        until [ -e "$BATS_TEST_TMPDIR/over" ]; do sleep 0.1; done
-        sleep 0.3
-        kill -$signal $pid
-        wait $pid || answer=$?
-        [ "$answer" -eq $((128 + $(kill -l $signal))) ]
+        run unread_until "$BATS_TEST_TMPDIR/over" $signal "$gpuprof" --log "$log" --check "$rules" \
+            sh -c '"$0" 4000x256; : >"$1"' "$programs/alike_linked" "$BATS_TEST_TMPDIR/over"
+        [ "$output" = "ended by SIG$signal" ]
         [ -z "$(ls -A "$TMPDIR")" ]
     done
 }
