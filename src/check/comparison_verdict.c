@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "+5.4 %", "from nothing" */
@@ -333,16 +334,32 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
         say_missing(c, file, &verdict->unjudged);
 }
 
+/* Launches that are missing may have been to come. */
+static bool is_missing_launches(const struct gp_outcome *o)
+{
+    return strcmp(o->rule, "gone") == 0 || (strcmp(o->rule, GP_TOLERANCE_LAUNCHES) == 0 &&
+                                            strtod(o->value, NULL) < strtod(o->bound, NULL));
+}
+
 void gp_unfinished_judge(const char *lines, const struct gp_tolerances *rules,
                          struct gp_verdict *verdict)
 {
     if (!*lines)
         return;
-    if (rules && rules->takes_unfinished)
+    if (rules && rules->takes_unfinished) {
         gp_text_add(&verdict->notes, lines);
-    else
-        gp_text_addf(&verdict->unjudged,
-                     "%slaunches may be missing there, so nothing is proven; 'unfinished = note' "
-                     "in a file for --tolerance lets that pass\n",
-                     lines);
+        return;
+    }
+    for (size_t i = 0; i < verdict->count; i++) {
+        struct gp_outcome *o = &verdict->outcomes[i];
+        if (o->status != GP_VIOLATED || !is_missing_launches(o))
+            continue;
+        o->status = GP_SKIPPED;
+        verdict->violated--;
+        verdict->skipped++;
+    }
+    gp_text_addf(&verdict->unjudged,
+                 "%slaunches may be missing there, so nothing is proven; 'unfinished = note' "
+                 "in a file for --tolerance lets that pass\n",
+                 lines);
 }

@@ -46,6 +46,7 @@ struct gp_judged_kernel {
     struct gp_kernel_names names;
     uint64_t launches;          /* of the run's processes that are over */
     uint64_t recorded, counted; /* of the process at hand */
+    size_t unfinished_runs;     /* with a launch of it */
 
     char *source;
     int source_line;
@@ -62,6 +63,7 @@ struct gp_judge {
     char **runs;                      /* their names, the run at hand last; none: it has no name */
     size_t run_count;
     bool unfinished;                        /* the run at hand */
+    size_t unfinished_count;                /* of the runs that are over */
     struct gp_text unfinished_runs;         /* a line for each */
     uint64_t *violations, *most_violations; /* by section: in the run at hand; in the worst run */
     uint64_t unjudged;                      /* launches of kernels beyond the most */

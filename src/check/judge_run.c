@@ -90,9 +90,12 @@ static uint64_t judge_trial(const struct gp_judge *j, struct gp_trial *t,
 {
     struct gp_trial_of_run *now = &t->now;
     bool measured = !t->rule->metric || now->values.count > 0;
-    uint64_t absent = now->absent;
-    t->empty_runs += !measured;
-    if (!measured && absent == 0)
+    /* Of the last launches of such a run the counters were not read any more. */
+    bool excused = j->unfinished && !t->rule->if_present && (now->absent > 0 || !measured);
+    uint64_t absent = excused ? 0 : now->absent;
+    t->unproven |= excused;
+    t->empty_runs += !measured && !excused;
+    if (!measured && !excused && absent == 0)
         absent = 1;
     gp_values_sort(&now->values);
     uint64_t violations = measured ? judge_value(j, t, k) : 0;
@@ -100,7 +103,7 @@ static uint64_t judge_trial(const struct gp_judge *j, struct gp_trial *t,
         violations += is_for_every_launch(t->rule) ? absent : absent > 0;
     t->launches += now->values.count;
     t->violated += now->violated;
-    t->absent += now->absent;
+    t->absent += excused ? 0 : now->absent;
     gp_values_free(&now->values);
     *now = (struct gp_trial_of_run){.values.most = GP_JUDGE_MOST_KEPT};
     return violations;
@@ -110,7 +113,9 @@ void gp_judge_end_run(struct gp_judge *j)
 {
     const struct gp_thresholds *t = j->thresholds;
     j->unfinished &= !t->takes_unfinished;
+    j->unfinished_count += j->unfinished;
     for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next) {
+        k->unfinished_runs += j->unfinished && k->launches > 0;
         for (size_t i = 0; k->launches > 0 && i < k->trial_count; i++)
             j->violations[k->trials[i].section - t->sections] += judge_trial(j, &k->trials[i], k);
         k->launches = 0;

@@ -101,15 +101,18 @@ static void judge_value(const struct gp_judge *j, const struct gp_judged_kernel 
 }
 
 static void judge_absence(const struct gp_judge *j, const struct gp_judged_kernel *k,
-                          const struct gp_trial *t, struct gp_verdict *verdict)
+                          const struct gp_trial *t, bool allowed, struct gp_verdict *verdict)
 {
     struct gp_outcome o = outcome_of(j, k, t);
     struct gp_text message = {0};
     char bound[128];
-    const char *why = t->absent_why  ? t->absent_why
-                      : t->elsewhere ? "no launch has all its counters, they were counted in turns"
-                                     : "no launch of this kernel was measured";
-    o.status = t->rule->if_present ? GP_SKIPPED : GP_VIOLATED;
+    bool lets_pass = t->rule->if_present || allowed;
+    bool open = t->unproven && t->absent == 0 && t->empty_runs == 0;
+    const char *why = open            ? "the run ended before it was read"
+                      : t->absent_why ? t->absent_why
+                      : t->elsewhere  ? "no launch has all its counters, they were counted in turns"
+                                      : "no launch of this kernel was measured";
+    o.status = lets_pass || open ? GP_SKIPPED : GP_VIOLATED;
     bound_of(t->rule, bound, sizeof(bound));
     o.value = "absent";
     o.bound = bound;
@@ -122,7 +125,7 @@ static void judge_absence(const struct gp_judge *j, const struct gp_judged_kerne
         add_run(j, " of ", t->absent_run, &message);
         gp_text_add(&message, ")");
     }
-    if (!t->rule->if_present)
+    if (!lets_pass && !open)
         gp_text_add(&message, "; 'if present' behind the rule lets it pass");
     o.message = gp_text_string(&message);
     gp_verdict_add(verdict, &o);
@@ -137,7 +140,7 @@ static void judge_trial(const struct gp_judge *j, const struct gp_judged_kernel 
     if (t->measured_runs > 0)
         judge_value(j, k, t, allowed, verdict);
     if (t->measured_runs == 0 || absent)
-        judge_absence(j, k, t, verdict);
+        judge_absence(j, k, t, allowed, verdict);
 }
 
 /* Of runs that are not taken as they are. */
@@ -150,7 +153,7 @@ static void say_required(const struct gp_judge *j, const struct gp_section *sect
                          struct gp_verdict *verdict)
 {
     char message[1024];
-    bool open = !met && any_unfinished(j);
+    bool open = !met && (any_unfinished(j) || verdict->unjudged.length > 0);
     snprintf(message, sizeof(message),
              met ? "a kernel matches [%s]" : "no kernel matches [%s], and one is required",
              section->selector.text);
@@ -181,6 +184,8 @@ static bool judge_section(struct gp_judge *j, struct gp_section *section,
         for (size_t i = 0; i < k->trial_count; i++) {
             if (k->trials[i].section != section)
                 continue;
+            /* An unfinished run may have had launches of it still to come. */
+            k->trials[i].unproven |= k->unfinished_runs < j->unfinished_count;
             judge_trial(j, k, &k->trials[i], allowed, verdict);
             proven &= !k->trials[i].unproven;
         }
@@ -199,7 +204,7 @@ static bool judge_section(struct gp_judge *j, struct gp_section *section,
                      j->thresholds->file, section->line, section->selector.text,
                      (unsigned long long)violations, (unsigned long long)section->allowed,
                      j->run_count > 1 ? ", in its worst run" : "");
-    return proven && (matched || !any_unfinished(j));
+    return proven && ((matched && !allowed) || !any_unfinished(j));
 }
 
 static void say_unfinished(const struct gp_judge *j, bool proven, struct gp_verdict *verdict)

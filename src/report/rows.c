@@ -87,13 +87,24 @@ static void add_time(struct gp_row *row, const struct gp_group *group, const str
     row->timed_launches += group->launches;
 }
 
+/* By their blocks; of as many the one that is longer in x comes later. */
+static int compare_grids(const uint32_t *a, const uint32_t *b)
+{
+    if (blocks_of(a) != blocks_of(b))
+        return blocks_of(a) < blocks_of(b) ? -1 : 1;
+    for (int d = 0; d < 3; d++)
+        if (a[d] != b[d])
+            return a[d] < b[d] ? -1 : 1;
+    return 0;
+}
+
 static void merge_group(struct gp_row *row, const struct gp_group *group,
                         const struct gp_summary *s, uint64_t *most_launches)
 {
     const struct gp_record *l = &group->launch;
-    if (row->grids == 0 || blocks_of(l->grid) < blocks_of(row->smallest_grid))
+    if (row->grids == 0 || compare_grids(l->grid, row->smallest_grid) < 0)
         memcpy(row->smallest_grid, l->grid, sizeof(l->grid));
-    if (row->grids == 0 || blocks_of(l->grid) > blocks_of(row->largest_grid))
+    if (row->grids == 0 || compare_grids(l->grid, row->largest_grid) > 0)
         memcpy(row->largest_grid, l->grid, sizeof(l->grid));
     /* Of launches that were only counted neither registers nor shared memory are known. */
     int more_known = group->recorded > 0 && row->recorded == 0;

@@ -203,6 +203,66 @@ rules() {
     [[ $output == *"grid 262144, block 64, was grid 524288, block 32"* ]]
 }
 
+# unfinished FILE: the same run, without the line that a process writes at its end.
+unfinished() {
+    sed 's/"format":1/"format":2/' "$1"
+}
+
+@test "launches that an unfinished run may have had besides are not taken for proof" {
+    unfinished bad.jsonl >cut.jsonl
+    # One launch more would be one violation too many.
+    rules '[vector*]' 'gld_efficiency >= 90 %' 'allow = 5'
+    run "$gpuprof" check -t rules.ini bad.jsonl
+    [ "$status" -eq 0 ]
+    run "$gpuprof" check -t rules.ini cut.jsonl
+    [ "$status" -eq 2 ]
+    # A kernel may have been to come.
+    profile 65000 100 5 _Z3addPf >add.jsonl
+    rules '[vector*]' 'launches <= 5'
+    run "$gpuprof" check -t rules.ini good.jsonl add.jsonl
+    [ "$status" -eq 0 ]
+    unfinished add.jsonl >cut.jsonl
+    for order in "good.jsonl cut.jsonl" "cut.jsonl good.jsonl"; do
+        run "$gpuprof" check -t rules.ini $order
+        [ "$status" -eq 2 ]
+        [[ $output == *"launches is 5, bound: <= 5 so far"* ]]
+    done
+    "$gpuprof" baseline good.jsonl add.jsonl -o base.json
+    printf '[*]\ngone = fail\nlaunches = exact\n' >t.ini
+    run "$gpuprof" check --baseline base.json --tolerance t.ini add.jsonl
+    [ "$status" -eq 1 ]
+    run "$gpuprof" check --baseline base.json --tolerance t.ini cut.jsonl
+    [ "$status" -eq 2 ]
+}
+
+@test "counters that were not read before a run ended are no violation" {
+    profile 65000 100 1 >last.jsonl
+    sed 's/"counters".*/"counters":{"gpu__time_duration.sum":65000},"absent":{"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct":"the process ended before it was read"}}/' \
+        last.jsonl | tail -1 | sed 's/"index":0/"index":9/' >tail
+    cat good.jsonl tail >all.jsonl
+    rules '[vector*]' 'gld_efficiency >= 90 %'
+    run "$gpuprof" check -t rules.ini all.jsonl
+    [ "$status" -eq 1 ]
+    unfinished all.jsonl >cut.jsonl
+    run "$gpuprof" check -t rules.ini cut.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output != *violated:* ]]
+    # Where none was read at all.
+    { cat header tail; } >all.jsonl
+    unfinished all.jsonl >cut.jsonl
+    run "$gpuprof" check -t rules.ini cut.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output != *violated:* ]]
+    # What is allowed is not violated.
+    rules '[vector*]' 'gld_efficiency >= 90 %' 'allow = 1'
+    run "$gpuprof" check -t rules.ini all.jsonl
+    [ "$status" -eq 0 ]
+    # A profile that cannot be read does not lack a kernel.
+    rules '[vector*]' 'required' 'duration <= 1 s'
+    run "$gpuprof" check -t rules.ini nothing.jsonl
+    [ "$status" -eq 2 ]
+}
+
 @test "a tolerance names a metric, and is for kernels as thresholds are" {
     "$gpuprof" baseline good.jsonl -o base.json
     printf '[*]\nduration = 5 %%\nduratoin = 5 %%\n' >t.ini
