@@ -108,10 +108,10 @@ static void judge_absence(const struct gp_judge *j, const struct gp_judged_kerne
     char bound[128];
     bool lets_pass = t->rule->if_present || allowed;
     bool open = t->unproven && t->absent == 0 && t->empty_runs == 0;
-    const char *why = open            ? "the run ended before it was read"
-                      : t->absent_why ? t->absent_why
-                      : t->elsewhere  ? "no launch has all its counters, they were counted in turns"
-                                      : "no launch of this kernel was measured";
+    const char *why = t->absent_why  ? t->absent_why
+                      : open         ? "the run ended before it was read"
+                      : t->elsewhere ? "no launch has all its counters, they were counted in turns"
+                                     : "no launch of this kernel was measured";
     o.status = lets_pass || open ? GP_SKIPPED : GP_VIOLATED;
     bound_of(t->rule, bound, sizeof(bound));
     o.value = "absent";
