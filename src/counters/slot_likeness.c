@@ -233,7 +233,7 @@ struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned sl
                                   .open = open,
                                   .familiar = open && c->recall &&
                                               gp_recall_is_familiar(c->recall, &t->kind),
-                                  .recalled = gp_plan_is_recalled(&t->plan)};
+                                  .recalled = gp_plan_is_recalled(&t->plan) && !t->like};
 }
 
 void gp_slots_take_from_held(struct gp_collection *c)

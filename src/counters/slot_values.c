@@ -149,8 +149,10 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
         if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost)
             return t->hardware_lost;
-        /* It was held, and its passes were still to come, or those of the launch it is like. */
-        if (source == GP_SOURCE_NONE && (t->like || gp_slot_is_open(c, t)))
+        if (t->like)
+            return "the launch that it is like could not be measured";
+        /* It was held, and its passes were still to come. */
+        if (source == GP_SOURCE_NONE && gp_slot_is_open(c, t))
             return ended;
         return source == GP_SOURCE_NONE ? not_run : nothing;
     }

@@ -101,6 +101,12 @@ static struct gp_room room_for(const struct gp_arena *arena, const struct gp_are
     return room;
 }
 
+static void note_too_large(struct gp_arena *arena, uint64_t bytes)
+{
+    if (!arena->too_large || bytes < arena->too_large)
+        arena->too_large = bytes;
+}
+
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
                       bool *moved, const char **why)
 {
@@ -124,7 +130,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     if (fits && (!needed || needed > spare)) {
         arena->too_small = 0;
         if (!suits)
-            arena->too_large = bytes;
+            note_too_large(arena, bytes);
         return true;
     }
     if (bytes > room.device + room.host) {
@@ -141,12 +147,14 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     }
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;
+    const uint64_t too_large = arena->too_large;
     gp_arena_free(arena);
+    arena->too_large = too_large;
     get_device_memory(arena, least(least(wanted, room.device), spare > bytes ? spare : bytes));
     if (!arena->device && bytes <= room.device)
         get_device_memory(arena, bytes);
     if (!gp_arena_suits_batch(arena, bytes))
-        arena->too_large = bytes;
+        note_too_large(arena, bytes);
     uint64_t rest = bytes - least(bytes, arena->device_size);
     if (rest == 0)
         return true;

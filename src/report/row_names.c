@@ -7,15 +7,39 @@
 
 #define TAIL_SIZE 80
 
-/* " [128]", " [16x16] GPU 1" */
+/* Rows of one kernel with the same blocks, on one device, that differ in dynamic shared memory or
+ * in their cluster. */
+static void find_differences(const struct gp_rows *rows, const struct gp_row *row, bool *shared,
+                             bool *cluster)
+{
+    const struct gp_record *l = row->launch;
+    *shared = *cluster = false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct gp_record *other = rows->rows[i].launch;
+        if (other == l || other->device != l->device ||
+            memcmp(other->block, l->block, sizeof(l->block)) != 0 ||
+            strcmp(other->kernel, l->kernel) != 0)
+            continue;
+        *shared |= other->shared_dynamic != l->shared_dynamic;
+        *cluster |= memcmp(other->cluster, l->cluster, sizeof(l->cluster)) != 0;
+    }
+}
+
+/* " [128]", " [16x16] GPU 1", " [128, 4096 B shared, cluster 2]" */
 static void format_tail(const struct gp_rows *rows, const struct gp_row *row, char tail[TAIL_SIZE])
 {
-    char block[48];
+    char block[48], cluster[48], shared_text[32] = "", cluster_text[64] = "", device[24] = "";
+    bool by_shared, by_cluster;
+    find_differences(rows, row, &by_shared, &by_cluster);
     gp_extent(row->launch->block, block, sizeof(block));
+    gp_extent(row->launch->cluster, cluster, sizeof(cluster));
+    if (by_shared)
+        snprintf(shared_text, sizeof(shared_text), ", %u B shared", row->launch->shared_dynamic);
+    if (by_cluster)
+        snprintf(cluster_text, sizeof(cluster_text), ", cluster %s", cluster);
     if (rows->devices > 1)
-        snprintf(tail, TAIL_SIZE, " [%s] GPU %d", block, row->launch->device);
-    else
-        snprintf(tail, TAIL_SIZE, " [%s]", block);
+        snprintf(device, sizeof(device), " GPU %d", row->launch->device);
+    snprintf(tail, TAIL_SIZE, " [%s%s%s]%s", block, shared_text, cluster_text, device);
 }
 
 struct gp_kernel_spelling gp_row_spelling(const struct gp_row *row)

@@ -90,9 +90,12 @@ held() {
     export GPUPROF_OUTPUT=$BATS_TEST_TMPDIR/raw GPUPROF_LOG="$log" CUDA_FORCE_PTX_JIT=1
     LD_PRELOAD="$preload" "$programs/changes_linked" many
     [ "$(held "$GPUPROF_OUTPUT")" -gt 140 ]
-    rm "$GPUPROF_OUTPUT"
-    LD_PRELOAD="$preload" "$programs/changes_linked" texture many
-    [ "$(held "$GPUPROF_OUTPUT")" -eq 0 ]
+    for texture in texture texture_of_module; do
+        rm "$GPUPROF_OUTPUT"
+        LD_PRELOAD="$preload" "$programs/changes_linked" $texture many
+        [ "$(held "$GPUPROF_OUTPUT")" -eq 0 ]
+        grep -q ' 150 measured' "$log"
+    done
 }
 
 @test "a kernel with code that is not known is not compared for its matrices where the tensor cores rested" {

@@ -491,15 +491,14 @@ loses() {
     done
 }
 
-@test "a launch that is assumed alike has no counters of others before it is read" {
+@test "a launch that is held has no counters of others before it is drained" {
     GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
         "$programs/alike_linked" 100x256 kill 2>/dev/null || [ $? -eq 137 ]
     # Of the last launches there are early lines only, which become launches.
     "$GPUPROF_BUILD/gpuprof" report --print launches "$profile" |
         grep 'the process ended before it was read' >"$profile.early"
     early=$(grep '"passes":2,' "$profile.early" || true)
-    # Where the machine is busy passes take so long that few launches are assumed alike, or none.
-    [ -n "$early" ] || skip "no launch was assumed alike: the machine is busy"
+    [ -n "$early" ]
     [ "$(grep -c '"smsp__sass[a-z_]*\.[a-z]*":[0-9]' <<<"$early")" -eq 0 ]
 }
 

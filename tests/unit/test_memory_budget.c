@@ -18,6 +18,8 @@
 
 static uint64_t device_free;
 static bool device_refuses;
+static uint64_t most_in_one_piece; /* 0: any */
+static unsigned allocations;
 
 static CUresult fake_info(size_t *free, size_t *total)
 {
@@ -28,7 +30,8 @@ static CUresult fake_info(size_t *free, size_t *total)
 
 static CUresult fake_alloc(CUdeviceptr *address, size_t bytes)
 {
-    if (device_refuses || bytes > device_free)
+    allocations++;
+    if (device_refuses || bytes > device_free || (most_in_one_piece && bytes > most_in_one_piece))
         return CUDA_ERROR_OUT_OF_MEMORY;
     *address = 0x700000000000;
     return CUDA_SUCCESS;
@@ -275,6 +278,24 @@ static void a_small_launch_does_not_decide_on_the_room_of_later_ones(void **stat
     gp_arena_free(&arena);
 }
 
+/* The driver may refuse although it says that there is room. */
+static void an_arena_that_cannot_grow_is_not_made_anew_each_time(void **state)
+{
+    (void)state;
+    struct gp_arena arena = {.for_many = true};
+    bool moved;
+    const char *why = NULL;
+    device_free = GP_DEVICE_RESERVE + 10 * GB;
+    most_in_one_piece = 32 * MB;
+    assert_true(gp_budget_set("229M"));
+    allocations = 0;
+    for (int i = 0; i < 100; i++)
+        assert_true(gp_arena_reserve(&arena, &beside, (i % 2 ? 2 : 4) * MB, &moved, &why));
+    assert_in_range(allocations, 1, 12);
+    most_in_one_piece = 0;
+    gp_arena_free(&arena);
+}
+
 /* Last: they are kept for ever. */
 static void no_more_than_so_many_figures_are_kept(void **state)
 {
@@ -319,6 +340,7 @@ int main(void)
         TEST(no_more_is_taken_than_allowed),
         TEST(two_arenas_share_the_budget),
         TEST(a_small_launch_does_not_decide_on_the_room_of_later_ones),
+        TEST(an_arena_that_cannot_grow_is_not_made_anew_each_time),
         TEST(readable_memory_is_distinguished_from_other_addresses),
         TEST(no_more_than_so_many_figures_are_kept),
     };

@@ -117,6 +117,7 @@ static void streams(unsigned *x)
 {
     fill_host(3);
     CHECK(cudaMemcpy(x, host, sizeof(host), cudaMemcpyHostToDevice));
+    CHECK(cudaDeviceSynchronize());
     for (int r = 0; r < ROUNDS; r++) {
         cudaStream_t stream;
         CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

@@ -3,6 +3,8 @@
 #include "check.h"
 
 #define N 4096
+#define ALL (16ul << 20) /* elements that a launch reaches: sixteen copies take a gigabyte */
+#define LEFT (512ul << 20)
 #define ROUNDS 6
 
 __global__ void advance(unsigned *data, int n)
@@ -16,8 +18,8 @@ int main()
 {
     static unsigned expected[N], host[N];
     unsigned *data, sum = 0;
-    CHECK(cudaMalloc(&data, sizeof(host)));
-    CHECK(cudaMemset(data, 0, sizeof(host)));
+    CHECK(cudaMalloc(&data, ALL * sizeof(unsigned)));
+    CHECK(cudaMemset(data, 0, ALL * sizeof(unsigned)));
     for (int round = 0, launches = 0; round < ROUNDS; round++) {
         for (int k = 0; k < 5; k++, launches++) {
             int n = 100 + 61 * launches;
@@ -30,7 +32,7 @@ int main()
         unsigned char *all, ends[2];
         CHECK(cudaMemGetInfo(&free, &total));
         REQUIRE(free > (1ul << 30), "%zu bytes are free", free);
-        size_t size = free - (768ul << 20);
+        size_t size = free - LEFT;
         CHECK(cudaMalloc(&all, size));
         CHECK(cudaMemset(all, round, 1 << 20));
         CHECK(cudaMemset(all + size - (1 << 20), round + 1, 1 << 20));

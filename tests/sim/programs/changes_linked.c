@@ -285,18 +285,39 @@ static void texture(void)
         exit(2);
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* old programs call it */
+static void texture_of_module(void)
+{
+    CUmodule module;
+    CUtexref texture;
+
+    MUST(cuModuleLoadData(&module, image));
+    if (cuModuleGetTexRef(&texture, module, "none") == CUDA_SUCCESS)
+        exit(2);
+}
+#pragma GCC diagnostic pop
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"freed", freed},         {"freed_in_stream", freed_in_stream},
-                 {"written", written},     {"unloaded", unloaded},
-                 {"streams", streams},     {"attributes", attributes},
-                 {"limits", limits},       {"forks", forks},
-                 {"memory", memory},       {"large", large},
-                 {"large_own", large_own}, {"threads", threads},
-                 {"many", many},           {"texture", texture}};
+    } cases[] = {{"freed", freed},
+                 {"freed_in_stream", freed_in_stream},
+                 {"written", written},
+                 {"unloaded", unloaded},
+                 {"streams", streams},
+                 {"attributes", attributes},
+                 {"limits", limits},
+                 {"forks", forks},
+                 {"memory", memory},
+                 {"large", large},
+                 {"large_own", large_own},
+                 {"threads", threads},
+                 {"many", many},
+                 {"texture", texture},
+                 {"texture_of_module", texture_of_module}};
     CUcontext context;
     CUmodule module;
     size_t size;
