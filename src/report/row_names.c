@@ -36,7 +36,8 @@ static void format_tail(const struct gp_rows *rows, const struct gp_row *row, ch
     if (by_shared)
         snprintf(shared_text, sizeof(shared_text), ", %u B shared", row->launch->shared_dynamic);
     if (by_cluster)
-        snprintf(cluster_text, sizeof(cluster_text), ", cluster %s", cluster);
+        snprintf(cluster_text, sizeof(cluster_text),
+                 row->launch->cluster[0] ? ", cluster %s" : ", no cluster", cluster);
     if (rows->devices > 1)
         snprintf(device, sizeof(device), " GPU %d", row->launch->device);
     snprintf(tail, TAIL_SIZE, " [%s%s%s]%s", block, shared_text, cluster_text, device);

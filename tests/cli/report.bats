@@ -33,6 +33,19 @@ flat() {
     [[ $output != *"Simulated"* ]]
 }
 
+@test "rows that differ in dynamic shared memory or clusters alone say which" {
+    sed 's/"block":\[32,1,1\]/&,"shared_dynamic":4096/' launch >shared
+    sed 's/"block":\[32,1,1\]/&,"cluster":[2,1,1]/' launch >cluster
+    cat header launch shared >two.jsonl
+    run "$gpuprof" report two.jsonl
+    [[ $output == *"  vectorAdd [32, 0 B shared]"*"  vectorAdd [32, 4096 B shared]"* ]]
+    cat header launch cluster >two.jsonl
+    run "$gpuprof" report two.jsonl
+    [[ $output == *"  vectorAdd [32, no cluster]"*"  vectorAdd [32, cluster 2]"* ]]
+    run "$gpuprof" report good.jsonl
+    [[ $output == *"  vectorAdd [32]"* ]]
+}
+
 @test "it shows the metrics whose counters were recorded, absent ones with their reason" {
     run "$gpuprof" report --details good.jsonl
     [[ $output == *"dram_read_bytes"*"134.2 MB"* ]]
