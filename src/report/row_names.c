@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAIL_SIZE 80
+#define TAIL_SIZE 160
 
 /* Rows of one kernel with the same blocks, on one device, that differ in dynamic shared memory or
  * in their cluster. */
@@ -28,7 +28,7 @@ static void find_differences(const struct gp_rows *rows, const struct gp_row *ro
 /* " [128]", " [16x16] GPU 1", " [128, 4096 B shared, cluster 2]" */
 static void format_tail(const struct gp_rows *rows, const struct gp_row *row, char tail[TAIL_SIZE])
 {
-    char block[48], cluster[48], shared_text[32] = "", cluster_text[64] = "", device[24] = "";
+    char block[36], cluster[36], shared_text[24] = "", cluster_text[48] = "", device[16] = "";
     bool by_shared, by_cluster;
     find_differences(rows, row, &by_shared, &by_cluster);
     gp_extent(row->launch->block, block, sizeof(block));
