@@ -138,43 +138,32 @@ programs_of() {
     [[ $output == *"matrix_add_column "*"is new"* ]]
 }
 
-# unread COMMAND...: with standard error a pipe that is full and that nobody reads.
+# unread FILE SIGNAL COMMAND...: with standard error a pipe that is full and that nobody reads. When FILE is there
+# the signal is sent, again and again; "" "" sends none. Prints the end of the command.
 unread() {
     python3 - "$@" <<'END'
-import fcntl, os, subprocess, sys
-reader, writer = os.pipe()
-fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
-child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=writer)
-os.close(writer)
-try:
-    print("status", child.wait(timeout=20))
-except subprocess.TimeoutExpired:
-    child.kill()
-    print("hangs")
-END
-}
-
-# unread_until FILE SIGNAL COMMAND...: the same, and the signal half a second after the file is there.
-unread_until() {
-    python3 - "$@" <<'END'
 import fcntl, os, signal, subprocess, sys, time
+file, name, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 reader, writer = os.pipe()
 fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
-child = subprocess.Popen(sys.argv[3:], stdout=subprocess.DEVNULL, stderr=writer)
+child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=writer)
 os.close(writer)
-while not os.path.exists(sys.argv[1]):
-    time.sleep(0.02)
-time.sleep(0.5)
-child.send_signal(getattr(signal, "SIG" + sys.argv[2]))
-status = child.wait(timeout=20)
-print("ended by", signal.Signals(-status).name if status < 0 else status)
+limit = time.monotonic() + 60
+while child.poll() is None and time.monotonic() < limit:
+    if name and os.path.exists(file):
+        child.send_signal(getattr(signal, "SIG" + name))
+    time.sleep(0.05)
+status = child.poll()
+if status is None:
+    child.kill()
+print("hangs" if status is None else signal.Signals(-status).name if status < 0 else f"status {status}")
 END
 }
 
 @test "a verdict that nobody reads is not waited for, and nothing is left behind" {
     programs_of
     { echo '[*]'; for i in $(seq 400); do echo "duration >= $i s"; done; } >"$rules"
-    run unread "$gpuprof" --log "$log" --check "$rules" "$snippets" vector_add
+    run unread "" "" "$gpuprof" --log "$log" --check "$rules" "$snippets" vector_add
     [ "$output" = "status 1" ]
     [ -z "$(ls -A "$TMPDIR")" ]
     mkfifo "$BATS_TEST_TMPDIR/fifo"
@@ -189,9 +178,9 @@ END
     { echo '[*]'; for i in $(seq 9000); do echo "duration >= $i s"; done; } >"$rules"
     for signal in TERM INT; do
         rm -f "$BATS_TEST_TMPDIR/over"
-        run unread_until "$BATS_TEST_TMPDIR/over" $signal "$gpuprof" --log "$log" --check "$rules" \
+        run unread "$BATS_TEST_TMPDIR/over" $signal "$gpuprof" --log "$log" --check "$rules" \
             sh -c '"$0" 4000x256; : >"$1"' "$programs/alike_linked" "$BATS_TEST_TMPDIR/over"
-        [ "$output" = "ended by SIG$signal" ]
+        [ "$output" = SIG$signal ]
         [ -z "$(ls -A "$TMPDIR")" ]
     done
 }

@@ -492,12 +492,17 @@ loses() {
 }
 
 @test "a launch that is held has no counters of others before it is drained" {
-    GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
-        "$programs/alike_linked" 100x256 kill 2>/dev/null || [ $? -eq 137 ]
-    # Of the last launches there are early lines only, which become launches.
-    "$GPUPROF_BUILD/gpuprof" report --print launches "$profile" |
-        grep 'the process ended before it was read' >"$profile.early"
-    early=$(grep '"passes":2,' "$profile.early" || true)
+    local early=
+    # The last launch may drain all, where a second has just passed.
+    for _ in 1 2 3; do
+        rm -f "$profile"
+        GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
+            "$programs/alike_linked" 100x256 kill 2>/dev/null || [ $? -eq 137 ]
+        # Of the last launches there are early lines only, which become launches.
+        early=$("$GPUPROF_BUILD/gpuprof" report --print launches "$profile" |
+            grep 'the process ended before it was read' | grep '"passes":2,' || true)
+        [ -z "$early" ] || break
+    done
     [ -n "$early" ]
     [ "$(grep -c '"smsp__sass[a-z_]*\.[a-z]*":[0-9]' <<<"$early")" -eq 0 ]
 }

@@ -257,6 +257,16 @@ static struct gp_code_counts counts_of(const struct gp_instruction_counts *count
                                    .code = hash};
 }
 
+/* The counts, and the code they are of. */
+static struct gp_sources *sources_of(const struct gp_code_counts *counts, const char *hash)
+{
+    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
+    struct gp_sources *sources = gp_sources_new();
+    assert_true(gp_sources_add(sources, counts));
+    assert_true(gp_sources_add_cubin(sources, &image));
+    return sources;
+}
+
 /* Instructions that are found in the code, with a line of their own each, or with several on one.
  */
 static void lines_of_the_code_are_counted_and_named(void **state)
@@ -270,10 +280,7 @@ static void lines_of_the_code_are_counted_and_named(void **state)
     source.kernel = FOURTH;
     source.functions = functions;
     source.instruction_count = 1;
-    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
-    struct gp_sources *sources = gp_sources_new();
-    assert_true(gp_sources_add(sources, &source));
-    assert_true(gp_sources_add_cubin(sources, &image));
+    struct gp_sources *sources = sources_of(&source, hash);
     const struct gp_lines *lines = gp_sources_of(sources, FOURTH);
     struct gp_by_line b;
     unsigned operations = 0;
@@ -306,10 +313,7 @@ static void lines_sum_up_to_the_counts(void **state)
     make_counts(counts);
     gp_sha256_text(cubin, cubin_size, hash);
     const struct gp_code_counts source = counts_of(counts, hash);
-    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
-    struct gp_sources *sources = gp_sources_new();
-    assert_true(gp_sources_add(sources, &source));
-    assert_true(gp_sources_add_cubin(sources, &image));
+    struct gp_sources *sources = sources_of(&source, hash);
     const struct gp_lines *lines = gp_sources_of(sources, FIRST);
     assert_non_null(lines);
     assert_non_null(lines->table);
@@ -388,10 +392,7 @@ static void a_header_is_named_with_the_line_that_calls_it(void **state)
     source.kernel = THIRD;
     source.functions = functions;
     source.instruction_count = 1;
-    const struct gp_cubin_image image = {.hash = hash, .bytes = cubin, .size = cubin_size};
-    struct gp_sources *sources = gp_sources_new();
-    assert_true(gp_sources_add(sources, &source));
-    assert_true(gp_sources_add_cubin(sources, &image));
+    struct gp_sources *sources = sources_of(&source, hash);
     struct gp_text line = {0};
     assert_true(gp_lines_heaviest(gp_sources_of(sources, THIRD), GP_WEIGHT_SECTORS, &line));
     snprintf(expected, sizeof(expected), "lines.cu:%u (", line_of("call into a header"));
