@@ -51,7 +51,11 @@ static void add_value(double value, const char *unit, struct gp_text *out)
 {
     char text[40];
     if (strcmp(unit, "%") == 0)
-        snprintf(text, sizeof(text), fabs(value) < 9.95 ? "%.1f %%" : "%.0f %%", value);
+        snprintf(text, sizeof(text),
+                 value != 0 && fabs(value) < 0.05 ? "%.2g %%"
+                 : fabs(value) < 9.95             ? "%.1f %%"
+                                                  : "%.0f %%",
+                 value); /* a small value is not 0 */
     else if (strcmp(unit, "ratio") == 0)
         snprintf(text, sizeof(text), "%.2f", value);
     else if (strcmp(unit, "whole") == 0 || !unit[0])
