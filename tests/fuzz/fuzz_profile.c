@@ -15,7 +15,7 @@ static char path[64];
 
 static void prepare(void)
 {
-    /* No files of the user who runs this. */
+    /* No files of the user. */
     setenv("HOME", "/nowhere", 1);
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("GPUPROF_METRICS_PATH");

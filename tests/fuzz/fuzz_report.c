@@ -143,7 +143,7 @@ static void add_launch(struct bytes *b, struct gp_summary *summary,
 
 static void prepare(void)
 {
-    /* No files of the user who runs this. */
+    /* No files of the user. */
     setenv("HOME", "/nowhere", 1);
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("GPUPROF_METRICS_PATH");
