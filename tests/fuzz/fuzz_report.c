@@ -165,7 +165,7 @@ static void read_back(struct gp_writer *writer)
     char why[512];
     const struct gp_profile_visitor nobody = {0};
     gp_writer_close(writer);
-    if (gp_profile_read(path, &nobody, NULL, why, sizeof(why)) != 0) {
+    if (!gp_profile_read(path, &nobody, NULL, why, sizeof(why))) {
         fprintf(stderr, "%s\n", why);
         abort();
     }
