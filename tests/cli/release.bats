@@ -141,6 +141,11 @@ git_as_somebody() {
     [ "$status" -ne 0 ]
 }
 
+@test "the README and the tour stay short" {
+    [ "$(wc -l <README.md)" -le 150 ]
+    [ "$(wc -w <docs/architecture.md)" -le 1500 ]
+}
+
 @test "source and documents use the glossary's words, and a forbidden word is found with its line" {
     tools/check-words
     printf 'fine\nThe launch Bears Witness.\n' >"$BATS_TEST_TMPDIR/page.md"
