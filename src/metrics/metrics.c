@@ -90,6 +90,14 @@ const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i)
     return &m->entries[i]->metric;
 }
 
+bool gp_metrics_begins_class(const struct gp_metrics *m, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(gp_metrics_at(m, k)->metric_class, gp_metrics_at(m, i)->metric_class) == 0)
+            return false;
+    return true;
+}
+
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name)
 {
     struct gp_entry **slot = gp_metrics_slot(m, name);

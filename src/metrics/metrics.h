@@ -55,6 +55,8 @@ struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t l
 /* Every metric there is, in order of definition. */
 size_t gp_metrics_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i);
+/* None before it is of its class. */
+bool gp_metrics_begins_class(const struct gp_metrics *m, size_t i);
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name);
 
 /* The sets that files define; there are "default" and "all" besides. */

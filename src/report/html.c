@@ -92,14 +92,9 @@ static void add_skips(const struct gp_summary *s, struct gp_text *out)
 static int row_of(const void *user, const struct gp_record *launch)
 {
     const struct gp_rows *r = user;
-    for (size_t i = 0; i < r->count; i++) {
-        const struct gp_record *l = r->rows[i].launch;
-        if (l->device == launch->device && l->shared_dynamic == launch->shared_dynamic &&
-            memcmp(l->block, launch->block, sizeof(l->block)) == 0 &&
-            memcmp(l->cluster, launch->cluster, sizeof(l->cluster)) == 0 &&
-            strcmp(l->kernel, launch->kernel) == 0)
+    for (size_t i = 0; i < r->count; i++)
+        if (gp_rows_alike(r->rows[i].launch, launch))
             return (int)i;
-    }
     return -1;
 }
 

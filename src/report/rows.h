@@ -42,6 +42,9 @@ void gp_rows_free(struct gp_rows *r);
  * lives as long as the rows do. */
 struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row, size_t group);
 
+/* Whether two launches are of one row: they may differ in their grid. */
+bool gp_rows_alike(const struct gp_record *a, const struct gp_record *b);
+
 /* The numbers of a metric, NULL when it is not selected. */
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,
                                    const char *metric);
