@@ -24,7 +24,7 @@ static void add_json(json_t *root, struct gp_text *out)
     if (text)
         gp_text_addf(out, "%s\n", text);
     else
-        out->failed = 1;
+        out->failed = true;
     free(text);
     json_decref(root);
 }

@@ -22,7 +22,7 @@ struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t l
     struct gp_metrics *m = calloc(1, sizeof(*m));
     if (!m)
         return NULL;
-    struct gp_loading l = {.m = m, .problems = problems, .user_defined = 1};
+    struct gp_loading l = {.m = m, .problems = problems, .user_defined = true};
     gp_load_text(&l, file, text, length);
     return finish(m, problems);
 }
@@ -34,7 +34,7 @@ struct gp_metrics *gp_metrics_open(struct gp_text *problems)
         return NULL;
     struct gp_loading l = {.m = m, .problems = problems};
     gp_load_shipped(&l);
-    l.user_defined = 1;
+    l.user_defined = true;
     gp_load_users_files(&l);
     return finish(m, problems);
 }

@@ -28,7 +28,7 @@ struct gp_metric {
     const char *source;
     const char *nvprof; /* nvprof's metric of this name, where it is another; else empty */
     int in_default_set;
-    int user_defined;
+    bool user_defined;
 };
 
 /* A set of metrics that has a name. */
@@ -36,7 +36,7 @@ struct gp_metric_set {
     const char *name;
     const char *description;
     const char *metrics; /* names of metrics and counters, commas between them */
-    int user_defined;
+    bool user_defined;
 };
 
 /* Loads the shipped definitions, then the user's *.ini files of $XDG_CONFIG_HOME/gpuprof (else

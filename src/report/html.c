@@ -114,7 +114,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_sources *source
         gp_html_kernels(r, rules, &findings, sources, page);
         gp_html_changes(r, &findings.advice, page);
     } else {
-        page->failed = 1;
+        page->failed = true;
     }
     gp_json_key(page, "problems");
     gp_json_string(page, gp_text_string(&problems));
@@ -129,7 +129,7 @@ void gp_html_profile(struct gp_text *page, const char *path, const struct gp_tex
 {
     struct gp_rows r;
     if (!gp_rows_make(&r, summary)) {
-        page->failed = 1;
+        page->failed = true;
         gp_rows_free(&r);
         return;
     }

@@ -338,7 +338,7 @@ void gp_launch_columns_json(struct gp_launch_columns *c,
             add_column(c, i, scratch, out);
         gp_text_add(out, "}}");
     } else {
-        out->failed = 1;
+        out->failed = true;
     }
     free(scratch);
     free(rows);

@@ -109,8 +109,8 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     if (row->grids == 0 || compare_grids(l->grid, row->largest_grid) > 0)
         memcpy(row->largest_grid, l->grid, sizeof(l->grid));
     /* Of launches that were only counted neither registers nor shared memory are known. */
-    int more_known = group->recorded > 0 && row->recorded == 0;
-    int less_known = group->recorded == 0 && row->recorded > 0;
+    bool more_known = group->recorded > 0 && row->recorded == 0;
+    bool less_known = group->recorded == 0 && row->recorded > 0;
     if (row->grids == 0 || more_known || (!less_known && group->launches > *most_launches)) {
         row->launch = l;
         *most_launches = group->launches;
@@ -146,7 +146,7 @@ static bool finish_row(struct gp_rows *r, struct gp_row *row)
         if (isfinite(seconds) && seconds > 0) {
             row->seconds = seconds;
             r->seconds += seconds;
-            r->timed = 1;
+            r->timed = true;
         }
     }
     return row->full_name && row->brief_name;

@@ -19,7 +19,7 @@ struct gp_row {
     double seconds; /* of all launches; means nothing unless the rows are timed */
     char *full_name, *brief_name;
     struct gp_stat *stats; /* one per selected metric */
-    int occupancy_known;
+    bool occupancy_known;
     struct gp_occupancy occupancy;
     char occupancy_why[GP_WHY_SIZE];
 };
@@ -29,7 +29,7 @@ struct gp_rows {
     const struct gp_group **groups; /* those of a row lie next to each other */
     struct gp_row *rows;
     size_t count;
-    int timed;      /* some launch's duration was measured */
+    bool timed;     /* some launch's duration was measured */
     double seconds; /* of all rows */
     int devices;    /* how many had launches */
 };

@@ -232,7 +232,7 @@ void gp_side_by_side(const struct gp_summary *const *summaries, const char *cons
         for (size_t i = 0; i < shown && named; i++)
             add_line(&s, &s.lines[i]);
     } else {
-        out->failed = 1;
+        out->failed = true;
     }
     for (size_t i = 0; s.lines && i < s.count; i++) {
         for (size_t p = 0; p < count; p++)

@@ -16,7 +16,7 @@
 struct gp_stat {
     uint64_t count; /* launches that gave a value; 0: min, max and sum mean nothing */
     double min, max, sum;
-    int combined; /* 1: from the means of counters of several launches; it has no min and max */
+    bool combined; /* from the means of counters of several launches; it has no min and max */
     uint64_t absent_count;
     const char *absent; /* the first reason for having no value, NULL if there was none */
 };

@@ -296,7 +296,7 @@ void gp_trace_launch(struct gp_trace *trace, const struct gp_record *launch, str
     char device[160];
     struct gp_plain_numbers plain;
     if (!name) {
-        out->failed = 1;
+        out->failed = true;
         return;
     }
     if (!trace->begun && launch->start_ms > 0) {
