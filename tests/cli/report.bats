@@ -347,10 +347,10 @@ END
     [[ $output == *"a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
 }
 
-@test "source shows the text of a file, and none of its control characters" {
+# A profile with nvcc's cubin of tests/lines, whose sources are not there; its kernel in $kernel.
+profile_with_lines() {
     cubin=$GPUPROF_BUILD/tests/lines.cubin
     [ -f "$cubin" ] && command -v zstd >/dev/null || skip "there is no cubin of nvcc's, or no zstd"
-    # Its path becomes one that is not there.
     sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
     kernel=$(grep -ao '\.text\._Z[A-Za-z0-9_]*' moved.cubin | head -1 | cut -c7-)
     hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
@@ -358,6 +358,21 @@ END
       echo "{\"type\":\"instructions\",\"kernel\":\"$kernel\",\"cc\":90,\"launches\":1,\"code\":\"$hash\",\"counts\":[\"smsp__sass_sectors_mem_global\"],\"functions\":[\"$kernel\"],\"at\":[[0,16,64]]}"
       echo "{\"type\":\"cubin\",\"hash\":\"$hash\",\"size\":$(stat -c %s moved.cubin),\"zstd\":\"$(zstd -c moved.cubin | base64 -w0)\"}"
     } >lines.jsonl
+}
+
+@test "advice on no line of a kernel says where the kernel begins" {
+    profile_with_lines
+    sed "s/_Z9vectorAddPKfS0_Pfi/$kernel/" launch >>lines.jsonl
+    mkdir -p mine/rules
+    printf '[mine]\ncondition = dram_utilization > 0.1\nevidence = e\ntext = t\nestimate = 1\n' >mine/rules/x.ini
+    run env GPUPROF_METRICS_PATH=mine "$gpuprof" report lines.jsonl
+    [[ $output =~ "], begins at lines.cu:"([0-9]+)" (mine)" ]]
+    # That is the head of a kernel.
+    sed -n "${BASH_REMATCH[1]}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep __global__
+}
+
+@test "source shows the text of a file, and none of its control characters" {
+    profile_with_lines
     mkdir sources
     for n in $(seq 200); do printf '\tline %d \033]0;title\007\n' "$n"; done >sources/lines.cu
     run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
