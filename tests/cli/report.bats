@@ -347,12 +347,13 @@ END
     [[ $output == *"a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
 }
 
-# A profile with nvcc's cubin of tests/lines, whose sources are not there; its kernel in $kernel.
+# A profile with nvcc's cubin of tests/lines, whose sources are not there; its kernel with that in its
+# name in $kernel.
 profile_with_lines() {
     cubin=$GPUPROF_BUILD/tests/lines.cubin
     [ -f "$cubin" ] && command -v zstd >/dev/null || skip "there is no cubin of nvcc's, or no zstd"
     sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
-    kernel=$(grep -ao '\.text\._Z[A-Za-z0-9_]*' moved.cubin | head -1 | cut -c7-)
+    kernel=$(grep -ao "\.text\._Z[A-Za-z0-9_]*$1[A-Za-z0-9_]*" moved.cubin | head -1 | cut -c7-)
     hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
     { cat header
       echo "{\"type\":\"instructions\",\"kernel\":\"$kernel\",\"cc\":90,\"launches\":1,\"code\":\"$hash\",\"counts\":[\"smsp__sass_sectors_mem_global\"],\"functions\":[\"$kernel\"],\"at\":[[0,16,64]]}"
@@ -369,6 +370,30 @@ profile_with_lines() {
     [[ $output =~ "], begins at lines.cu:"([0-9]+)" (mine)" ]]
     # That is the head of a kernel.
     sed -n "${BASH_REMATCH[1]}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep __global__
+}
+
+# Every lane is on, and each instruction of the loop has a predicate that half of them fulfil.
+@test "lanes that a predicate switches off are said at their lines, at a roof as well" {
+    profile_with_lines fifth
+    python3 - "$kernel" >>lines.jsonl <<'END'
+import json, sys
+cycles, sms = 1.8e6, 132
+issued = 0.97 * 4 * sms * cycles
+print(json.dumps({"type": "launch", "index": 0, "kernel": sys.argv[1], "device": 0, "grid": [132 * 64, 1, 1],
+    "block": [256, 1, 1], "registers": 16, "shared_carveout": -1, "passes": 2, "counters": {
+        "gpu__time_duration.sum": 1e6, "gpc__cycles_elapsed.max": cycles, "gpc__cycles_elapsed.avg.per_second": cycles * 1e3,
+        "sm__cycles_active.avg": cycles, "sm__cycles_active.max": cycles, "dram__bytes_read.sum": 1e6, "dram__bytes_write.sum": 1e6,
+        "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": 1, "l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed": 1,
+        "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum": 0, "smsp__sass_l1tex_tags_mem_global.sum": 0,
+        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum": 0, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum": 0,
+        "smsp__inst_executed.sum": issued, "smsp__thread_inst_executed.sum": 32 * issued,
+        "smsp__thread_inst_executed_pred_on.sum": 17 * issued}}))
+END
+    run "$gpuprof" report lines.jsonl
+    [[ $output == *"issue            97%*"* ]]
+    [[ $output =~ "1. up to "[0-9]+" %: fifth [256], lines.cu:"([0-9]+)" and 1 more line (predication)" ]]
+    sed -n "${BASH_REMATCH[1]}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep -E 'one side|the other'
+    [[ $(flat) == *"100 % of the lanes work, 53 % with their predicate on; "* ]]
 }
 
 @test "source shows the text of a file, and none of its control characters" {
