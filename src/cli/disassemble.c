@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "code/instruction.h"
+#include "code/mnemonic.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -23,13 +24,13 @@ extern char **environ;
 void cli_add_instruction(const void *code, int cc, struct gp_text *out)
 {
     const struct gp_instruction i = gp_instruction_decode(code, cc);
-    const char *branch = gp_branch_name(code);
-    if (branch)
-        gp_text_add(out, branch);
-    else if (i.op == GP_OP_UNKNOWN || i.op == GP_OP_OTHER)
-        gp_text_addf(out, "opcode 0x%03x", i.opcode);
+    const char *name = gp_mnemonic(code, cc);
+    char predicate[GP_PREDICATE_SIZE];
+    gp_predicate_text(code, cc, predicate);
+    if (name)
+        gp_text_addf(out, "%s%s", predicate, name);
     else
-        gp_text_add(out, gp_op_name(i.op));
+        gp_text_addf(out, "%sopcode 0x%03x", predicate, i.opcode);
     if (i.bytes)
         gp_text_addf(out, ", %u bytes a thread", i.bytes);
 }

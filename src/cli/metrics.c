@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/counters.h"
 #include "cli/passes.h"
+#include "cli/rule_values.h"
 
 #include "base/log.h"
 #include "cli/chip.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHIP, CC, PASSES, FACTS, MARKDOWN, OPTION_COUNT };
+enum { CHIP, CC, PASSES, FACTS, RULES, MARKDOWN, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [CHIP] = {.name = "chip",
@@ -25,6 +26,8 @@ static const struct cli_option options[OPTION_COUNT] = {
                 .help = "how often a kernel runs for each set, or for the metrics named, together"},
     [FACTS] = {.name = "facts",
                .help = "list the facts of devices and launches that a formula may use"},
+    [RULES] = {.name = "rules",
+               .help = "list the rules of advice, and the values that one may use"},
     [MARKDOWN] = {.name = "markdown", .help = "everything, as docs/metrics-reference.md"},
 };
 
@@ -190,7 +193,7 @@ static int explain(struct gp_metrics *m, const struct subject *s, int count, cha
                    gp_metrics_select(m, gp_text_string(&resolved), &problems)) {
             for (size_t k = 0; k < gp_metrics_selected_count(m); k++)
                 add_metric(m, gp_metrics_selected(m, k), s, out);
-        } else {
+        } else if (!cli_explain_rule_value(names[i], out)) {
             gp_say_lines("", gp_text_string(&problems));
             answer = CLI_USAGE;
         }
@@ -257,7 +260,11 @@ static int run_metrics(const struct cli_command *self, int argc, char **argv)
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    int answer = answer_with(m, values, argc - first, argv + first, &out);
+    int answer = CLI_OK;
+    if (!values[RULES])
+        answer = answer_with(m, values, argc - first, argv + first, &out);
+    else if (!cli_add_rules(m, &out))
+        answer = CLI_FAILED;
     gp_metrics_close(m);
     if (answer != CLI_OK) {
         gp_text_free(&out);

@@ -59,7 +59,7 @@ static void choose_columns(struct printing *p, bool sass)
 {
     for (size_t c = 0; c < COLUMNS; c++) {
         double total = gp_lines_total(p->lines, columns[c].weight);
-        if (sass && gp_lines_in_code(columns[c].weight))
+        if ((sass || !p->lines->table) && gp_lines_in_code(columns[c].weight))
             continue;
         if ((p->lines->source.kinds & columns[c].kinds) == columns[c].kinds && total > 0)
             p->shown |= 1u << c;
@@ -298,7 +298,8 @@ static bool is_same_chain(const struct gp_frame *a, size_t a_count, const struct
     return same;
 }
 
-static void add_sass(const struct printing *p, const char *function)
+/* False where its machine code is not there. */
+static bool add_sass(const struct printing *p, const char *function)
 {
     size_t size;
     const char *by, *code = gp_lines_code(p->lines, function, &size);
@@ -308,7 +309,7 @@ static void add_sass(const struct printing *p, const char *function)
     if (!texts) {
         gp_text_addf(p->out, "\nthe machine code is not there: %s\n",
                      code ? "out of memory" : p->lines->no_lines);
-        return;
+        return false;
     }
     gp_text_addf(p->out, "\nmachine code, by %s\n", by);
     add_heading(p);
@@ -325,38 +326,61 @@ static void add_sass(const struct printing *p, const char *function)
         add_instruction(p, function, at, texts[at / GP_INSTRUCTION_BYTES]);
     }
     cli_forget_texts(texts, size);
+    return true;
 }
 
-/* Instructions that counted something and have no line. */
-static void add_unknown_lines(const struct printing *p)
+/* A function with code of its own, which the kernel calls. */
+static void add_called(const struct printing *p, const char *function)
+{
+    char *name = gp_demangle(function, GP_NAME_FULL);
+    gp_text_add(p->out, "called: ");
+    gp_wrap(p->out, 3, name ? name : function);
+    free(name);
+}
+
+/* The head of the instructions of one function. */
+static void add_function(const struct printing *p, const char *function)
+{
+    if (strcmp(function, p->lines->source.kernel) != 0)
+        add_called(p, function);
+    add_heading(p);
+    gp_text_addf(p->out, "  %8s\n", "offset");
+}
+
+static bool has_line(const struct printing *p, const struct gp_instruction_counts *c)
+{
+    struct gp_frame frame;
+    const char *function = p->lines->source.functions[c->function];
+    return p->lines->table &&
+           gp_line_table_find(p->lines->table, function, c->offset, &frame, 1) > 0;
+}
+
+/* Instructions that counted something and were not shown: those without a line, and behind the
+ * kernel's machine code those of functions that it calls. */
+static void add_other_instructions(const struct printing *p, bool has_code)
 {
     const struct gp_code_counts *s = &p->lines->source;
-    struct gp_frame frame;
-    bool any = false;
+    const char *last = NULL;
     for (size_t i = 0; i < s->instruction_count; i++) {
         const struct gp_instruction_counts *c = &s->instructions[i];
         const char *function = s->functions[c->function];
-        if (p->lines->table && gp_line_table_find(p->lines->table, function, c->offset, &frame, 1))
+        size_t size;
+        if (has_code ? strcmp(function, s->kernel) == 0 : has_line(p, c))
             continue;
-        if (!any)
+        if (!last && !has_code)
             gp_text_addf(p->out, "\nwithout a line in the source%s%s\n",
                          p->lines->table ? "" : ": ", p->lines->table ? "" : p->lines->no_lines);
-        if (!any)
-            add_heading(p);
-        if (!any)
-            gp_text_add(p->out, "  instruction\n");
-        any = true;
-        size_t size;
+        if (!last || strcmp(last, function) != 0)
+            add_function(p, function);
+        last = function;
         const char *code = gp_lines_code(p->lines, function, &size);
-        struct gp_text text = {0};
+        char offset[16];
+        snprintf(offset, sizeof(offset), "+0x%" PRIx32, c->offset);
         add_counts(p, c->values, NULL);
-        gp_text_addf(&text, "  %s+0x%" PRIx32, function, c->offset);
-        if (code && c->offset + (uint64_t)GP_INSTRUCTION_BYTES <= size) {
-            gp_text_add(&text, "  ");
-            cli_add_instruction(code + c->offset, p->lines->source.cc, &text);
-        }
-        gp_text_addf(p->out, "%s\n", gp_text_string(&text));
-        gp_text_free(&text);
+        gp_text_addf(p->out, "  %8s  ", offset);
+        if (code && c->offset + (uint64_t)GP_INSTRUCTION_BYTES <= size)
+            cli_add_instruction(code + c->offset, p->lines->source.cc, p->out);
+        gp_text_add(p->out, "\n");
     }
 }
 
@@ -375,12 +399,10 @@ int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass
                  has_code_columns(&p) ? "; [i]: instructions in the code" : "", lines->source.cc);
     if (!gp_by_line_make(&p.by_line, lines))
         out.failed = true;
-    if (sass) {
-        add_sass(&p, lines->source.kernel);
-    } else {
+    bool has_code = sass && add_sass(&p, lines->source.kernel);
+    if (!sass)
         add_files(&p);
-        add_unknown_lines(&p);
-    }
+    add_other_instructions(&p, has_code);
     gp_by_line_free(&p.by_line);
     return cli_print(&out);
 }

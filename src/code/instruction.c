@@ -211,34 +211,6 @@ static unsigned opcode_of(const void *word_bytes)
     return bits(word, 0, 9);
 }
 
-const char *gp_branch_name(const void *word)
-{
-    static const struct {
-        unsigned opcode;
-        const char *name;
-    } list[] = {
-        {BSYNC, "BSYNC"},
-        {BREAK, "BREAK"},
-        {CALL_ABSOLUTE, "CALL.ABS"},
-        {CALL_RELATIVE, "CALL.REL"},
-        {BRA, "BRA"},
-        {WARPSYNC, "WARPSYNC"},
-        {BRX, "BRX"},
-        {JMP, "JMP"},
-        {JMX, "JMX"},
-        {EXIT, "EXIT"},
-        {RET, "RET"},
-        {BRXU, "BRXU"},
-        {JMXU, "JMXU"},
-        {KILL, "KILL"},
-    };
-    const unsigned opcode = opcode_of(word);
-    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-        if (list[i].opcode == opcode)
-            return list[i].name;
-    return NULL;
-}
-
 int64_t gp_instruction_jump(const void *word_bytes, int cc)
 {
     uint64_t word[2];

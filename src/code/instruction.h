@@ -126,7 +126,5 @@ bool gp_instruction_is_counted_branch(const void *word);
 
 /* "FADD", for messages and tests. */
 const char *gp_op_name(enum gp_op op);
-/* "BRA", "EXIT"; NULL where the instruction goes on to the next one. */
-const char *gp_branch_name(const void *word);
 
 #endif

@@ -146,6 +146,28 @@ static void free_advice(struct gp_advice *a)
     free(a->where);
 }
 
+/* The line that the rule is about; else that at which the kernel begins. To be freed; NULL: there
+ * is no line information, or out of memory. */
+static char *find_where(const struct gp_rule *rule, const struct gp_subject *s)
+{
+    struct gp_text where = {0};
+    unsigned line;
+    if (!s->lines)
+        return NULL;
+    bool found = rule->lines != GP_WEIGHT_NONE &&
+                 holds(s, rule->line_tests, rule->line_test_count) &&
+                 gp_lines_heaviest(s->lines, rule->lines, &where);
+    char *path = found ? NULL : gp_lines_begin(s->lines, &line);
+    if (path) {
+        const char *slash = strrchr(path, '/');
+        gp_text_addf(&where, "begins at %s:%u", slash ? slash + 1 : path, line);
+    }
+    free(path);
+    char *copy = where.length && !where.failed ? strdup(gp_text_string(&where)) : NULL;
+    gp_text_free(&where);
+    return copy;
+}
+
 /* Adds the rule's advice for the subject, where it applies. */
 static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const struct gp_subject *s)
 {
@@ -164,13 +186,8 @@ static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const s
                           .gain = gain * share,
                           .up_to = rule->up_to,
                           .evidence = fill_in(s, rule->evidence),
-                          .text = fill_in(s, rule->text)};
-    struct gp_text where = {0};
-    if (s->lines && rule->lines != GP_WEIGHT_NONE &&
-        holds(s, rule->line_tests, rule->line_test_count) &&
-        gp_lines_heaviest(s->lines, rule->lines, &where))
-        a.where = strdup(gp_text_string(&where));
-    gp_text_free(&where);
+                          .text = fill_in(s, rule->text),
+                          .where = find_where(rule, s)};
     if (a.evidence && a.text && append(list, &a))
         return true;
     bool lacks_value = !a.evidence || !a.text;

@@ -21,7 +21,9 @@ struct gp_advice {
     double kernel_gain; /* share of the kernel's time that is saved, 0 to 1 */
     double gain;        /* share of the whole GPU time */
     bool up_to;         /* at most that */
-    char *where; /* "file.cu:12", or "kernel+0x1a0" without line information; NULL: nowhere */
+    /* "file.cu:12", "at +0x1a0" without line information; "begins at file.cu:9": the kernel, where
+     * the rule is about no line of it. NULL: not known. */
+    char *where;
 };
 
 struct gp_advice_list {

@@ -23,48 +23,70 @@ enum operand {
     FIXED,
 };
 
-static const char *const fixed_names[FIXED] = {
-    [SHARE] = "share",
-    [BUSIEST] = "busiest",
-    [CLOSENESS] = "closeness",
-    [NEXT_CLOSENESS] = "next_closeness",
-    [HEADROOM] = "headroom",
-    [LAUNCHES] = "launches",
-    [SHORT_LAUNCHES] = "short_launches",
-    [SHORT_SECONDS] = "short_seconds",
-    [SHORT_BUSY_SECONDS] = "short_busy_seconds",
-    [GPU_SECONDS] = "gpu_seconds",
-    [IS_LIBRARY] = "is_library",
+static const struct operand_text {
+    const char *name, *help;
+} fixed_ones[FIXED] = {
+    [SHARE] = {"share", "share of the GPU time of the whole program, 0 to 1"},
+    [BUSIEST] = {"busiest", "how much of the peak of its busiest unit is used, 0 to 1"},
+    [CLOSENESS] = {"closeness", "that over the ceiling of the unit"},
+    [NEXT_CLOSENESS] = {"next_closeness", "closeness of the unit that is busiest but for that"},
+    [HEADROOM] = {"headroom", "1 - closeness; not known where a unit was not measured"},
+    [LAUNCHES] = {"launches", "how often the program launched it; of the program: all launches"},
+    [SHORT_LAUNCHES] = {"short_launches",
+                        "of the program: launches below 5 us, but for kernels of CUDA graphs"},
+    [SHORT_SECONDS] = {"short_seconds", "of the program: the mean time of these"},
+    [SHORT_BUSY_SECONDS] =
+        {"short_busy_seconds",
+         "of the program: the time that the busiest units of these need at their ceilings"},
+    [GPU_SECONDS] = {"gpu_seconds", "of the program: the GPU time of all kernels"},
+    [IS_LIBRARY] = {"is_library", "1: a kernel of cuBLAS, cuDNN, CUTLASS and the like; else 0"},
 };
 
 /* "lines_" and the name of each weight follow. */
-static const char *const line_names[] = {
-    [GP_WEIGHT_WASTED_SECTORS] = "lines_wasted_sectors",
-    [GP_WEIGHT_BANK_CONFLICTS] = "lines_bank_conflicts",
-    [GP_WEIGHT_DIVERGENCE] = "lines_divergent_branches",
-    [GP_WEIGHT_SECTORS] = "lines_sectors",
-    [GP_WEIGHT_WAVEFRONTS] = "lines_wavefronts",
-    [GP_WEIGHT_ATOMICS] = "lines_atomics",
-    [GP_WEIGHT_LOCAL] = "lines_local",
-    [GP_WEIGHT_FP64] = "lines_fp64",
-    [GP_WEIGHT_MATRIX] = "lines_matrix",
-    [GP_WEIGHT_BRANCHES] = "lines_branches",
-    [GP_WEIGHT_CONVERSIONS] = "lines_conversions",
-    [GP_WEIGHT_WARPS] = "lines_warps",
-    [GP_WEIGHT_IDLE_LANES] = "lines_idle_lanes",
-    [GP_WEIGHT_OFF_LANES] = "lines_off_lanes",
-    [GP_WEIGHT_BARRIERS] = "lines_barriers",
-    [GP_WEIGHT_FENCES] = "lines_fences",
-    [GP_WEIGHT_TWO_SIDES] = "lines_two_sides",
+static const struct operand_text of_lines[] = {
+    [GP_WEIGHT_WASTED_SECTORS] = {"lines_wasted_sectors", "32-byte sectors of global memory that "
+                                                          "lanes did not ask for"},
+    [GP_WEIGHT_BANK_CONFLICTS] = {"lines_bank_conflicts", "repeated wavefronts of shared memory"},
+    [GP_WEIGHT_DIVERGENCE] = {"lines_divergent_branches", "branches that part a warp"},
+    [GP_WEIGHT_SECTORS] = {"lines_sectors", "32-byte sectors of global memory"},
+    [GP_WEIGHT_WAVEFRONTS] = {"lines_wavefronts", "wavefronts of shared memory"},
+    [GP_WEIGHT_ATOMICS] = {"lines_atomics", "sectors of atomic operations on global memory"},
+    [GP_WEIGHT_LOCAL] = {"lines_local", "instructions in the code: accesses to local memory"},
+    [GP_WEIGHT_FP64] = {"lines_fp64", "instructions in the code: double precision"},
+    [GP_WEIGHT_MATRIX] = {"lines_matrix", "instructions in the code: tensor cores"},
+    [GP_WEIGHT_BRANCHES] = {"lines_branches", "branches that warps executed"},
+    [GP_WEIGHT_CONVERSIONS] = {"lines_conversions",
+                               "instructions in the code: between float and double"},
+    [GP_WEIGHT_WARPS] = {"lines_warps", "instructions of warps (--lines instructions)"},
+    [GP_WEIGHT_IDLE_LANES] = {"lines_idle_lanes",
+                              "lanes that did nothing in these (--lines instructions)"},
+    [GP_WEIGHT_OFF_LANES] = {"lines_off_lanes",
+                             "of these, switched off by a predicate (--lines instructions)"},
+    [GP_WEIGHT_BARRIERS] = {"lines_barriers", "instructions in the code: barriers of blocks"},
+    [GP_WEIGHT_FENCES] = {"lines_fences", "instructions in the code: memory fences"},
+    [GP_WEIGHT_TWO_SIDES] = {"lines_two_sides", "instructions in the code: predicated, near others "
+                                                "with the opposite predicate"},
 };
-_Static_assert(sizeof(line_names) / sizeof(line_names[0]) == GP_WEIGHT_COUNT, "one for each");
+_Static_assert(sizeof(of_lines) / sizeof(of_lines[0]) == GP_WEIGHT_COUNT, "one for each");
+
+static const struct operand_text *operand_at(size_t i)
+{
+    if (i < FIXED)
+        return &fixed_ones[i];
+    i = i - FIXED + 1; /* GP_WEIGHT_NONE has no name */
+    return i < GP_WEIGHT_COUNT ? &of_lines[i] : NULL;
+}
 
 const char *gp_operand_name(size_t i)
 {
-    if (i < FIXED)
-        return fixed_names[i];
-    i = i - FIXED + 1; /* GP_WEIGHT_NONE has no name */
-    return i < GP_WEIGHT_COUNT ? line_names[i] : NULL;
+    const struct operand_text *text = operand_at(i);
+    return text ? text->name : NULL;
+}
+
+const char *gp_operand_help(size_t i)
+{
+    const struct operand_text *text = operand_at(i);
+    return text ? text->help : NULL;
 }
 
 static bool unknown(const char *what, char *why, size_t why_size)
@@ -216,10 +238,10 @@ static bool value_of(void *user, const struct gp_node *operand, double *value, c
         return operand->fact->get(operand->fact, device, launch, value, why, why_size);
     }
     for (enum operand i = 0; i < FIXED; i++)
-        if (strcmp(fixed_names[i], operand->name) == 0)
+        if (strcmp(fixed_ones[i].name, operand->name) == 0)
             return known(fixed_value(s, i), operand->name, value, why, why_size);
     for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++)
-        if (strcmp(line_names[w], operand->name) == 0)
+        if (strcmp(of_lines[w].name, operand->name) == 0)
             return known(s->lines ? gp_lines_total(s->lines, w) : (double)NAN, operand->name, value,
                          why, why_size);
     if (strncmp(operand->name, "close_", 6) == 0)

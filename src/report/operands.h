@@ -27,6 +27,9 @@ struct gp_subject {
  * them. */
 const char *gp_operand_name(size_t i);
 
+/* Its meaning, in one line; NULL behind the last. */
+const char *gp_operand_help(size_t i);
+
 /* Computes a formula for the subject. True with *value, or false with the reason in `why`. */
 bool gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
                          double *value, char *why, size_t why_size);

@@ -67,6 +67,26 @@ real_cupti() {
     [[ $output == *$'\n'"pcie_total_data_received        1            0        1" ]]
 }
 
+@test "--rules lists rules with their files, and the values that they may name" {
+    mkdir -p "$XDG_CONFIG_HOME/gpuprof/rules"
+    printf '[waiting]\nuse = no\n[mine]\ncondition = share > 0.5\nevidence = e\ntext = t\nestimate = headroom\n' \
+        >"$XDG_CONFIG_HOME/gpuprof/rules/mine.ini"
+    run "$gpuprof" metrics --rules
+    [ "$status" -eq 0 ]
+    [[ $output == *$'\n'"  waiting "*"/rules/mine.ini, line 1; switched off"$'\n'* ]]
+    [[ $output == *$'\n'"  mine "*"/rules/mine.ini, line 3; bound by: any"* ]]
+    [[ $output == *$'\n'"  close_dram "*"'DRAM'"*" 0.9 of its peak"$'\n'* ]]
+    [ "$(awk 'length > 120' <<<"$output")" = "" ]
+    # Each value that a shipped rule names is a metric, a fact, or in this list.
+    grep -hoE '\b(lines_[a-z_0-9]+|close_[a-z0-9]+|headroom|closeness|busiest|short_[a-z_]+|gpu_seconds|is_library)\b' \
+        "$BATS_TEST_DIRNAME"/../../metrics/rules/*.ini | grep -v '^lines_if$' | sort -u >named
+    [ "$(wc -l <named)" -gt 20 ]
+    while read -r name; do [[ $output == *$'\n'"  $name "* ]]; done <named
+    run "$gpuprof" metrics headroom duration
+    [ "$status" -eq 0 ]
+    [[ $output == *"headroom, a value for rules of advice"*"1 - closeness"*"duration (s), default"* ]]
+}
+
 @test "a set that is named like a metric is dropped, and said" {
     mkdir -p "$XDG_CONFIG_HOME/gpuprof"
     printf '[set gld_efficiency]\nmetrics = flops\n' >"$XDG_CONFIG_HOME/gpuprof/mine.ini"

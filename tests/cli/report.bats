@@ -333,7 +333,7 @@ END
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "vectorAdd(float const*, float const*, float*, int)" ]]
     [[ $output == *"counts of one launch, the mean of 2; sm_90"* ]]
-    [[ $(flat) == *" 28 32 _Z9vectorAddPKfS0_Pfi+0x60 "* ]]
+    [[ $(flat) == *" 28 32 +0x60 "* ]]
     run "$gpuprof" source source.jsonl nothing
     [ "$status" -eq 1 ]
     [[ $output == *"there is not one kernel of the name 'nothing'; the profile has"*vectorAdd* ]]
@@ -347,23 +347,69 @@ END
     [[ $output == *"a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
 }
 
-@test "source shows the text of a file, and none of its control characters" {
+# A profile with nvcc's cubin of tests/lines, whose sources are not there; its kernel with that in its
+# name in $kernel.
+profile_with_lines() {
     cubin=$GPUPROF_BUILD/tests/lines.cubin
     [ -f "$cubin" ] && command -v zstd >/dev/null || skip "there is no cubin of nvcc's, or no zstd"
-    # Its path becomes one that is not there.
     sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
-    kernel=$(grep -ao '\.text\._Z[A-Za-z0-9_]*' moved.cubin | head -1 | cut -c7-)
+    kernel=$(grep -ao "\.text\._Z[A-Za-z0-9_]*$1[A-Za-z0-9_]*" moved.cubin | head -1 | cut -c7-)
     hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
     { cat header
       echo "{\"type\":\"instructions\",\"kernel\":\"$kernel\",\"cc\":90,\"launches\":1,\"code\":\"$hash\",\"counts\":[\"smsp__sass_sectors_mem_global\"],\"functions\":[\"$kernel\"],\"at\":[[0,16,64]]}"
       echo "{\"type\":\"cubin\",\"hash\":\"$hash\",\"size\":$(stat -c %s moved.cubin),\"zstd\":\"$(zstd -c moved.cubin | base64 -w0)\"}"
     } >lines.jsonl
+}
+
+@test "advice on no line of a kernel says where the kernel begins" {
+    profile_with_lines
+    sed "s/_Z9vectorAddPKfS0_Pfi/$kernel/" launch >>lines.jsonl
+    mkdir -p mine/rules
+    printf '[mine]\ncondition = dram_utilization > 0.1\nevidence = e\ntext = t\nestimate = 1\n' >mine/rules/x.ini
+    run env GPUPROF_METRICS_PATH=mine "$gpuprof" report lines.jsonl
+    [[ $output =~ "], begins at lines.cu:"([0-9]+)" (mine)" ]]
+    # That is the head of a kernel.
+    sed -n "${BASH_REMATCH[1]}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep __global__
+}
+
+# Every lane is on, and each instruction of the loop has a predicate that half of them fulfil.
+@test "lanes that a predicate switches off are said at their lines, at a roof as well" {
+    profile_with_lines fifth
+    python3 - "$kernel" >>lines.jsonl <<'END'
+import json, sys
+cycles, sms = 1.8e6, 132
+issued = 0.97 * 4 * sms * cycles
+print(json.dumps({"type": "launch", "index": 0, "kernel": sys.argv[1], "device": 0, "grid": [132 * 64, 1, 1],
+    "block": [256, 1, 1], "registers": 16, "shared_carveout": -1, "passes": 2, "counters": {
+        "gpu__time_duration.sum": 1e6, "gpc__cycles_elapsed.max": cycles, "gpc__cycles_elapsed.avg.per_second": cycles * 1e3,
+        "sm__cycles_active.avg": cycles, "sm__cycles_active.max": cycles, "dram__bytes_read.sum": 1e6, "dram__bytes_write.sum": 1e6,
+        "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": 1, "l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed": 1,
+        "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum": 0, "smsp__sass_l1tex_tags_mem_global.sum": 0,
+        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum": 0, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum": 0,
+        "smsp__inst_executed.sum": issued, "smsp__thread_inst_executed.sum": 32 * issued,
+        "smsp__thread_inst_executed_pred_on.sum": 17 * issued}}))
+END
+    run "$gpuprof" report lines.jsonl
+    [[ $output == *"issue            97%*"* ]]
+    [[ $output =~ "1. up to "[0-9]+" %: fifth [256], lines.cu:"([0-9]+)" and 1 more line (predication)" ]]
+    sed -n "${BASH_REMATCH[1]}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep -E 'one side|the other'
+    [[ $(flat) == *"100 % of the lanes work, 53 % with their predicate on; "* ]]
+}
+
+@test "source shows the text of a file, and none of its control characters" {
+    profile_with_lines
     mkdir sources
     for n in $(seq 200); do printf '\tline %d \033]0;title\007\n' "$n"; done >sources/lines.cu
     run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
     [ "$status" -eq 0 ]
     [[ $output == *$'\tline '*'\x1b]0;title\x07'* ]]
     ! grep -q $'\033' <<<"$output" || false
+    # Machine code is named without a disassembler, too; counts of a called function follow it.
+    sed "s|\"functions\":\\[|&\"_Z6calledv\",|; s|\"at\":\\[|&[0,32,7],|; s|\\[0,16,64\\]|[1,16,64]|" lines.jsonl >called.jsonl
+    run env PATH=/usr/bin:/bin CUDA_HOME=/nowhere "$gpuprof" source --sass called.jsonl "$kernel"
+    [ "$status" -eq 0 ]
+    [[ $(flat) == *"machine code, by our own names"*" EXIT"*"called: called()"*" 7 +0x20"* ]]
+    ! grep -q 'opcode 0x' <<<"$output" || false
 }
 
 @test "--top says how many kernels the first screen has" {

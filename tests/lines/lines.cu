@@ -51,3 +51,15 @@ __global__ void fourth(double *p, const double *q)
     p[threadIdx.x] = p[threadIdx.x] * 3.0 + q[threadIdx.x] * 5.0; // two operations
     __syncthreads();
 }
+
+__global__ void fifth(float *p, int rounds)
+{
+    float rise = threadIdx.x, fall = 1;
+#pragma unroll 8
+    for (int r = 0; r < rounds; r++)
+        if ((threadIdx.x + r) % 2)
+            rise = __fmul_rn(__fadd_rn(__fmul_rn(__fadd_rn(rise, 0.25f), 1.1f), 0.5f), 0.9f); // one side
+        else
+            fall = __fadd_rn(__fmul_rn(__fadd_rn(__fmul_rn(fall, 0.9f), -0.1f), 1.2f), -0.5f); // the other
+    p[threadIdx.x] = rise + fall;
+}

@@ -1,5 +1,6 @@
 /* code/instruction: the decoder against NVIDIA's disassembler. */
 #include "../sass/expect.h"
+#include "code/mnemonic.h"
 #include "code/two_sides.h"
 
 #include <inttypes.h>
@@ -82,9 +83,69 @@ static void branches_have_names(void **state)
     const uint64_t branch[2] = {0xfffffffc00fc7947, 0x000fc0000383ffff},
                    end[2] = {0x000000000000794d, 0x000fea0003800000},
                    add[2] = {0x0000000502057210, 0x001fca0007ffe0ff};
-    assert_string_equal(gp_branch_name(branch), "BRA");
-    assert_string_equal(gp_branch_name(end), "EXIT");
-    assert_null(gp_branch_name(add));
+    assert_string_equal(gp_mnemonic(branch, 90), "BRA");
+    assert_string_equal(gp_mnemonic(end, 90), "EXIT");
+    assert_string_equal(gp_mnemonic(add, 90), "IADD3");
+}
+
+/* Modifiers decide between these, or one is a way to write the other. */
+static bool is_variant(const char *name, const char *written)
+{
+    static const char *const pairs[][2] = {
+        {"IADD3", "IADD"},           {"IMAD", "IMUL"},        {"FADD", "FHADD"},
+        {"FFMA", "FHFMA"},           {"UFADD", "UFHADD"},     {"UFFMA", "UFHFMA"},
+        {"MOV64IUR", "RPCMOV"},      {"ERRBAR", "CGAERRBAR"}, {"UCGABAR", "UCGABAR_ARV"},
+        {"UCGABAR", "UCGABAR_WAIT"},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (strcmp(name, pairs[i][0]) == 0 && strcmp(written, pairs[i][1]) == 0)
+            return true;
+    return false;
+}
+
+/* Each line of the corpus: the name up to the first modifier. */
+static void check_names(const char *corpus)
+{
+    char path[4096], line[512], written[64];
+    snprintf(path, sizeof(path), "%.*s/../sass/%s", (int)(strrchr(__FILE__, '/') - __FILE__),
+             __FILE__, corpus);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        int cc;
+        uint64_t word[2];
+        assert_int_equal(sscanf(line, "%d %" SCNx64 " %" SCNx64 " %63[A-Z0-9_]", &cc, &word[0],
+                                &word[1], written),
+                         4);
+        const char *name = gp_mnemonic(word, cc);
+        assert_non_null(name);
+        if (!is_variant(name, written))
+            assert_string_equal(name, written);
+    }
+    fclose(file);
+}
+
+static void every_opcode_has_its_name(void **state)
+{
+    (void)state;
+    check_names("corpus.txt");
+    check_names("corpus-70.txt");
+}
+
+static void predicates_are_written_out(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t low;
+        const char *text;
+    } cases[] = {
+        {0x7223, ""}, {0x0223, "@P0 "}, {0x9223, "@!P1 "}, {0xf223, "@!PT "}, {0x8890, "@!UP0 "}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint64_t word[2] = {cases[i].low, 0};
+        char text[GP_PREDICATE_SIZE];
+        gp_predicate_text(word, 90, text);
+        assert_string_equal(text, cases[i].text);
+    }
 }
 
 static void code_need_not_be_aligned(void **state)
@@ -141,6 +202,8 @@ int main(void)
         cmocka_unit_test(sides_of_a_branch_have_opposite_predicates),
         cmocka_unit_test(opcodes_change_their_meaning),
         cmocka_unit_test(branches_have_names),
+        cmocka_unit_test(every_opcode_has_its_name),
+        cmocka_unit_test(predicates_are_written_out),
         cmocka_unit_test(code_need_not_be_aligned),
     };
     return cmocka_run_group_tests_name("instruction", tests, NULL, NULL);

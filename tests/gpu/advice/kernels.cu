@@ -747,6 +747,38 @@ static void fences(bool before)
         (before ? fences_before : fences_after)<<<sms * 8, 256>>>(out, 160);
 }
 
+// ---- 23 predicated: neighbouring lanes take other sides of a branch too short for a jump ----------------------
+// Both sides are issued one behind the other, each with half of the lanes. The same sums can be had without a branch.
+__global__ void predicated_before(float *out, int rounds)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float rise = threadIdx.x, fall = 1;
+#pragma unroll 8
+    for (int r = 0; r < rounds; r++)
+        if ((i + r) % 2)
+            rise = __fmul_rn(__fadd_rn(__fmul_rn(__fadd_rn(rise, 0.25f), 1.0001f), 0.5f), 0.9998f); // defect: predicated
+        else
+            fall = __fadd_rn(__fmul_rn(__fadd_rn(__fmul_rn(fall, 0.9999f), -0.125f), 1.0002f), -0.5f); // defect: predicated
+    out[i] = rise + fall;
+}
+__global__ void predicated_after(float *out, int rounds)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float rise = threadIdx.x, fall = 1;
+#pragma unroll 4
+    for (int r = 0; r < rounds / 2; r++) {
+        rise = __fmul_rn(__fadd_rn(__fmul_rn(__fadd_rn(rise, 0.25f), 1.0001f), 0.5f), 0.9998f);
+        fall = __fadd_rn(__fmul_rn(__fadd_rn(__fmul_rn(fall, 0.9999f), -0.125f), 1.0002f), -0.5f);
+    }
+    out[i] = rise + fall;
+}
+static void predicated(bool before)
+{
+    float *out = allocate<float>((size_t)sms * 64 * 256);
+    for (int i = 0; i < LAUNCHES; i++)
+        (before ? predicated_before : predicated_after)<<<sms * 64, 256>>>(out, 2000);
+}
+
 // ---- controls --------------------------------------------------------------------------------------------
 __global__ void copy_kernel(float4 *out, const float4 *in)
 {
@@ -875,6 +907,7 @@ static const struct {
     {"loads_wait", "memory_latency", true, loads, ",stalls"},
     {"chase", "dependency", true, chase_case, ",stalls"},
     {"fences", "fences", true, fences, ",stalls"},
+    {"predicated", "predication", true, predicated},
     {"copy", "*", false, copy},
     {"broadcast", "*", false, broadcast},
     {"all_members", "*", false, all_members},
