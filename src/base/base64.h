@@ -7,7 +7,7 @@
 /* Adds the text of the bytes. */
 void gp_base64_add(const void *bytes, size_t size, struct gp_text *out);
 
-/* The bytes of the text, to be freed; NULL where it is none, or when memory runs out. */
+/* The bytes of the text, to be freed; NULL where it is none, or when out of memory. */
 void *gp_base64_read(const char *text, size_t *size);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL when memory runs out, on which json_pack fails. */
+/* NULL when out of memory, on which json_pack fails. */
 static json_t *clean_string(const char *s)
 {
     struct gp_text clean = {0};

@@ -127,7 +127,7 @@ static size_t align(size_t at)
     return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Puts everything together; NULL where it is too large or memory runs out. */
+/* Puts everything together; NULL where it is too large or when out of memory. */
 static char *assemble(struct slimming *s, size_t most, size_t *size)
 {
     Elf64_Shdr sections[SECTIONS];

@@ -39,7 +39,7 @@ static bool is_no_range_counter(void *user, struct gp_node *operand)
     return operand->kind != GP_NODE_COUNTER || strncmp(operand->name, "event__", 7) == 0;
 }
 
-/* "REASON; the nearest is NAME". NULL when memory runs out. */
+/* "REASON; the nearest is NAME". NULL when out of memory. */
 static char *new_absence(const struct gp_definition *d)
 {
     struct gp_text text = {0};

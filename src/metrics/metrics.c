@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The work after all definitions are there. NULL, with nothing left, when memory runs out. */
+/* The work after all definitions are there. NULL, with nothing left, when out of memory. */
 static struct gp_metrics *finish(struct gp_metrics *m, struct gp_text *problems)
 {
     gp_metrics_resolve(m, problems);

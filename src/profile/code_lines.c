@@ -24,7 +24,7 @@ static const char *const count_names[GP_COUNT_KINDS] = {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Both take the value over; they answer false where it is NULL or memory runs out. */
+/* Both take the value over; they answer false where it is NULL or when out of memory. */
 static bool put(json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) == 0;

@@ -195,7 +195,7 @@ bool gp_writer_device(struct gp_writer *w, const struct gp_device *device)
 
 /* ---- launches ---- */
 
-/* Says w->body under a number, once. 0 where memory runs out. */
+/* Says w->body under a number, once. 0 when out of memory. */
 static unsigned say_once(struct gp_writer *w, const char *type)
 {
     if (w->body.failed)

@@ -34,7 +34,7 @@ struct gp_rows {
     int devices;    /* how many had launches */
 };
 
-/* Returns true, or false when memory runs out; free in both cases. */
+/* Returns true, or false when out of memory; free in both cases. */
 bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s);
 void gp_rows_free(struct gp_rows *r);
 

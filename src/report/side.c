@@ -53,7 +53,7 @@ static bool add_to(struct side *s, struct cell *cell, const struct gp_group *gro
     return true;
 }
 
-/* The line of the kernel, NULL where memory runs out; there is room for it. */
+/* The line of the kernel, NULL when out of memory; there is room for it. */
 static struct line *line_of(struct side *s, const char *kernel)
 {
     for (size_t i = 0; i < s->count; i++)

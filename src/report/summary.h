@@ -47,7 +47,7 @@ struct gp_skip {
 struct gp_summary;
 
 /* Summarises the metrics selected in `m`, which must outlive the summary and not be selected anew.
- * NULL when memory runs out. */
+ * NULL when out of memory. */
 struct gp_summary *gp_summary_new(const struct gp_metrics *m);
 void gp_summary_free(struct gp_summary *s);
 

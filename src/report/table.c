@@ -344,7 +344,7 @@ static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
     return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-/* Screen, and details where they are asked for; false when memory runs out. */
+/* Screen, and details where they are asked for; false when out of memory. */
 static bool add_report(const struct gp_rows *r, const struct gp_table_options *options,
                        struct gp_text *out)
 {

@@ -99,7 +99,7 @@ static size_t stream_of(struct gp_trace *trace, uint64_t handle)
     return handle <= 2 ? 0 : number_of(&trace->streams, handle);
 }
 
-/* The kernel's name as it is to be shown; NULL where memory runs out. */
+/* The kernel's name as it is to be shown; NULL when out of memory. */
 static const char *name_of(struct gp_trace *trace, const char *mangled)
 {
     if (trace->view->mangled)
