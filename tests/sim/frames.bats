@@ -500,7 +500,7 @@ has_all_counters() {
     done
 }
 
-@test "memory runs out while a kernel waits" {
+@test "out of memory while a kernel waits" {
     # Our memory is given back, but not if the free would wait for that kernel.
     GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
         same_with_and_without "$programs/waiting_dlopen" scale full scale
