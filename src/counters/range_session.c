@@ -20,8 +20,9 @@ struct gp_range_session {
     bool was_emptied;
     bool used_up; /* it is to be emptied before it takes more */
     bool started;
-    unsigned pass; /* that is started, or that the next start makes */
-    bool counting; /* some range was pushed and not read yet */
+    unsigned pass;   /* that is started, or that the next start makes */
+    bool counting;   /* some range was pushed and not read yet */
+    bool only_whole; /* it can be decoded after its last pass only */
     struct pushed {
         bool hardware, instrumented;
     } * pushed;       /* by range: in which passes since it was read */
@@ -282,15 +283,21 @@ bool gp_range_session_pop(struct gp_range_session *s, const char **why)
     return !GP_CUPTI_FAILED(cuptiRangeProfilerPopRange, &p, why);
 }
 
+/* Not in every session can the hardware's counters be decoded alone: where an earlier session of
+ * the context has instrumented code, CUPTI decodes nothing before that pass, which is then made
+ * without a launch. */
 bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **why)
 {
     const unsigned instrumented = s->config.hardware_passes;
-    if (s->started && s->pass >= instrumented)
+    if (s->only_whole || (s->started && s->pass >= instrumented))
         return gp_range_session_settle(s, why);
     while (s->started)
         if (!stop(s, why) || (s->pass && s->pass < instrumented && !start(s, why)))
             return false;
-    return s->pass != instrumented || !s->counting || decode(s, why);
+    if (s->pass != instrumented || !s->counting)
+        return true;
+    s->only_whole = !decode(s, why);
+    return !s->only_whole || gp_range_session_settle(s, why);
 }
 
 bool gp_range_session_settle(struct gp_range_session *s, const char **why)

@@ -151,9 +151,6 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
             return t->hardware_lost;
         if (t->like)
             return "the launch that it is like could not be measured";
-        /* It was held, and its passes were still to come. */
-        if (source == GP_SOURCE_NONE && gp_slot_is_open(c, t))
-            return ended;
         return source == GP_SOURCE_NONE ? not_run : nothing;
     }
     if (t->hardware_lost)

@@ -174,6 +174,8 @@ static void leave_context(void *context)
         gp_graphs_forget_context(context);
         gp_graph_streams_leave(context);
         gp_context_leave(context);
+        /* They end with the context, and keep no other one from being measured. */
+        gp_captures_forget_context(context);
     }
     /* Launches that are held in other contexts need their kernels. */
     gp_contexts_before_change(&(struct gp_change){0}, closed, false);

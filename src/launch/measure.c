@@ -163,6 +163,7 @@ static struct gp_pending *record(const struct gp_measurement *m, uint64_t index,
     const char *not_run = m->broken_off    ? m->broken_off
                           : m->in_turn     ? GP_COUNTED_ELSEWHERE
                           : launch.skipped ? launch.skipped
+                          : m->run.held    ? "the process ended before it was read"
                                            : "no counter of the selection exists here";
     double duration_ns = rint(1e6 * m->run.native_ms);
     if (m->in_turn && duration_ns == 0)

@@ -310,14 +310,21 @@ enabled() {
     [ "$(enabled)" -eq 1 ]
 }
 
+# Each session of a context that was counted before, too.
+has_all_counters() {
+    ! grep -q "CUPTI_ERROR" "$profile"
+}
+
 @test "modules and libraries whose kernels were counted come and go" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
     same_with_and_without "$programs/contexts_linked" modules_launched
     [ "$(measured scale_in_place)" -eq 20 ]
     [ "$(enabled)" -eq 10 ]
+    has_all_counters
     for case in libraries functions; do
         same_with_and_without "$programs/contexts_linked" $case
         [ "$(measured scale_in_place)" -eq 10 ]
+        has_all_counters
     done
 }
 
@@ -350,6 +357,12 @@ enabled() {
         same_with_and_without "$programs/contexts_linked" $case
         [ "$(measured scale_in_place)" -eq 20 ]
     done
+}
+
+@test "a context goes while a stream of it is being captured" {
+    same_with_and_without "$programs/contexts_linked" captured_and_gone
+    [ "$(measured scale_in_place)" -eq 10 ]
+    ! grep -q "being captured" "$profile"
 }
 
 @test "a context goes with its memory, and leaves none current" {

@@ -1,6 +1,6 @@
 """Training in bf16: twelve layers of a transformer, a step or two with each implementation of attention that
 PyTorch has. cuBLASLt and cuDNN bring kernels that they build while the program runs. WHOLE: at least 99 % of
-the launches have every default metric. "torch_transformer.py BACKEND STEPS" trains with that one alone."""
+the launches have every default metric. "torch_transformer.py cuda BACKEND STEPS" trains with that one alone."""
 
 import sys
 
@@ -46,9 +46,9 @@ def train(name, steps=1, wrap=lambda net: net):
 
 if DEVICE == "cuda":
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    if len(sys.argv) > 2:
-        with sdpa_kernel(getattr(SDPBackend, sys.argv[1])):
-            train(sys.argv[1].lower(), int(sys.argv[2]))
+    if len(sys.argv) > 3:
+        with sdpa_kernel(getattr(SDPBackend, sys.argv[2])):
+            train(sys.argv[2].lower(), int(sys.argv[3]))
         sys.exit(0)
     for backend in ("CUDNN_ATTENTION", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "MATH"):
         with sdpa_kernel(getattr(SDPBackend, backend)):

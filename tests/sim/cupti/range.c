@@ -20,6 +20,7 @@ struct CUpti_RangeProfiler_Object {
     CUcontext context;
     int device;
     bool alive, ever_started, started;
+    bool instrumented; /* some kernel ran in a pass of instrumented code */
     struct gpusim_watcher watcher;
 
     /* The layout that the last counter data size was computed for. */
@@ -118,6 +119,7 @@ static void record(CUpti_RangeProfiler_Object *o, const char *name,
     if (range < 0)
         return;
     samples = gpusim_data_samples(data, (uint32_t)range);
+    o->instrumented = o->instrumented || o->watcher.instruments;
     for (uint32_t i = 0; i < o->config->count; i++) {
         const struct gpusim_config_counter *counter = &o->config->counters[i];
         int index = gpusim_data_index(data, counter->base);
@@ -456,12 +458,29 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Par
 
 /* ---- results ---- */
 
+/* Another object of the context has run kernels in its pass of instrumented code. */
+static bool was_instrumented_before(const CUpti_RangeProfiler_Object *o)
+{
+    const CUpti_RangeProfiler_Object *other;
+    bool before = false;
+
+    pthread_mutex_lock(&lock);
+    for (other = objects; other; other = other->next)
+        before = before || (other != o && other->context == o->context && other->instrumented);
+    pthread_mutex_unlock(&lock);
+    return before;
+}
+
 CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *pParams)
 {
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_DecodeData_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeProfilerObject->ever_started)
         return CUPTI_ERROR_INVALID_PARAMETER;
     gpusim_takes_ms(60);
+    /* Before the last pass it works in a context's first object only. */
+    if (pParams->pRangeProfilerObject->pass > 0 &&
+        was_instrumented_before(pParams->pRangeProfilerObject))
+        return CUPTI_ERROR_UNKNOWN;
     /* The counts are in the image since the kernel's end. Ranges too many are not owned up to. */
     pParams->numOfRangeDropped = 0;
     return CUPTI_SUCCESS;

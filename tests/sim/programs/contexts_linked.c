@@ -260,6 +260,30 @@ static void captured(const void *image, bool by_another)
     MUST(cuModuleUnload(stays));
 }
 
+/* Contexts are destroyed while a stream of theirs is being captured. */
+static void captured_and_gone(const void *image)
+{
+    struct numbers numbers;
+    CUcontext own, goes;
+    CUstream stream;
+    CUmodule module;
+    CUfunction f = load(&module, image);
+
+    MUST(cuCtxGetCurrent(&own));
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        advance(&numbers, f);
+        MUST(cuCtxSynchronize());
+        MUST(cuCtxCreate_v2(&goes, 0, 0));
+        MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+        MUST(cuCtxDestroy(goes));
+        MUST(cuCtxSetCurrent(own));
+    }
+    end("captured and gone", &numbers);
+    MUST(cuModuleUnload(module));
+}
+
 /* The fatbin that a wrapper points to is freed once it is loaded. */
 static void freed(const void *image, size_t size)
 {
@@ -445,6 +469,8 @@ int main(int argc, char **argv)
             captured(image, false);
         else if (strcmp(argv[i], "captured_by_another") == 0)
             captured(image, true);
+        else if (strcmp(argv[i], "captured_and_gone") == 0)
+            captured_and_gone(image);
         else if (strcmp(argv[i], "freed") == 0)
             freed(image, size);
         else if (strcmp(argv[i], "left_alone") == 0)
