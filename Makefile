@@ -8,8 +8,8 @@
 #   CUDA_HOME=  the CUDA toolkit; else the one on PATH, /usr/local/cuda, build/cuda
 #   PREFIX=, BINDIR=, LIBDIR=, DESTDIR=   where `make install` puts things
 #   CHART_JS=   Chart.js 3 or later, minified, and CHART_JS_LICENCE= its licence; none: no report --html
-#   SQLITE_LIBS=  what links SQLite; its archive, where there is one
-# CFLAGS, CPPFLAGS and LDFLAGS are the builder's. What is built with others is built again.
+#   SQLITE_LIBS=  flags that link SQLite; its archive, where there is one
+# CFLAGS, CPPFLAGS and LDFLAGS are the builder's. Files built with others are built again.
 
 O ?= build
 ifeq ($(origin CC),default)
@@ -71,8 +71,8 @@ cli_obj = $(call objects,$(cli_src))
 library = $(O)/libgpuprof.so
 command = $(O)/gpuprof
 core = $(O)/libgpuprof-core.a
-# What the unit tests link of the library, all but the exported dlsym, which would be theirs too; and what the
-# command asks of CUPTI.
+# The library for the unit tests, without the exported dlsym, which would be theirs too; and the command's
+# questions to CUPTI.
 hook_core = $(O)/libgpuprof-hook.a
 
 .PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball cuda-home \
@@ -83,13 +83,13 @@ hook_core = $(O)/libgpuprof-hook.a
 all: $(library) $(command)
 
 # ---- our own code ----------------------------------------------------------------------------
-# A file that is written only where its text changes, so that what depends on it is built again then.
+# A file that is written only where its text changes: the files that depend on it are then built again.
 write_if_changed = @mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(1))' > $@.new && \
 	if cmp -s $@ $@.new; then rm $@.new; else mv $@.new $@; fi
-# What changes the objects. Warnings do not.
+# The settings that change the objects. Warnings do not.
 $(O)/obj/flags: FORCE
 	$(call write_if_changed,$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) SAN=$(SAN) COVERAGE=$(COVERAGE) $(CUDA))
-# What is linked besides.
+# The other libraries that are linked.
 $(O)/obj/linked: FORCE
 	$(call write_if_changed,$(static_libs) $(SQLITE_LIBS))
 # From the command's folder to the library's, where the command searches as well.
@@ -134,7 +134,7 @@ embed = printf '.section .rodata\n.balign 16\n.hidden %s\n.global %s\n%s:\n.incb
 $(O)/obj/definitions.o: $(O)/obj/definitions.txt
 	$(Q)$(call embed,gp_shipped_definitions,$<) | $(CC) -x assembler -c - -o $@
 
-# What was measured of the roofs of GPUs (tests/gpu/roofs).
+# The measured roofs of GPUs (tests/gpu/roofs).
 $(O)/obj/roofs.txt: $(sort $(wildcard metrics/roofs/*.ini))
 	@mkdir -p $(@D)
 	$(Q)cat /dev/null $^ > $@
@@ -265,7 +265,7 @@ sim_driver_obj = $(call sim_objects,tests/sim/driver/*.c tests/sim/model/*.c)
 sim_cupti_obj = $(call sim_objects,tests/sim/cupti/*.c)
 sim_programs = $(patsubst tests/sim/programs/%.c,$(O)/sim/programs/%,$(wildcard tests/sim/programs/*.c))
 sim_tests = $(patsubst tests/sim/%.c,$(O)/sim/%,$(wildcard tests/sim/test_*.c))
-# What `make demo` needs of it.
+# The part that `make demo` needs.
 sim-demo: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(O)/sim/programs/snippets_linked
 sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_tests) \
 	$(O)/tests/gpu/libcupti_null.so
@@ -292,7 +292,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
-# The library's own reader of code says what the code of its kernels counts.
+# The library's own reader of code finds the counts in the code of its kernels.
 code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
@@ -311,7 +311,7 @@ mutants:
 test-gpu:
 	@tests/gpu/run $(O)
 
-# The page of `gpuprof report --html` in a browser, with what takes longer than `make test` may.
+# The page of `gpuprof report --html` in a browser, with the tests that take longer than `make test` may.
 test-page: all
 	@tools/setup page
 	@tests/page/run $(O)
@@ -328,7 +328,7 @@ demo:
 bench:
 	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
 
-# What docs/metrics-reference.md says, from the definitions alone.
+# docs/metrics-reference.md, from the definitions alone.
 reference: $(command)
 	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > docs/metrics-reference.md
 

@@ -18,7 +18,7 @@ double __wrap_log(double x)
     return earlier_log(x);
 }
 
-/* glibc 2.28 gave the second name to what is one function where a file's offset has 64 bits anyway. */
+/* glibc 2.28 gave a second name to one function: the two are the same where a file's offset has 64 bits. */
 int __wrap_fcntl64(int file, int command, ...)
 {
     va_list more;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What rattler-build runs in the source folder: the archives that conda-forge does not have, then gpuprof.
+# rattler-build runs this in the source folder: it builds the archives that conda-forge does not have, then gpuprof.
 #   LINKED (linked) holds their sources; PREFIX is where gpuprof goes, and where the CUDA toolkit is
 #   unless CUDA_HOME says so.
 set -euo pipefail

@@ -31,7 +31,7 @@ static bool take_option(void *user, int option, const char *value)
 {
     const char **values = user;
     values[option] = value;
-    return option != OUTPUT || cli_check_file("--output", value) == 0;
+    return option != OUTPUT || cli_check_file("--output", value);
 }
 
 /* Written beside and renamed: a baseline is there whole, or as it was. */

@@ -33,8 +33,8 @@ static bool is_counter(const char *word)
     return strstr(word, "__") && strncmp(word, "event__", 7) != 0;
 }
 
-static int resolve_pattern(const char *pattern, const char *chip, const char *no_chip,
-                           struct gp_text *resolved, struct gp_text *problems)
+static bool resolve_pattern(const char *pattern, const char *chip, const char *no_chip,
+                            struct gp_text *resolved, struct gp_text *problems)
 {
     const char *why = no_chip;
     struct gp_text names = {0};
@@ -46,16 +46,16 @@ static int resolve_pattern(const char *pattern, const char *chip, const char *no
                      chip ? "" : " (--chip says for which GPU)");
     }
     gp_text_free(&names);
-    return count ? 0 : -1;
+    return count != 0;
 }
 
-static int resolve_counter(const char *name, const char *chip, struct gp_text *problems)
+static bool resolve_counter(const char *name, const char *chip, struct gp_text *problems)
 {
     const char *unavailable = NULL, *why;
     if (!chip || !gp_chip_try(chip, &name, 1, &unavailable, &why) || !unavailable)
-        return 0;
+        return true;
     gp_chip_explain(chip, name, problems);
-    return -1;
+    return false;
 }
 
 bool cli_resolve_metrics(const char *list, const char *chip, struct gp_text *resolved,
@@ -63,10 +63,10 @@ bool cli_resolve_metrics(const char *list, const char *chip, struct gp_text *res
 {
     struct gp_chip_here here;
     const char *no_chip = NULL;
-    int answer = 0;
+    bool resolved_all = true;
     if (!strstr(list, "__")) {
         gp_text_add(resolved, list);
-        return resolved->failed == 0;
+        return !resolved->failed;
     }
     if (!chip && gp_chip_find_here(&here, &no_chip)) {
         no_chip = "CUPTI has no ranges for this GPU";
@@ -82,17 +82,17 @@ bool cli_resolve_metrics(const char *list, const char *chip, struct gp_text *res
         p += length;
         const char *name = gp_text_string(&word);
         if (is_counter(name) && strpbrk(name, "*?")) {
-            answer |= resolve_pattern(name, chip, no_chip, resolved, problems);
+            resolved_all &= resolve_pattern(name, chip, no_chip, resolved, problems);
         } else {
             if (is_counter(name))
-                answer |= resolve_counter(name, chip, problems);
+                resolved_all &= resolve_counter(name, chip, problems);
             gp_text_addf(resolved, "%s%s", resolved->length ? "," : "", name);
         }
         gp_text_free(&word);
     }
     if (resolved->failed) {
         gp_text_add(problems, "out of memory\n");
-        answer = -1;
+        return false;
     }
-    return answer == 0;
+    return resolved_all;
 }

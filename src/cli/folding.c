@@ -25,31 +25,31 @@ static void take_unfinished(void *user, const char *why)
     gp_text_addf(f->unfinished, "%s: %s\n", f->path, why);
 }
 
-static int take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *header)
 {
     gp_fold_process(((struct folding *)user)->fold, header->version);
-    return 0;
+    return true;
 }
 
-static int take_device(void *user, const struct gp_device *device)
+static bool take_device(void *user, const struct gp_device *device)
 {
     gp_fold_device(((struct folding *)user)->fold, device);
-    return 0;
+    return true;
 }
 
-static int take_launch(void *user, const struct gp_record *launch)
+static bool take_launch(void *user, const struct gp_record *launch)
 {
     gp_fold_launch(((struct folding *)user)->fold, launch);
-    return 0;
+    return true;
 }
 
-static int take_count(void *user, const struct gp_count *count)
+static bool take_count(void *user, const struct gp_count *count)
 {
     gp_fold_count(((struct folding *)user)->fold, count);
-    return 0;
+    return true;
 }
 
-static int take_other(void *user, const char *type, const struct json_t *line)
+static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     return cli_take_code(((struct folding *)user)->sources, type, line);
 }
@@ -72,7 +72,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
     for (int i = 0; i < count; i++) {
         gp_fold_run(f->fold);
         f->path = paths[i];
-        if (gp_profile_read(paths[i], &visitor, notes, why, why_size) != 0)
+        if (!gp_profile_read(paths[i], &visitor, notes, why, why_size))
             return false;
     }
     cli_visit_source_lines(f->sources, take_line, f->fold);

@@ -90,12 +90,12 @@ struct about {
     char host[LONGEST_WORD], time[64];
 };
 
-static int note_header(void *user, const struct gp_profile_header *header)
+static bool note_header(void *user, const struct gp_profile_header *header)
 {
     struct about *about = user;
     snprintf(about->host, sizeof(about->host), "%s", header->host);
     snprintf(about->time, sizeof(about->time), "%s", header->time);
-    return 1; /* that is enough */
+    return false; /* that is enough */
 }
 
 static bool add_profile(struct gp_history *h, const struct asked *asked, const struct gp_metrics *m,
@@ -105,7 +105,7 @@ static bool add_profile(struct gp_history *h, const struct asked *asked, const s
     struct gp_text notes = {0};
     struct about about = {.host = ""};
     const struct gp_profile_visitor visitor = {.user = &about, .header = note_header};
-    bool added = gp_profile_read(path, &visitor, NULL, why, why_size) == 1 &&
+    bool added = gp_profile_read(path, &visitor, NULL, why, why_size) &&
                  cli_fold_profiles(m, &path, 1, &side, &notes, &notes, why, why_size);
     gp_say_lines("", gp_text_string(&notes));
     gp_text_free(&notes);

@@ -25,11 +25,11 @@ static void begin_run(struct judging *j, long pid)
     j->path = NULL;
 }
 
-static int take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *header)
 {
     begin_run(user, header->pid);
     gp_judge_process(((struct judging *)user)->judge);
-    return 0;
+    return true;
 }
 
 static void take_unfinished(void *user, const char *why)
@@ -37,25 +37,25 @@ static void take_unfinished(void *user, const char *why)
     gp_judge_unfinished(((struct judging *)user)->judge, why);
 }
 
-static int take_device(void *user, const struct gp_device *device)
+static bool take_device(void *user, const struct gp_device *device)
 {
     gp_judge_device(((struct judging *)user)->judge, device);
-    return 0;
+    return true;
 }
 
-static int take_launch(void *user, const struct gp_record *launch)
+static bool take_launch(void *user, const struct gp_record *launch)
 {
     gp_judge_launch(((struct judging *)user)->judge, launch);
-    return 0;
+    return true;
 }
 
-static int take_count(void *user, const struct gp_count *count)
+static bool take_count(void *user, const struct gp_count *count)
 {
     gp_judge_count(((struct judging *)user)->judge, count);
-    return 0;
+    return true;
 }
 
-static int take_other(void *user, const char *type, const struct json_t *line)
+static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     return cli_take_code(((struct judging *)user)->sources, type, line);
 }
@@ -86,7 +86,7 @@ void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *
     for (int i = 0; i < count; i++) {
         char why[512];
         judging.path = paths[i];
-        if (gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)) != 0)
+        if (!gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)))
             gp_text_addf(&verdict->unjudged, "%s\n", why);
     }
     cli_visit_source_lines(judging.sources, take_line, judging.judge);

@@ -11,30 +11,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int cli_check_file(const char *option, const char *pattern)
+bool cli_check_file(const char *option, const char *pattern)
 {
     char why[256] = "a file name is missing";
     struct gp_text path = {0};
     if (!gp_pattern_expand(pattern, &path, why, sizeof(why)) || path.length == 0) {
         gp_say("%s: %s", option, why);
         gp_text_free(&path);
-        return -1;
+        return false;
     }
     struct stat about;
-    int answer = access(path.data, W_OK);
-    if (answer == 0 && stat(path.data, &about) == 0 && S_ISDIR(about.st_mode)) {
+    bool can_write = access(path.data, W_OK) == 0;
+    if (can_write && stat(path.data, &about) == 0 && S_ISDIR(about.st_mode)) {
         errno = EISDIR;
-        answer = -1;
-    } else if (answer != 0 && errno == ENOENT) {
+        can_write = false;
+    } else if (!can_write && errno == ENOENT) {
         struct gp_text folder = {0};
         gp_add_folder_of(path.data, &folder);
-        answer = access(gp_text_string(&folder), W_OK | X_OK);
+        can_write = access(gp_text_string(&folder), W_OK | X_OK) == 0;
         gp_text_free(&folder);
     }
-    if (answer != 0)
+    if (!can_write)
         gp_say("%s: %s: %s", option, path.data, strerror(errno));
     gp_text_free(&path);
-    return answer;
+    return can_write;
 }
 
 bool cli_check_apart(const char *log_name, const char *log, const char *output_name,

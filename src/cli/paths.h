@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Whether the file can be written, without touching it; else -1, having said for which option and
- * why. The process id stays as it is now: the program replaces this process. */
-int cli_check_file(const char *option, const char *pattern);
+/* Whether the file can be written, without touching it; where not, the option and the reason are
+ * reported. The process id stays as it is now: the program replaces this process. */
+bool cli_check_file(const char *option, const char *pattern);
 
 /* False, having said so, where the log would be written into the profile; the names are those of
  * the options or variables. */

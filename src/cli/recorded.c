@@ -18,23 +18,27 @@ struct cli_recorded {
     struct gp_device devices[GP_MAX_DEVICES];
     size_t device_count;
     size_t launches_left; /* to be read */
+    bool has_more;        /* launches than those */
 };
 
 #define FIRST_LAUNCHES 4096
-enum { SEEN_ENOUGH = 1 }; /* a visitor's answer that ends the reading */
 
-static int note_device(void *user, const struct gp_device *device)
+static bool note_device(void *user, const struct gp_device *device)
 {
     struct cli_recorded *c = user;
     if (c->device_count < GP_MAX_DEVICES)
         c->devices[c->device_count++] = *device;
-    return 0;
+    return true;
 }
 
-static int note_launch(void *user, const struct gp_record *launch)
+static bool note_launch(void *user, const struct gp_record *launch)
 {
+    struct cli_recorded *c = user;
     (void)launch;
-    return ((struct cli_recorded *)user)->launches_left-- > 0 ? 0 : SEEN_ENOUGH;
+    c->has_more = c->launches_left == 0;
+    if (!c->has_more)
+        c->launches_left--;
+    return !c->has_more;
 }
 
 /* Notes the name; counters keep the reader's copy of it, or the definitions' own. */
@@ -139,10 +143,10 @@ bool cli_select_begin(struct gp_metrics *m, const char *path, struct cli_recorde
     if (!c)
         return cli_select_recorded(m, path, problems);
     c->launches_left = FIRST_LAUNCHES;
-    bool is_begin = can_be_read_twice(path) &&
-                    gp_profile_read(path, &visitor, NULL, why, sizeof(why)) == SEEN_ENOUGH;
+    if (can_be_read_twice(path))
+        gp_profile_read(path, &visitor, NULL, why, sizeof(why));
     bool answer = select_from(m, c, problems);
-    if (is_begin)
+    if (c->has_more)
         *begin = c;
     else
         cli_recorded_free(c);

@@ -12,33 +12,30 @@
 
 #define AT_ONCE (1u << 16)
 
-/* A visitor's answer that ends the reading. */
-enum { READER_GONE = 1, CANNOT_WRITE = 2 };
-
 struct printing {
     struct gp_text out;
     int error;
     bool began; /* the file has a header, so it is a profile */
 };
 
-static int flush(struct printing *p)
+static bool flush(struct printing *p)
 {
     p->error = p->out.failed ? ENOMEM : gp_write_all(STDOUT_FILENO, p->out.data, p->out.length);
     gp_text_clear(&p->out);
-    return p->error == 0 ? 0 : p->error == EPIPE ? READER_GONE : CANNOT_WRITE;
+    return p->error == 0;
 }
 
-static int print_object(struct printing *p, struct gp_object object)
+static bool print_object(struct printing *p, struct gp_object object)
 {
     if (!gp_object_finish(&object, &p->out)) {
         p->error = ENOMEM;
-        return CANNOT_WRITE;
+        return false;
     }
     gp_text_add(&p->out, "\n");
-    return p->out.length < AT_ONCE ? 0 : flush(p);
+    return p->out.length < AT_ONCE || flush(p);
 }
 
-static int print_header(void *user, const struct gp_profile_header *header)
+static bool print_header(void *user, const struct gp_profile_header *header)
 {
     ((struct printing *)user)->began = true;
     struct gp_object o = gp_object_new("header");
@@ -58,33 +55,33 @@ static int print_header(void *user, const struct gp_profile_header *header)
     return print_object(user, o);
 }
 
-static int print_device(void *user, const struct gp_device *device)
+static bool print_device(void *user, const struct gp_device *device)
 {
     struct gp_object o = gp_object_new("device");
     gp_object_put_fields(&o, gp_device_fields, gp_device_field_count, GP_FIELDS_ALL, device);
     return print_object(user, o);
 }
 
-static int print_launch(void *user, const struct gp_record *launch)
+static bool print_launch(void *user, const struct gp_record *launch)
 {
     return print_object(user, gp_object_launch("launch", launch));
 }
 
-static int print_count(void *user, const struct gp_count *count)
+static bool print_count(void *user, const struct gp_count *count)
 {
     struct gp_object o = gp_object_new("count");
     gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
     return print_object(user, o);
 }
 
-static int print_end(void *user, const struct gp_end *end)
+static bool print_end(void *user, const struct gp_end *end)
 {
     struct gp_object o = gp_object_new("end");
     gp_object_put_fields(&o, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
     return print_object(user, o);
 }
 
-static int print_other(void *user, const char *type, const struct json_t *line)
+static bool print_other(void *user, const char *type, const struct json_t *line)
 {
     struct gp_object o = {.object = json_deep_copy(line)};
     (void)type;
@@ -104,17 +101,17 @@ int cli_print_launches(const char *path)
                                                .count = print_count,
                                                .end = print_end,
                                                .other = print_other};
-    int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
+    bool read = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (p.error == 0 && p.out.length > 0)
         flush(&p);
-    if (answer == -1)
+    if (!read)
         gp_say("%s", why);
     gp_say_lines("", gp_text_string(&notes));
     if (p.error != 0 && p.error != EPIPE)
         gp_say("standard output: %s", strerror(p.error));
     gp_text_free(&notes);
     gp_text_free(&p.out);
-    if (answer == -1 && !p.began)
+    if (!read && !p.began)
         return CLI_USAGE;
-    return answer == -1 || (p.error != 0 && p.error != EPIPE) ? CLI_FAILED : CLI_OK;
+    return !read || (p.error != 0 && p.error != EPIPE) ? CLI_FAILED : CLI_OK;
 }

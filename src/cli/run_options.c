@@ -194,12 +194,12 @@ static bool check_timeout(const char *text)
 
 static bool check_output(const char *name)
 {
-    return cli_check_file("--output", name) == 0;
+    return cli_check_file("--output", name);
 }
 
 static bool check_log(const char *name)
 {
-    return cli_check_file("--log", name) == 0;
+    return cli_check_file("--log", name);
 }
 
 static bool check_unit(const char *unit)

@@ -30,14 +30,14 @@ static void take_cubin(void *sources, const struct gp_cubin_image *cubin)
     gp_sources_add_cubin(sources, cubin);
 }
 
-int cli_take_code(struct gp_sources *sources, const char *type, const struct json_t *line)
+bool cli_take_code(struct gp_sources *sources, const char *type, const struct json_t *line)
 {
     const struct gp_code_visitor visitor = {
         .user = sources, .instructions = take_instructions, .cubin = take_cubin};
     const char *why;
     if (!gp_read_code_line(type, line, &visitor, &why))
         gp_say("a line of type %s is left out: %s", type, why);
-    return 0;
+    return true;
 }
 
 struct reading {
@@ -45,14 +45,14 @@ struct reading {
     bool is_profile; /* the file has a header */
 };
 
-static int take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *header)
 {
     (void)header;
     ((struct reading *)user)->is_profile = true;
-    return 0;
+    return true;
 }
 
-static int take_other(void *user, const char *type, const struct json_t *line)
+static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     return cli_take_code(((struct reading *)user)->sources, type, line);
 }
@@ -128,7 +128,7 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
         return CLI_FAILED;
     }
     int answer = CLI_FAILED;
-    if (gp_profile_read(argv[first], &visitor, NULL, why, sizeof(why)) != 0)
+    if (!gp_profile_read(argv[first], &visitor, NULL, why, sizeof(why)))
         gp_say("%s", why);
     if (!reading.is_profile) {
         gp_sources_free(sources);

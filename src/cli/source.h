@@ -7,7 +7,7 @@
 struct json_t;
 
 /* Takes a line of a profile with the counts of instructions, or with a cubin; a line that makes no
- * sense is passed over, with a message. Always 0, for a visitor of profile/reader.h. */
-int cli_take_code(struct gp_sources *sources, const char *type, const struct json_t *line);
+ * sense is passed over, with a message. Always true, for a visitor of profile/reader.h. */
+bool cli_take_code(struct gp_sources *sources, const char *type, const struct json_t *line);
 
 #endif

@@ -5,9 +5,7 @@
 #include "cli/recorded.h"
 #include "cli/source.h"
 
-enum { HAS_OTHERS = 1 }; /* a visitor's answer that ends the reading */
-
-static int take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *header)
 {
     struct cli_summing *s = user;
     if (s->process)
@@ -15,7 +13,7 @@ static int take_header(void *user, const struct gp_profile_header *header)
     gp_summary_settings(s->summary, &header->settings);
     s->seen = s->began = true;
     gp_merge_begin(&s->merge);
-    return 0;
+    return true;
 }
 
 /* Names that are the definitions' own make metrics quick to compute. */
@@ -26,53 +24,54 @@ static const char *own_name(void *user, const char *name)
     return gp_metrics_counter_name(s->metrics, name);
 }
 
-static int take_device(void *user, const struct gp_device *device)
+static bool take_device(void *user, const struct gp_device *device)
 {
     struct cli_summing *s = user;
     s->has_others |= s->begin && !cli_began_with_device(s->begin, device);
     gp_summary_device(s->summary, gp_merge_device(&s->merge, device));
-    return 0;
+    return true;
 }
 
-static int take_launch(void *user, const struct gp_record *launch)
+static bool take_launch(void *user, const struct gp_record *launch)
 {
     struct cli_summing *s = user;
     struct gp_record own = *launch;
     if (s->has_others)
-        return HAS_OTHERS;
+        return false;
     own.device = gp_merge_number(&s->merge, launch->device);
     if (!gp_filter_takes(s->filter, launch))
-        return 0;
+        return true;
     gp_summary_launch(s->summary, &own);
     if (!s->launch)
-        return 0;
-    return s->launch(s->user, gp_summary_get_device(s->summary, own.device), &own) ? 0 : -1;
+        return true;
+    s->stopped = !s->launch(s->user, gp_summary_get_device(s->summary, own.device), &own);
+    return !s->stopped;
 }
 
-static int take_count(void *user, const struct gp_count *count)
+static bool take_count(void *user, const struct gp_count *count)
 {
     struct cli_summing *s = user;
     struct gp_count own = *count;
     own.device = gp_merge_number(&s->merge, count->device);
     if (gp_filter_counts(s->filter, count))
         gp_summary_count(s->summary, &own);
-    return 0;
+    return true;
 }
 
 /* The time is the whole process's, not that of some launches. */
-static int take_end(void *user, const struct gp_end *end)
+static bool take_end(void *user, const struct gp_end *end)
 {
     struct cli_summing *s = user;
     if (gp_filter_takes_all(s->filter))
         gp_summary_end(s->summary, end);
-    return 0;
+    return true;
 }
 
-static int take_other(void *user, const char *type, const struct json_t *line)
+static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct cli_summing *s = user;
     gp_copies_add(s->copies, type, line);
-    return s->sources ? cli_take_code(s->sources, type, line) : 0;
+    return !s->sources || cli_take_code(s->sources, type, line);
 }
 
 int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
@@ -96,17 +95,18 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
         return CLI_FAILED;
     }
     for (int i = 0; i < count; i++) {
-        char why[512] = "out of memory";
+        char why[512];
         s->path = paths[i];
-        s->began = false;
-        int answer = gp_profile_read(paths[i], &visitor, notes, why, sizeof(why));
+        s->began = s->stopped = false;
+        bool read = gp_profile_read(paths[i], &visitor, notes, why, sizeof(why));
         if (s->has_others)
             return worst;
-        if (answer == 0)
+        if (read && !s->stopped)
             continue;
-        gp_say("%s", why);
+        const char *mistake = s->stopped ? "out of memory" : why;
+        gp_say("%s", mistake);
         if (s->failures)
-            gp_text_addf(s->failures, "%s\n", why);
+            gp_text_addf(s->failures, "%s\n", mistake);
         if (worst != CLI_USAGE)
             worst = s->began ? CLI_FAILED : CLI_USAGE;
     }

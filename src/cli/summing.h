@@ -20,6 +20,7 @@ struct cli_summing {
     const char *path;           /* of the profile that is read */
     bool seen;                  /* a part of a profile could be read */
     bool began;                 /* of that one: it has a header, so it is a profile */
+    bool stopped;               /* `launch` ended its reading */
     /* Set by the caller; each may be NULL. `process` is called before all else of a process,
      * `launch` behind the summary for each launch that the filter takes (false ends the reading).
      * Lines on profiles that cannot be read go to `failures` too. */

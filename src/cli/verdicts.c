@@ -63,7 +63,7 @@ static bool add_one(struct cli_outputs *outputs, const char *text, size_t length
     }
     if (of_name < length) {
         file = strndup(text + of_name + 1, length - of_name - 1);
-        if (!file || cli_check_file("--format", file) != 0 || is_taken(outputs, file)) {
+        if (!file || !cli_check_file("--format", file) || is_taken(outputs, file)) {
             free(file);
             return false;
         }

@@ -12,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READER_GONE = 1, CANNOT_WRITE = 2 }; /* a visitor's answer that ends the reading */
-
-static int take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *header)
 {
     struct cli_reading *r = user;
     r->pid = header->pid;
@@ -29,10 +27,10 @@ static int take_header(void *user, const struct gp_profile_header *header)
         gp_summary_settings(r->summary, &header->settings);
     r->seen = r->began = true;
     gp_merge_begin(&r->merge);
-    return 0;
+    return true;
 }
 
-static int take_device(void *user, const struct gp_device *device)
+static bool take_device(void *user, const struct gp_device *device)
 {
     struct cli_reading *r = user;
     struct gp_device own = r->views->merge ? *gp_merge_device(&r->merge, device) : *device;
@@ -44,10 +42,10 @@ static int take_device(void *user, const struct gp_device *device)
         gp_columns_device(r->columns, &own);
     if (own.ordinal >= 0 && own.ordinal < GP_MAX_DEVICES)
         r->devices[own.ordinal] = own;
-    return 0;
+    return true;
 }
 
-int cli_reading_flush(struct cli_reading *r)
+bool cli_reading_flush(struct cli_reading *r)
 {
     if (r->names)
         gp_name_slots_fill(r->names, &r->lines);
@@ -55,7 +53,7 @@ int cli_reading_flush(struct cli_reading *r)
                    ? ENOMEM
                    : gp_write_all(STDOUT_FILENO, gp_text_string(&r->lines), r->lines.length);
     gp_text_clear(&r->lines);
-    return r->error == 0 ? 0 : r->error == EPIPE ? READER_GONE : CANNOT_WRITE;
+    return r->error == 0;
 }
 
 /* The key for sorting: the largest value first, time from the start; without a value, last. */
@@ -72,14 +70,14 @@ static double key_of(const struct cli_reading *r, const struct gp_record *launch
     return value;
 }
 
-static int keep_line(struct cli_reading *r, const struct gp_record *launch, size_t begin)
+static bool keep_line(struct cli_reading *r, const struct gp_record *launch, size_t begin)
 {
     if (r->sorted_count == r->sorted_capacity) {
         size_t capacity = r->sorted_capacity ? 2 * r->sorted_capacity : 1024;
         struct cli_sorted_line *more = realloc(r->sorted, capacity * sizeof(*more));
         if (!more) {
             r->error = ENOMEM;
-            return CANNOT_WRITE;
+            return false;
         }
         r->sorted = more;
         r->sorted_capacity = capacity;
@@ -87,20 +85,20 @@ static int keep_line(struct cli_reading *r, const struct gp_record *launch, size
     r->sorted[r->sorted_count] =
         (struct cli_sorted_line){key_of(r, launch), r->sorted_count, begin, r->lines.length};
     r->sorted_count++;
-    return 0;
+    return true;
 }
 
-static int take_launch(void *user, const struct gp_record *original)
+static bool take_launch(void *user, const struct gp_record *original)
 {
     struct cli_reading *r = user;
     struct gp_record launch = *original;
     if (!gp_filter_takes(r->filter, &launch))
-        return 0;
+        return true;
     if (r->views->merge)
         launch.device = gp_merge_number(&r->merge, launch.device);
     if (r->summary) {
         gp_summary_launch(r->summary, &launch);
-        return 0;
+        return true;
     }
     size_t begin = r->lines.length;
     if (r->trace)
@@ -110,26 +108,26 @@ static int take_launch(void *user, const struct gp_record *original)
     if (r->views->sort)
         return keep_line(r, &launch, begin);
     size_t most = r->names ? CLI_NAMED_AT_ONCE : CLI_LINES_AT_ONCE;
-    return r->lines.length < most ? 0 : cli_reading_flush(r);
+    return r->lines.length < most || cli_reading_flush(r);
 }
 
-static int take_count(void *user, const struct gp_count *original)
+static bool take_count(void *user, const struct gp_count *original)
 {
     struct cli_reading *r = user;
     struct gp_count count = *original;
     if (!r->summary || !gp_filter_counts(r->filter, &count))
-        return 0;
+        return true;
     if (r->views->merge)
         count.device = gp_merge_number(&r->merge, count.device);
     gp_summary_count(r->summary, &count);
-    return 0;
+    return true;
 }
 
-static int take_other(void *user, const char *type, const struct json_t *line)
+static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct cli_reading *r = user;
     gp_copies_add(r->copies, type, line);
-    return r->sources ? cli_take_code(r->sources, type, line) : 0;
+    return !r->sources || cli_take_code(r->sources, type, line);
 }
 
 static const char *own_name(void *user, const char *name)
@@ -150,12 +148,12 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .counter_name = own_name};
     r->path = path;
     r->began = false;
-    int answer = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
-    if (answer == -1)
+    bool read = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
+    if (!read)
         gp_say("%s", why);
     gp_say_lines("", gp_text_string(&notes));
     gp_text_free(&notes);
-    return answer != -1 ? CLI_OK : r->began ? CLI_FAILED : CLI_USAGE;
+    return read ? CLI_OK : r->began ? CLI_FAILED : CLI_USAGE;
 }
 
 void cli_reading_free(struct cli_reading *r)

@@ -56,7 +56,7 @@ void cli_reading_free(struct cli_reading *r);
  * failure. */
 int cli_reading_profile(struct cli_reading *r, const char *path);
 
-/* Prints the lines so far. 0, or a visitor's answer that ends the reading; r->error says why. */
-int cli_reading_flush(struct cli_reading *r);
+/* Prints the lines so far. False where that failed: r->error says why. */
+bool cli_reading_flush(struct cli_reading *r);
 
 #endif

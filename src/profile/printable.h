@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Makes every text in the value printable (base/escape.h), keys as well. False where memory ran
- * out. */
+/* Makes every text in the value printable (base/escape.h), keys as well. False when out of
+ * memory. */
 bool gp_make_printable(json_t *value);
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "profile/record.h"
 
+#include <stdbool.h>
+
 struct json_t;
 
 /* The content of the first line. */
@@ -21,33 +23,33 @@ struct gp_profile_header {
 
 /* Called in the file's order; any of them may be NULL. Their arguments live until they return,
  * but the strings of a launch (its kernel, names and reasons of its counters, why it was
- * skipped) live until the reading ends, and each text there is one pointer. Anything but 0 ends
- * the reading. */
+ * skipped) live until the reading ends, and each text there is one pointer. False ends the
+ * reading. */
 struct gp_profile_visitor {
     void *user;
-    int (*header)(void *user, const struct gp_profile_header *header);
-    int (*device)(void *user, const struct gp_device *device);
-    int (*launch)(void *user, const struct gp_record *launch);
-    int (*count)(void *user, const struct gp_count *count);
-    int (*end)(void *user, const struct gp_end *end);
+    bool (*header)(void *user, const struct gp_profile_header *header);
+    bool (*device)(void *user, const struct gp_device *device);
+    bool (*launch)(void *user, const struct gp_record *launch);
+    bool (*count)(void *user, const struct gp_count *count);
+    bool (*end)(void *user, const struct gp_end *end);
     /* A process whose lines, and the launches in them, may not be all: `why` is a literal. Profiles
      * of format 1 may lack the line of its end for other reasons; of them only a torn one counts.
      */
     void (*unfinished)(void *user, const char *why);
     /* A line of a type that this room does not know, an object of jansson's. */
-    int (*other)(void *user, const char *type, const struct json_t *line);
+    bool (*other)(void *user, const char *type, const struct json_t *line);
     /* The user's own copy of a counter's name, which launches then point at (NULL: none). It is
      * asked for each name at least once, also where `launch` is NULL: the quick way to see which
      * counters a profile has. */
     const char *(*counter_name)(void *user, const char *name);
 };
 
-/* Reads `path` ("-": standard input). Returns 0, a visitor's answer, or -1 with one line
- * "file:line: the mistake" in `why`. Lines that cannot be read are left out and the reading goes
- * on: the visitor has had all that can be, and `why` says how much is left out. Where its header
- * was not called nothing could be read. A last line that a crash cut short is dropped, and `notes`
- * (may be NULL) says so. */
-int gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
-                    struct gp_text *notes, char *why, size_t why_size);
+/* Reads `path` ("-": standard input), to its end or until a visitor ends the reading. False with
+ * one line "file:line: the mistake" in `why` where not all could be read. Lines that cannot be read
+ * are left out and the reading goes on: the visitor has had all that can be, and `why` says how
+ * much is left out. Where its header was not called nothing could be read. A last line that a crash
+ * cut short is dropped, and `notes` (may be NULL) says so. */
+bool gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
+                     struct gp_text *notes, char *why, size_t why_size);
 
 #endif

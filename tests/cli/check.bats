@@ -48,7 +48,7 @@ rules() {
     [ "$status" -eq 2 ]
     [[ $output == *"rules.ini: no section matches a kernel that was launched"* ]]
     rules '[vector*]' 'gld_efficiency >= 90 %'
-    # A violation is one, whatever else could not be read.
+    # A violation is one, even if other profiles could not be read.
     run "$gpuprof" check --thresholds rules.ini nothing.jsonl bad.jsonl
     [ "$status" -eq 1 ]
 }
@@ -123,7 +123,7 @@ rules() {
         [ "$status" -le 2 ]
         "$formats" --published junit v.junit sarif v.sarif markdown v.markdown gitlab v.gitlab github v.github
     done
-    # The schemas find what the checker's own rules do not.
+    # The schemas find mistakes that the checker's own rules do not find.
     run "$gpuprof" check -t rules.ini bad.jsonl --format $all
     sed -i 's/<testsuites/<testsuites unknown="1"/' v.junit
     run "$formats" junit v.junit
@@ -253,7 +253,7 @@ unfinished() {
     run "$gpuprof" check -t rules.ini cut.jsonl
     [ "$status" -eq 2 ]
     [[ $output != *violated:* ]]
-    # What is allowed is not violated.
+    # An allowed excess is no violation.
     rules '[vector*]' 'gld_efficiency >= 90 %' 'allow = 1'
     run "$gpuprof" check -t rules.ini all.jsonl
     [ "$status" -eq 0 ]

@@ -221,7 +221,7 @@ wrong() {
     setcap cap_net_raw+ep able 2>/dev/null || skip "needs root"
     run "$gpuprof" ./able
     [ "$output" = "" ]
-    # As another user, who may read this folder.
+    # As another user with the right to read this folder.
     mkdir "$BATS_TEST_TMPDIR/open"
     cp "$gpuprof" "$GPUPROF_BUILD/libgpuprof.so" able open/
     setcap cap_net_raw+ep open/able

@@ -15,7 +15,7 @@ END
     cat header launch launch >good.jsonl
 }
 
-# What the page holds of the first profile, by a Python expression over p.
+# The page's data of the first profile, by a Python expression over p.
 holds() {
     python3 - "$1" "$2" <<'END'
 import json, re, sys

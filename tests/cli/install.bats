@@ -1,4 +1,4 @@
-# `make install`: what is put where, and that it works from there. A copy of the build folder is used.
+# `make install`: which files go into which folders, and that they work from there. A copy of the build folder is used.
 
 setup_file() {
     export O=$BATS_FILE_TMPDIR/build

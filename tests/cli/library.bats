@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the library is to a program that has nothing to do with CUDA, and to the loader.
+# The library in a program that has nothing to do with CUDA, and under the loader.
 
 setup() {
     library=$GPUPROF_BUILD/libgpuprof.so

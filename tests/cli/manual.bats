@@ -41,7 +41,7 @@ commands() {
     done
 }
 
-# completes EXPECTED WORDS...: what bash offers for the last word.
+# completes EXPECTED WORDS...: bash's offers for the last word.
 completes() {
     local expected=$1
     shift

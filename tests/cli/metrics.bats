@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# `gpuprof metrics`, and counters by their own names. What CUPTI's host library answers without a GPU is
-# asked of the simulated one here, of the real one where there is one.
+# `gpuprof metrics`, and counters by their own names. Questions to CUPTI's host library, which needs no
+# GPU, go to the simulated one here, and to the real one where there is one.
 
 setup() {
     gpuprof=$GPUPROF_BUILD/gpuprof
@@ -98,7 +98,7 @@ real_cupti() {
 
 @test "the set of a user's own file" {
     mkdir -p "$BATS_TEST_TMPDIR/gpuprof"
-    printf '[set mine]\ndescription = what I watch\nmetrics = ipc, dram__bytes_read.sum\n' \
+    printf '[set mine]\ndescription = my own\nmetrics = ipc, dram__bytes_read.sum\n' \
         >"$BATS_TEST_TMPDIR/gpuprof/mine.ini"
     run "$gpuprof" metrics --passes mine
     [[ $output == *$'\n'"mine                1            0        2" ]]

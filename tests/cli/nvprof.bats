@@ -1,4 +1,4 @@
-# The options that nvprof and ncu have: what they become, and what is wrong with their values.
+# The options of nvprof and ncu: their meaning here, and mistakes in their values.
 
 bats_require_minimum_version 1.5.0
 
@@ -173,7 +173,7 @@ wrong() {
     run "$gpuprof" --query-metrics touch started
     [ "$status" -eq 0 ]
     [[ $output == *"gld_efficiency:  global load bytes"* ]]
-    # What no GPU of today has is not available, nor what this chip has not.
+    # A metric that no GPU of today has is not available, nor one that this chip does not have.
     [[ $output != *"  nc_gld_efficiency:"* ]]
     [[ $output == *"more are not to be had on present GPUs ('gpuprof metrics NAME' says why)"* ]]
     [[ $output == *"  nvlink_total_data_received:"* ]]

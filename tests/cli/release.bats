@@ -156,6 +156,11 @@ git_as_somebody() {
     run tools/check-words "$BATS_TEST_TMPDIR/page.c"
     [ "$status" -eq 1 ]
     [[ $output == *page.c:3:* && $output == *page.c:4:* && $output != *page.c:[12]:* ]]
+    # In a script it is found everywhere; a phrase goes on in the next line.
+    printf 'echo "$what"\n# The lanes of a warp tell\n# apart the rows.\n' >"$BATS_TEST_TMPDIR/steps"
+    run tools/check-words "$BATS_TEST_TMPDIR/steps"
+    [ "$status" -eq 1 ]
+    [[ $output == *steps:1:* && $output == *steps:2:* && $output != *steps:3:* ]]
 }
 
 @test "files that documents and comments name are there" {

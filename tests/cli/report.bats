@@ -83,7 +83,7 @@ flat() {
     [[ $output == *"some launches were measured: first:2."* ]]
     [[ $output == *"~100.0%  2 of 20000  65.00 us"* ]]
     [[ $output == *"; 20000 launches, 2 measured; GPU 0"* ]]
-    # Another grid, none of which was recorded: what is known of the kernel is known all the same.
+    # Another grid, none of which was recorded: the facts of the kernel are known all the same.
     sed 's/524288/100/; s/20000/30000/' count >grid100
     cat sampled launch count grid100 >counted.jsonl
     run "$gpuprof" report --details counted.jsonl
@@ -292,7 +292,7 @@ END
     [ "$(awk 'length($0) > 120' screen | wc -l)" -eq 0 ]
     [ "$(grep -c 'kernel<[0-9]*> \[96\]$' screen)" -eq 12 ]
     [ "$(grep -c '^[1-5]\. ' screen)" -ge 3 ]
-    # What was said of one kernel is not said again of the next.
+    # A text that stands under one kernel is not repeated under the next.
     [ "$(grep -c 'registers are spilled' screen)" -eq 1 ]
     grep -q 'to global memory: as under 1$' screen
     # Each reason once, cut where it is long.
@@ -532,7 +532,7 @@ several() {
 }
 
 @test "a profile that goes on with other counters or another GPU has their metrics as well" {
-    # The metrics are chosen by what the first launches have; most profiles go on like that.
+    # The metrics are chosen by the counters of the first launches; most profiles go on like that.
     many() { for ((i = 1; i <= 4200; i++)); do echo "${1/\"index\":0/\"index\":$i}"; done; }
     other=$(sed 's/"counters":{/&"smsp__inst_executed.sum":5,/; s/vectorAdd/vectorSub/' launch)
     { cat header; many "$(cat launch)"; echo "$other"; } >others.jsonl
@@ -665,7 +665,7 @@ END
         [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
         [ "$(grep -c '^x' <<<"$output")" -eq 0 ]
     done
-    # What is wrong with a line is said of it as it is; so is a name of a file.
+    # The message on a wrong line names its mistake, with strange letters made visible; so for the name of a file.
     printf '{"type":"header","format":1}\n{"type":"launch","\x1b[2J": tru\x1b]0;x\x07}\n' >wrong.jsonl
     cp wrong.jsonl $'wrong\e[2J\nx.jsonl'
     for file in wrong.jsonl $'wrong\e[2J\nx.jsonl' $'none\e[2J\nx'; do

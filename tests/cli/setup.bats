@@ -1,5 +1,5 @@
-# tools/setup on a machine that has nothing: it says what it installs, and asks where somebody can answer.
-# apt-get and dpkg-query are replaced: the one writes down what it is asked for, the other knows nothing.
+# tools/setup on a machine that has nothing: it names the packages, and asks where a user can answer.
+# apt-get and dpkg-query are replaced: the one writes down its arguments, the other knows no package.
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.."

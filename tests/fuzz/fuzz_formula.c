@@ -63,7 +63,7 @@ static void try_selection(const char *text)
     static struct gp_metrics *metrics;
     struct gp_text problems = {0};
     if (!metrics) {
-        /* No files of the user who runs this. */
+        /* No files of the user. */
         setenv("HOME", "/nowhere", 1);
         unsetenv("XDG_CONFIG_HOME");
         unsetenv("GPUPROF_METRICS_PATH");

@@ -15,7 +15,7 @@ static char path[64];
 
 static void prepare(void)
 {
-    /* No files of the user who runs this. */
+    /* No files of the user. */
     setenv("HOME", "/nowhere", 1);
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("GPUPROF_METRICS_PATH");
@@ -28,26 +28,26 @@ static void prepare(void)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 }
 
-static int take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *header)
 {
     static volatile size_t length; /* of all strings, so that all are read */
     length = strlen(header->host) + strlen(header->time) + strlen(header->version);
     for (size_t i = 0; i < header->argument_count; i++)
         length = length + strlen(header->command[i]);
     gp_summary_settings(user, &header->settings);
-    return 0;
+    return true;
 }
 
-static int take_device(void *user, const struct gp_device *device)
+static bool take_device(void *user, const struct gp_device *device)
 {
     gp_summary_device(user, device);
-    return 0;
+    return true;
 }
 
-static int take_launch(void *user, const struct gp_record *launch)
+static bool take_launch(void *user, const struct gp_record *launch)
 {
     gp_summary_launch(user, launch);
-    return 0;
+    return true;
 }
 
 /* Every second name is the definitions' own, every second the reader's. */
@@ -57,16 +57,16 @@ static const char *own_name(void *user, const char *name)
     return name[0] % 2 ? gp_metrics_counter_name(metrics, name) : NULL;
 }
 
-static int take_other(void *user, const char *type, const struct json_t *line)
+static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     (void)user;
-    return *type == '\0' && !line;
+    return *type != '\0' || line;
 }
 
-static int take_count(void *user, const struct gp_count *count)
+static bool take_count(void *user, const struct gp_count *count)
 {
     gp_summary_count(user, count);
-    return 0;
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                                .count = take_count,
                                                .other = take_other,
                                                .counter_name = own_name};
-    if (gp_profile_read(path, &visitor, &notes, why, sizeof(why)) != 0 && !*why)
+    if (!gp_profile_read(path, &visitor, &notes, why, sizeof(why)) && !*why)
         abort();
     /* Also of the lines before one that makes no sense. */
     const struct gp_table_options options = {.top = size % 2 ? 2 : 0};

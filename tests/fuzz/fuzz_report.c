@@ -143,7 +143,7 @@ static void add_launch(struct bytes *b, struct gp_summary *summary,
 
 static void prepare(void)
 {
-    /* No files of the user who runs this. */
+    /* No files of the user. */
     setenv("HOME", "/nowhere", 1);
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("GPUPROF_METRICS_PATH");
@@ -165,7 +165,7 @@ static void read_back(struct gp_writer *writer)
     char why[512];
     const struct gp_profile_visitor nobody = {0};
     gp_writer_close(writer);
-    if (gp_profile_read(path, &nobody, NULL, why, sizeof(why)) != 0) {
+    if (!gp_profile_read(path, &nobody, NULL, why, sizeof(why))) {
         fprintf(stderr, "%s\n", why);
         abort();
     }

@@ -1,4 +1,4 @@
-"""The table and the plot of what tests/gpu/bench measured. All figures follow from the raw runs in
+"""The table and the plot of the results of tests/gpu/bench. All figures follow from the raw runs in
 its JSON, so that both can be made again anywhere."""
 
 import math
@@ -7,7 +7,7 @@ import re
 
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
-# For each case: what it is, what the figures are taken for ("launch": the loop, for each launch;
+# For each case: its description, the unit of the figures ("launch": the loop, for each launch;
 # "loop": the whole loop; "process": the whole process), and its target.
 CASES = {
     "small": ("small kernels, 192 MB allocated, 8 MB touched", "launch", "ncu adds 85 times as much; < 1.2 ms"),
@@ -42,13 +42,13 @@ def best(runs, way, value):
 
 
 def added(runs, way, value):
-    """What a way adds to the native figure; None where one of the two is missing."""
+    """The time that a way adds to the native figure; None where one of the two is missing."""
     ours, native = best(runs, way, value), best(runs, "native", value)
     return None if ours is None or native is None else ours - native
 
 
 def ratio_of(top, bottom):
-    """None where there is nothing to divide by: what costs too little to be seen has no ratio."""
+    """None where there is nothing to divide by: a cost too small to be seen has no ratio."""
     return top / bottom if top is not None and bottom is not None and bottom > 0 else None
 
 
@@ -64,7 +64,7 @@ def at_least(value, bound):
 
 
 def judge(case, native, ours, ratio):
-    """Whether the target holds (None: cannot be said), and what there is to say beside it."""
+    """Whether the target holds (None: cannot be said), and a remark."""
     if case == "small":
         return no_or(ours < 1.2e-3, at_least(ratio, 85)), ""
     most = {"small-3g": 2e-3, "small-30g": 2.5e-3, "different": 2.5e-3, "many-kernels": 3e-3}
@@ -101,7 +101,7 @@ def quantity_text(seconds):
 
 
 def notes_of(case, result):
-    """What has to be known beside the figures."""
+    """Remarks on the figures."""
     notes, runs = list(result.get("notes", [])), result.get("runs", {})
     counted = [taken for taken in runs.get("gpuprof", []) if "seen" in taken]
     ncu, native = runs.get("ncu", []), runs.get("native", [])
@@ -137,20 +137,20 @@ def measured_enough(case, runs):
 
 def row(case, result):
     """The cells of a case's line, as texts, and its notes."""
-    what, basis, target = CASES[case]
+    title, basis, target = CASES[case]
     for word in ("failed", "skipped"):
         if word in result:
-            return [what, "-", "-", "-", "-", target, word], [result[word]]
+            return [title, "-", "-", "-", "-", target, word], [result[word]]
     runs, value = result["runs"], quantity(basis)
     native, ours, theirs = best(runs, "native", value), added(runs, "gpuprof", value), \
         added(runs, "ncu", value)
     ratio = ratio_of(theirs, ours)
     held, remark = judge(case, native, ours, ratio)
     if not measured_enough(case, runs):
-        held, remark = False, "not what was to be measured"
+        held, remark = False, "other launches were measured"
     verdict = {True: "yes", False: "no", None: "not judged"}[held]
     unit = {"launch": " a launch", "loop": " the loop", "process": " the process"}[basis]
-    return [what, quantity_text(native) + unit, quantity_text(ours), quantity_text(theirs),
+    return [title, quantity_text(native) + unit, quantity_text(ours), quantity_text(theirs),
             "-" if ratio is None else f"{ratio:.1f}" if ratio < 100 else f"{ratio:.0f}", target,
             verdict + (f" ({remark})" if remark else "")], notes_of(case, result)
 
@@ -191,7 +191,7 @@ def page(result):
 
 
 def put_into(path, result):
-    """Replaces what lies between the two marks of a page; the plot goes beside it."""
+    """Replaces the text between the two marks of a page; the plot goes beside it."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if text.count(BEGIN) != 1 or text.count(END) != 1:
@@ -278,9 +278,9 @@ def plot(result):
         power += 1
     for number, (case, values) in enumerate(bars):
         y = TOP + GROUP * number
-        what = CASES[case][0] if case != "sampled" else "tiny launches, 15 of 20000 measured"
+        title = CASES[case][0] if case != "sampled" else "tiny launches, 15 of 20000 measured"
         out.append(f'<text class="text" x="{LEFT - 10}" y="{y + 20}" text-anchor="end">'
-                   f"{escaped(what)}</text>")
+                   f"{escaped(title)}</text>")
         for rank, way in enumerate(("gpuprof", "ncu")):
             if way not in values:
                 continue
@@ -329,9 +329,9 @@ def self_test():
 
     failures = []
 
-    def expect(what, got, wanted):
+    def expect(name, got, wanted):
         if got != wanted:
-            failures.append(f"{what}: {got!r}, expected {wanted!r}")
+            failures.append(f"{name}: {got!r}, expected {wanted!r}")
 
     for seconds, wanted in ((2.0001, "2.00 s"), (0.0123, "12.3 ms"), (0.5e-6, "500 ns"),
                             (1.5e-6, "1.50 us"), (-0.002, "-2.00 ms"), (None, "-")):

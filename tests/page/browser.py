@@ -140,7 +140,7 @@ class Browser:
         pathlib.Path(file).write_bytes(base64.b64decode(answer["data"]))
 
     def console(self):
-        """What the page has said since it was last asked: warnings and errors."""
+        """Messages of the page since the last call: warnings and errors."""
         return [entry["message"] for entry in self._do("POST", "/se/log", {"type": "browser"})
                 if entry["level"] in ("WARNING", "SEVERE")]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The page of `gpuprof report --html` in headless Chromium. Prints a line for each test and
 "N passed, N failed"; fails if one failed.
-  test_page.py BUILD [quick]      quick: only what takes seconds"""
+  test_page.py BUILD [quick]      quick: only the tests that take seconds"""
 
 import json
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The tables of Zheng, Zhai, Li, Chen 2016 from profiles of Rodinia's programs: tables.txt for a
-terminal and rodinia.md for docs/, with the paper's findings beside what was measured.
+terminal and rodinia.md for docs/, with the paper's findings beside the measured values.
   tables.py GPUPROF PROGRAMS_FILE OUT_DIR      (OUT_DIR/profiles/NAME.jsonl, as tests/rodinia/run leaves them)
   tables.py --self-test"""
 
@@ -170,7 +170,7 @@ def counted_at_lines(kernel, name):
 
 
 def lava_conflicts(kernels):
-    """Whether what lanes load of structs of 32 bytes still meets in one bank, or is kept in registers."""
+    """Whether loads of the lanes from structs of 32 bytes still meet in one bank, or are kept in registers."""
     k = of(kernels, "lavaMD", "kernel_gpu_cuda")
     steps = counted_at_lines(k, "wavefronts") if k else 0
     if not steps:
@@ -180,7 +180,7 @@ def lava_conflicts(kernels):
     return f"{100 * share:.1f} % of the steps of shared memory", holds, k, "bank_conflicts" if holds else "not bank_conflicts"
 
 
-FINDINGS = [  # what the paper found, its figure, what to ask of ours, the rule that says it ("not": that must not)
+FINDINGS = [  # the paper's finding, its figure, the same question for ours, the rule that says it ("not": that must not)
     ("kernels that reach less than 0.04 of the peak FLOP/s", "36 of 37; best 0.177 (lavaMD)", few_flops),
     ("kernels that use less than half of the DRAM bandwidth", "28 of 37; best 0.727 (cfd cuda_time_step)", little_dram),
     ("kernels with more than one FLOP for each byte", "9 of 37; most 86.25 (kmeansPoint)", intense),
@@ -236,7 +236,7 @@ REASONS = {  # of findings that do not hold on a GPU of today
 
 
 def advised(kernel, expected):
-    """Whether the advice says by itself what the paper found: "yes: RULE", or what it says instead."""
+    """Whether the advice has the paper's finding by itself: "yes: RULE", or its text instead."""
     rules = list(dict.fromkeys(c["rule"] for c in kernel.advice))
     if not expected:
         return ", ".join(rules)
@@ -260,7 +260,7 @@ def findings(kernels):
 # ---- writing ----------------------------------------------------------------------------------
 
 def advice_lines(kernels):
-    """(program, what it is about, gain, the change): the two with the largest gain in each program."""
+    """(program, the kernel or the program as a whole, gain, the change): the two with the largest gain in each program."""
     for program in dict.fromkeys(k.program for k in kernels):
         own = [k for k in kernels if k.program == program]
         changes = [(c, f"`{k.name}`") for k in own for c in k.advice] + [(c, "the program") for c in own[0].of_program]

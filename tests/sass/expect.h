@@ -1,5 +1,5 @@
-/* What an instruction is by its text, as NVIDIA's disassembler writes it: an opinion independent of
- * code/instruction.c, to hold that to. */
+/* The meaning of an instruction by its text, as NVIDIA's disassembler writes it: an opinion
+ * independent of code/instruction.c, to hold that to. */
 #ifndef GPUPROF_TESTS_SASS_EXPECT_H
 #define GPUPROF_TESTS_SASS_EXPECT_H
 
@@ -184,7 +184,7 @@ static inline struct gp_instruction expect_from_text(const char *text)
     while ((part = strsep(&next, ".")))
         expect_modifier(&e, part);
     if (is_volta)
-        e.m = 16; /* two steps for what takes four to FP32 */
+        e.m = 16; /* two steps; to FP32 it takes four */
     return e;
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# "which added ...": what gpuprof says that it added is what the program took longer.
+# "which added ...": the time in the report is the difference between the times of two runs.
 #
-# How long anything takes depends on what else the machine does. So the simulated GPU says how long it
-# slept: what it slept more under gpuprof was added, at least; and what the program's own work slept
+# How long anything takes depends on the other work of the machine. So the simulated GPU says how long it
+# slept: more sleep under gpuprof was added, at least; sleep for the program's own work
 # was not, however long all of it took.
 
 load common

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Launches are held and replayed later, in batches. Whatever the program changes meanwhile, it computes
-# what it would, and each launch has the counters that it has where it is replayed at once.
+# Launches are held and replayed later, in batches. The program's changes meanwhile alter neither its
+# results nor the counters of any launch: both are those of a replay at once.
 
 load common
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A program held to thresholds while it runs, on the simulated Hopper; baselines of what it measured.
+# A program held to thresholds while it runs, on the simulated Hopper; baselines of its measurements.
 
 bats_require_minimum_version 1.5.0
 load common
@@ -128,7 +128,7 @@ programs_of() {
         mv "$profile" p$i.jsonl
     done
     "$gpuprof" baseline p1.jsonl -o base.json
-    # What the simulator takes for a kernel is the host's time.
+    # The simulator's time for a kernel is the host's.
     printf '[*]\nduration = ignore\n*throughput = ignore\nflop* = ignore\ndram_* = 1 %%\ndram_utilization = ignore\n' >t.ini
     run "$gpuprof" check --baseline base.json --tolerance t.ini p2.jsonl p3.jsonl
     [ "$status" -eq 0 ]

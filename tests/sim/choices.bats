@@ -1,4 +1,4 @@
-# Which launches are measured, and what is printed of them.
+# Which launches are measured, and which lines are printed of them.
 
 bats_require_minimum_version 1.5.0
 
@@ -68,7 +68,7 @@ printed() {
     printed --csv --metrics gld_efficiency,shared_efficiency
     grep -qx '"Device","Kernel","Invocations","Metric Name","Metric Description","Min","Max","Avg"' "$log"
     grep -qx '"NVIDIA H200 (Simulated) (0)","vector_add",1,"gld_efficiency","Global Memory Load Efficiency",100.000000%,100.000000%,100.000000%' "$log"
-    # What has no value is empty, never 0.
+    # A missing value is empty, never 0.
     grep -qx '"NVIDIA H200 (Simulated) (0)","vector_add",1,"shared_efficiency","Shared Memory Efficiency",,,' "$log"
     printed --csv
     grep -qx '"Type","Time(%)","Time","Calls","Avg","Min","Max","Name"' "$log"

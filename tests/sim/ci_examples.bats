@@ -26,7 +26,7 @@ worsen() {
     sed -i s/matrix_row/matrix_column/ app
 }
 
-# step NAME: what the job's shell would answer.
+# step NAME: the status and output of the job's shell.
 step() {
     run bash -e "$BATS_TEST_TMPDIR/$1"
 }

@@ -1,4 +1,4 @@
-# What the tests on the simulated GPU share.
+# The shared part of the tests on the simulated GPU.
 
 sim=$GPUPROF_BUILD/sim
 # The sanitizers' runtimes, when the library is built with them, have to come first.
@@ -15,7 +15,7 @@ setup() {
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR # no definitions of the user's own
 }
 
-# sanitized: the sanitizers are in; what takes long may be smaller.
+# sanitized: the sanitizers are in; tests that take long may be smaller.
 sanitized() { [ -n "${GPUPROF_RUNTIMES:-}" ]; }
 
 # profiled COMMAND...: under gpuprof, our own lines in $log, the profile in $profile, its output in

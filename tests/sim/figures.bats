@@ -1,4 +1,4 @@
-# The first screen and the page say what the profile says.
+# The first screen and the page have the figures of the profile.
 load common
 
 @test "each figure of the screen is in the profile by name, and in the page" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the first screen to the profile: each of its figures is a metric's value, or one that the page has
 as well.
-  figures.py GPUPROF PROFILE      prints nothing, or what differs"""
+  figures.py GPUPROF PROFILE      prints nothing, or the difference"""
 
 import json
 import pathlib
@@ -37,10 +37,10 @@ def mean(kernel, metric):
     return stat[0] if isinstance(stat, list) else stat
 
 
-def check(what, shown, value, most):
-    """What is shown is the value, as exactly as it is shown."""
+def check(name, shown, value, most):
+    """The figure shown is the value, rounded as it is shown."""
     if value is None or abs(shown - value) > most:
-        fail(f"{what}: the screen says {shown}, the profile {value}")
+        fail(f"{name}: the screen says {shown}, the profile {value}")
 
 
 def check_share_of(unit, percent, kernel):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Where the report, messages and the profile go: never into a file of the program's, and nobody who
-# reads them, or does not, holds the program up.
+# Where the report, messages and the profile go: never into a file of the program's, and no reader of
+# theirs, quick or slow, holds the program up.
 
 load common
 
@@ -8,7 +8,7 @@ load common
     for case in error error_later; do
         LD_PRELOAD=$preload "$programs/descriptors_linked" $case "$BATS_TEST_TMPDIR/mine" 2>"$log"
         [ "$(cat "$BATS_TEST_TMPDIR/mine")" = mine ]
-        # What goes to a file of its own is there.
+        # A report with a file of its own is there.
         profiled "$programs/descriptors_linked" $case "$BATS_TEST_TMPDIR/mine"
         [ "$(cat "$BATS_TEST_TMPDIR/mine")" = mine ]
         grep -q ' measured with ' "$log"
@@ -19,7 +19,7 @@ load common
 @test "a program's file that has the number of the profile or the log, too" {
     profiled "$programs/descriptors_linked" high "$BATS_TEST_TMPDIR/mine"
     [ "$(cat "$BATS_TEST_TMPDIR/mine")" = mine ]
-    # Up to then they were written; what follows goes to standard error, with the reason.
+    # Up to then they were written; later lines go to standard error, with the reason.
     [ "$(measured scale_in_place)" -gt 0 ]
     [ "$(measured vector_add)" -eq 0 ]
     [ "$(head -1 "$BATS_TEST_TMPDIR/ours.err")" = "gpuprof: the program has closed the log's descriptor; messages go to standard error" ]
@@ -70,7 +70,7 @@ seconds() {
         took=$(env $setting="$BATS_TEST_TMPDIR/fifo" LD_PRELOAD="$preload" GPUPROF_METRICS=all \
             bash -c 'SECONDS=0; timeout 30 "$1" 40x256 2>"$2" >&2; echo $SECONDS' - "$programs/alike_linked" "$log")
         kill $reader
-        # Two at the most, beside what a busy machine takes.
+        # Two at the most, beside the delay of a busy machine.
         [ "$took" -le 12 ] || { echo "$took s"; false; }
     done
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Programs that use the driver early, late, from threads, across a fork, or that fail and wait on it:
-# with gpuprof they do what they do without.
+# with gpuprof they do the same as without.
 
 load common
 unset GPUPROF_TIMEOUT
@@ -112,7 +112,7 @@ absent() {
     "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q '^ *gld_requested_throughput .* \*$'
     "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q '\* from the means of counters'
     grep -q '"skipped":"its memory' "$profile"
-    # One that writes page-locked memory as well, and what many launches have they keep.
+    # One that writes page-locked memory as well, and the facts that many launches share are kept.
     same_with_and_without "$programs/calls_linked"
     grep '"skipped":"page-locked host memory changes while' "$profile" | grep -q '__sass_'
     GPUPROF_MEMORY=1 same_with_and_without "$programs/alike_linked" 200x256
@@ -142,8 +142,8 @@ absent() {
 
 @test "a kernel that waits for the host, or for another stream, is abandoned" {
     export GPUPROF_TIMEOUT=0.3
-    for what in host stream; do
-        same_with_and_without "$programs/waiting_dlopen" $what
+    for case in host stream; do
+        same_with_and_without "$programs/waiting_dlopen" $case
         grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }
@@ -170,7 +170,7 @@ in_time() {
         set -- $case
         [ "$(measured scale_in_place)" -gt $# ]
     done
-    # What the user says is the longest of these waits.
+    # The user's limit is the longest of these waits.
     GPUPROF_TIMEOUT=0.1 in_time 1500 same_with_and_without "$programs/blocked_linked" value consumer
 }
 
@@ -342,7 +342,7 @@ has_all_counters() {
         # CUPTI cannot be made to release their code while the kernel runs.
         [ $case != counted ] || grep -q "stay loaded: CUPTI holds their code" "$log"
     done
-    # What the last case has launched is recorded, read or not.
+    # The launches of the last case are recorded, read or not.
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"kernel":"scale_in_place"')" -eq 9 ]
     grep -q "scale_in_place" "$log"
 }
@@ -493,14 +493,14 @@ has_all_counters() {
 }
 
 @test "launches, and the end of a context, wait for a kernel that waits for another thread" {
-    for what in queued destroyed; do
-        GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $what scale
+    for case in queued destroyed; do
+        GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/waiting_dlopen" $case scale
         grep -q "did not end within [0-9.]* s by itself" "$log"
     done
 }
 
 @test "memory runs out while a kernel waits" {
-    # What we hold is given back, but not if the free would wait for that kernel.
+    # Our memory is given back, but not if the free would wait for that kernel.
     GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
         same_with_and_without "$programs/waiting_dlopen" scale full scale
     [ "$(measured)" -eq 2 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Graphs: their kernels are measured one by one where that changes nothing, and otherwise one line says
-# why not. In every case the program does what it does without gpuprof.
+# why not. In every case the program does the same as without gpuprof.
 
 load common
 

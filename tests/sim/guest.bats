@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A guest: what hooks take of the program's stack, and what they leave of its floating-point state;
-# which kernels are wanted, whatever their names are and whatever the user writes.
+# A guest: hooks need little of the program's stack and keep its floating-point state;
+# which kernels are wanted, for all names of kernels and all patterns of the user.
 
 load common
 
@@ -55,7 +55,7 @@ selects() {
     GPUPROF_KERNELS='((((a{1,200}){1,200}){1,200}){1,200}){1,200}' selects 3 "((((a{1,200}"
     grep -q "every kernel is measured" "$log"
     GPUPROF_KERNELS='scale_in_place<(([a-z:, ]+)+)+$' selects 4 "scale_in_place<(([a-z:, ]+)+)+$: it matches in too many ways"
-    # What is easy is compared all the same.
+    # Names that are quickly compared are compared all the same.
     GPUPROF_KERNELS='(a|b)*a(a|b){20}|^scale_in_place$' profiled "$programs/small_stack_linked"
     [ "$(measured 'scale_in_place"')" -gt 0 ]
 }

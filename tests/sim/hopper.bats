@@ -167,7 +167,7 @@ load common
         grep -q "does not apply: l1tex__t_sectors.sum is 0"
 }
 
-# ---- what the user asks for ----------------------------------------------------------------------
+# ---- settings of the user ------------------------------------------------------------------------
 
 @test "the report says that the GPU is simulated" {
     profiled "$programs/snippets_linked" vector_add
@@ -208,7 +208,7 @@ load common
     [ "$(measured)" -gt 0 ]
 }
 
-# said TEXT: one line of the log names the setting, and this is what it says.
+# said TEXT: one line of the log names the setting, and this is its text.
 said() {
     [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 1 ] && grep -q "^gpuprof: $1" "$log" || {
         head -3 "$log"
@@ -310,7 +310,7 @@ END
     [ "$(measured)" -eq 1 ]
 }
 
-# ---- what a kernel reaches ------------------------------------------------------------------------
+# ---- memory that a kernel reaches--------------------------------------------------------------------
 
 # saved: the bytes saved for each launch, each number once.
 saved() {
@@ -397,7 +397,7 @@ saved() {
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 
-# ---- what can go wrong ---------------------------------------------------------------------------
+# ---- failures ------------------------------------------------------------------------------------
 
 # one_line PATTERN: our log is this one line.
 one_line() {
@@ -407,7 +407,7 @@ one_line() {
 
 @test "launches are assumed alike, and one that is not has no counters of others" {
     # alike COUNTxELEMENTS...: each launch has the sectors of its elements, or none where it was assumed alike
-    # to be what it is not: $lost says how many. Not to be called in $(): nothing would fail there.
+    # by mistake: $lost says how many. Not to be called in $(): nothing would fail there.
     alike() {
         same_with_and_without "$programs/alike_linked" "$@"
         for part; do
@@ -434,7 +434,7 @@ one_line() {
     [ "$lost" -eq 0 ]
     grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -q '"recalled":1,'
     unset GPUSIM_FAULTS
-    # It has changed before, and nothing with it. What the hardware counted shows that in time.
+    # It has changed before, and nothing with it. Counters of the hardware show that in time.
     alike 40x256 40x300 40x200 40x256
     [ "$lost" -eq 0 ]
     grep '"type":"launch"' "$profile" | grep -q '"recalled":1,'
@@ -449,7 +449,7 @@ one_line() {
 
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it.
 # $taken says how many of these have the counters of another launch, $lost how many have lost them; PASSES
-# is what the profile says of the launches that are counted.
+# is the passes in the profile of the launches that are counted.
 drifted() {
     GPUSIM_DRIFT=$1@$2 profiled "$programs/alike_linked" 250x256
     launches | tail -n +"$2" | grep '"recalled":1,' |
@@ -458,8 +458,8 @@ drifted() {
     taken=$(grep -vc 'another kind' "$profile.drifted" || true)
 }
 
-# loses COUNTER FROM PASSES: launches that were recalled lose their counters, none takes others'. What is
-# compared depends on what passes cost, hence on what else the machine does: so one of three times.
+# loses COUNTER FROM PASSES: launches that were recalled lose their counters, none takes others'. The launches
+# that are compared depend on the cost of passes, hence on the other work of the machine: so one of three times.
 loses() {
     for _ in 1 2 3; do
         drifted "$@"
@@ -473,7 +473,7 @@ loses() {
 @test "the check counters of a launch equal those of the one it is taken for, to the digit" {
     local counters=(smsp__inst_executed smsp__thread_inst_executed smsp__thread_inst_executed_pred_on)
     if sanitized; then counters=(smsp__inst_executed); fi
-    # A launch that is held is measured where the hardware does not confirm what it is like.
+    # A launch that is held is measured where the hardware does not confirm its fingerprint.
     for counter in "${counters[@]}"; do
         drifted $counter.sum 80 '[0-9]*'
         [ "$lost" -eq 0 ]
@@ -518,7 +518,7 @@ loses() {
     done
 }
 
-# profiler WHAT: how often the Range Profiler did that.
+# profiler CALL: how often the Range Profiler did that.
 profiler() {
     grep -c "^$1\$" "$GPUSIM_PROFILER" || true
 }
@@ -538,7 +538,7 @@ profiler() {
     diff "$BATS_TEST_TMPDIR/one_by_one" "$BATS_TEST_TMPDIR/alternately"
     launches=$(wc -l <"$BATS_TEST_TMPDIR/alternately")
     [ "$launches" -eq 12 ]
-    # Once for two of them, and once for what the last one left to be read.
+    # Once for two of them, and once for the launches that the last one left to be read.
     [ "$(profiler "start 0")" -eq $((launches / 2 + 1)) ]
     [ "$(profiler "start 1")" -eq $((launches / 2 + 1)) ]
     [ "$(profiler "empty 0")" -eq 1 ]
@@ -546,7 +546,7 @@ profiler() {
 
 @test "a kernel that is launched again before its first launch was read is recognised" {
     # After the first kernel the session stands in the pass of instrumented code, which the second
-    # one's first launch makes first; what the hardware counts of that is not read until the end.
+    # one's first launch makes first; the hardware's counters of that are not read until the end.
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler GPUPROF_REPLAY=now
     same_with_and_without "$programs/snippets_linked" vector_add in_place
     [ "$(measured scale_in_place)" -eq 3 ]
@@ -626,7 +626,7 @@ plain_count() {
         plain=0 ours=0
         GPUSIM_FAULTS=alloc=$n "$programs/snippets_linked" in_place globals >/dev/null 2>&1 || plain=$?
         GPUSIM_FAULTS=alloc=$n profiled "$programs/snippets_linked" in_place globals || ours=$?
-        # What fails without us may be ours with us; then the program must come out right.
+        # An allocation that fails without us may be ours with us; then the program must come out right.
         [ "$ours" -eq 0 ] || [ "$plain" -ne 0 ] || { echo "allocation $n"; false; }
     done
 }

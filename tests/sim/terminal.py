@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a command on a terminal of its own and prints what it writes there: terminal.py COMMAND..."""
+"""Runs a command on a terminal of its own and prints its output: terminal.py COMMAND..."""
 import os
 import pty
 import sys

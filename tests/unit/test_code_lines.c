@@ -341,7 +341,7 @@ static void lines_sum_up_to_the_counts(void **state)
         assert_int_equal(own, all);
         assert_true(most <= all);
     }
-    /* The same of what is found in the code. */
+    /* The same for the weights that are found in the code. */
     for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++) {
         unsigned in_lines = 0;
         for (size_t i = 0; i < b.count && gp_lines_in_code(w); i++)
@@ -458,14 +458,14 @@ static void take_cubin(void *sources, const struct gp_cubin_image *image)
     assert_true(gp_sources_add_cubin(sources, image));
 }
 
-static int take(void *sources, const char *type, const struct json_t *line)
+static bool take(void *sources, const char *type, const struct json_t *line)
 {
     const struct gp_code_visitor visitor = {
         .user = sources, .instructions = take_instructions, .cubin = take_cubin};
     const char *why = "";
     if (!gp_read_code_line(type, line, &visitor, &why))
         fail_msg("%s: %s", type, why);
-    return 0;
+    return true;
 }
 
 static void a_profile_holds_the_data_of_lines(void **state)
@@ -487,7 +487,7 @@ static void a_profile_holds_the_data_of_lines(void **state)
     gp_writer_close(w);
     struct gp_sources *sources = gp_sources_new();
     const struct gp_profile_visitor visitor = {.user = sources, .other = take};
-    if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) != 0)
+    if (!gp_profile_read(path, &visitor, NULL, why, sizeof(why)))
         fail_msg("%s", why);
     const struct gp_lines *lines = gp_sources_of(sources, FIRST);
     assert_non_null(lines);

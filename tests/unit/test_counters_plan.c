@@ -68,7 +68,7 @@ static const struct row rows[] = {
      "0S", GP_SOURCE_RECALLED},
     {"the pass at the front is refused", SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS,
      2, "0", "R01", GP_SOURCE_NONE},
-    {"a fingerprint known before does not undo what was measured",
+    {"a fingerprint known before does not undo a measurement",
      SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS LEARNED, 1, "", "R0S",
      GP_SOURCE_LEARNABLE},
     {"without a session the SASS metrics count", INSTRUMENTED COUNTS, 0, "", "S",

@@ -395,7 +395,7 @@ static void a_module_that_cannot_be_read_has_kernels_that_run_once(void **state)
     (void)state;
     CUmodule damaged = (CUmodule)(uintptr_t)0x99, missing = (CUmodule)(uintptr_t)0x98;
     CUmodule other = (CUmodule)(uintptr_t)0x97;
-    gp_module_loaded(damaged, "what is this?");
+    gp_module_loaded(damaged, "no image at all");
     gp_module_loaded_from_file(missing, "/nowhere");
     gp_module_loaded(other, ".version 8.0\n");
     assert_non_null(gp_module_runs_once(damaged));

@@ -95,10 +95,10 @@ static const struct gp_record launch = {
 struct seen {
     int headers, devices, launches;
     struct gp_device device;
-    int answer; /* to give at every launch */
+    bool ends; /* the reading, at its first launch */
 };
 
-static int check_header(void *user, const struct gp_profile_header *h)
+static bool check_header(void *user, const struct gp_profile_header *h)
 {
     ((struct seen *)user)->headers++;
     assert_int_equal(h->pid, getpid());
@@ -107,23 +107,23 @@ static int check_header(void *user, const struct gp_profile_header *h)
     assert_string_equal(h->command[3], "caf\xc3\xa9");
     assert_string_equal(h->command[4], "??");
     assert_int_equal(strlen(h->time), strlen("2026-01-01T00:00:00Z"));
-    return 0;
+    return true;
 }
 
-static int keep_device(void *user, const struct gp_device *d)
+static bool keep_device(void *user, const struct gp_device *d)
 {
     struct seen *seen = user;
     seen->devices++;
     seen->device = *d;
-    return 0;
+    return true;
 }
 
-static int count_launch(void *user, const struct gp_record *l)
+static bool count_launch(void *user, const struct gp_record *l)
 {
     (void)l;
     struct seen *seen = user;
     seen->launches++;
-    return seen->answer;
+    return !seen->ends;
 }
 
 /* Whole numbers are exact, others have ten digits; the largest there is stays finite. */
@@ -134,7 +134,7 @@ static bool is_as_measured(double read, double written)
            (!is_whole && fabs(read - written) <= 5e-10 * fabs(written));
 }
 
-static int check_launch(void *user, const struct gp_record *l)
+static bool check_launch(void *user, const struct gp_record *l)
 {
     ((struct seen *)user)->launches++;
     assert_int_equal(l->index, launch.index);
@@ -168,14 +168,14 @@ static int check_launch(void *user, const struct gp_record *l)
             assert_true(is_as_measured(l->counters[i].value, counters[i].value));
         }
     }
-    return 0;
+    return true;
 }
 
-static int check_end(void *user, const struct gp_end *end)
+static bool check_end(void *user, const struct gp_end *end)
 {
     assert_true(end->added_seconds == 12.5);
     (*(int *)user)++;
-    return 0;
+    return true;
 }
 
 static struct gp_writer *opened(void)
@@ -200,7 +200,7 @@ static void fails_with(const char *text, const char *expected)
     struct gp_profile_visitor visitor = {0};
     char why[512] = "", full[600];
     write_text(text);
-    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), -1);
+    assert_false(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     snprintf(full, sizeof(full), "%s%s", path, expected);
     assert_string_equal(why, full);
 }
@@ -220,7 +220,7 @@ static void written_launches_are_read_back(void **state)
         .user = &seen, .header = check_header, .device = keep_device, .launch = check_launch};
     struct gp_text notes = {0};
     char why[512] = "";
-    if (gp_profile_read(path, &visitor, &notes, why, sizeof(why)) != 0)
+    if (!gp_profile_read(path, &visitor, &notes, why, sizeof(why)))
         fail_msg("%s", why);
     assert_string_equal(gp_text_string(&notes), "");
     assert_int_equal(seen.headers, 1);
@@ -229,7 +229,7 @@ static void written_launches_are_read_back(void **state)
     assert_memory_equal(&seen.device, &device, sizeof(device));
 }
 
-static int check_not_finite(void *user, const struct gp_record *l)
+static bool check_not_finite(void *user, const struct gp_record *l)
 {
     (void)user;
     assert_string_equal(l->skipped, "one pass failed");
@@ -237,7 +237,7 @@ static int check_not_finite(void *user, const struct gp_record *l)
     assert_true(l->counters[0].value == 1);
     for (int i = 1; i < 3; i++)
         assert_string_equal(l->counters[i].absent, "not a finite number");
-    return 0;
+    return true;
 }
 
 static void values_that_are_no_numbers_are_absent(void **state)
@@ -252,7 +252,7 @@ static void values_that_are_no_numbers_are_absent(void **state)
     gp_writer_close(w);
     const struct gp_profile_visitor visitor = {.launch = check_not_finite};
     char why[512] = "";
-    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
 }
 
 static const struct gp_count count = {
@@ -265,7 +265,7 @@ static const struct gp_count count = {
     .launches = 20000000000,
 };
 
-static int check_count(void *user, const struct gp_count *c)
+static bool check_count(void *user, const struct gp_count *c)
 {
     ++*(int *)user;
     assert_string_equal(c->kernel, count.kernel);
@@ -275,7 +275,7 @@ static int check_count(void *user, const struct gp_count *c)
     assert_memory_equal(c->cluster, count.cluster, sizeof(c->cluster));
     assert_int_equal(c->shared_dynamic, count.shared_dynamic);
     assert_int_equal(c->launches, count.launches);
-    return 0;
+    return true;
 }
 
 static void counts_are_read_back(void **state)
@@ -288,7 +288,7 @@ static void counts_are_read_back(void **state)
     assert_true(gp_writer_count(w, &count));
     gp_writer_close(w);
     const struct gp_profile_visitor visitor = {.user = &counts, .count = check_count};
-    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     assert_int_equal(counts, 2);
 }
 
@@ -301,11 +301,11 @@ static void the_end_is_read_back(void **state)
     assert_true(gp_writer_end(w, &(struct gp_end){.added_seconds = 12.5}));
     gp_writer_close(w);
     const struct gp_profile_visitor visitor = {.user = &ends, .end = check_end};
-    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     assert_int_equal(ends, 1);
 }
 
-static int check_settings(void *user, const struct gp_profile_header *h)
+static bool check_settings(void *user, const struct gp_profile_header *h)
 {
     const struct gp_settings *expected = user;
     if (expected->sample)
@@ -313,7 +313,7 @@ static int check_settings(void *user, const struct gp_profile_header *h)
     else
         assert_null(h->settings.sample);
     assert_int_equal(h->settings.replay_off, expected->replay_off);
-    return 0;
+    return true;
 }
 
 static void the_header_has_the_settings(void **state)
@@ -326,7 +326,7 @@ static void the_header_has_the_settings(void **state)
         assert_non_null(w);
         gp_writer_close(w);
         const struct gp_profile_visitor visitor = {.user = &all[i], .header = check_settings};
-        assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+        assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     }
 }
 
@@ -366,7 +366,7 @@ static void a_line_cut_short_by_a_crash_is_left_out(void **state)
         const struct gp_profile_visitor visitor = {.user = &seen, .launch = count_launch};
         struct gp_text notes = {0};
         char why[512] = "";
-        assert_int_equal(gp_profile_read(path, &visitor, &notes, why, sizeof(why)), 0);
+        assert_true(gp_profile_read(path, &visitor, &notes, why, sizeof(why)));
         assert_int_equal(seen.launches, 1);
         assert_string_equal(gp_text_string(&notes), expected);
         gp_text_free(&notes);
@@ -384,7 +384,7 @@ static void a_last_line_without_newline_counts_when_complete(void **state)
     struct seen seen = {0};
     const struct gp_profile_visitor visitor = {.user = &seen, .launch = count_launch};
     char why[512] = "";
-    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     assert_int_equal(seen.launches, 1);
 }
 
@@ -397,7 +397,7 @@ static void additions_of_later_versions_are_passed_over(void **state)
     struct seen seen = {0};
     const struct gp_profile_visitor visitor = {.user = &seen, .device = keep_device};
     char why[512] = "";
-    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     assert_int_equal(seen.devices, 1);
     assert_int_equal(seen.device.sm_count, 0);
 }
@@ -445,14 +445,14 @@ struct given {
     } launches[2 * GP_MAX_EARLY];
 };
 
-static int note_given(void *user, const struct gp_record *l)
+static bool note_given(void *user, const struct gp_record *l)
 {
     struct given *given = user;
     assert_true(given->count < sizeof(given->launches) / sizeof(given->launches[0]));
     assert_int_equal(l->counter_count, 1);
     given->launches[given->count].index = l->index;
     given->launches[given->count++].value = l->counters[0].absent ? -1 : l->counters[0].value;
-    return 0;
+    return true;
 }
 
 static struct given all_given(void)
@@ -460,7 +460,7 @@ static struct given all_given(void)
     struct given given = {0};
     const struct gp_profile_visitor visitor = {.user = &given, .launch = note_given};
     char why[512] = "";
-    if (gp_profile_read(path, &visitor, NULL, why, sizeof(why)) != 0)
+    if (!gp_profile_read(path, &visitor, NULL, why, sizeof(why)))
         fail_msg("%s", why);
     return given;
 }
@@ -584,11 +584,11 @@ static void a_file_that_is_not_there_is_reported(void **state)
     (void)state;
     char why[512] = "";
     struct gp_profile_visitor visitor = {0};
-    assert_int_equal(gp_profile_read("/nonexistent/x", &visitor, NULL, why, sizeof(why)), -1);
+    assert_false(gp_profile_read("/nonexistent/x", &visitor, NULL, why, sizeof(why)));
     assert_string_equal(why, "/nonexistent/x: No such file or directory");
     assert_null(gp_writer_open("/nonexistent/x", command, NULL, why, sizeof(why)));
     assert_string_equal(why, "/nonexistent/x: No such file or directory");
-    assert_int_equal(gp_profile_read("/", &visitor, NULL, why, sizeof(why)), -1);
+    assert_false(gp_profile_read("/", &visitor, NULL, why, sizeof(why)));
     assert_string_equal(why, "/: Is a directory");
 }
 
@@ -599,10 +599,10 @@ static void a_visitor_ends_the_reading(void **state)
     gp_writer_launch(w, &launch);
     gp_writer_launch(w, &launch);
     gp_writer_close(w);
-    struct seen seen = {.answer = 7};
+    struct seen seen = {.ends = true};
     const struct gp_profile_visitor visitor = {.user = &seen, .launch = count_launch};
     char why[512];
-    assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 7);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     assert_int_equal(seen.launches, 1);
 }
 
@@ -707,7 +707,7 @@ static void running_out_of_memory_stops_the_writing(void **state)
         const struct gp_profile_visitor visitor = {
             .user = &seen, .header = check_header, .launch = check_launch};
         char why[512] = "";
-        assert_int_equal(gp_profile_read(path, &visitor, NULL, why, sizeof(why)), 0);
+        assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
         assert_int_equal(seen.launches, complete);
     }
     assert_true(complete);

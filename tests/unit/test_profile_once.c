@@ -108,7 +108,7 @@ static bool is_as_measured(double read, double written)
            (written != floor(written) && fabs(read - written) <= 5e-10 * fabs(written));
 }
 
-static int check_launch(void *user, const struct gp_record *l)
+static bool check_launch(void *user, const struct gp_record *l)
 {
     struct seen *seen = user;
     struct sample s;
@@ -131,19 +131,19 @@ static int check_launch(void *user, const struct gp_record *l)
         assert_true(found);
     }
     seen->launches++;
-    return 0;
+    return true;
 }
 
-static int count_other(void *user, const char *type, const struct json_t *line)
+static bool count_other(void *user, const char *type, const struct json_t *line)
 {
     ((struct seen *)user)->others++;
     assert_string_equal(type, "source");
     assert_int_equal(json_integer_value(json_object_get(line, "line")), 12);
-    return 0;
+    return true;
 }
 
 /* The answer of gp_profile_read. */
-static int read_profile(const char *path, struct seen *seen, struct gp_text *notes, char *why)
+static bool read_profile(const char *path, struct seen *seen, struct gp_text *notes, char *why)
 {
     const struct gp_profile_visitor visitor = {
         .user = seen, .launch = check_launch, .other = count_other};
@@ -155,7 +155,7 @@ static unsigned read_back(const char *path, unsigned kernels)
 {
     struct seen seen = {.kernels = kernels};
     char why[512];
-    if (read_profile(path, &seen, NULL, why) != 0)
+    if (!read_profile(path, &seen, NULL, why))
         fail_msg("%s", why);
     return seen.launches;
 }
@@ -201,7 +201,7 @@ static void a_compressed_profile_is_smaller_and_reads_the_same(void **state)
     struct seen seen = {.kernels = 10};
     struct gp_text notes = {0};
     char why[512], expected[256];
-    assert_int_equal(read_profile(packed, &seen, &notes, why), 0);
+    assert_true(read_profile(packed, &seen, &notes, why));
     assert_int_equal(seen.launches, 500);
     snprintf(expected, sizeof(expected),
              "%s: the file was not completed; the program was probably ended\n", packed);
@@ -224,7 +224,7 @@ static void a_compressed_profile_cut_short_has_all_that_came_before(void **state
         struct seen seen = {.kernels = 3};
         struct gp_text notes = {0};
         char why[512];
-        if (read_profile(packed, &seen, &notes, why) != 0)
+        if (!read_profile(packed, &seen, &notes, why))
             fail_msg("%ld: %s", (long)size, why);
         /* Seven bytes are less than a launch. */
         assert_true(seen.launches <= before && seen.launches + 2 > before);
@@ -254,14 +254,14 @@ static void a_damaged_profile_gives_the_rest(void **state)
     damage(plain, middle + 1);
     struct seen seen = {.kernels = 2};
     char why[512];
-    assert_int_equal(read_profile(plain, &seen, NULL, why), -1);
+    assert_false(read_profile(plain, &seen, NULL, why));
     assert_non_null(strstr(why, "; the line is left out"));
     assert_int_equal(seen.launches, 50); /* the damaged one was an early line */
     damage(plain, middle + 200);
     damage(plain, middle + 500);
     memset(&seen, 0, sizeof(seen));
     seen.kernels = 2;
-    assert_int_equal(read_profile(plain, &seen, NULL, why), -1);
+    assert_false(read_profile(plain, &seen, NULL, why));
     assert_non_null(strstr(why, "; this line and 2 more are left out"));
     assert_in_range(seen.launches, 45, 50);
 }
@@ -278,7 +278,7 @@ static void damaged_compression_gives_the_lines_before(void **state)
         damage(packed, at);
     struct seen seen = {.kernels = 2};
     char why[512];
-    assert_int_equal(read_profile(packed, &seen, NULL, why), -1);
+    assert_false(read_profile(packed, &seen, NULL, why));
     assert_non_null(strstr(why, "damaged"));
     assert_non_null(strstr(why, "left out"));
     assert_in_range(seen.launches, 50, 52);
@@ -297,7 +297,7 @@ static void lines_of_other_rooms_come_through(void **state)
     fclose(f);
     struct seen seen = {.kernels = 2};
     char why[512];
-    assert_int_equal(read_profile(plain, &seen, NULL, why), 0);
+    assert_true(read_profile(plain, &seen, NULL, why));
     assert_int_equal(seen.others, 1);
     assert_int_equal(seen.launches, 3);
 }
@@ -308,14 +308,14 @@ static const char *own_name(void *user, const char *name)
     return strcmp(name, "smsp__counter_of_something_0.sum") == 0 ? "mine" : NULL;
 }
 
-static int has_own_name(void *user, const struct gp_record *l)
+static bool has_own_name(void *user, const struct gp_record *l)
 {
     (void)user;
     bool mine = false;
     for (size_t i = 0; i < l->counter_count; i++)
         mine |= strcmp(l->counters[i].name, "mine") == 0;
     assert_true(mine);
-    return 0;
+    return true;
 }
 
 static void names_are_asked_for_once_and_can_be_the_users_own(void **state)
@@ -327,19 +327,19 @@ static void names_are_asked_for_once_and_can_be_the_users_own(void **state)
     int asked = 0;
     char why[512];
     struct gp_profile_visitor visitor = {.user = &asked, .counter_name = own_name};
-    assert_int_equal(gp_profile_read(plain, &visitor, NULL, why, sizeof(why)), 0);
+    assert_true(gp_profile_read(plain, &visitor, NULL, why, sizeof(why)));
     assert_int_equal(asked, OF_HARDWARE +
                                 COUNTERS); /* of early launches, of others, of instrumented code */
     visitor.launch = has_own_name;
-    assert_int_equal(gp_profile_read(plain, &visitor, NULL, why, sizeof(why)), 0);
+    assert_true(gp_profile_read(plain, &visitor, NULL, why, sizeof(why)));
 }
 
-static int take_any(void *user, const struct gp_record *l)
+static bool take_any(void *user, const struct gp_record *l)
 {
     (void)user;
     assert_int_equal(l->index, 7);
     assert_int_equal(l->counter_count, 4);
-    return 0;
+    return true;
 }
 
 static void fails_with(const char *line, const char *expected)
@@ -359,7 +359,7 @@ static void fails_with(const char *line, const char *expected)
     const struct gp_profile_visitor v = {.launch = take_any};
     char why[512], full[600];
     snprintf(full, sizeof(full), "%s:6: %s; the line is left out", plain, expected);
-    assert_int_equal(gp_profile_read(plain, &v, NULL, why, sizeof(why)), -1);
+    assert_false(gp_profile_read(plain, &v, NULL, why, sizeof(why)));
     assert_string_equal(why, full);
 }
 

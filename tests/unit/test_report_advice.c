@@ -844,7 +844,7 @@ static bool says_launch_overhead(const struct advised *a)
     return false;
 }
 
-/* What is in a graph already is not to be put into one; the rest is. */
+/* Launches that are in a graph already are not to be put into one; the others are. */
 static void launches_of_graphs_are_in_graphs_already(void **state)
 {
     (void)state;
@@ -1122,7 +1122,7 @@ static void names_that_fit_stay_different(void **state)
     free(pair[1]);
 }
 
-/* What the column of the first screen says of kernels with these mangled names. */
+/* The first screen's names of kernels with these mangled names. */
 static void are_shown(const char *const *mangled, const char *const *expected, size_t count)
 {
     struct gp_kernel_spelling kernels[16];

@@ -423,7 +423,7 @@ static void launches(bool before)
 }
 
 // ---- 14 chain: one sum at a time, one warp for each scheduler; and sixteen sums, two warps ----------
-// A loop has 32 multiply-adds: with few, its own branch is what a single warp waits for.
+// A loop has 32 multiply-adds: with few, a single warp waits for the branch of the loop.
 __global__ void chain_before(float *out, int rounds)
 {
     float a = threadIdx.x;

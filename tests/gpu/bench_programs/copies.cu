@@ -1,5 +1,5 @@
-// Copies and fills of known sizes: copies BYTES COUNT. Prints the host's time for all of them, what
-// events around them say, and a digest, so that runs with and without gpuprof can be compared.
+// Copies and fills of known sizes: copies BYTES COUNT. Prints the host's time for all of them, the
+// time between events around them, and a digest, so that runs with and without gpuprof can be compared.
 #include "check.h"
 
 #include <chrono>

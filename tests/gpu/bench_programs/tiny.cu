@@ -1,5 +1,5 @@
-/* tiny [kernels] [launches] [warm-up]: launches that do next to nothing, of one to five kernels in
- * turn (1; 20000 launches; each kernel twice beforehand).
+/* tiny [kernels] [launches] [warm-up]: launches that do next to nothing, of one to five kernels
+ * one after the other (1; 20000 launches; each kernel twice beforehand).
  *
  * Each kernel is affine modulo 2^32, so that the host follows them with two numbers and checks
  * every element. */

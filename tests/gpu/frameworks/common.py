@@ -1,4 +1,4 @@
-"""What the framework scripts share. Each prints the same bytes on every run, ends with status 77 and
+"""The shared part of the framework scripts. Each prints the same bytes on every run, ends with status 77 and
 the reason on stderr where it cannot run, and takes another device than the GPU as its argument, to
 try the script itself."""
 

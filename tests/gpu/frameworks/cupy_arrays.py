@@ -39,12 +39,12 @@ try:
     show("multiplied", (table @ table.T).get())
 
     side = cupy.cuda.Stream(non_blocking=True)
-    for turn in range(4):
+    for number in range(4):
         with side:
-            block = cupy.full(1 << (16 + turn), turn, dtype=cupy.int32)
+            block = cupy.full(1 << (16 + number), number, dtype=cupy.int32)
             block += cupy.arange(block.size, dtype=cupy.int32)
             side.synchronize()
-            show(f"from the pool, {turn}", block.get())
+            show(f"from the pool, {number}", block.get())
         del block
     cupy.get_default_memory_pool().free_all_blocks()
 finally:

@@ -1,5 +1,5 @@
 """JAX: compiled steps with gradients. All numbers are small integers, so that sums are exact in
-whatever order the kernels that XLA chooses add."""
+any order in which the kernels that XLA chooses add."""
 
 import os
 import sys

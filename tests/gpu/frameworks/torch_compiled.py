@@ -1,5 +1,5 @@
 """torch.compile: kernels that Triton makes while the program runs, forwards and backwards. All numbers
-are small integers, so that sums are exact in whatever order the chosen kernels add."""
+are small integers, so that sums are exact in any order in which the chosen kernels add."""
 
 import os
 import shutil

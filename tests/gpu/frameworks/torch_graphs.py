@@ -22,7 +22,7 @@ def step():
     return loss
 
 
-# What is captured has to have run before, on a stream beside the default one.
+# Captured work has to have run before, on a stream beside the default one.
 side = torch.cuda.Stream()
 side.wait_stream(torch.cuda.current_stream())
 with torch.cuda.stream(side):
@@ -37,7 +37,7 @@ seen = []
 for batch in batches:
     inputs.copy_(batch)
     graph.replay()
-    inputs.mul_(2).add_(1)  # eager work on what the graph reads
+    inputs.mul_(2).add_(1)  # eager work on the graph's input
     seen.append(captured_loss.clone())
     graph.replay()
 torch.cuda.synchronize()

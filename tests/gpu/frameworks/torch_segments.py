@@ -9,12 +9,12 @@ from common import DEVICE, deterministic_torch, show_tensors  # noqa: E402
 
 torch = deterministic_torch()
 kept = []
-for turn in range(4):
+for step in range(4):
     grown = [torch.arange(size << 18, device=DEVICE, dtype=torch.int32)
-             for size in (1, 3, 9, 20 + 10 * turn)]
+             for size in (1, 3, 9, 20 + 10 * step)]
     for block in grown:
-        block.mul_(3).add_(turn)
-    kept.append(grown[turn])
+        block.mul_(3).add_(step)
+    kept.append(grown[step])
     del grown
     if DEVICE == "cuda":
         torch.cuda.synchronize()

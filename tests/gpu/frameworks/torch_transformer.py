@@ -8,7 +8,7 @@ from common import DEVICE, deterministic_torch, show_tensors
 
 torch = deterministic_torch()
 nn, functional = torch.nn, torch.nn.functional
-# Not every implementation has a deterministic way back; what these compute here was the same in each run.
+# Not every implementation has a deterministic way back; the results of these were the same in each run.
 torch.use_deterministic_algorithms(True, warn_only=True)
 
 

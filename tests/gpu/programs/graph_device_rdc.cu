@@ -88,7 +88,7 @@ int main()
     REQUIRE(got[0] == rounds && got[2] == rounds && got[3] == 0,
             "%d launched, %d launchers, %d refused", got[0], got[2], got[3]);
     REQUIRE(got[1] == 21, "the last is %d", got[1]); /* 10101 in binary: it sees 1 to 5 launches */
-    REQUIRE(got[4] == 15, "what follows is %d", got[4]);
+    REQUIRE(got[4] == 15, "the following launch is %d", got[4]);
     REQUIRE(numbers[63] == 364, "the ordinary number is %d", numbers[63]);
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphExecDestroy(now));

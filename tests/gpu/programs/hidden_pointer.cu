@@ -1,9 +1,9 @@
 /* A kernel whose pointer nobody can recognise: every bit of it is the other way round. */
 #include "check.h"
 
-__global__ void hidden(unsigned long long turned, int n, unsigned k)
+__global__ void hidden(unsigned long long inverted, int n, unsigned k)
 {
-    unsigned *x = (unsigned *)~turned;
+    unsigned *x = (unsigned *)~inverted;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         x[i] = 3 * x[i] + k;

@@ -46,7 +46,7 @@ int main()
     narrow<<<1, 256>>>(data);
     launched("more threads than the kernel allows");
     say("synchronise", cudaDeviceSynchronize());
-    say("free of what was never had", cudaFree((void *)0x1234));
+    say("free of memory never allocated", cudaFree((void *)0x1234));
     launched("after it");
 
     set<<<1, 32>>>(data, 5);

@@ -1,5 +1,5 @@
-/* Two contexts of the driver API on one device, each with its own module and memory, launched in
- * turn; one is destroyed in the middle and another made. */
+/* Two contexts of the driver API on one device, each with its own module and memory, launched one
+ * after the other; one is destroyed in the middle and another made. */
 #include "driver.h"
 
 #define N 64

@@ -1,4 +1,4 @@
-// What this GPU reaches of each roof of a roofline: a line "key = rate" for each, rates per second. For
+// The part of each roof of a roofline that this GPU reaches: a line "key = rate" for each, rates per second. For
 // metrics/roofs; tests/gpu/roofs makes its file of these. The best of several runs counts.
 #include "check.h"
 

@@ -9,7 +9,7 @@
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   slowmarks           an event is reached that late, also right behind another one
  *   olddriver           the driver calls itself CUDA 11.4
- *   noparameters        the driver does not tell what parameters a kernel has
+ *   noparameters        the driver does not say which parameters a kernel has
  *   refused             launches that CUPTI counts are refused
  *   pageable            the device says that its kernels can use the host's ordinary memory
  *

@@ -126,7 +126,7 @@ static void imported(void)
     check_word("imported", other, LAUNCHES);
     work_by_table(&owners[0], other);
     check_word("imported, by a table", other, 2 * LAUNCHES);
-    check("beside what is imported", own, N, LAUNCHES);
+    check("beside imported memory", own, N, LAUNCHES);
     MUST(cuIpcCloseMemHandle(other));
     again = make(); /* perhaps where the other was */
     work_on_own(&owners[0], again);
@@ -144,7 +144,7 @@ static void exported(void)
     work_on_own(&owners[0], own);
     work_by_parameter(&owners[0], given);
     check_word("exported", given, LAUNCHES);
-    check("beside what is exported", own, N, LAUNCHES);
+    check("beside exported memory", own, N, LAUNCHES);
     MUST(cuMemFree(given));
     MUST(cuMemFree(own));
 }
@@ -288,7 +288,7 @@ static void mapped(void)
     work_by_parameter(&owners[0], x);
     check_word("mapped for both", x, LAUNCHES);
     work_on_own(&owners[0], own);
-    check("beside what is mapped for both", own, N, LAUNCHES);
+    check("beside memory mapped for both", own, N, LAUNCHES);
     give_access(x, unit, 1, CU_MEM_ACCESS_FLAGS_PROT_READ);
     fill(x, N);
     work_on_own(&owners[0], x);
@@ -350,7 +350,7 @@ static void range(void)
     work_on_own(&owners[0], own);
     work_by_parameter(&owners[0], given);
     check_word("given as a range", given, LAUNCHES);
-    check("beside what is given", own, N, LAUNCHES);
+    check("beside given memory", own, N, LAUNCHES);
     MUST(cuMemFree(given));
     MUST(cuMemFree(own));
 }
