@@ -67,7 +67,7 @@ static char *spell(const struct gp_name_slots *s, const char *mangled, enum gp_n
     return name ? name : strdup(mangled);
 }
 
-/* NULL when memory runs out. */
+/* NULL when out of memory. */
 static struct kernel *kernel_of(struct gp_name_slots *s, const char *mangled)
 {
     size_t length = strlen(mangled);
