@@ -139,6 +139,12 @@ static int print_trace(struct cli_reading *r, char **paths, int count)
         r->trace = gp_trace_new(r->metrics, &view);
     if (!r->columns && !r->trace)
         return out_of_memory();
+    if (!view.csv && (r->columns || view.metrics) && !(r->names = gp_name_slots_new(view.mangled)))
+        return out_of_memory();
+    if (r->columns)
+        gp_columns_defer_names(r->columns, r->names);
+    else
+        gp_trace_defer_names(r->trace, r->names);
     if (r->columns)
         gp_columns_heading(r->columns, &r->lines);
     else
@@ -148,6 +154,8 @@ static int print_trace(struct cli_reading *r, char **paths, int count)
         answer = worse(answer, cli_reading_profile(r, paths[i]));
     struct gp_text kept = {0};
     if (r->views->sort && r->error == 0) {
+        if (r->names)
+            gp_name_slots_fill(r->names, &r->lines);
         kept = r->lines;
         r->lines = (struct gp_text){0};
         print_sorted(r, &kept);

@@ -47,6 +47,8 @@ static bool take_device(void *user, const struct gp_device *device)
 
 bool cli_reading_flush(struct cli_reading *r)
 {
+    if (r->names)
+        gp_name_slots_fill(r->names, &r->lines);
     r->error = r->lines.failed
                    ? ENOMEM
                    : gp_write_all(STDOUT_FILENO, gp_text_string(&r->lines), r->lines.length);
@@ -105,7 +107,8 @@ static bool take_launch(void *user, const struct gp_record *original)
         gp_columns_launch(r->columns, &launch, &r->lines);
     if (r->views->sort)
         return keep_line(r, &launch, begin);
-    return r->lines.length < CLI_LINES_AT_ONCE || cli_reading_flush(r);
+    size_t most = r->names ? CLI_NAMED_AT_ONCE : CLI_LINES_AT_ONCE;
+    return r->lines.length < most || cli_reading_flush(r);
 }
 
 static bool take_count(void *user, const struct gp_count *original)
@@ -160,6 +163,7 @@ void cli_reading_free(struct cli_reading *r)
     gp_sources_free(r->sources);
     gp_trace_free(r->trace);
     gp_columns_free(r->columns);
+    gp_name_slots_free(r->names);
     json_decref(r->about);
     gp_text_free(&r->command);
     gp_text_free(&r->lines);

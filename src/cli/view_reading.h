@@ -13,8 +13,9 @@
 
 #include <jansson.h>
 
-/* Bytes of lines that are printed together. */
+/* Bytes of lines that are printed together; where names wait for those of other kernels. */
 #define CLI_LINES_AT_ONCE (1u << 16)
+#define CLI_NAMED_AT_ONCE (1u << 26)
 
 /* A line that is kept to be sorted: where it stands in the text. */
 struct cli_sorted_line {
@@ -30,6 +31,7 @@ struct cli_reading {
     struct gp_sources *sources; /* the counts of instructions, for advice; NULL: not wanted */
     struct gp_trace *trace;     /* or */
     struct gp_columns *columns;
+    struct gp_name_slots *names; /* that are written when lines are printed; NULL: none */
     const char *path;
     json_t *about;
     struct gp_text command;

@@ -26,6 +26,7 @@ struct column {
 struct gp_columns {
     const struct gp_metrics *metrics;
     const struct gp_view *view;
+    struct gp_name_slots *later; /* NULL: names are cut as they come */
     struct gp_devices devices;
     struct column columns[MOST_COLUMNS];
     size_t count;
@@ -102,6 +103,11 @@ void gp_columns_free(struct gp_columns *c)
     if (c)
         free(c->list);
     free(c);
+}
+
+void gp_columns_defer_names(struct gp_columns *c, struct gp_name_slots *names)
+{
+    c->later = names;
 }
 
 void gp_columns_device(struct gp_columns *c, const struct gp_device *device)
@@ -196,11 +202,23 @@ static void name_text(const struct gp_columns *c, const char *mangled, struct gp
     free(name);
 }
 
+/* A name's columns, to be written later. */
+static void add_later(struct gp_columns *c, size_t i, const char *kernel, struct gp_text *out)
+{
+    gp_text_add(out, i > 0 ? "  " : "");
+    gp_name_slots_add(c->later, kernel, (size_t)c->columns[i].width, out);
+}
+
 void gp_columns_launch(struct gp_columns *c, const struct gp_record *launch, struct gp_text *out)
 {
     struct gp_text text = {0};
     for (size_t i = 0; i < c->count; i++) {
         const struct column *column = &c->columns[i];
+        bool is_name = !column->metric && !column->field;
+        if (is_name && c->later && !c->view->csv) {
+            add_later(c, i, launch->kernel, out);
+            continue;
+        }
         gp_text_clear(&text);
         if (column->metric)
             metric_text(c, column->metric, launch, &text);
@@ -208,7 +226,7 @@ void gp_columns_launch(struct gp_columns *c, const struct gp_record *launch, str
             field_text(column->field, launch, &text);
         else
             name_text(c, launch->kernel, &text);
-        bool quoted = !column->metric && (!column->field || column->field->kind == GP_FIELD_STRING);
+        bool quoted = is_name || (column->field && column->field->kind == GP_FIELD_STRING);
         add_cell(c, i, gp_text_string(&text), quoted, out);
         out->failed |= text.failed;
     }

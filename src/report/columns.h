@@ -4,6 +4,7 @@
 #define GPUPROF_REPORT_COLUMNS_H
 
 #include "metrics/metrics.h"
+#include "report/name_slots.h"
 #include "report/view.h"
 
 struct gp_columns;
@@ -13,6 +14,8 @@ struct gp_columns;
  * `why`. */
 struct gp_columns *gp_columns_new(const char *list, const struct gp_metrics *m,
                                   const struct gp_view *view, char *why, size_t why_size);
+/* Columns of names are then written later, by `names`, which must outlive these; not in CSV. */
+void gp_columns_defer_names(struct gp_columns *columns, struct gp_name_slots *names);
 void gp_columns_free(struct gp_columns *columns);
 
 void gp_columns_device(struct gp_columns *columns, const struct gp_device *device);

@@ -303,6 +303,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
                         const struct gp_findings *findings, const struct gp_sources *sources,
                         char *const *names, struct gp_text *out)
 {
+    size_t room = GP_HTML_LINES_ROOM;
     gp_json_key(out, "kernels");
     gp_text_add(out, "[");
     for (size_t i = 0; i < r->count; i++) {
@@ -310,7 +311,8 @@ static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
         gp_text_add(out, "{");
         add_kernel(r, &r->rows[i], names[i], out);
         add_bound(rules, &findings->bounds[i], out);
-        gp_html_lines(sources ? gp_sources_of(sources, r->rows[i].launch->kernel) : NULL, out);
+        gp_html_lines(sources ? gp_sources_of(sources, r->rows[i].launch->kernel) : NULL, &room,
+                      out);
         gp_text_add(out, "}");
     }
     gp_text_add(out, "]");

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #define MOST_LINES 150
+#define FEW_LINES 10 /* of a kernel behind which there is no room */
 /* A line is worth one of the page where it has so much of something; more where there are many. */
 #define LEAST_SHARE 0.01
 #define LONGEST_LINE 400
@@ -102,18 +103,29 @@ static bool is_worth_it(const struct gp_lines *lines, const struct gp_line_count
     return false;
 }
 
-/* The share that at most MOST_LINES lines have: the heaviest ones, wherever they stand. */
+/* The share that at most `most` lines have: the heaviest ones, wherever they stand. */
 static double least_share(const struct gp_lines *lines, const struct gp_by_line *by_line,
-                          const double totals[COLUMNS])
+                          const double totals[COLUMNS], size_t most)
 {
     double least = LEAST_SHARE;
     for (;; least *= 1.5) {
         size_t count = 0;
         for (size_t i = 0; i < by_line->count; i++)
             count += is_worth_it(lines, &by_line->list[i], totals, least);
-        if (count <= MOST_LINES)
+        if (count <= most)
             return least;
     }
+}
+
+static void add_chains(const struct gp_line_counts *line, struct gp_text *out)
+{
+    gp_json_key(out, "chains");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < line->chain_count; i++) {
+        gp_json_next(out);
+        gp_json_string(out, line->chains[i]);
+    }
+    gp_text_addf(out, "],\"more_chains\":%s", line->has_more_chains ? "true" : "false");
 }
 
 /* The counts of the whole kernel. Without them a remainder would be taken for all: wasted sectors,
@@ -127,13 +139,8 @@ static void add_line(const struct gp_lines *lines, const struct gp_line_counts *
     gp_json_string(out, line->file);
     gp_json_key(out, "text");
     gp_json_string(out, *line->file ? text_of(text, line) : NULL);
-    gp_json_key(out, "chains");
-    gp_text_add(out, "[");
-    for (size_t i = 0; i < line->chain_count; i++) {
-        gp_json_next(out);
-        gp_json_string(out, line->chains[i]);
-    }
-    gp_text_addf(out, "],\"more_chains\":%s", line->has_more_chains ? "true" : "false");
+    if (line->chain_count > 0)
+        add_chains(line, out);
     gp_json_key(out, "counts");
     gp_text_add(out, "{");
     for (size_t c = 0; c < COLUMNS; c++) {
@@ -146,8 +153,9 @@ static void add_line(const struct gp_lines *lines, const struct gp_line_counts *
     gp_text_add(out, "}}");
 }
 
-void gp_html_lines(const struct gp_lines *lines, struct gp_text *out)
+void gp_html_lines(const struct gp_lines *lines, size_t *room, struct gp_text *out)
 {
+    const size_t begin = out->length;
     struct gp_by_line by_line = {0};
     struct source_text text = {0};
     double totals[COLUMNS];
@@ -160,7 +168,7 @@ void gp_html_lines(const struct gp_lines *lines, struct gp_text *out)
         out->failed = true;
     for (size_t c = 0; c < COLUMNS; c++)
         totals[c] = gp_lines_total(lines, columns[c].weight);
-    double least = least_share(lines, &by_line, totals);
+    double least = least_share(lines, &by_line, totals, *room > 0 ? MOST_LINES : FEW_LINES);
     gp_text_add(out, "[");
     for (size_t i = 0; i < by_line.count; i++)
         if (is_worth_it(lines, &by_line.list[i], totals, least))
@@ -170,4 +178,6 @@ void gp_html_lines(const struct gp_lines *lines, struct gp_text *out)
     gp_json_number(out, least);
     close_source(&text);
     gp_by_line_free(&by_line);
+    const size_t used = out->length - begin;
+    *room -= used < *room ? used : *room;
 }

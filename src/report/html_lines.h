@@ -5,9 +5,12 @@
 #include "base/text.h"
 #include "report/lines.h"
 
+/* Bytes for the lines of all kernels; those behind get few lines, so that a page stays small. */
+#define GP_HTML_LINES_ROOM 2000000
+
 /* Appends `"source":` with the lines that counted most, in order of file and line: where, counts of
  * one launch in the mean by name, and the text, where the file is there and the kernel has one.
- * `lines` may be NULL: then it is null. */
-void gp_html_lines(const struct gp_lines *lines, struct gp_text *out);
+ * `lines` may be NULL: then it is null. Subtracts its bytes from *room. */
+void gp_html_lines(const struct gp_lines *lines, size_t *room, struct gp_text *out);
 
 #endif

@@ -14,6 +14,7 @@
 
 #define MOST_NUMBERED 1024
 #define MOST_NAMES 4096
+#define NAME_COLUMNS 40 /* with the number of the launch */
 
 /* Handles in the order of their first launch. */
 struct order {
@@ -32,6 +33,7 @@ struct gp_trace {
     const struct gp_metrics *metrics;
     const struct gp_metric *duration;
     const struct gp_view *view;
+    struct gp_name_slots *later; /* NULL: names are cut as they come */
     struct gp_devices devices;
     struct order contexts, streams;
     struct shown_name *names;
@@ -66,6 +68,11 @@ void gp_trace_free(struct gp_trace *trace)
     if (trace)
         forget_names(trace);
     free(trace);
+}
+
+void gp_trace_defer_names(struct gp_trace *trace, struct gp_name_slots *names)
+{
+    trace->later = names;
 }
 
 void gp_trace_device(struct gp_trace *trace, const struct gp_device *device)
@@ -213,22 +220,31 @@ static void add_metric_values(const struct gp_trace *trace, const struct gp_reco
     }
 }
 
+static void add_cut_name(const char *name, size_t width, struct gp_text *out)
+{
+    char brief[NAME_COLUMNS + 1];
+    gp_shorten(name, brief, width);
+    gp_text_addf(out, "%*s", (int)width, brief);
+}
+
 static void add_metrics_line(struct gp_trace *trace, const struct gp_record *launch,
                              const char *device, const char *name, struct gp_text *out)
 {
     size_t context = number_of(&trace->contexts, launch->context);
     size_t stream = stream_of(trace, launch->stream);
-    char text[256];
+    char text[32];
     if (trace->view->csv) {
         gp_csv_text(device, out);
         gp_text_addf(out, ",%zu,%zu,", context, stream);
         gp_csv_text(name, out);
     } else {
-        char brief[41];
         snprintf(text, sizeof(text), " [%" PRIu64 "]", launch->index);
-        gp_shorten(name, brief, sizeof(brief) - 1 - strlen(text));
-        strcat(brief, text);
-        gp_text_addf(out, "%24.24s %8zu %7zu %40s", device, context, stream, brief);
+        gp_text_addf(out, "%24.24s %8zu %7zu ", device, context, stream);
+        if (trace->later)
+            gp_name_slots_add(trace->later, launch->kernel, NAME_COLUMNS - strlen(text), out);
+        else
+            add_cut_name(name, NAME_COLUMNS - strlen(text), out);
+        gp_text_add(out, text);
     }
     add_metric_values(trace, launch, out);
     gp_text_add(out, "\n");

@@ -4,6 +4,7 @@
 #define GPUPROF_REPORT_TRACE_H
 
 #include "metrics/metrics.h"
+#include "report/name_slots.h"
 #include "report/view.h"
 
 struct gp_trace;
@@ -14,6 +15,10 @@ struct gp_trace *gp_trace_new(const struct gp_metrics *m, const struct gp_view *
 void gp_trace_free(struct gp_trace *trace);
 
 void gp_trace_device(struct gp_trace *trace, const struct gp_device *device);
+
+/* Names in lines with metrics then get their columns in `names`, to be written later; else each is
+ * cut by itself. It must outlive the trace. */
+void gp_trace_defer_names(struct gp_trace *trace, struct gp_name_slots *names);
 
 /* The lines in front of the first launch. */
 void gp_trace_heading(const struct gp_trace *trace, long pid, struct gp_text *out);

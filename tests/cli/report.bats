@@ -497,6 +497,27 @@ several() {
     [[ ${lines[2]} == '"NVIDIA H200 (0)",1,0,"vectorAdd(float const*, float const*, float*, int)",0.000065000,134217728' ]]
 }
 
+@test "long names in a trace differ where the kernels differ" {
+    # scale_all_of_the_values_of<int, float, A or B>(...): the difference is in the middle.
+    long() { echo "_Z26scale_all_of_the_values_ofIif${#1}$1EvPT_PKT0_iiiiiiii"; }
+    { cat header
+      for i in 0 1 2; do
+          kernel=$(long plus_one); [ $i = 1 ] && kernel=$(long plus_two)
+          sed "s/\"index\":0/\"index\":$i/; s/_Z9vectorAddPKfS0_Pfi/$kernel/; s/65000.0/$((i + 1))5000.0/" launch
+      done; } >long.jsonl
+    for how in "--print trace -m duration" "--columns index,name" "--print trace -m duration --sort duration"; do
+        run "$gpuprof" report $how long.jsonl
+        [ "$status" -eq 0 ]
+        [ "$(grep -c 'scale_all.*plus_one' <<<"$output")" -eq 2 ]
+        [ "$(grep -c 'scale_all.*plus_two' <<<"$output")" -eq 1 ]
+    done
+    [[ ${lines[2]} == *"plus_one>"*" [2] "*"35.000us" ]]
+    run bash -c '"$0" report --print trace -m duration - <long.jsonl' "$gpuprof"
+    [[ $output == *"plus_two>"*" [1] "* ]]
+    run "$gpuprof" report --csv --columns index,name long.jsonl
+    [[ ${lines[2]} == '1,"void scale_all_of_the_values_of<int, float, plus_two>(int*, float const*, '* ]]
+}
+
 @test "nvprof's tables are made of profiles, too" {
     several
     run "$gpuprof" report --print times several.jsonl

@@ -63,3 +63,22 @@ __global__ void fifth(float *p, int rounds)
             fall = __fadd_rn(__fmul_rn(__fadd_rn(__fmul_rn(fall, 0.9f), -0.1f), 1.2f), -0.5f); // the other
     p[threadIdx.x] = rise + fall;
 }
+
+// Many lines, each with an access.
+__global__ void sixth(float *p, const float *q)
+{
+    p[threadIdx.x * 2] = q[threadIdx.x * 3];
+    p[threadIdx.x * 3] = q[threadIdx.x * 4];
+    p[threadIdx.x * 4] = q[threadIdx.x * 5];
+    p[threadIdx.x * 5] = q[threadIdx.x * 6];
+    p[threadIdx.x * 6] = q[threadIdx.x * 7];
+    p[threadIdx.x * 7] = q[threadIdx.x * 8];
+    p[threadIdx.x * 8] = q[threadIdx.x * 9];
+    p[threadIdx.x * 9] = q[threadIdx.x * 10];
+    p[threadIdx.x * 10] = q[threadIdx.x * 11];
+    p[threadIdx.x * 11] = q[threadIdx.x * 12];
+    p[threadIdx.x * 12] = q[threadIdx.x * 13];
+    p[threadIdx.x * 13] = q[threadIdx.x * 14];
+    p[threadIdx.x * 14] = q[threadIdx.x * 15];
+    p[threadIdx.x * 15] = q[threadIdx.x * 16];
+}

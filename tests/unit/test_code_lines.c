@@ -9,6 +9,7 @@
 #include "profile/code_lines.h"
 #include "profile/reader.h"
 #include "report/by_line.h"
+#include "report/html_lines.h"
 #include "report/sources.h"
 #include "sanitized.h"
 
@@ -30,6 +31,7 @@
 #define SECOND "_Z6secondPd"
 #define THIRD "_Z5thirdPfPKf"
 #define FOURTH "_Z6fourthPdPKd"
+#define SIXTH "_Z5sixthPfPKf"
 
 static char *cubin;
 static size_t cubin_size;
@@ -370,6 +372,48 @@ static void lines_sum_up_to_the_counts(void **state)
     gp_sources_free(sources);
 }
 
+static size_t lines_in_page(const struct gp_lines *lines, size_t *room)
+{
+    struct gp_text text = {0};
+    size_t count = 0;
+    gp_html_lines(lines, room, &text);
+    assert_false(text.failed);
+    for (const char *at = gp_text_string(&text); (at = strstr(at, "{\"line\":")); at++)
+        count++;
+    gp_text_free(&text);
+    return count;
+}
+
+/* However many kernels there are, and lines. */
+static void a_page_has_room_for_so_many_lines(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {SIXTH};
+    enum { ACCESSES = 64 };
+    struct gp_instruction_counts counts[ACCESSES] = {0};
+    char hash[GP_SHA256_TEXT];
+    for (size_t i = 0; i < ACCESSES; i++) {
+        counts[i].offset = (uint32_t)(i * GP_INSTRUCTION_BYTES);
+        counts[i].values[GP_COUNT_SECTORS] = 100;
+    }
+    gp_sha256_text(cubin, cubin_size, hash);
+    struct gp_code_counts source = counts_of(counts, hash);
+    source.kernel = SIXTH;
+    source.functions = functions;
+    source.instruction_count = ACCESSES;
+    struct gp_sources *sources = sources_of(&source, hash);
+    const struct gp_lines *lines = gp_sources_of(sources, SIXTH);
+    size_t room = 100000;
+    assert_true(lines_in_page(lines, &room) >= 14);
+    assert_true(room > 0 && room < 100000);
+    room = 1;
+    assert_true(lines_in_page(lines, &room) >= 14);
+    assert_int_equal(room, 0);
+    assert_true(lines_in_page(lines, &room) <= 10);
+    assert_int_equal(room, 0);
+    gp_sources_free(sources);
+}
+
 /* A line of CUDA's headers is named with the line that calls it, not with the outermost call. */
 static void a_header_is_named_with_the_line_that_calls_it(void **state)
 {
@@ -540,6 +584,7 @@ int main(void)
         cmocka_unit_test(lines_sum_up_to_the_counts),
         cmocka_unit_test(lines_of_the_code_are_counted_and_named),
         cmocka_unit_test(a_header_is_named_with_the_line_that_calls_it),
+        cmocka_unit_test(a_page_has_room_for_so_many_lines),
         cmocka_unit_test(a_profile_holds_the_data_of_lines),
         cmocka_unit_test(lines_that_make_no_sense_are_refused),
         cmocka_unit_test(base64_is_that_of_the_rfc),

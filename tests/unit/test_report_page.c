@@ -242,7 +242,8 @@ static void lines_have_no_count_that_was_not_made(void **state)
                    .code = ""},
         .no_lines = "none"};
     struct gp_text out = {0};
-    gp_html_lines(&lines, &out);
+    size_t room = 1000000;
+    gp_html_lines(&lines, &room, &out);
     assert_non_null(strstr(gp_text_string(&out), "\"sectors\":100"));
     assert_null(strstr(gp_text_string(&out), "wasted"));
     assert_null(strstr(gp_text_string(&out), "lanes"));

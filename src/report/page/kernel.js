@@ -226,7 +226,7 @@ function sourceRow(line, names, most) {
             const cell = h('td', {class: count ? 'bar' : ''}, count ? grouped(count) : '');
             cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
             return cell;
-        }), h('td', {class: 'code'}, line.text, line.chains.map((chain, i) => h('div', {class: 'muted'},
+        }), h('td', {class: 'code'}, line.text, (line.chains ?? []).map((chain, i) => h('div', {class: 'muted'},
             `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and through more calls' : ''}`))));
 }
 
