@@ -1,5 +1,6 @@
 /* Completion for bash and zsh: one case for each command. Metrics are asked of the command itself,
  * so that those of the user are there, too. */
+#include "check/format.h"
 #include "cli/manual.h"
 
 #include <stdbool.h>
@@ -22,6 +23,11 @@ static bool is_metrics(const struct cli_option *option)
            (strcmp(option->name, "metrics") == 0 || strcmp(option->name, "events") == 0);
 }
 
+static bool is_format(const struct cli_option *option)
+{
+    return option->argument && strcmp(option->name, "format") == 0;
+}
+
 /* All names of an option, with `between` between them. */
 static void add_names(const struct cli_option *option, const char *between, struct gp_text *out)
 {
@@ -41,6 +47,12 @@ static void add_words(const char *choice, struct gp_text *out)
         gp_text_add_bytes(out, *choice == '|' ? " " : choice, 1);
 }
 
+static void add_formats(struct gp_text *out)
+{
+    for (const struct gp_format *f = gp_formats; f->name; f++)
+        gp_text_addf(out, "%s%s", f == gp_formats ? "" : " ", f->name);
+}
+
 /* ---- bash ------------------------------------------------------------------------------------ */
 
 static void add_bash_values(const struct cli_command *command, struct gp_text *out)
@@ -56,6 +68,10 @@ static void add_bash_values(const struct cli_command *command, struct gp_text *o
         gp_text_add(out, ")\n        ");
         if (is_metrics(option)) {
             gp_text_add(out, "_gpuprof_list \"$(_gpuprof_metrics)\"");
+        } else if (is_format(option)) {
+            gp_text_add(out, "_gpuprof_list '");
+            add_formats(out);
+            gp_text_add(out, "'");
         } else if (is_choice(option->argument)) {
             gp_text_add(out, "COMPREPLY=($(compgen -W '");
             add_words(option->argument, out);
@@ -146,6 +162,10 @@ static void add_zsh_option(const struct cli_option *option, const char *name, si
         gp_text_add(out, ":");
         if (is_metrics(option)) {
             gp_text_add(out, "_sequence _gpuprof_metrics");
+        } else if (is_format(option)) {
+            gp_text_add(out, "(");
+            add_formats(out);
+            gp_text_add(out, ")");
         } else if (is_choice(option->argument)) {
             gp_text_add(out, "(");
             add_words(option->argument, out);

@@ -62,6 +62,8 @@ completes() {
     completes "application-only " --target-processes app
     completes "branch_efficiency " --metrics branch_eff
     completes "duration,branch_efficiency " report --metrics duration,branch_eff
+    completes "junit " check --format ju
+    completes "text,sarif " --format text,sar
     completes "report " repor
     touch profile.jsonl
     completes "profile.jsonl " report prof
