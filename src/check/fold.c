@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "check/counters.h"
 #include "check/values.h"
+#include "profile/devices.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct group {
 struct gp_fold {
     const struct gp_metrics *metrics;
     struct gp_side *side;
-    struct gp_device *devices[GP_MAX_DEVICES];
+    struct gp_devices devices; /* of the process at hand */
     struct gp_renaming renaming;
     struct group *groups;
     bool in_run, failed;
@@ -133,8 +134,7 @@ static void note_absence(struct gp_series *series, const char *why)
 static void add_values(struct gp_fold *f, struct group *g, const struct gp_record *launch)
 {
     struct gp_subject *s = &f->side->subjects[g->subject];
-    const struct gp_device *device =
-        launch->device >= 0 && launch->device < GP_MAX_DEVICES ? f->devices[launch->device] : NULL;
+    const struct gp_device *device = gp_devices_get(&f->devices, launch->device);
     for (size_t i = 0; i < f->side->metric_count; i++) {
         char why[GP_WHY_SIZE] = "the facts of the device are not known";
         double value;
@@ -204,15 +204,8 @@ void gp_fold_count(struct gp_fold *f, const struct gp_count *count)
 
 void gp_fold_device(struct gp_fold *f, const struct gp_device *device)
 {
-    int i = device->ordinal;
-    if (i < 0 || i >= GP_MAX_DEVICES || f->devices[i])
+    if (!gp_devices_add(&f->devices, device))
         return;
-    f->devices[i] = malloc(sizeof(*device));
-    if (!f->devices[i]) {
-        f->failed = true;
-        return;
-    }
-    *f->devices[i] = *device;
     struct gp_device *known = &f->side->origin.device;
     if (!known->name[0])
         *known = *device;
@@ -241,10 +234,7 @@ static void end_process(struct gp_fold *f)
         g->launches += g->counted > g->recorded ? g->counted : g->recorded;
         g->counted = g->recorded = 0;
     }
-    for (size_t i = 0; i < GP_MAX_DEVICES; i++) {
-        free(f->devices[i]);
-        f->devices[i] = NULL;
-    }
+    gp_devices_forget(&f->devices);
 }
 
 /* 1.4826 times the median distance from the median: the standard deviation, were they normal. */

@@ -32,14 +32,6 @@ static void free_kernel(struct gp_judged_kernel *k)
     free(k);
 }
 
-static void forget_devices(struct gp_judge *j)
-{
-    for (size_t i = 0; i < GP_MAX_DEVICES; i++) {
-        free(j->devices[i]);
-        j->devices[i] = NULL;
-    }
-}
-
 void gp_judge_free(struct gp_judge *j)
 {
     if (!j)
@@ -50,7 +42,6 @@ void gp_judge_free(struct gp_judge *j)
         HASH_DEL(j->kernels, k);
         free_kernel(k);
     }
-    forget_devices(j);
     gp_renaming_free(&j->renaming);
     for (size_t i = 0; i < j->run_count; i++)
         free(j->runs[i]);
@@ -148,7 +139,7 @@ static void end_process(struct gp_judge *j)
 void gp_judge_process(struct gp_judge *j)
 {
     end_process(j);
-    forget_devices(j);
+    gp_devices_forget(&j->devices);
 }
 
 void gp_judge_run(struct gp_judge *j, const char *name)
@@ -177,14 +168,7 @@ void gp_judge_unfinished(struct gp_judge *j, const char *why)
 
 void gp_judge_device(struct gp_judge *j, const struct gp_device *device)
 {
-    int i = device->ordinal;
-    if (i < 0 || i >= GP_MAX_DEVICES || j->devices[i])
-        return;
-    j->devices[i] = malloc(sizeof(*device));
-    if (j->devices[i])
-        *j->devices[i] = *device;
-    else
-        j->failed = true;
+    gp_devices_add(&j->devices, device);
 }
 
 /* ---- launches ---- */
@@ -244,8 +228,7 @@ static void try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
         note_value(t, launch, first->value);
         return;
     }
-    const struct gp_device *device =
-        launch->device >= 0 && launch->device < GP_MAX_DEVICES ? j->devices[launch->device] : NULL;
+    const struct gp_device *device = gp_devices_get(&j->devices, launch->device);
     char why[GP_WHY_SIZE] = "the facts of the device are not known";
     t->has_value =
         device && gp_metric_evaluate(t->rule->metric, device, launch, &t->value, why, sizeof(why));

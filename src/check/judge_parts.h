@@ -7,6 +7,7 @@
 #include "check/counters.h"
 #include "check/judge.h"
 #include "check/values.h"
+#include "profile/devices.h"
 
 /* One rule held to one kernel in the run at hand. */
 struct gp_trial_of_run {
@@ -57,7 +58,7 @@ struct gp_judged_kernel {
 struct gp_judge {
     const struct gp_thresholds *thresholds;
     const struct gp_metrics *metrics;
-    struct gp_device *devices[GP_MAX_DEVICES];
+    struct gp_devices devices; /* of the process at hand */
     struct gp_renaming renaming;
     struct gp_judged_kernel *kernels; /* in order of their first launches */
     char **runs;                      /* their names, the run at hand last; none: it has no name */

@@ -1,4 +1,4 @@
-/* Short branches that were turned into predicated instructions. */
+/* Short branches that became predicated instructions. */
 #ifndef GPUPROF_CODE_TWO_SIDES_H
 #define GPUPROF_CODE_TWO_SIDES_H
 

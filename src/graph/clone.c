@@ -139,7 +139,7 @@ static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
 
 /* ---- reading the clone ----------------------------------------------------------------------- */
 
-/* Collected while a clone is read. Child graphs become part of the whole: their node turns into a
+/* Collected while a clone is read. Child graphs become part of the whole: their node becomes a
  * beginning, which their first nodes depend on, and an end, which depends on their last ones. */
 struct reading {
     struct gp_graph_node *nodes;

@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 #include "base/nearest.h"
+#include "profile/devices.h"
 #include "profile/fields.h"
 #include "profile/number.h"
 #include "report/layout.h"
@@ -26,8 +27,7 @@ struct gp_columns {
     const struct gp_metrics *metrics;
     const struct gp_view *view;
     struct gp_name_slots *later; /* NULL: names are cut as they come */
-    struct gp_device devices[GP_MAX_DEVICES];
-    bool known[GP_MAX_DEVICES];
+    struct gp_devices devices;
     struct column columns[MOST_COLUMNS];
     size_t count;
     char *list; /* names point into it */
@@ -112,11 +112,7 @@ void gp_columns_defer_names(struct gp_columns *c, struct gp_name_slots *names)
 
 void gp_columns_device(struct gp_columns *c, const struct gp_device *device)
 {
-    int i = device->ordinal;
-    if (i < 0 || i >= GP_MAX_DEVICES || c->known[i])
-        return;
-    c->devices[i] = *device;
-    c->known[i] = true;
+    gp_devices_add(&c->devices, device);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -148,11 +144,10 @@ void gp_columns_heading(const struct gp_columns *c, struct gp_text *out)
 static void metric_text(const struct gp_columns *c, const struct gp_metric *metric,
                         const struct gp_record *launch, struct gp_text *text)
 {
-    int i = launch->device;
+    const struct gp_device *device = gp_devices_get(&c->devices, launch->device);
     char why[GP_WHY_SIZE], shown[64];
     double value;
-    if (i < 0 || i >= GP_MAX_DEVICES || !c->known[i] ||
-        !gp_metric_evaluate(metric, &c->devices[i], launch, &value, why, sizeof(why)))
+    if (!device || !gp_metric_evaluate(metric, device, launch, &value, why, sizeof(why)))
         return;
     if (c->view->csv) {
         gp_number_add(text, c->view->unit && strcmp(metric->unit, "s") == 0

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "metrics/program.h"
+#include "profile/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct gp_summary {
     size_t metric_count;
     struct gp_settings settings;
     char *sample; /* the settings' string */
-    struct gp_device *devices[GP_MAX_DEVICES];
+    struct gp_devices devices;
     struct gp_program *programs[GP_MAX_DEVICES];
     struct gp_wanted wanted[GP_MAX_DEVICES]; /* where launches are counted in part */
     struct hashed_group *groups;             /* hash and, in order of insertion, list */
@@ -98,7 +99,6 @@ void gp_summary_free(struct gp_summary *s)
         free(r);
     }
     for (size_t i = 0; i < GP_MAX_DEVICES; i++) {
-        free(s->devices[i]);
         gp_wanted_free(&s->wanted[i]);
         gp_program_free(s->programs[i]);
     }
@@ -119,17 +119,12 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
 
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device)
 {
-    int i = device->ordinal;
-    if (i < 0 || i >= GP_MAX_DEVICES || s->devices[i])
-        return;
-    s->devices[i] = malloc(sizeof(*device));
-    if (s->devices[i])
-        *s->devices[i] = *device;
+    gp_devices_add(&s->devices, device);
 }
 
 const struct gp_device *gp_summary_get_device(const struct gp_summary *s, int ordinal)
 {
-    return ordinal >= 0 && ordinal < GP_MAX_DEVICES ? s->devices[ordinal] : NULL;
+    return gp_devices_get(&s->devices, ordinal);
 }
 
 /* Every reason is kept once, and no more than so many. */

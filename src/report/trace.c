@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 #include "base/hash.h"
+#include "profile/devices.h"
 #include "report/layout.h"
 #include "report/nvprof_values.h"
 #include "report/plain_numbers.h"
@@ -33,8 +34,7 @@ struct gp_trace {
     const struct gp_metric *duration;
     const struct gp_view *view;
     struct gp_name_slots *later; /* NULL: names are cut as they come */
-    struct gp_device devices[GP_MAX_DEVICES];
-    bool known[GP_MAX_DEVICES];
+    struct gp_devices devices;
     struct order contexts, streams;
     struct shown_name *names;
     bool begun;
@@ -77,17 +77,7 @@ void gp_trace_defer_names(struct gp_trace *trace, struct gp_name_slots *names)
 
 void gp_trace_device(struct gp_trace *trace, const struct gp_device *device)
 {
-    int i = device->ordinal;
-    if (i < 0 || i >= GP_MAX_DEVICES || trace->known[i])
-        return;
-    trace->devices[i] = *device;
-    trace->known[i] = true;
-}
-
-static const struct gp_device *device_of(const struct gp_trace *trace, int ordinal)
-{
-    bool known = ordinal >= 0 && ordinal < GP_MAX_DEVICES && trace->known[ordinal];
-    return known ? &trace->devices[ordinal] : NULL;
+    gp_devices_add(&trace->devices, device);
 }
 
 static size_t number_of(struct order *order, uint64_t handle)
@@ -134,7 +124,7 @@ static const char *name_of(struct gp_trace *trace, const char *mangled)
 
 static void add_device(const struct gp_trace *trace, int ordinal, char *name, size_t size)
 {
-    const struct gp_device *device = device_of(trace, ordinal);
+    const struct gp_device *device = gp_devices_get(&trace->devices, ordinal);
     snprintf(name, size, "%s (%d)", device && device->name[0] ? device->name : "GPU", ordinal);
 }
 
@@ -209,7 +199,7 @@ void gp_trace_footing(const struct gp_trace *trace, struct gp_text *out)
 static bool value_of(const struct gp_trace *trace, const struct gp_metric *metric,
                      const struct gp_record *launch, double *value)
 {
-    const struct gp_device *device = device_of(trace, launch->device);
+    const struct gp_device *device = gp_devices_get(&trace->devices, launch->device);
     char why[GP_WHY_SIZE];
     return metric && device && gp_metric_evaluate(metric, device, launch, value, why, sizeof(why));
 }

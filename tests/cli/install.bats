@@ -82,6 +82,14 @@ installed() {
     [ "$(readelf -d "$O/gpuprof" | grep -c 'NEEDED.*libsqlite3')" -eq 1 ]
 }
 
+@test "where a distribution has no archives the shared libraries are linked" {
+    make -s O="$O" archive= "$O/libgpuprof.so" "$O/gpuprof"
+    for library in libjansson libpcre2-8 libinih libzstd; do
+        readelf -d "$O/libgpuprof.so" | grep -q "NEEDED.*$library\.so"
+    done
+    [[ $(LD_PRELOAD=$O/libgpuprof.so "$O/gpuprof" --version) == "gpuprof "* ]]
+}
+
 @test "the steps of the Spack recipe install" {
     tests/packages/spack_steps "$O" "$dest"
     [ "$("$dest/bin/gpuprof" sh -c 'realpath "$LD_PRELOAD"')" = "$(realpath "$dest")/lib/libgpuprof.so" ]

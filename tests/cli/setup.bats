@@ -27,6 +27,8 @@ on_a_terminal() {
     [ "$(grep -c bats "$asked")" -eq 0 ]
     run tools/setup test </dev/null
     grep -q '^install .*libjansson-dev .*bats' "$asked"
+    run tools/setup aarch64 </dev/null
+    grep -q '^install .*libjansson-dev .*qemu-user' "$asked"
 }
 
 @test "on a terminal it asks" {
@@ -51,5 +53,5 @@ on_a_terminal() {
 @test "an unknown word is one line" {
     run tools/setup everything
     [ "$status" -eq 1 ]
-    [ "$output" = "setup: 'everything' is none of build, test, coverage, page, package" ]
+    [ "$output" = "setup: 'everything' is none of build, test, coverage, page, aarch64, package" ]
 }

@@ -734,7 +734,7 @@ column() {
     [ "$(grep -c '"type":"cubin"' "$profile")" -eq 1 ]
     run "$GPUPROF_BUILD/gpuprof" source "$profile" vector_add
     [ "$status" -eq 0 ]
-    [[ $output == *"2048"*"vector_add+0x"*" LDG"* ]]
+    [[ $output == *"2048"*"+0x60  LDG, 4 bytes a thread"* ]]
     run "$GPUPROF_BUILD/gpuprof" source --sass "$profile" vector_add
     [ "$status" -eq 0 ]
     [[ $output == *"machine code, by "* ]]

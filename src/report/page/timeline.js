@@ -294,7 +294,7 @@ function timelineSection(profile, title) {
         model.launches.start && clockChoice(view),
         h('span', {class: 'muted'}, `${plural(model.launches.count, 'launch')}`,
           model.launches.stride > 1 && ` (one in ${model.launches.stride} is kept in this page)`,
-          `, ${format(model.lasts.reduce((a, b) => a + b, 0), 's')} of GPU time. Drag to move; click, then turn the wheel to zoom.`)),
+          `, ${format(model.lasts.reduce((a, b) => a + b, 0), 's')} of GPU time. Drag to move; click, then use the wheel to zoom.`)),
         h('figure', {}, canvas),
         h('p', {class: 'muted'}, 'Launches stand in the program’s order. Each was measured alone, so ' +
           'none lies beside another.', model.launches.start ? ' By the program’s time, gaps are those in ' +
