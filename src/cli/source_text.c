@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Lines of a file that are shown around those with code. */
 #define CONTEXT 2
@@ -115,6 +116,13 @@ struct file_text {
     char path[4096];
 };
 
+/* A profile may name anything: a device has no end, and a pipe may have no writer. */
+static FILE *open_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "re") : NULL;
+}
+
 static FILE *open_source(const struct printing *p, const char *directory, const char *file,
                          char *path, size_t size)
 {
@@ -124,10 +132,10 @@ static FILE *open_source(const struct printing *p, const char *directory, const 
         snprintf(path, size, "%s/%s", directory, file);
     else
         snprintf(path, size, "%s", file);
-    f = fopen(path, "re");
+    f = open_file(path);
     if (!f && p->folder) {
         snprintf(path, size, "%s/%s", p->folder, name);
-        f = fopen(path, "re");
+        f = open_file(path);
     }
     return f;
 }

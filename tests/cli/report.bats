@@ -372,6 +372,19 @@ profile_with_lines() {
     sed -n "${BASH_REMATCH[1]}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep __global__
 }
 
+@test "a source that is a device or a pipe is not read" {
+    profile_with_lines
+    mkdir sources
+    mkfifo sources/lines.cu
+    run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [ "$status" -eq 0 ]
+    [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
+    rm sources/lines.cu
+    ln -s /dev/zero sources/lines.cu
+    run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [ "$status" -eq 0 ]
+}
+
 # Every lane is on, and each instruction of the loop has a predicate that half of them fulfil.
 @test "lanes that a predicate switches off are said at their lines, at a roof as well" {
     profile_with_lines fifth
