@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/disassemble.h"
+#include "cli/source_heaviest.h"
 #include "code/instruction.h"
 #include "report/by_line.h"
 #include "report/layout.h"
@@ -407,6 +408,7 @@ int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass
                  has_code_columns(&p) ? "; [i]: instructions in the code" : "", lines->source.cc);
     if (!gp_by_line_make(&p.by_line, lines))
         out.failed = 1;
+    cli_add_heaviest(lines, &p.by_line, &out);
     bool has_code = sass && add_sass(&p, lines->source.kernel);
     if (!sass)
         add_files(&p);
