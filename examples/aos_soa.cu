@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     size_t bytes = n * sizeof(struct point);
 
     float *host = (float *)malloc(bytes);
-    REQUIRE(host, "no memory for %zu bytes", bytes);
+    REQUIRE(host, "out of memory: %zu bytes", bytes);
     float *in, *out;
     CHECK(cudaMalloc(&in, bytes));
     CHECK(cudaMalloc(&out, bytes));

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     size_t n = (size_t)size * size, bytes = n * sizeof(int);
 
     int *a = (int *)malloc(bytes), *b = (int *)malloc(bytes), *c = (int *)malloc(bytes);
-    REQUIRE(a && b && c, "no memory for three matrices of %zu bytes", bytes);
+    REQUIRE(a && b && c, "out of memory: three matrices of %zu bytes", bytes);
     for (size_t i = 0; i < n; i++) {
         a[i] = (int)(i % 1009);
         b[i] = (int)(i % 31) * 5;

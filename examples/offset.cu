@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     size_t length = (size_t)n + offset, bytes = length * sizeof(float);
 
     float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes), *c = (float *)malloc(bytes);
-    REQUIRE(a && b && c, "no memory for three vectors of %zu bytes", bytes);
+    REQUIRE(a && b && c, "out of memory: three vectors of %zu bytes", bytes);
     for (size_t i = 0; i < length; i++) {
         a[i] = (float)(i % 512);
         b[i] = (float)(i % 13) * 0.25f;

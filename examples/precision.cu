@@ -90,7 +90,7 @@ static void run(const char *name, void (*kernel)(T *, T *, T *, T, T, int), T on
     const int width = sizeof(T) / sizeof(N), n = THREADS * width;
     size_t bytes = n * sizeof(N);
     N *host = (N *)malloc(3 * bytes), *device;
-    REQUIRE(host, "no memory for %zu bytes", 3 * bytes);
+    REQUIRE(host, "out of memory: %zu bytes", 3 * bytes);
     CHECK(cudaMalloc(&device, 3 * bytes));
     for (int i = 0; i < repeats(); i++) {
         for (int k = 0; k < 3 * n; k++)

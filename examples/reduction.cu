@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     size_t bytes = n * sizeof(int), sum_bytes = blocks * sizeof(int);
 
     int *data = (int *)malloc(bytes), *sums = (int *)malloc(sum_bytes);
-    REQUIRE(data && sums, "no memory for %zu bytes", bytes + sum_bytes);
+    REQUIRE(data && sums, "out of memory: %zu bytes", bytes + sum_bytes);
     for (int i = 0; i < n; i++)
         data[i] = i % 101 - 20;
 

@@ -80,7 +80,7 @@ static void require_row(const char *way, const float *a, const float *b, const f
                         int row)
 {
     float *expected = (float *)calloc(size, sizeof(float));
-    REQUIRE(expected, "no memory for a row");
+    REQUIRE(expected, "out of memory: a row");
     for (int k = 0; k < size; k++)
         for (int column = 0; column < size; column++)
             expected[column] += a[(size_t)row * size + k] * b[(size_t)k * size + column];
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     dim3 grid((unsigned)blocks_for(size, TILE), (unsigned)blocks_for(size, TILE));
 
     float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes), *c = (float *)malloc(bytes);
-    REQUIRE(a && b && c, "no memory for three matrices of %zu bytes", bytes);
+    REQUIRE(a && b && c, "out of memory: three matrices of %zu bytes", bytes);
     for (size_t i = 0; i < n; i++) {
         a[i] = (float)((int)(i % 7) - 3);
         b[i] = (float)((int)(i % 11) - 4);

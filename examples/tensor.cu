@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 
     __half *a = (__half *)malloc(n * sizeof(__half)), *b = (__half *)malloc(n * sizeof(__half));
     float *c = (float *)malloc(n * sizeof(float));
-    REQUIRE(a && b && c, "no memory for three matrices of %zu numbers", n);
+    REQUIRE(a && b && c, "out of memory: three matrices of %zu numbers", n);
     for (size_t i = 0; i < n; i++) {
         a[i] = __float2half((float)a_of(i));
         b[i] = __float2half((float)b_of(i));

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     size_t bytes = n * sizeof(int);
 
     int *a = (int *)malloc(bytes), *b = (int *)malloc(bytes), *c = (int *)malloc(bytes);
-    REQUIRE(a && b && c, "no memory for three arrays of %zu bytes", bytes);
+    REQUIRE(a && b && c, "out of memory: three arrays of %zu bytes", bytes);
     for (int i = 0; i < n; i++) {
         a[i] = i % 1000;
         b[i] = 3 * (i % 77);

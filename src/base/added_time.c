@@ -1,9 +1,10 @@
 #include "base/added_time.h"
 
+#include "base/clock.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 /* How many threads are held up now, and since when at least one has been, in one word: the last
  * thread to go on must see the time that belongs to the first. 48 bits of nanoseconds are three
@@ -20,9 +21,7 @@ static __thread bool paused __attribute__((tls_model("initial-exec")));
 
 static uint64_t now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) & TIME_MASK;
+    return gp_clock_ns() & TIME_MASK;
 }
 
 /* Another thread may have read the clock later and come first: then it is 0. */

@@ -6,23 +6,18 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-char *gp_base64(const void *bytes, size_t size)
+void gp_base64_add(const void *bytes, size_t size, struct gp_text *out)
 {
     const unsigned char *in = bytes;
-    char *text = malloc((size + 2) / 3 * 4 + 1), *out = text;
-    if (!text)
-        return NULL;
     for (size_t at = 0; at < size; at += 3) {
         size_t left = size - at;
-        uint32_t group = (uint32_t)in[at] << 16 | (left > 1 ? (uint32_t)in[at + 1] << 8 : 0) |
+        uint32_t three = (uint32_t)in[at] << 16 | (left > 1 ? (uint32_t)in[at + 1] << 8 : 0) |
                          (left > 2 ? in[at + 2] : 0);
-        *out++ = digits[group >> 18 & 63];
-        *out++ = digits[group >> 12 & 63];
-        *out++ = left > 1 ? digits[group >> 6 & 63] : '=';
-        *out++ = left > 2 ? digits[group & 63] : '=';
+        const char four[4] = {digits[three >> 18], digits[three >> 12 & 63],
+                              left > 1 ? digits[three >> 6 & 63] : '=',
+                              left > 2 ? digits[three & 63] : '='};
+        gp_text_add_bytes(out, four, sizeof(four));
     }
-    *out = '\0';
-    return text;
 }
 
 void *gp_base64_read(const char *text, size_t *size)

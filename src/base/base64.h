@@ -2,12 +2,12 @@
 #ifndef GPUPROF_BASE_BASE64_H
 #define GPUPROF_BASE_BASE64_H
 
-#include <stddef.h>
+#include "base/text.h"
 
-/* The text of the bytes, to be freed; NULL when memory runs out. */
-char *gp_base64(const void *bytes, size_t size);
+/* Adds the text of the bytes. */
+void gp_base64_add(const void *bytes, size_t size, struct gp_text *out);
 
-/* The bytes of the text, to be freed; NULL where it is none, or when memory runs out. */
+/* The bytes of the text, to be freed; NULL where it is none, or when out of memory. */
 void *gp_base64_read(const char *text, size_t *size);
 
 #endif

@@ -2,9 +2,12 @@
 #ifndef GPUPROF_BASE_CLOCK_H
 #define GPUPROF_BASE_CLOCK_H
 
+#include <stdint.h>
 #include <time.h>
 
-/* Seconds since some moment before this process. From any thread; leaves errno as it was. */
+/* Nanoseconds, or seconds, since some moment before this process. From any thread; leaves errno as
+ * it was. */
+uint64_t gp_clock_ns(void);
 double gp_clock_seconds(void);
 
 /* The moment `seconds` from now, for waits that end by CLOCK_MONOTONIC. */

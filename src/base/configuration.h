@@ -38,6 +38,14 @@ static inline int gp_configuration_compare(const struct gp_configuration *a,
     return 0;
 }
 
+/* The same without the grid, as launches of one row of a report have it. */
+static inline struct gp_configuration gp_configuration_of_row(const struct gp_configuration *c)
+{
+    struct gp_configuration of_row = *c;
+    memset(of_row.grid, 0, sizeof(of_row.grid));
+    return of_row;
+}
+
 /* `seed` is the hash of the data before it, 0 for none. */
 static inline uint64_t gp_configuration_hash(const struct gp_configuration *c, uint64_t seed)
 {

@@ -8,7 +8,7 @@ enum gp_name {
 };
 
 /* Returns the demangled name, or the name as it is where it is not mangled, printable
- * (base/escape.h) in either case; to be freed. NULL when memory runs out. */
+ * (base/escape.h) in either case; to be freed. NULL when out of memory. */
 char *gp_demangle(const char *mangled, enum gp_name which);
 
 #endif

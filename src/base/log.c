@@ -29,6 +29,7 @@ static pthread_once_t found = PTHREAD_ONCE_INIT;
  * wait for a slow reader. Threads may write at the same time: then these are about right. */
 static size_t written;
 static int wait_ms = GP_OUTPUT_WAIT_MS;
+static bool stalled; /* the reader took nothing during the last wait */
 
 static void find_standard_error(void)
 {
@@ -71,7 +72,15 @@ static int write_to(const struct gp_output *output, const char *bytes, size_t le
         return ENOSPC;
     if (is_shared(output))
         __atomic_add_fetch(&written, length, __ATOMIC_RELAXED);
-    return gp_output_write(output, bytes, length, wait);
+    int error = gp_output_write(output, bytes, length, wait);
+    __atomic_store_n(&stalled, error == EAGAIN, __ATOMIC_RELAXED);
+    return error;
+}
+
+/* Where the reader has stalled the program is held up no longer. */
+static int wait_for_report(void)
+{
+    return __atomic_load_n(&stalled, __ATOMIC_RELAXED) ? 0 : GP_OUTPUT_WAIT_MS;
 }
 
 static void write_out(const char *bytes, size_t length, int *wait)
@@ -215,12 +224,14 @@ static size_t whole_lines(const char *text, size_t length, size_t room)
 
 void gp_log_report(const char *text, size_t length, const char *rest)
 {
-    int saved = errno, wait = GP_OUTPUT_WAIT_MS;
+    int saved = errno, wait = wait_for_report();
     size_t room = room_in(destination());
     if (length > room) {
         room -= room < LONGEST_REST ? room : LONGEST_REST;
         length = whole_lines(text, length, room);
         write_out(text, length, &wait);
+        if (wait_for_report() == 0)
+            wait_ms = 0;
         gp_say("the report is longer than standard error may be filled: %s", rest);
     } else {
         write_out(text, length, &wait);

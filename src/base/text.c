@@ -18,14 +18,14 @@ static bool reserve(struct gp_text *t, size_t more)
         return true;
     size_t needed, capacity = t->capacity ? t->capacity : SMALLEST;
     if (__builtin_add_overflow(t->length, more, &needed) || needed > SIZE_MAX / 2) {
-        t->failed = 1;
+        t->failed = true;
         return false;
     }
     while (capacity <= needed)
         capacity *= 2;
     char *data = realloc(t->data, capacity);
     if (!data) {
-        t->failed = 1;
+        t->failed = true;
         return false;
     }
     t->data = data;
@@ -56,7 +56,7 @@ void gp_text_addf(struct gp_text *t, const char *fmt, ...)
     char small[256];
     int n = vsnprintf(small, sizeof(small), fmt, args);
     if (n < 0)
-        t->failed = 1;
+        t->failed = true;
     else if ((size_t)n < sizeof(small))
         gp_text_add_bytes(t, small, (size_t)n);
     else if (reserve(t, (size_t)n))
@@ -68,7 +68,7 @@ void gp_text_addf(struct gp_text *t, const char *fmt, ...)
 void gp_text_clear(struct gp_text *t)
 {
     t->length = 0;
-    t->failed = 0;
+    t->failed = false;
     if (t->data)
         t->data[0] = '\0';
 }

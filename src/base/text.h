@@ -5,13 +5,14 @@
 #ifndef GPUPROF_BASE_TEXT_H
 #define GPUPROF_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* All zero is an empty text. `data` is NULL while nothing was added, else ends in a NUL. */
 struct gp_text {
     char *data;
     size_t length, capacity;
-    int failed;
+    bool failed;
 };
 
 void gp_text_add(struct gp_text *t, const char *s);

@@ -17,7 +17,7 @@ static void add_string(struct gp_text *out, const char *s)
     if (quoted)
         gp_text_add(out, quoted);
     else
-        out->failed = 1;
+        out->failed = true;
     free(quoted);
     json_decref(string);
     gp_text_free(&clean);
@@ -82,7 +82,7 @@ static void add_metrics(struct gp_text *out, const struct gp_side *side, const s
     struct named *sorted = calloc(side->metric_count + 1, sizeof(*sorted));
     size_t count = 0;
     if (!sorted) {
-        out->failed = 1;
+        out->failed = true;
         return;
     }
     for (size_t i = 0; i < side->metric_count; i++)

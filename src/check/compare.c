@@ -125,7 +125,7 @@ static void mark_rates(struct gp_pair *pair, const struct gp_device *device)
     }
 }
 
-/* The changes of one matched pair. False when memory runs out. */
+/* The changes of one matched pair. False when out of memory. */
 static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
                          const struct gp_tolerances *rules, struct gp_pair *pair)
 {

@@ -49,7 +49,7 @@ struct gp_comparison {
     double smallest_duration_change; /* relative: that the test can find; median over kernels */
 };
 
-/* Rules may be NULL. False when memory runs out; free in both cases. */
+/* Rules may be NULL. False when out of memory; free in both cases. */
 bool gp_compare(const struct gp_side *a, const struct gp_side *b, const struct gp_metrics *m,
                 const struct gp_tolerances *rules, struct gp_comparison *c);
 void gp_comparison_free(struct gp_comparison *c);

@@ -20,7 +20,7 @@ struct gp_renaming {
 };
 
 /* `renamed` becomes the launch with its counters renamed, those that no metric uses left out. It
- * lives until the next call. False when memory runs out. */
+ * lives until the next call. False when out of memory. */
 bool gp_rename_counters(struct gp_renaming *r, const struct gp_metrics *m,
                         const struct gp_record *launch, struct gp_record *renamed);
 void gp_renaming_free(struct gp_renaming *r);

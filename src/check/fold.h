@@ -14,8 +14,8 @@
 
 struct gp_fold;
 
-/* Folds the metrics that are selected in `m` into `side`, which is all zero. NULL when memory runs
- * out. */
+/* Folds the metrics that are selected in `m` into `side`, which is all zero. NULL when out of
+ * memory. */
 struct gp_fold *gp_fold_new(const struct gp_metrics *m, struct gp_side *side);
 
 /* A run is one profile, or several of processes that ran together. */

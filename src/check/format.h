@@ -20,6 +20,9 @@ struct gp_format {
                   struct gp_text *out);
 };
 
+/* The names in gp_formats, for the help of options. */
+#define GP_FORMAT_NAMES "text, junit, github, gitlab, sarif or markdown"
+
 /* Ends in one without a name. The first is text. */
 extern const struct gp_format gp_formats[];
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL when memory runs out, on which json_pack fails. */
+/* NULL when out of memory, on which json_pack fails. */
 static json_t *clean_string(const char *s)
 {
     struct gp_text clean = {0};
@@ -24,7 +24,7 @@ static void add_json(json_t *root, struct gp_text *out)
     if (text)
         gp_text_addf(out, "%s\n", text);
     else
-        out->failed = 1;
+        out->failed = true;
     free(text);
     json_decref(root);
 }

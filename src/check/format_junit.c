@@ -85,7 +85,7 @@ static void add_case(struct gp_text *out, const struct gp_outcome *o)
 void gp_write_junit(const struct gp_verdict *v, const struct gp_occasion *occasion,
                     struct gp_text *out)
 {
-    int unjudged = v->unjudged.length > 0;
+    bool unjudged = v->unjudged.length > 0;
     gp_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
     add_attribute(out, "name", occasion->title);
     gp_text_addf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" skipped=\"%zu\" time=\"0\"",

@@ -109,7 +109,7 @@ static struct gp_judged_kernel *new_kernel(struct gp_judge *j, const char *mangl
     return NULL;
 }
 
-/* NULL where there are too many, or memory runs out. */
+/* NULL where there are too many, or when out of memory. */
 static struct gp_judged_kernel *kernel_of(struct gp_judge *j, const char *mangled)
 {
     struct gp_judged_kernel *k = NULL;

@@ -13,7 +13,7 @@
 
 struct gp_judge;
 
-/* The thresholds and metrics must outlive it. NULL when memory runs out. */
+/* The thresholds and metrics must outlive it. NULL when out of memory. */
 struct gp_judge *gp_judge_new(const struct gp_thresholds *t, const struct gp_metrics *m);
 void gp_judge_free(struct gp_judge *j);
 

@@ -22,12 +22,12 @@ struct gp_match {
 bool gp_same_threads(const struct gp_subject *a, const struct gp_subject *b);
 
 /* Each subject of both (sorted) sides comes up in one match. One allocation, to be freed; NULL when
- * memory runs out. */
+ * out of memory. */
 struct gp_match *gp_match_sides(const struct gp_side *a, const struct gp_side *b, size_t *count);
 
 /* The name without the parts that a compiler may change from build to build: template arguments,
  * parameters, return type, hashes, numbers in names of Triton's kernels. To be freed; NULL when
- * memory runs out. */
+ * out of memory. */
 char *gp_name_skeleton(const char *name);
 
 #endif

@@ -15,12 +15,12 @@ struct gp_kernel_names {
     char *brief; /* vectorAdd */
 };
 
-/* False when memory runs out; free in both cases. */
+/* False when out of memory; free in both cases. */
 bool gp_kernel_names_find(const char *mangled, struct gp_kernel_names *names);
 void gp_kernel_names_free(struct gp_kernel_names *names);
 
 /* The brief name out of the full one, as far as it can be seen: without return type and parameters.
- * To be freed; NULL when memory runs out. */
+ * To be freed; NULL when out of memory. */
 char *gp_kernel_name_brief(const char *full);
 
 struct gp_selector {

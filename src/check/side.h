@@ -52,21 +52,21 @@ struct gp_side {
 #define GP_MOST_SIDE_METRICS 1024
 #define GP_MOST_RUNS 10000
 
-/* Sets the names; false when memory runs out. */
+/* Sets the names; false when out of memory. */
 bool gp_side_set_metrics(struct gp_side *side, const char *const *names, size_t count);
 
-/* A new subject with empty series, all else zero. NULL where there are too many or memory runs out.
- * It moves when the next one is added. */
+/* A new subject with empty series, all else zero. NULL where there are too many or when out of
+ * memory. It moves when the next one is added. */
 struct gp_subject *gp_side_add(struct gp_side *side, const char *name);
 
-/* Adds the median of one more run; false when memory runs out. */
+/* Adds the median of one more run; false when out of memory. */
 bool gp_series_add_run(struct gp_series *s, double median);
 
 /* The metric's index, or -1. */
 int gp_side_metric(const struct gp_side *side, const char *name);
 
 /* Adds the medians of later runs to the series that `side`, which is sorted, has; all else stays.
- * False when memory runs out. */
+ * False when out of memory. */
 bool gp_side_continue(struct gp_side *side, const struct gp_side *later);
 
 /* By name, grid, block, cluster, shared memory. */

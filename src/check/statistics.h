@@ -28,7 +28,7 @@ struct gp_shift {
 };
 
 /* `expected` is the standard deviation of one run's median that is expected beforehand. Both sides
- * have a run at least. False when memory runs out. */
+ * have a run at least. False when out of memory. */
 bool gp_shift_find(struct gp_runs a, struct gp_runs b, double expected, struct gp_shift *shift);
 
 /* Student's t that is exceeded, either way, with GP_SIGNIFICANCE. */
@@ -36,7 +36,7 @@ double gp_student(unsigned freedom);
 
 /* Theil and Sen's slope of values in order, per step, and whether Mann and Kendall's test finds
  * that they rise or fall (1, -1; 0: neither) with a significance of 0.01, two-sided. Needs 4 values
- * at least, else 0 and no trend. False when memory runs out. */
+ * at least, else 0 and no trend. False when out of memory. */
 bool gp_trend_find(const double *values, size_t count, double *slope, int *trend);
 
 #endif

@@ -165,7 +165,7 @@ void gp_suggest_thresholds(const struct gp_side *side, const struct gp_metrics *
     double seconds = 0;
     struct kernel *kernels = calloc(side->count + 1, sizeof(*kernels));
     if (!kernels) {
-        out->failed = 1;
+        out->failed = true;
         return;
     }
     size_t count = find_kernels(side, kernels, &seconds), written = 0;

@@ -61,8 +61,8 @@ void gp_thresholds_free(struct gp_thresholds *t);
 
 bool gp_relation_holds(enum gp_relation relation, double value, double bound);
 
-/* Selects the metrics that the rules need, beside those that are selected. False when memory runs
- * out. */
+/* Selects the metrics that the rules need, beside those that are selected. False when out of
+ * memory. */
 bool gp_thresholds_select(const struct gp_thresholds *t, struct gp_metrics *m);
 
 #endif

@@ -16,7 +16,7 @@ struct gp_values {
     double *kept;
 };
 
-/* Where memory runs out, fewer values are kept. */
+/* When out of memory, fewer values are kept. */
 void gp_values_add(struct gp_values *v, double value);
 void gp_values_free(struct gp_values *v);
 

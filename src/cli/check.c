@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "check/baseline.h"
 #include "check/comparison_verdict.h"
+#include "check/format.h"
 
 enum { THRESHOLDS, BASELINE, TOLERANCE, FORMAT, OPTION_COUNT };
 
@@ -24,13 +25,12 @@ static const struct cli_option options[OPTION_COUNT] = {
                    .letter = 0,
                    .argument = "FILE",
                    .help = "how far metrics may be from the baseline"},
-    [FORMAT] =
-        {.name = "format",
-         .letter = 'f',
-         .argument = "NAME[=FILE]",
-         .help =
-             "write the verdict as text, junit, github, gitlab, sarif or markdown; may be given "
-             "several times, each with a file of its own (text, to standard output)"},
+    [FORMAT] = {.name = "format",
+                .letter = 'f',
+                .argument = "NAME[=FILE]",
+                .help = "write the verdict as " GP_FORMAT_NAMES
+                        "; may be given several times, each with a file of its own (text, to "
+                        "standard output)"},
 };
 
 struct asked {

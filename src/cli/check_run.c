@@ -121,7 +121,7 @@ struct checked_run {
     glob_t found;
 };
 
-/* False when memory runs out. */
+/* False when out of memory. */
 static bool find_profiles(struct checked_run *run)
 {
     int answer = glob(gp_text_string(&run->files), 0, NULL, &run->found);

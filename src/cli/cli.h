@@ -21,7 +21,7 @@ struct cli_option {
     const char *also;   /* other names, blanks between them */
     const char *nvprof; /* nvprof's option that it stands for, where there is one */
     const char *ncu;    /* ncu's */
-    int joins;          /* 1: given again, it adds to its value, with a comma */
+    bool joins;         /* given again, it adds to its value, with a comma */
     const char *once;   /* why it cannot be given again; NULL: the last value counts */
 };
 

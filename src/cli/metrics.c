@@ -156,20 +156,12 @@ static void add_line(const struct gp_metric *metric, struct gp_text *out)
     }
 }
 
-static bool is_first_of_class(const struct gp_metrics *m, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(gp_metrics_at(m, k)->metric_class, gp_metrics_at(m, i)->metric_class) == 0)
-            return false;
-    return true;
-}
-
 /* Every metric in a line, by class. */
 static void add_overview(const struct gp_metrics *m, struct gp_text *out)
 {
     for (size_t i = 0; i < gp_metrics_count(m); i++) {
         const char *metric_class = gp_metrics_at(m, i)->metric_class;
-        if (!is_first_of_class(m, i))
+        if (!gp_metrics_begins_class(m, i))
             continue;
         gp_text_addf(out, "\n%s\n", metric_class[0] ? metric_class : "other");
         for (size_t k = i; k < gp_metrics_count(m); k++)

@@ -15,7 +15,7 @@ bool cli_check_apart(const char *log_name, const char *log, const char *output_n
 
 /* The library opens files when the program first uses CUDA, and by then the program may have
  * changed its folder: has relative names in GPUPROF_OUTPUT, _LOG, _CUPTI and _METRICS_PATH begin
- * here. false when memory runs out. */
+ * here. False when out of memory. */
 bool cli_fix_paths(void);
 
 #endif

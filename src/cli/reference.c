@@ -79,14 +79,6 @@ static void add_metric(const struct gp_metric *metric, struct gp_text *out)
         gp_text_addf(out, "- nvprof: %s\n", metric->nvprof);
 }
 
-static bool is_first_of_class(const struct gp_metrics *m, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(gp_metrics_at(m, k)->metric_class, gp_metrics_at(m, i)->metric_class) == 0)
-            return false;
-    return true;
-}
-
 void cli_add_reference(const struct gp_metrics *m, struct gp_text *out)
 {
     gp_text_add(out,
@@ -105,7 +97,7 @@ void cli_add_reference(const struct gp_metrics *m, struct gp_text *out)
                      gp_metrics_set_at(m, i)->description, gp_metrics_set_at(m, i)->metrics);
     for (size_t i = 0; i < gp_metrics_count(m); i++) {
         const char *metric_class = gp_metrics_at(m, i)->metric_class;
-        if (!is_first_of_class(m, i))
+        if (!gp_metrics_begins_class(m, i))
             continue;
         gp_text_addf(out, "\n## %s\n", metric_class);
         for (size_t k = i; k < gp_metrics_count(m); k++)

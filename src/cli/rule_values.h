@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* False after a message, when memory runs out. */
+/* False after a message, when out of memory. */
 bool cli_add_rules(const struct gp_metrics *m, struct gp_text *out);
 
 /* Explains one value, "headroom"; false where rules have none of that name. */

@@ -51,7 +51,7 @@ extern const struct cli_option run_options[RUN_OPTION_COUNT];
 /* False after a message. */
 bool run_check(const char *const *values);
 
-/* Sets the environment that the library reads. False where memory runs out. */
+/* Sets the environment that the library reads. False when out of memory. */
 bool run_pass(const char *const *values);
 
 #endif

@@ -1,5 +1,7 @@
 #include "cli/run_options.h"
 
+#include "check/format.h"
+
 #define WHAT "Metrics"
 #define WHICH "Launches"
 #define HOW "Method"
@@ -142,7 +144,7 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                    "own, where it is not 0",
                    VERDICT, NULL, NULL, NULL, 0, NULL},
     [RUN_FORMAT] = {"format", 0, "NAME[=FILE]",
-                    "write that verdict as text, junit, github, gitlab, sarif or markdown; may be "
-                    "given several times (text, to standard error)",
+                    "write that verdict as " GP_FORMAT_NAMES
+                    "; may be given several times (text, to standard error)",
                     VERDICT, NULL, NULL, NULL, 1, NULL},
 };

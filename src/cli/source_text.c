@@ -407,7 +407,7 @@ int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass
                  lines->source.launches,
                  has_code_columns(&p) ? "; [i]: instructions in the code" : "", lines->source.cc);
     if (!gp_by_line_make(&p.by_line, lines))
-        out.failed = 1;
+        out.failed = true;
     cli_add_heaviest(lines, &p.by_line, &out);
     bool has_code = sass && add_sass(&p, lines->source.kernel);
     if (!sass)

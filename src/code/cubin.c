@@ -50,6 +50,17 @@ const char *gp_cubin_section_name(const struct gp_cubin *cubin, unsigned section
     return name < cubin->names_size ? cubin->names + name : "";
 }
 
+bool gp_cubin_find(const struct gp_cubin *cubin, const char *name, Elf64_Shdr *section)
+{
+    for (unsigned i = 0; i < cubin->count; i++) {
+        *section = gp_cubin_section(cubin, i);
+        if (strcmp(gp_cubin_section_name(cubin, i), name) == 0 && section->sh_type != SHT_NOBITS &&
+            gp_cubin_holds(cubin, section))
+            return true;
+    }
+    return false;
+}
+
 bool gp_cubin_symbols(const struct gp_cubin *cubin, const Elf64_Shdr *section,
                       struct gp_cubin_symbols *table)
 {

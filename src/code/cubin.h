@@ -27,6 +27,9 @@ bool gp_cubin_holds(const struct gp_cubin *cubin, const Elf64_Shdr *section);
 /* "" where there is none. */
 const char *gp_cubin_section_name(const struct gp_cubin *cubin, unsigned section);
 
+/* The first section of that name with bytes in the file. */
+bool gp_cubin_find(const struct gp_cubin *cubin, const char *name, Elf64_Shdr *section);
+
 /* A symbol table, and the strings that its names are in. */
 struct gp_cubin_symbols {
     const char *symbols; /* at any address */

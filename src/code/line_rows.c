@@ -353,22 +353,11 @@ static bool run(struct gp_line_rows *t, struct unit *unit)
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-static bool find_section(const struct gp_cubin *cubin, const char *name, Elf64_Shdr *section)
-{
-    for (unsigned i = 0; i < cubin->count; i++) {
-        *section = gp_cubin_section(cubin, i);
-        if (strcmp(gp_cubin_section_name(cubin, i), name) == 0 && section->sh_type != SHT_NOBITS &&
-            gp_cubin_holds(cubin, section))
-            return true;
-    }
-    return false;
-}
-
 static void find_relocations(const struct gp_cubin *cubin, struct relocations *relocations)
 {
     Elf64_Shdr section, symbols;
     *relocations = (struct relocations){.count = 0};
-    if (!find_section(cubin, ".rela.debug_line", &section) || section.sh_link >= cubin->count)
+    if (!gp_cubin_find(cubin, ".rela.debug_line", &section) || section.sh_link >= cubin->count)
         return;
     symbols = gp_cubin_section(cubin, section.sh_link);
     if (!gp_cubin_symbols(cubin, &symbols, &relocations->symbols))
@@ -395,9 +384,9 @@ void gp_line_rows_read(struct gp_line_rows *t, const struct gp_cubin *cubin)
 {
     Elf64_Shdr lines, strings;
     struct relocations relocations;
-    if (!find_section(cubin, ".debug_line", &lines))
+    if (!gp_cubin_find(cubin, ".debug_line", &lines))
         return;
-    if (find_section(cubin, ".debug_str", &strings) && strings.sh_size &&
+    if (gp_cubin_find(cubin, ".debug_str", &strings) && strings.sh_size &&
         !cubin->base[strings.sh_offset + strings.sh_size - 1]) {
         t->strings = cubin->base + strings.sh_offset;
         t->strings_size = strings.sh_size;

@@ -29,17 +29,6 @@ struct slimming {
     struct gp_cubin_symbols symbols;
 };
 
-static bool find(const struct gp_cubin *cubin, const char *name, Elf64_Shdr *section)
-{
-    for (unsigned i = 1; i < cubin->count; i++) {
-        *section = gp_cubin_section(cubin, i);
-        if (strcmp(gp_cubin_section_name(cubin, i), name) == 0 && section->sh_type != SHT_NOBITS &&
-            gp_cubin_holds(cubin, section))
-            return true;
-    }
-    return false;
-}
-
 static bool find_code(struct slimming *s)
 {
     const size_t prefix = strlen(TEXT);
@@ -95,8 +84,9 @@ static void take_relocations(struct slimming *s, const Elf64_Shdr *section)
 static void take_lines(struct slimming *s)
 {
     Elf64_Shdr lines, relocations, symbols, strings;
-    if (!find(s->cubin, names[LINES], &lines) ||
-        !find(s->cubin, names[RELOCATIONS], &relocations) || relocations.sh_link >= s->cubin->count)
+    if (!gp_cubin_find(s->cubin, names[LINES], &lines) ||
+        !gp_cubin_find(s->cubin, names[RELOCATIONS], &relocations) ||
+        relocations.sh_link >= s->cubin->count)
         return;
     symbols = gp_cubin_section(s->cubin, relocations.sh_link);
     if (!gp_cubin_symbols(s->cubin, &symbols, &s->symbols))
@@ -105,7 +95,7 @@ static void take_lines(struct slimming *s)
     if (s->contents[RELOCATIONS].length == 0)
         return; /* there is nothing on this function */
     copy(s, LINES, &lines);
-    if (find(s->cubin, names[STRINGS], &strings))
+    if (gp_cubin_find(s->cubin, names[STRINGS], &strings))
         copy(s, STRINGS, &strings);
 }
 
@@ -137,7 +127,7 @@ static size_t align(size_t at)
     return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Puts everything together; NULL where it is too large or memory runs out. */
+/* Puts everything together; NULL where it is too large or when out of memory. */
 static char *assemble(struct slimming *s, size_t most, size_t *size)
 {
     Elf64_Shdr sections[SECTIONS];

@@ -13,7 +13,7 @@
 
 /* ---- the parts of a graph -------------------------------------------------------------------- */
 
-/* NULL without memory, or for a graph that the driver does not know. */
+/* NULL when out of memory, or for a graph that the driver does not know. */
 static CUgraphNode *nodes_of(CUgraph graph, size_t *count)
 {
     *count = 0;
@@ -47,7 +47,7 @@ static CUresult get_edges(CUgraph graph, struct node_edges *e)
     return gp_cuda.cuGraphGetEdges(graph, e->from, e->to, &e->count);
 }
 
-/* False without memory. To be freed in any case. */
+/* False when out of memory. To be freed in any case. */
 static bool edges_of(CUgraph graph, struct node_edges *e)
 {
     memset(e, 0, sizeof(*e));

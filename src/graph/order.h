@@ -34,8 +34,8 @@ struct gp_graph_order {
 enum gp_graph_order_result { GP_ORDER_FOUND, GP_ORDER_TOO_WIDE, GP_ORDER_FAILED };
 
 /* Orders nodes 0 to count - 1; is_kernel has one entry for each. GP_ORDER_TOO_WIDE where more
- * branches are needed than there may be; GP_ORDER_FAILED without memory, or for input that is no
- * graph. After both there is nothing to free. */
+ * branches are needed than there may be; GP_ORDER_FAILED when out of memory, or for input that is
+ * no graph. After both there is nothing to free. */
 enum gp_graph_order_result gp_graph_order_find(unsigned count, const bool *is_kernel,
                                                const struct gp_graph_edge *edges, size_t edge_count,
                                                struct gp_graph_order *order);

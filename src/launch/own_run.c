@@ -27,7 +27,8 @@ void gp_abandon(struct gp_measurement *m, double seconds)
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
                    "gives it more time",
                    m->kernel->name, seconds);
-    gp_kernel_refuse(m->kernel, "it waits for the host or for other work");
+    gp_kernel_refuse(m->kernel, "it waits for the host or for other work, or takes longer than "
+                                "GPUPROF_TIMEOUT");
     m->context->busy = true;
     m->broken_off = m->kernel->refused;
 }

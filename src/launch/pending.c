@@ -31,7 +31,7 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
     if (!p || !kernel) {
         free(p);
         free(kernel);
-        return NULL; /* without memory there is no record */
+        return NULL; /* when out of memory there is no record */
     }
     p->slot = slot;
     p->launch = *launch;

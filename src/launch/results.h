@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* Opens the file for messages that GPUPROF_LOG names; and the metrics, false without memory; and,
- * when settings are known that are recorded, the profile. Mistakes are reported. */
+/* Opens the file for messages that GPUPROF_LOG names; and the metrics, false when out of memory;
+ * and, when settings are known that are recorded, the profile. Mistakes are reported. */
 void gp_results_open_log(void);
 bool gp_results_open(void);
 void gp_results_open_profile(void);

@@ -39,7 +39,7 @@ static bool is_no_range_counter(void *user, struct gp_node *operand)
     return operand->kind != GP_NODE_COUNTER || strncmp(operand->name, "event__", 7) == 0;
 }
 
-/* "REASON; the nearest is NAME". NULL when memory runs out. */
+/* "REASON; the nearest is NAME". NULL when out of memory. */
 static char *new_absence(const struct gp_definition *d)
 {
     struct gp_text text = {0};
@@ -54,7 +54,7 @@ static char *new_absence(const struct gp_definition *d)
 static struct gp_variant *new_variant(const struct gp_loading *l, const struct gp_definition *d)
 {
     char why[GP_WHY_SIZE] = "out of memory";
-    int absent = d->keys[GP_KEY_ABSENT].line != 0;
+    bool absent = d->keys[GP_KEY_ABSENT].line != 0;
     int line = absent ? d->keys[GP_KEY_ABSENT].line : d->keys[GP_KEY_FORMULA].line;
     if (!line) {
         complain(l, d, d->line, "there is no 'formula = ...'");
@@ -127,7 +127,7 @@ static bool describe(struct gp_entry *e, const struct gp_definition *d,
         0, GP_KEY_UNIT, GP_KEY_CLASS, GP_KEY_DESCRIPTION, GP_KEY_SOURCE, GP_KEY_NVPROF};
     size_t size = strlen(d->name) + 1;
     for (int i = 1; i < TEXTS; i++) {
-        int given = d->keys[keys[i]].line != 0;
+        bool given = d->keys[keys[i]].line != 0;
         texts[i] = given ? gp_text_string(&d->keys[keys[i]].text) : inherited[i];
         size += strlen(texts[i]) + 1;
     }

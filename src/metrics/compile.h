@@ -10,7 +10,7 @@
 struct gp_loading {
     struct gp_metrics *m;
     struct gp_text *problems;
-    int user_defined;
+    bool user_defined;
 };
 
 /* Takes one section; `user` is a struct gp_loading. */

@@ -55,7 +55,7 @@ static bool describe(struct gp_entry *e, const char *formula)
                                    .description = "",
                                    .source = "",
                                    .nvprof = "",
-                                   .user_defined = 1};
+                                   .user_defined = true};
     return true;
 }
 

@@ -12,7 +12,7 @@
 const struct gp_metric *gp_metrics_define(struct gp_metrics *m, const char *formula, char *why,
                                           size_t why_size);
 
-/* Adds a metric to the selection, behind the others. False when memory runs out. */
+/* Adds a metric to the selection, behind the others. False when out of memory. */
 bool gp_metrics_select_also(struct gp_metrics *m, const struct gp_metric *metric);
 
 /* Visits the names of the counters that a metric is computed from on that device. A name may come

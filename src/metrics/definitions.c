@@ -33,10 +33,10 @@ struct reading {
     const char *rest;     /* of a long line, NULL when the next piece starts a line */
     const char *rest_end;
     int line;
-    int continues; /* the piece last handed out continues a value */
-    int left_out;  /* the value last begun was given before */
-    int in_section;
-    int refused; /* the section's header made no sense */
+    bool continues; /* the piece last handed out continues a value */
+    bool left_out;  /* the value last begun was given before */
+    bool in_section;
+    bool refused; /* the section's header made no sense */
     struct gp_definition definition;
     void (*take)(void *user, const struct gp_definition *definition);
     void *user;
@@ -52,7 +52,7 @@ static const char *key_name(const void *user, size_t i)
 static void finish_section(struct reading *r)
 {
     if (r->in_section && !r->refused) {
-        int failed = 0;
+        bool failed = false;
         for (int k = 0; k < GP_KEY_COUNT; k++)
             failed |= r->definition.keys[k].text.failed;
         if (failed)
@@ -64,7 +64,7 @@ static void finish_section(struct reading *r)
         gp_text_clear(&r->definition.keys[k].text);
         r->definition.keys[k].line = 0;
     }
-    r->in_section = 0;
+    r->in_section = false;
 }
 
 static bool is_metric_name(const char *name)
@@ -85,8 +85,8 @@ static bool is_metric_name(const char *name)
 static bool begin_section(struct reading *r, const char *begin, const char *end)
 {
     finish_section(r);
-    r->in_section = 1;
-    r->refused = 1;
+    r->in_section = true;
+    r->refused = true;
     r->definition.line = r->line;
     const char *close = memchr(begin, ']', (size_t)(end - begin));
     if (!close) {
@@ -114,7 +114,7 @@ static bool begin_section(struct reading *r, const char *begin, const char *end)
                      r->file, r->line, r->definition.name);
         return false;
     }
-    r->refused = 0;
+    r->refused = false;
     return true;
 }
 
@@ -151,7 +151,7 @@ static const char *worth_showing(struct reading *r, const char *begin, const cha
         gp_text_addf(r->problems,
                      "%s:%d: expected a metric's name in brackets first: [my_metric]\n", r->file,
                      r->line);
-        r->refused = 1;
+        r->refused = true;
         return NULL;
     }
     if (gives_a_key(p, end))
@@ -185,7 +185,7 @@ static bool next_line(struct reading *r)
         if (end > begin && end[-1] == '\r')
             end--;
         r->line++;
-        r->continues = 0;
+        r->continues = false;
         begin = worth_showing(r, begin, end);
         if (begin) {
             r->rest = begin;
@@ -217,12 +217,12 @@ static char *hand_out(char *buffer, int size, void *stream)
             gp_text_addf(r->problems, "%s:%d: a word is longer than %zu letters\n", r->file,
                          r->line, room);
             taken = length = room;
-            r->refused = 1;
+            r->refused = true;
         }
     }
     char *out = buffer;
     if (!first_piece) {
-        r->continues = 1;
+        r->continues = true;
         *out++ = ' ';
     }
     memcpy(out, r->rest, taken);

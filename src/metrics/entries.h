@@ -86,10 +86,10 @@ struct gp_entry **gp_metrics_slot(const struct gp_metrics *m, const char *name);
 struct gp_set_entry *gp_metrics_set(const struct gp_metrics *m, const char *name);
 void gp_set_entry_free(struct gp_set_entry *s);
 
-/* A metric that is the counter of that name, kept until the end. NULL when memory runs out. */
+/* A metric that is the counter of that name, kept until the end. NULL when out of memory. */
 struct gp_entry *gp_metrics_counter_entry(struct gp_metrics *m, const char *name);
 
-/* true, or false when memory runs out. */
+/* true, or false when out of memory. */
 bool gp_metrics_append(struct gp_metrics *m, struct gp_entry *e);
 
 /* Drops a definition; the one it replaced comes back. */

@@ -13,7 +13,7 @@ struct gp_fact {
     bool (*get)(const struct gp_fact *fact, const struct gp_device *device,
                 const struct gp_record *launch, double *value, char *why, size_t why_size);
     size_t offset; /* of a plain field */
-    int zero_is_known;
+    bool zero_is_known;
 };
 
 size_t gp_fact_count(void);

@@ -18,7 +18,7 @@ struct parser {
     unsigned nesting;
     char *why;
     size_t why_size;
-    int failed;
+    bool failed;
 };
 
 static struct gp_node *parse_sum(struct parser *p);
@@ -36,7 +36,7 @@ static struct gp_node *fail(struct parser *p, const char *fmt, ...)
             vsnprintf(p->why + n, p->why_size - (size_t)n, fmt, args);
             va_end(args);
         }
-        p->failed = 1;
+        p->failed = true;
     }
     return NULL;
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The work after all definitions are there. NULL, with nothing left, when memory runs out. */
+/* The work after all definitions are there. NULL, with nothing left, when out of memory. */
 static struct gp_metrics *finish(struct gp_metrics *m, struct gp_text *problems)
 {
     gp_metrics_resolve(m, problems);
@@ -22,7 +22,7 @@ struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t l
     struct gp_metrics *m = calloc(1, sizeof(*m));
     if (!m)
         return NULL;
-    struct gp_loading l = {.m = m, .problems = problems, .user_defined = 1};
+    struct gp_loading l = {.m = m, .problems = problems, .user_defined = true};
     gp_load_text(&l, file, text, length);
     return finish(m, problems);
 }
@@ -34,7 +34,7 @@ struct gp_metrics *gp_metrics_open(struct gp_text *problems)
         return NULL;
     struct gp_loading l = {.m = m, .problems = problems};
     gp_load_shipped(&l);
-    l.user_defined = 1;
+    l.user_defined = true;
     gp_load_users_files(&l);
     return finish(m, problems);
 }
@@ -88,6 +88,14 @@ size_t gp_metrics_count(const struct gp_metrics *m)
 const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i)
 {
     return &m->entries[i]->metric;
+}
+
+bool gp_metrics_begins_class(const struct gp_metrics *m, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(gp_metrics_at(m, k)->metric_class, gp_metrics_at(m, i)->metric_class) == 0)
+            return false;
+    return true;
 }
 
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name)

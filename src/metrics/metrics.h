@@ -28,7 +28,7 @@ struct gp_metric {
     const char *source;
     const char *nvprof; /* nvprof's metric of this name, where it is another; else empty */
     int in_default_set;
-    int user_defined;
+    bool user_defined;
 };
 
 /* A set of metrics that has a name. */
@@ -36,13 +36,13 @@ struct gp_metric_set {
     const char *name;
     const char *description;
     const char *metrics; /* names of metrics and counters, commas between them */
-    int user_defined;
+    bool user_defined;
 };
 
 /* Loads the shipped definitions, then the user's *.ini files of $XDG_CONFIG_HOME/gpuprof (else
  * ~/.config/gpuprof) and of the folders in GPUPROF_METRICS_PATH; a later definition of the same
  * name replaces an earlier one. Definitions that make no sense are dropped; each adds one line
- * "file:line: the mistake, the right form" to `problems`. Returns NULL only when memory runs out.
+ * "file:line: the mistake, the right form" to `problems`. Returns NULL only when out of memory.
  * The default set is selected. */
 struct gp_metrics *gp_metrics_open(struct gp_text *problems);
 void gp_metrics_close(struct gp_metrics *m);
@@ -55,6 +55,8 @@ struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t l
 /* Every metric there is, in order of definition. */
 size_t gp_metrics_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_at(const struct gp_metrics *m, size_t i);
+/* None before it is of its class. */
+bool gp_metrics_begins_class(const struct gp_metrics *m, size_t i);
 const struct gp_metric *gp_metrics_find(const struct gp_metrics *m, const char *name);
 
 /* The sets that files define; there are "default" and "all" besides. */
@@ -75,7 +77,7 @@ const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i
 
 /* The counters that the selection needs on this device, each once. *names is one allocation, to be
  * freed by the caller; the strings belong to `m`. Recording these very pointers in struct
- * gp_counter makes evaluation quicker. Returns true, or false when memory runs out. */
+ * gp_counter makes evaluation quicker. Returns true, or false when out of memory. */
 bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
                          const char ***names, size_t *count);
 

@@ -36,7 +36,7 @@ static void name_limiters(unsigned factors, char *out, size_t size)
 static const char *missing_fact(const struct gp_device *d, const struct gp_record *l)
 {
     const struct {
-        int known;
+        bool known;
         const char *name;
     } facts[] = {
         {d->cc_major > 0, "device.cc"},

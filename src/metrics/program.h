@@ -8,8 +8,8 @@
 
 struct gp_program;
 
-/* For the metrics that are selected now, on that device; both have to outlive it. NULL when memory
- * runs out. */
+/* For the metrics that are selected now, on that device; both have to outlive it. NULL when out
+ * of memory. */
 struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_device *device);
 void gp_program_free(struct gp_program *p);
 

@@ -24,7 +24,7 @@ static const char *const count_names[GP_COUNT_KINDS] = {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Both take the value over; they answer false where it is NULL or memory runs out. */
+/* Both take the value over; they answer false where it is NULL or when out of memory. */
 static bool put(json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) == 0;
@@ -87,16 +87,19 @@ bool gp_write_cubin(struct gp_writer *w, const struct gp_cubin_image *cubin)
     size_t bound = ZSTD_compressBound(cubin->size);
     void *packed = malloc(bound);
     size_t size = packed ? ZSTD_compress(packed, bound, cubin->bytes, cubin->size, COMPRESSION) : 0;
-    char *text = packed && !ZSTD_isError(size) ? gp_base64(packed, size) : NULL;
-    json_t *line = text ? json_object() : NULL;
+    struct gp_text text = {0};
+    bool is_packed = packed && !ZSTD_isError(size);
+    if (is_packed)
+        gp_base64_add(packed, size, &text);
+    json_t *line = is_packed && !text.failed ? json_object() : NULL;
     free(packed);
     if (line && !(put(line, "hash", json_string(cubin->hash)) &&
                   put(line, "size", json_integer((json_int_t)cubin->size)) &&
-                  put(line, "zstd", json_string_nocheck(text)))) {
+                  put(line, "zstd", json_string_nocheck(gp_text_string(&text))))) {
         json_decref(line);
         line = NULL;
     }
-    free(text);
+    gp_text_free(&text);
     return gp_writer_line(w, CUBIN, line);
 }
 

@@ -23,8 +23,8 @@ struct gp_field {
     const char *name;
     enum gp_field_kind kind;
     size_t offset, size;
-    int needed; /* a line without it makes no sense */
-    int once;   /* of a launch: said once for each configuration, not for each launch */
+    bool needed; /* a line without it makes no sense */
+    bool once;   /* of a launch: said once for each configuration, not for each launch */
 };
 
 /* Whether a launch's line has a number for it: it is of one launch, and no text. */

@@ -41,16 +41,16 @@ json_t *gp_object_text(const char *s)
     return value;
 }
 
-static json_t *whole(uint64_t n)
+json_t *gp_object_whole(uint64_t n)
 {
     return json_integer((json_int_t)n);
 }
 
-static json_t *extent_value(struct gp_object *o, const unsigned extent[3])
+json_t *gp_object_extent(struct gp_object *o, const unsigned extent[3])
 {
     json_t *array = json_array();
     for (int k = 0; k < 3; k++)
-        gp_object_append(o, array, whole(extent[k]));
+        gp_object_append(o, array, gp_object_whole(extent[k]));
     return array;
 }
 
@@ -63,11 +63,11 @@ static void put_field(struct gp_object *o, const struct gp_field *f, const char 
         break;
     case GP_FIELD_UNSIGNED:
     case GP_FIELD_U32:
-        gp_object_put(o, into, f->name, whole(*(const uint32_t *)at));
+        gp_object_put(o, into, f->name, gp_object_whole(*(const uint32_t *)at));
         break;
     case GP_FIELD_U64:
     case GP_FIELD_SIZE:
-        gp_object_put(o, into, f->name, whole(*(const uint64_t *)at));
+        gp_object_put(o, into, f->name, gp_object_whole(*(const uint64_t *)at));
         break;
     case GP_FIELD_DOUBLE:
         if (isfinite(*(const double *)at))
@@ -81,7 +81,7 @@ static void put_field(struct gp_object *o, const struct gp_field *f, const char 
             gp_object_put(o, into, f->name, gp_object_text(*(const char *const *)at));
         break;
     case GP_FIELD_EXTENT:
-        gp_object_put(o, into, f->name, extent_value(o, (const unsigned *)at));
+        gp_object_put(o, into, f->name, gp_object_extent(o, (const unsigned *)at));
         break;
     }
 }

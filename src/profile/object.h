@@ -24,6 +24,8 @@ void gp_object_append(struct gp_object *o, json_t *array, json_t *value);
 
 /* A string; bytes that are no UTF-8, which arguments and kernel names may hold, become '?'. */
 json_t *gp_object_text(const char *s);
+json_t *gp_object_whole(uint64_t n);
+json_t *gp_object_extent(struct gp_object *o, const unsigned extent[3]);
 
 /* Which fields of a record: all, those said once for a configuration, those of each launch. */
 enum gp_field_choice { GP_FIELDS_ALL, GP_FIELDS_ONCE };

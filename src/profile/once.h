@@ -42,7 +42,7 @@ bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, 
 bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_record *launch,
                     char *why, size_t why_size);
 
-/* A counter's name to record; NULL where memory runs out. */
+/* A counter's name to record; NULL when out of memory. */
 const char *gp_once_name(struct gp_once *once, const char *name);
 
 void gp_once_forget(struct gp_once *once);

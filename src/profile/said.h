@@ -19,7 +19,7 @@ struct gp_said {
 /* The number of a text, 0 where it was not said. */
 unsigned gp_said_find(const struct gp_said *said, const char *text, size_t length);
 
-/* Gives a text the next number. 0 where memory runs out. */
+/* Gives a text the next number. 0 when out of memory. */
 unsigned gp_said_add(struct gp_said *said, const char *text, size_t length);
 
 /* Whether it is time to forget everything: the next `more` texts might find no room. */

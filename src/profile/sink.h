@@ -16,7 +16,7 @@ struct gp_sink {
 /* Whether a file of that name is to be compressed. */
 bool gp_sink_compresses(const char *path);
 
-/* The file stays the caller's. False where memory runs out. */
+/* The file stays the caller's. False when out of memory. */
 bool gp_sink_open(struct gp_sink *sink, const struct gp_output *file, bool compressed);
 
 /* Writes all of it, so that a reader of the file has it. 0 or an errno value. */

@@ -9,7 +9,7 @@ struct gp_strings {
     struct gp_string *first;
 };
 
-/* The one copy of `text`, NULL where memory runs out. *is_new (may be NULL): it was not there. */
+/* The one copy of `text`, NULL when out of memory. *is_new (may be NULL): it was not there. */
 const char *gp_strings_keep(struct gp_strings *strings, const char *text, bool *is_new);
 void gp_strings_free(struct gp_strings *strings);
 

@@ -22,7 +22,7 @@
 
 struct gp_writer {
     struct gp_output file;
-    int stopped;
+    bool stopped;
     char *path;
     uint64_t devices_written; /* one bit per ordinal */
     struct gp_sink sink;
@@ -32,7 +32,7 @@ struct gp_writer {
 
 static bool stop(struct gp_writer *w, int error)
 {
-    w->stopped = 1;
+    w->stopped = true;
     const char *why = error == EBADF    ? "the program has closed its descriptor"
                       : error == EAGAIN ? "its reader does not read on"
                                         : strerror(error);
@@ -195,7 +195,7 @@ bool gp_writer_device(struct gp_writer *w, const struct gp_device *device)
 
 /* ---- launches ---- */
 
-/* Says w->body under a number, once. 0 where memory runs out. */
+/* Says w->body under a number, once. 0 when out of memory. */
 static unsigned say_once(struct gp_writer *w, const char *type)
 {
     if (w->body.failed)

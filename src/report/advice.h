@@ -39,7 +39,7 @@ struct gp_findings {
 };
 
 /* `lines` gives the counts of a row's instructions, NULL where none are known; may be NULL itself.
- * Returns true, or false when memory runs out; free in both cases. */
+ * Returns true, or false when out of memory; free in both cases. */
 bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                       const struct gp_rows *rows,
                       const struct gp_lines *(*lines)(void *user, const struct gp_row *row),

@@ -29,7 +29,7 @@ struct gp_by_line {
     size_t count;
 };
 
-/* true, or false when memory runs out; free in both cases. */
+/* true, or false when out of memory; free in both cases. */
 bool gp_by_line_make(struct gp_by_line *b, const struct gp_lines *lines);
 void gp_by_line_free(struct gp_by_line *b);
 

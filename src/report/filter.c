@@ -106,7 +106,7 @@ static bool matches(const struct gp_filter *f, const char *kernel)
     return answer;
 }
 
-/* NULL where memory runs out. */
+/* NULL when out of memory. */
 static struct named *find(struct gp_filter *f, const char *kernel)
 {
     size_t length = strlen(kernel);

@@ -92,14 +92,9 @@ static void add_skips(const struct gp_summary *s, struct gp_text *out)
 static int row_of(const void *user, const struct gp_record *launch)
 {
     const struct gp_rows *r = user;
-    for (size_t i = 0; i < r->count; i++) {
-        const struct gp_record *l = r->rows[i].launch;
-        if (l->device == launch->device && l->shared_dynamic == launch->shared_dynamic &&
-            memcmp(l->block, launch->block, sizeof(l->block)) == 0 &&
-            memcmp(l->cluster, launch->cluster, sizeof(l->cluster)) == 0 &&
-            strcmp(l->kernel, launch->kernel) == 0)
+    for (size_t i = 0; i < r->count; i++)
+        if (gp_rows_alike(r->rows[i].launch, launch))
             return (int)i;
-    }
     return -1;
 }
 
@@ -119,7 +114,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_sources *source
         gp_html_kernels(r, rules, &findings, sources, page);
         gp_html_changes(r, &findings.advice, page);
     } else {
-        page->failed = 1;
+        page->failed = true;
     }
     gp_json_key(page, "problems");
     gp_json_string(page, gp_text_string(&problems));
@@ -134,7 +129,7 @@ void gp_html_profile(struct gp_text *page, const char *path, const struct gp_tex
 {
     struct gp_rows r;
     if (!gp_rows_make(&r, summary)) {
-        page->failed = 1;
+        page->failed = true;
         gp_rows_free(&r);
         return;
     }

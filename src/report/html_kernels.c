@@ -329,7 +329,7 @@ void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
     if (kernels && names && gp_names_distinct(kernels, r->count, names))
         add_kernels(r, rules, findings, sources, names, out);
     else
-        out->failed = 1;
+        out->failed = true;
     for (size_t i = 0; names && i < r->count; i++)
         free(names[i]);
     free(names);

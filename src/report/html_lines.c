@@ -165,7 +165,7 @@ void gp_html_lines(const struct gp_lines *lines, size_t *room, struct gp_text *o
         return;
     }
     if (!gp_by_line_make(&by_line, lines))
-        out->failed = 1;
+        out->failed = true;
     for (size_t c = 0; c < COLUMNS; c++)
         totals[c] = gp_lines_total(lines, columns[c].weight);
     double least = least_share(lines, &by_line, totals, *room > 0 ? MOST_LINES : FEW_LINES);

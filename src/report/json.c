@@ -1,5 +1,7 @@
 #include "report/json.h"
 
+#include "base/base64.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,17 +84,7 @@ void gp_json_key(struct gp_text *out, const char *key)
 
 void gp_json_bytes(struct gp_text *out, const void *bytes, size_t length)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *b = bytes;
     gp_text_add(out, "\"");
-    for (size_t i = 0; i < length; i += 3) {
-        size_t left = length - i;
-        uint32_t three = (uint32_t)b[i] << 16 | (left > 1 ? (uint32_t)b[i + 1] << 8 : 0) |
-                         (left > 2 ? b[i + 2] : 0);
-        const char four[4] = {digits[three >> 18], digits[three >> 12 & 63],
-                              left > 1 ? digits[three >> 6 & 63] : '=',
-                              left > 2 ? digits[three & 63] : '='};
-        gp_text_add_bytes(out, four, sizeof(four));
-    }
+    gp_base64_add(bytes, length, out);
     gp_text_add(out, "\"");
 }

@@ -20,8 +20,7 @@ enum { USUAL = sizeof(usual) / sizeof(usual[0]) };
 /* The common part of launches of one row of the report. No padding: it is compared bytewise. */
 struct shape {
     int device;
-    unsigned block[3], cluster[3];
-    unsigned shared_dynamic;
+    struct gp_configuration configuration; /* of a row */
 };
 
 struct kernel {
@@ -112,9 +111,10 @@ static struct kernel *new_kernel(struct gp_launch_columns *c, const struct shape
 
 static unsigned kernel_of(struct gp_launch_columns *c, const struct gp_record *launch)
 {
-    struct shape shape = {.device = launch->device, .shared_dynamic = launch->shared_dynamic};
-    memcpy(shape.block, launch->block, sizeof(shape.block));
-    memcpy(shape.cluster, launch->cluster, sizeof(shape.cluster));
+    const struct shape shape = {
+        .device = launch->device,
+        .configuration = gp_configuration_of_row(&launch->configuration),
+    };
     gp_text_clear(&c->key);
     gp_text_add_bytes(&c->key, (const char *)&shape, sizeof(shape));
     gp_text_add_bytes(&c->key, launch->kernel, strlen(launch->kernel) + 1);
@@ -292,13 +292,11 @@ static void find_rows(const struct gp_launch_columns *c,
                       const void *user, uint16_t *rows)
 {
     for (const struct kernel *k = c->kernels; k; k = k->hh.next) {
-        struct gp_record like = {
+        const struct gp_record like = {
             .kernel = k->key + sizeof(struct shape),
             .device = k->shape.device,
-            .shared_dynamic = k->shape.shared_dynamic,
+            .configuration = k->shape.configuration,
         };
-        memcpy(like.block, k->shape.block, sizeof(like.block));
-        memcpy(like.cluster, k->shape.cluster, sizeof(like.cluster));
         int row = row_of(user, &like);
         rows[k->number] = row >= 0 && row < NO_KERNEL ? (uint16_t)row : NO_KERNEL;
     }
@@ -340,7 +338,7 @@ void gp_launch_columns_json(struct gp_launch_columns *c,
             add_column(c, i, scratch, out);
         gp_text_add(out, "}}");
     } else {
-        out->failed = 1;
+        out->failed = true;
     }
     free(scratch);
     free(rows);

@@ -14,14 +14,14 @@
 
 struct gp_launch_columns;
 
-/* Columns for those of the usual metrics that are selected in `m`. NULL when memory runs out. */
+/* Columns for those of the usual metrics that are selected in `m`. NULL when out of memory. */
 struct gp_launch_columns *gp_launch_columns_new(const struct gp_metrics *m);
 void gp_launch_columns_free(struct gp_launch_columns *c);
 
 /* The next launch is of another process. */
 void gp_launch_columns_begin(struct gp_launch_columns *c);
 
-/* Takes a launch in. `device` may be NULL: then it has no metrics. False when memory runs out; the
+/* Takes a launch in. `device` may be NULL: then it has no metrics. False when out of memory; the
  * launch is then left out. */
 bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *device,
                            const struct gp_record *launch);

@@ -25,7 +25,7 @@ struct gp_mean {
     const char *absent; /* why none has it, NULL while nothing but the turns stands against it */
 };
 
-/* Returns true, or false when memory runs out; free in both cases. */
+/* Returns true, or false when out of memory; free in both cases. */
 bool gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
                     const struct gp_device *device);
 void gp_wanted_free(struct gp_wanted *wanted);

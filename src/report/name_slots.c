@@ -67,7 +67,7 @@ static char *spell(const struct gp_name_slots *s, const char *mangled, enum gp_n
     return name ? name : strdup(mangled);
 }
 
-/* NULL when memory runs out. */
+/* NULL when out of memory. */
 static struct kernel *kernel_of(struct gp_name_slots *s, const char *mangled)
 {
     size_t length = strlen(mangled);
@@ -112,10 +112,10 @@ void gp_name_slots_add(struct gp_name_slots *s, const char *kernel, size_t width
     for (size_t i = 0; i < width; i++)
         gp_text_add(lines, " ");
     if (!slot.kernel || !add_slot(s, &slot))
-        lines->failed = 1;
+        lines->failed = true;
 }
 
-/* Of the first kernels, all of one width. NULL when memory runs out. */
+/* Of the first kernels, all of one width. NULL when out of memory. */
 static char **make_names(const struct gp_name_slots *s, size_t count, size_t width)
 {
     struct gp_kernel_spelling *kernels = calloc(count + 1, sizeof(*kernels));

@@ -10,7 +10,7 @@
 
 struct gp_name_slots;
 
-/* With `mangled` names stay as they are. NULL when memory runs out. */
+/* With `mangled` names stay as they are. NULL when out of memory. */
 struct gp_name_slots *gp_name_slots_new(bool mangled);
 void gp_name_slots_free(struct gp_name_slots *slots);
 
@@ -19,7 +19,7 @@ void gp_name_slots_add(struct gp_name_slots *slots, const char *kernel, size_t w
                        struct gp_text *lines);
 
 /* Writes the names into the columns that were appended to `lines` since the last time, each at
- * their right end. When memory runs out lines->failed is set. */
+ * their right end. When out of memory, lines->failed is set. */
 void gp_name_slots_fill(struct gp_name_slots *slots, struct gp_text *lines);
 
 #endif

@@ -16,14 +16,14 @@ struct gp_kernel_spelling {
  * arguments only those by which kernels of one name differ ("kernel<.., half>"). An argument that
  * wraps an operation or a lambda is shown as the operation, or as the function around the lambda.
  * The same kernel gets one name, different kernels get different ones: by a number ("kernel #2")
- * where their names have no difference. Returns true, or false when memory runs out; free in both
+ * where their names have no difference. Returns true, or false when out of memory; free in both
  * cases. */
 bool gp_names_distinct(const struct gp_kernel_spelling *kernels, size_t count, char **out);
 
 /* Makes each of the names at most `width` letters long, in place, so that different ones stay
  * different: of a name that is too long the middle of its head goes first, then that of its
  * template arguments; where names become the same then, the text from where they differ is shown.
- * Returns true, or false when memory runs out. */
+ * Returns true, or false when out of memory. */
 bool gp_names_fit(char **names, size_t count, size_t width);
 
 #endif

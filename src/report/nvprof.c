@@ -316,7 +316,7 @@ static void add_times(const struct tables *t)
     double total = 0;
     size_t count = 0;
     if (!all) {
-        t->out->failed = 1;
+        t->out->failed = true;
         return;
     }
     for (size_t i = 0; duration >= 0 && i < t->count; i++)
@@ -373,7 +373,7 @@ void gp_nvprof_tables(const struct gp_summary *s, const struct gp_view *view,
     if (find_kernels(&t))
         add_tables(&t);
     else
-        out->failed = 1;
+        out->failed = true;
     for (size_t i = 0; t.kernels && i < t.count; i++) {
         free(t.kernels[i].stats);
         free(t.kernels[i].name);

@@ -18,7 +18,7 @@ struct gp_row_names {
 struct gp_kernel_spelling gp_row_spelling(const struct gp_row *row);
 
 /* Names for the first rows, at most `most` of them, `width` columns wide with block and GPU.
- * Returns true, or false when memory runs out; free in both cases. */
+ * Returns true, or false when out of memory; free in both cases. */
 bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
                        size_t width);
 void gp_row_names_free(struct gp_row_names *n);

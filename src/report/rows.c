@@ -6,11 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_row(const struct gp_record *a, const struct gp_record *b)
+static int compare_configurations(const struct gp_record *a, const struct gp_record *b)
 {
-    return a->device == b->device && memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
-           memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0 &&
-           a->shared_dynamic == b->shared_dynamic && strcmp(a->kernel, b->kernel) == 0;
+    const struct gp_configuration of_a = gp_configuration_of_row(&a->configuration);
+    const struct gp_configuration of_b = gp_configuration_of_row(&b->configuration);
+    return gp_configuration_compare(&of_a, &of_b);
+}
+
+bool gp_rows_alike(const struct gp_record *a, const struct gp_record *b)
+{
+    return a->device == b->device && compare_configurations(a, b) == 0 &&
+           strcmp(a->kernel, b->kernel) == 0;
 }
 
 /* Groups that make one row lie next to each other when sorted so. */
@@ -22,11 +28,7 @@ static int compare_groups(const void *x, const void *y)
     if (order == 0)
         order = (a->device > b->device) - (a->device < b->device);
     if (order == 0)
-        order = memcmp(a->block, b->block, sizeof(a->block));
-    if (order == 0)
-        order = memcmp(a->cluster, b->cluster, sizeof(a->cluster));
-    if (order == 0)
-        order = (a->shared_dynamic > b->shared_dynamic) - (a->shared_dynamic < b->shared_dynamic);
+        order = compare_configurations(a, b);
     if (order == 0)
         order = (a->index > b->index) - (a->index < b->index);
     return order;
@@ -107,8 +109,8 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     if (row->grids == 0 || compare_grids(l->grid, row->largest_grid) > 0)
         memcpy(row->largest_grid, l->grid, sizeof(l->grid));
     /* Of launches that were only counted neither registers nor shared memory are known. */
-    int more_known = group->recorded > 0 && row->recorded == 0;
-    int less_known = group->recorded == 0 && row->recorded > 0;
+    bool more_known = group->recorded > 0 && row->recorded == 0;
+    bool less_known = group->recorded == 0 && row->recorded > 0;
     if (row->grids == 0 || more_known || (!less_known && group->launches > *most_launches)) {
         row->launch = l;
         *most_launches = group->launches;
@@ -144,7 +146,7 @@ static bool finish_row(struct gp_rows *r, struct gp_row *row)
         if (isfinite(seconds) && seconds > 0) {
             row->seconds = seconds;
             r->seconds += seconds;
-            r->timed = 1;
+            r->timed = true;
         }
     }
     return row->full_name && row->brief_name;
@@ -156,7 +158,7 @@ static bool make_rows(struct gp_rows *r, const struct gp_group **groups, size_t 
     uint64_t most_launches = 0;
     for (size_t i = 0; i < count; i++) {
         struct gp_row *row = r->count > 0 ? &r->rows[r->count - 1] : NULL;
-        if (!row || !same_row(row->launch, &groups[i]->launch)) {
+        if (!row || !gp_rows_alike(row->launch, &groups[i]->launch)) {
             row = &r->rows[r->count++];
             row->first_group = i;
             row->stats = calloc(metrics + 1, sizeof(*row->stats));

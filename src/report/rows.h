@@ -19,7 +19,7 @@ struct gp_row {
     double seconds; /* of all launches; means nothing unless the rows are timed */
     char *full_name, *brief_name;
     struct gp_stat *stats; /* one per selected metric */
-    int occupancy_known;
+    bool occupancy_known;
     struct gp_occupancy occupancy;
     char occupancy_why[GP_WHY_SIZE];
 };
@@ -29,18 +29,21 @@ struct gp_rows {
     const struct gp_group **groups; /* those of a row lie next to each other */
     struct gp_row *rows;
     size_t count;
-    int timed;      /* some launch's duration was measured */
+    bool timed;     /* some launch's duration was measured */
     double seconds; /* of all rows */
     int devices;    /* how many had launches */
 };
 
-/* Returns true, or false when memory runs out; free in both cases. */
+/* Returns true, or false when out of memory; free in both cases. */
 bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s);
 void gp_rows_free(struct gp_rows *r);
 
 /* A row of one group alone, as part of `row`: its names and occupancy are those of the row. It
  * lives as long as the rows do. */
 struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row, size_t group);
+
+/* Whether two launches are of one row: they may differ in their grid. */
+bool gp_rows_alike(const struct gp_record *a, const struct gp_record *b);
 
 /* The numbers of a metric, NULL when it is not selected. */
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,

@@ -87,7 +87,7 @@ struct gp_rules {
 
 /* Loads the shipped rules, then the user's: *.ini in `rules` below each folder of metric
  * definitions. A section with the name of an earlier one replaces it. A rule that makes no sense is
- * left out, and adds one line "file:line: ..." to `problems`. NULL when memory runs out. */
+ * left out, and adds one line "file:line: ..." to `problems`. NULL when out of memory. */
 struct gp_rules *gp_rules_open(const struct gp_metrics *m, struct gp_text *problems);
 void gp_rules_close(struct gp_rules *r);
 

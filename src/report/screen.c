@@ -399,7 +399,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, c
         add_kernels(&s, findings, out);
         add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);
     } else {
-        out->failed = 1;
+        out->failed = true;
     }
     forget_names(&s);
     gp_text_add(out, gp_text_string(&behind));

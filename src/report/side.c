@@ -53,7 +53,7 @@ static bool add_to(struct side *s, struct cell *cell, const struct gp_group *gro
     return true;
 }
 
-/* The line of the kernel, NULL where memory runs out; there is room for it. */
+/* The line of the kernel, NULL when out of memory; there is room for it. */
 static struct line *line_of(struct side *s, const char *kernel)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -232,7 +232,7 @@ void gp_side_by_side(const struct gp_summary *const *summaries, const char *cons
         for (size_t i = 0; i < shown && named; i++)
             add_line(&s, &s.lines[i]);
     } else {
-        out->failed = 1;
+        out->failed = true;
     }
     for (size_t i = 0; s.lines && i < s.count; i++) {
         for (size_t p = 0; p < count; p++)

@@ -257,18 +257,18 @@ static bool is_time(const char *counter)
 
 static void count_kinds(struct gp_group *group, const struct gp_record *launch)
 {
-    int hardware = 0, instrumented = 0, timed = 0;
+    bool hardware = false, instrumented = false, timed = false;
     /* From behind: a profile's launch has those of instrumented code first. */
     for (size_t i = launch->counter_count; i > 0 && !(hardware && instrumented); i--) {
         const struct gp_counter *c = &launch->counters[i - 1];
         if (c->absent)
             continue;
         if (strstr(c->name, GP_INSTRUMENTED))
-            instrumented = 1;
+            instrumented = true;
         else if (is_time(c->name))
-            timed = 1;
+            timed = true;
         else
-            hardware = 1;
+            hardware = true;
     }
     hardware |= timed && !instrumented;
     group->hardware += (uint64_t)hardware;
@@ -276,7 +276,7 @@ static void count_kinds(struct gp_group *group, const struct gp_record *launch)
     group->recalled += (uint64_t)(instrumented && launch->recalled);
     group->of_graphs += launch->graph != 0;
     /* Some metrics need no counter. */
-    int complete = launch->counter_count == 0 && !launch->skipped;
+    bool complete = launch->counter_count == 0 && !launch->skipped;
     group->measured += (uint64_t)(hardware || instrumented || complete);
 }
 
@@ -318,10 +318,10 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
         if (stat->count > 0 && !stat->combined)
             continue;
         stat->count = 0;
-        stat->combined = 0;
+        stat->combined = false;
         if (gp_means_evaluate(group->means, wanted, gp_metrics_selected(s->metrics, i), device,
                               &group->launch, &value, why, sizeof(why))) {
-            stat->combined = 1;
+            stat->combined = true;
             stat->count = group->measured;
             stat->min = stat->max = value;
             stat->sum = value * (double)group->measured;

@@ -16,7 +16,7 @@
 struct gp_stat {
     uint64_t count; /* launches that gave a value; 0: min, max and sum mean nothing */
     double min, max, sum;
-    int combined; /* 1: from the means of counters of several launches; it has no min and max */
+    bool combined; /* from the means of counters of several launches; it has no min and max */
     uint64_t absent_count;
     const char *absent; /* the first reason for having no value, NULL if there was none */
 };
@@ -47,7 +47,7 @@ struct gp_skip {
 struct gp_summary;
 
 /* Summarises the metrics selected in `m`, which must outlive the summary and not be selected anew.
- * NULL when memory runs out. */
+ * NULL when out of memory. */
 struct gp_summary *gp_summary_new(const struct gp_metrics *m);
 void gp_summary_free(struct gp_summary *s);
 

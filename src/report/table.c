@@ -98,7 +98,7 @@ static void add_overview(const struct gp_rows *r, const struct gp_table_options 
     struct gp_row_names names;
     size_t before = COLUMNS_BEFORE_NAME + (size_t)width;
     if (!gp_row_names_make(&names, r, count, before < GP_COLUMNS ? GP_COLUMNS - before : 0))
-        out->failed = 1;
+        out->failed = true;
     for (size_t i = 0; i < count && !out->failed; i++) {
         const struct gp_stat *duration = gp_rows_stat(r, &r->rows[i], "duration");
         estimated |= duration && duration->count > 0 && duration->count < r->rows[i].launches;
@@ -344,7 +344,7 @@ static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
     return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-/* Screen, and details where they are asked for; false when memory runs out. */
+/* Screen, and details where they are asked for; false when out of memory. */
 static bool add_report(const struct gp_rows *r, const struct gp_table_options *options,
                        struct gp_text *out)
 {
@@ -383,11 +383,11 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     gp_plain_numbers_begin(&plain);
     struct gp_rows rows;
     if (!gp_rows_make(&rows, s))
-        out->failed = 1;
+        out->failed = true;
     else if (rows.count == 0)
         gp_screen_headline(s, out);
     else if (!add_report(&rows, options, out))
-        out->failed = 1;
+        out->failed = true;
     gp_rows_free(&rows);
     gp_plain_numbers_end(&plain);
 }

@@ -106,7 +106,7 @@ static size_t stream_of(struct gp_trace *trace, uint64_t handle)
     return handle <= 2 ? 0 : number_of(&trace->streams, handle);
 }
 
-/* The kernel's name as it is to be shown; NULL where memory runs out. */
+/* The kernel's name as it is to be shown; NULL when out of memory. */
 static const char *name_of(struct gp_trace *trace, const char *mangled)
 {
     if (trace->view->mangled)
@@ -312,7 +312,7 @@ void gp_trace_launch(struct gp_trace *trace, const struct gp_record *launch, str
     char device[160];
     struct gp_plain_numbers plain;
     if (!name) {
-        out->failed = 1;
+        out->failed = true;
         return;
     }
     if (!trace->begun && launch->start_ms > 0) {

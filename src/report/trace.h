@@ -10,7 +10,7 @@
 struct gp_trace;
 
 /* The metrics selected in `m` are columns where the view asks for metrics; else times are, and the
- * launch's shape. Both must outlive the trace. NULL when memory runs out. */
+ * launch's shape. Both must outlive the trace. NULL when out of memory. */
 struct gp_trace *gp_trace_new(const struct gp_metrics *m, const struct gp_view *view);
 void gp_trace_free(struct gp_trace *trace);
 

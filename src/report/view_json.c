@@ -8,22 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-static json_t *whole(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
 static json_t *number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *extent(struct gp_object *o, const unsigned e[3])
-{
-    json_t *array = json_array();
-    for (int i = 0; i < 3; i++)
-        gp_object_append(o, array, whole(e[i]));
-    return array;
 }
 
 json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header)
@@ -52,7 +39,7 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
 {
     json_t *value = json_object();
     gp_object_put(o, value, "unit", json_string(metric->unit));
-    gp_object_put(o, value, "launches", whole(stat->count));
+    gp_object_put(o, value, "launches", gp_object_whole(stat->count));
     if (stat->count > 0) {
         double mean = stat->sum / (double)stat->count;
         gp_object_put(o, value, "min", stat->combined ? json_null() : number(stat->min));
@@ -62,7 +49,7 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
     }
     if (stat->absent_count > 0 || stat->count == 0) {
         const char *why = stat->absent ? stat->absent : "not measured";
-        gp_object_put(o, value, "absent_launches", whole(stat->absent_count));
+        gp_object_put(o, value, "absent_launches", gp_object_whole(stat->absent_count));
         gp_object_put(o, value, "absent", gp_object_text(why));
     }
     return value;
@@ -77,17 +64,17 @@ static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const
     gp_object_put(o, kernel, "name", gp_object_text(row->full_name));
     gp_object_put(o, kernel, "symbol", gp_object_text(l->kernel));
     gp_object_put(o, kernel, "device", json_integer(l->device));
-    gp_object_put(o, kernel, "grids", whole(row->grids));
-    gp_object_put(o, kernel, "smallest_grid", extent(o, row->smallest_grid));
-    gp_object_put(o, kernel, "largest_grid", extent(o, row->largest_grid));
-    gp_object_put(o, kernel, "block", extent(o, l->block));
-    gp_object_put(o, kernel, "cluster", extent(o, l->cluster));
-    gp_object_put(o, kernel, "registers", whole(l->registers));
-    gp_object_put(o, kernel, "shared_static", whole(l->shared_static));
-    gp_object_put(o, kernel, "shared_dynamic", whole(l->shared_dynamic));
-    gp_object_put(o, kernel, "launches", whole(row->launches));
-    gp_object_put(o, kernel, "recorded", whole(row->recorded));
-    gp_object_put(o, kernel, "measured", whole(row->measured));
+    gp_object_put(o, kernel, "grids", gp_object_whole(row->grids));
+    gp_object_put(o, kernel, "smallest_grid", gp_object_extent(o, row->smallest_grid));
+    gp_object_put(o, kernel, "largest_grid", gp_object_extent(o, row->largest_grid));
+    gp_object_put(o, kernel, "block", gp_object_extent(o, l->block));
+    gp_object_put(o, kernel, "cluster", gp_object_extent(o, l->cluster));
+    gp_object_put(o, kernel, "registers", gp_object_whole(l->registers));
+    gp_object_put(o, kernel, "shared_static", gp_object_whole(l->shared_static));
+    gp_object_put(o, kernel, "shared_dynamic", gp_object_whole(l->shared_dynamic));
+    gp_object_put(o, kernel, "launches", gp_object_whole(row->launches));
+    gp_object_put(o, kernel, "recorded", gp_object_whole(row->recorded));
+    gp_object_put(o, kernel, "measured", gp_object_whole(row->measured));
     gp_object_put(o, kernel, "seconds", row->seconds > 0 ? number(row->seconds) : json_null());
     gp_object_put(o, kernel, "bound",
                   gp_bound_json(o, findings->rules, &findings->bounds[row - rows->rows]));
@@ -122,7 +109,7 @@ static void put_not_measured(struct gp_object *o, const struct gp_summary *s)
         const struct gp_skip *skip = gp_summary_skip(s, i);
         json_t *one = json_object();
         gp_object_put(o, one, "symbol", gp_object_text(skip->kernel));
-        gp_object_put(o, one, "launches", whole(skip->launches));
+        gp_object_put(o, one, "launches", gp_object_whole(skip->launches));
         gp_object_put(o, one, "reason", gp_object_text(skip->reason));
         gp_object_append(o, all, one);
     }
@@ -136,9 +123,9 @@ static json_t *copies_object(struct gp_object *o, enum gp_copy_kind kind, const 
     double mean = c->timed > 0 ? c->seconds / (double)c->timed : NAN;
     double rate = c->seconds > 0 ? (double)c->timed_bytes / c->seconds : NAN;
     gp_object_put(o, one, "kind", json_string(gp_copies_name(kind)));
-    gp_object_put(o, one, "calls", whole(c->calls));
-    gp_object_put(o, one, "bytes", whole(c->bytes));
-    gp_object_put(o, one, "timed", whole(c->timed));
+    gp_object_put(o, one, "calls", gp_object_whole(c->calls));
+    gp_object_put(o, one, "bytes", gp_object_whole(c->bytes));
+    gp_object_put(o, one, "timed", gp_object_whole(c->timed));
     gp_object_put(o, one, "seconds", number(mean * (double)c->calls));
     gp_object_put(o, one, "mean", number(mean));
     gp_object_put(o, one, "min", number(c->timed > 0 ? c->shortest : NAN));
@@ -194,7 +181,7 @@ json_t *gp_report_json(json_t *about, const struct gp_summary *s, const struct g
     else
         put_findings(&o, &rows, sources, top);
     put_devices(&o, s);
-    gp_object_put(&o, o.object, "launches", whole(gp_summary_launches(s)));
+    gp_object_put(&o, o.object, "launches", gp_object_whole(gp_summary_launches(s)));
     put_not_measured(&o, s);
     put_copies(&o, copies);
     gp_rows_free(&rows);

@@ -13,12 +13,12 @@ struct json_t;
 
 /* One element of "profiles": `about` has `file` and the header's values, and is taken over.
  * `copies`: GP_COPY_KINDS of them. `sources`: the counts of instructions, or NULL. `top`: most
- * kernels, 0: all. NULL where memory runs out. */
+ * kernels, 0: all. NULL when out of memory. */
 struct json_t *gp_report_json(struct json_t *about, const struct gp_summary *s,
                               const struct gp_copies *copies, struct gp_sources *sources,
                               size_t top);
 
-/* The content of a header: program, process, host, time. NULL where memory runs out. */
+/* The content of a header: program, process, host, time. NULL when out of memory. */
 struct json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header);
 
 #endif

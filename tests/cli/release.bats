@@ -141,6 +141,11 @@ git_as_somebody() {
     [ "$status" -ne 0 ]
 }
 
+@test "the README and the tour stay short" {
+    [ "$(wc -l <README.md)" -le 150 ]
+    [ "$(wc -w <docs/architecture.md)" -le 1500 ]
+}
+
 @test "source and documents use the glossary's words, and a forbidden word is found with its line" {
     tools/check-words
     printf 'fine\nThe launch Bears Witness.\n' >"$BATS_TEST_TMPDIR/page.md"
@@ -163,12 +168,17 @@ git_as_somebody() {
     [[ $output == *steps:1:* && $output == *steps:2:* && $output != *steps:3:* ]]
 }
 
-@test "files that documents and comments name are there" {
+@test "files and functions that documents and comments name are there" {
     tools/check-paths
     printf '# Page\nSee `launch/launch.h`, `launch/gone.c` and tests/sim/FILE.bats.\n' >"$BATS_TEST_TMPDIR/page.md"
     run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
     [ "$output" = "$BATS_TEST_TMPDIR/page.md:2: there is no launch/gone.c" ]
+    printf 'The row of `buffers.h` and of `gone.h`; `gp_launch`, `struct gp_gone`, gp_elsewhere.\n' >"$BATS_TEST_TMPDIR/page.md"
+    run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [ "$output" = "$BATS_TEST_TMPDIR/page.md:1: there is no gone.h
+$BATS_TEST_TMPDIR/page.md:1: there is no gp_gone" ]
 }
 
 @test "comments and headers have one style, and another style is found with its line" {

@@ -206,6 +206,7 @@ in_time() {
 @test "launches of a kernel that is not measured any more are counted" {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host host host scale
     grep -q '0 of 3 .*wait_for_flag' "$log"
+    grep -q "1 launch of wait_for_flag: it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT" "$log"
 }
 
 @test "counters are not read while a kernel waits for the host" {
@@ -499,7 +500,7 @@ has_all_counters() {
     done
 }
 
-@test "memory runs out while a kernel waits" {
+@test "out of memory while a kernel waits" {
     # Our memory is given back, but not if the free would wait for that kernel.
     GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale \
         same_with_and_without "$programs/waiting_dlopen" scale full scale

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +55,48 @@ static void messages_go_to_the_log_file_and_leave_errno_alone(void **state)
     gp_log_report("as it is\n", 9, "");
     assert_int_equal(errno, EDOM);
     assert_string_equal(read_all(path), "gpuprof: 3 kernels\nas it is\n");
+    unlink(path);
+}
+
+/* A pipe with a reader that takes nothing: the descriptor, which holds it open. */
+static int open_full_pipe(const char *path)
+{
+    static const char zeros[4096];
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    assert_true(fd >= 0);
+    while (write(fd, zeros, sizeof(zeros)) > 0) {
+    }
+    assert_int_equal(errno, EAGAIN);
+    return fd;
+}
+
+/* Whether a report waits for a reader that a message has waited for in vain. */
+static int waits_again(const char *path)
+{
+    double start = gp_clock_seconds();
+    if (gp_log_open(path) != 0)
+        return 2;
+    gp_say("nobody reads this");
+    double said = gp_clock_seconds() - start;
+    gp_log_report("nor this\n", 9, "");
+    double reported = gp_clock_seconds() - start - said;
+    return said < 0.9 ? 3 : reported > said / 2;
+}
+
+static void a_reader_that_stalls_is_waited_for_once(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpuprof-test-log-XXXXXX";
+    close(mkstemp(path));
+    unlink(path);
+    int fd = open_full_pipe(path), status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(waits_again(path));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(fd);
     unlink(path);
 }
 
@@ -567,6 +610,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_go_to_the_log_file_and_leave_errno_alone),
+        cmocka_unit_test(a_reader_that_stalls_is_waited_for_once),
         cmocka_unit_test(a_limited_message_is_said_so_many_times),
         cmocka_unit_test(a_message_that_is_too_long_is_cut_and_ends_its_line),
         cmocka_unit_test(each_line_of_a_text_is_a_message),

@@ -1191,6 +1191,16 @@ static void a_drift_too_slow_for_ten_runs_is_found_over_more(void **state)
     gp_metrics_close(m);
 }
 
+static void the_help_names_every_format(void **state)
+{
+    (void)state;
+    struct gp_text names = {0};
+    for (const struct gp_format *f = gp_formats; f->name; f++)
+        gp_text_addf(&names, "%s%s", f == gp_formats ? "" : f[1].name ? ", " : " or ", f->name);
+    assert_string_equal(gp_text_string(&names), GP_FORMAT_NAMES);
+    gp_text_free(&names);
+}
+
 static void names_cannot_break_a_format(void **state)
 {
     (void)state;
@@ -1262,6 +1272,7 @@ int main(void)
         cmocka_unit_test(proposed_thresholds_hold_for_their_own_profile),
         cmocka_unit_test(a_drift_is_found),
         cmocka_unit_test(a_drift_too_slow_for_ten_runs_is_found_over_more),
+        cmocka_unit_test(the_help_names_every_format),
         cmocka_unit_test(names_cannot_break_a_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

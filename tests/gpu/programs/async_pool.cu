@@ -35,7 +35,7 @@ int main()
         update<<<blocks_for(n, 128), 128, 0, stream>>>(other, n);
         CHECK(cudaGetLastError());
         int *host = (int *)malloc(bytes);
-        REQUIRE(host, "no memory");
+        REQUIRE(host, "out of memory");
         CHECK(cudaMemcpyAsync(host, other, bytes, cudaMemcpyDeviceToHost, stream));
         CHECK(cudaFreeAsync(other, stream));
         CHECK(cudaStreamSynchronize(stream));

@@ -26,7 +26,7 @@ int main()
     int *values = (int *)malloc(n * sizeof(int)), *d_values, *d_most, most;
     unsigned *d_bins, bins[BINS], expected[BINS] = {0};
     unsigned long long *d_sum, sum, expected_sum = 0;
-    REQUIRE(values, "no memory");
+    REQUIRE(values, "out of memory");
     for (int i = 0; i < n; i++) {
         values[i] = (i * 37) % 1009;
         expected[values[i] % BINS] += launches;

@@ -14,7 +14,7 @@ int main()
     const int n = 1 << 16, launches = 4;
     size_t room, total, bytes = (size_t)60 << 30;
     unsigned *data, *host = (unsigned *)malloc(n * sizeof(unsigned)), expected = 0;
-    REQUIRE(host, "no memory");
+    REQUIRE(host, "out of memory");
     CHECK(cudaMemGetInfo(&room, &total));
     if (bytes > room - room / 8)
         bytes = room / 2;

@@ -21,7 +21,7 @@ int main()
     const int n = 10000, rounds = 5;
     size_t bytes = n * sizeof(int);
     int *data, *other, *host = (int *)malloc(bytes);
-    REQUIRE(host, "no memory");
+    REQUIRE(host, "out of memory");
     cudaStream_t stream;
     CHECK(cudaMalloc(&data, bytes));
     CHECK(cudaMalloc(&other, bytes));

@@ -27,7 +27,7 @@ int main()
     size_t bytes = n * sizeof(unsigned);
     unsigned *host = (unsigned *)malloc(bytes), *expected = (unsigned *)malloc(bytes);
     unsigned *data, *other, sum = 0;
-    REQUIRE(host && expected, "no memory");
+    REQUIRE(host && expected, "out of memory");
     for (int i = 0; i < n; i++)
         host[i] = expected[i] = i % 10;
     CHECK(cudaMalloc(&data, bytes));

@@ -13,7 +13,7 @@ int main()
 {
     const int n = 1000003, launches = 8;
     unsigned *x, *host = (unsigned *)malloc(n * sizeof(unsigned)), expected = 1;
-    REQUIRE(host, "no memory");
+    REQUIRE(host, "out of memory");
     for (int i = 0; i < n; i++)
         host[i] = 1;
     CHECK(cudaMalloc(&x, n * sizeof(unsigned)));

@@ -16,7 +16,7 @@ int main()
     size_t bytes = n * sizeof(int);
     int *mapped, *registered = NULL, *d_mapped, *d_registered;
     CHECK(cudaHostAlloc(&mapped, bytes, cudaHostAllocMapped));
-    REQUIRE(posix_memalign((void **)&registered, 4096, bytes) == 0, "no memory");
+    REQUIRE(posix_memalign((void **)&registered, 4096, bytes) == 0, "out of memory");
     CHECK(cudaHostRegister(registered, bytes, cudaHostRegisterMapped));
     CHECK(cudaHostGetDevicePointer(&d_mapped, mapped, 0));
     CHECK(cudaHostGetDevicePointer(&d_registered, registered, 0));

@@ -15,7 +15,7 @@ int main()
 {
     const int n = 100003, launches = 200, large_n = 1 << 24;
     unsigned *host = (unsigned *)malloc(n * sizeof(unsigned)), *state, *step, *large;
-    REQUIRE(host, "no memory");
+    REQUIRE(host, "out of memory");
     CHECK(cudaMalloc(&state, n * sizeof(unsigned)));
     CHECK(cudaMalloc(&step, n * sizeof(unsigned)));
     CHECK(cudaMalloc(&large, large_n * sizeof(unsigned)));
@@ -44,7 +44,7 @@ int main()
     free(host);
 
     host = (unsigned *)malloc(large_n * sizeof(unsigned));
-    REQUIRE(host, "no memory");
+    REQUIRE(host, "out of memory");
     CHECK(cudaMemcpy(host, large, large_n * sizeof(unsigned), cudaMemcpyDeviceToHost));
     unsigned touched = 0;
     for (int i = 0; i < large_n; i++)

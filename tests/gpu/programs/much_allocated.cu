@@ -17,7 +17,7 @@ int main()
     static char *pieces[100];
     size_t room, total, count = 0;
     unsigned *data, *host = (unsigned *)malloc(bytes), expected = 0;
-    REQUIRE(host, "no memory");
+    REQUIRE(host, "out of memory");
     CHECK(cudaMalloc(&data, bytes));
     CHECK(cudaMemset(data, 0, bytes));
     CHECK(cudaMemGetInfo(&room, &total));

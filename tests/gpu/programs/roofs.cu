@@ -68,12 +68,12 @@ template <> __global__ void multiply_add<half2>(half2 *out, half2 a, half2 b)
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-template <class T> static double arithmetic(int sms, int lanes, T a, T b)
+template <class T> static double arithmetic(int sms, int width, T a, T b)
 {
     const int blocks = sms * 16, threads = 256;
     T *out;
     CHECK(cudaMalloc(&out, sizeof(T) * blocks * threads));
-    double flop = 2.0 * lanes * CHAINS * STEPS * blocks * threads;
+    double flop = 2.0 * width * CHAINS * STEPS * blocks * threads;
     double rate = best(flop, [&] { multiply_add<T><<<blocks, threads>>>(out, a, b); });
     CHECK(cudaFree(out));
     return rate;

@@ -24,7 +24,7 @@ int main()
     CUdeviceptr start;
     DRIVER(cuMemAddressReserve(&start, pieces * size, 0, 0, 0));
     unsigned *host = (unsigned *)malloc(pieces * size), expected[pieces];
-    REQUIRE(host, "no memory");
+    REQUIRE(host, "out of memory");
     for (int p = 0; p < pieces; p++) {
         CUmemGenericAllocationHandle block;
         DRIVER(cuMemCreate(&block, size, &kind, 0));
