@@ -174,7 +174,8 @@ static void add_overview(const struct gp_metrics *m, struct gp_text *out)
         gp_wrap(out, 45, gp_metrics_set_at(m, i)->description);
     }
     gp_text_add(out, "\n'gpuprof metrics NAME' explains one, 'gpuprof metrics --passes' the cost "
-                     "of sets.\n");
+                     "of sets;\n'--rules' lists the rules of advice and their values, '--facts' "
+                     "the facts of a GPU.\n");
 }
 
 /* The metrics asked for. */

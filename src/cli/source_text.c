@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/disassemble.h"
+#include "cli/source_heaviest.h"
 #include "code/instruction.h"
 #include "report/by_line.h"
 #include "report/layout.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Lines of a file that are shown around those with code. */
 #define CONTEXT 2
@@ -115,6 +117,13 @@ struct file_text {
     char path[4096];
 };
 
+/* A profile may name anything: a device has no end, and a pipe may have no writer. */
+static FILE *open_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "re") : NULL;
+}
+
 static FILE *open_source(const struct printing *p, const char *directory, const char *file,
                          char *path, size_t size)
 {
@@ -124,10 +133,10 @@ static FILE *open_source(const struct printing *p, const char *directory, const 
         snprintf(path, size, "%s/%s", directory, file);
     else
         snprintf(path, size, "%s", file);
-    f = fopen(path, "re");
+    f = open_file(path);
     if (!f && p->folder) {
         snprintf(path, size, "%s/%s", p->folder, name);
-        f = fopen(path, "re");
+        f = open_file(path);
     }
     return f;
 }
@@ -399,6 +408,7 @@ int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass
                  has_code_columns(&p) ? "; [i]: instructions in the code" : "", lines->source.cc);
     if (!gp_by_line_make(&p.by_line, lines))
         out.failed = true;
+    cli_add_heaviest(lines, &p.by_line, &out);
     bool has_code = sass && add_sass(&p, lines->source.kernel);
     if (!sass)
         add_files(&p);

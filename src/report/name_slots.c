@@ -112,7 +112,7 @@ void gp_name_slots_add(struct gp_name_slots *s, const char *kernel, size_t width
     for (size_t i = 0; i < width; i++)
         gp_text_add(lines, " ");
     if (!slot.kernel || !add_slot(s, &slot))
-        lines->failed = 1;
+        lines->failed = true;
 }
 
 /* Of the first kernels, all of one width. NULL when out of memory. */

@@ -372,6 +372,34 @@ profile_with_lines() {
     sed -n "${BASH_REMATCH[1]}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep __global__
 }
 
+@test "source names first the lines that have most of it" {
+    profile_with_lines sixth
+    # Of its accesses, one wastes three times as much as the other.
+    run "$gpuprof" source --sass lines.jsonl "$kernel"
+    mapfile -t loads < <(awk '$2 ~ /^LDG/ {print $1}' <<<"$output")
+    sed -i 's|"smsp__sass_sectors_mem_global"|&,"smsp__sass_sectors_mem_global_ideal"|' lines.jsonl
+    sed -i "s|\\[0,16,64\\]|[0,$((16#${loads[3]})),100,70],[0,$((16#${loads[8]})),100,10]|" lines.jsonl
+    run "$gpuprof" source lines.jsonl "$kernel"
+    [[ $(flat) =~ "the lines with most of it wasted sectors 75 % lines.cu:"([0-9]+)", 25 % lines.cu:"([0-9]+)" " ]]
+    [ "${BASH_REMATCH[1]}" -ne "${BASH_REMATCH[2]}" ]
+    for line in "${BASH_REMATCH[@]:1}"; do
+        sed -n "${line}p" "$BATS_TEST_DIRNAME/../lines/lines.cu" | grep 'q\[threadIdx'
+    done
+}
+
+@test "a source that is a device or a pipe is not read" {
+    profile_with_lines
+    mkdir sources
+    mkfifo sources/lines.cu
+    run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [ "$status" -eq 0 ]
+    [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
+    rm sources/lines.cu
+    ln -s /dev/zero sources/lines.cu
+    run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [ "$status" -eq 0 ]
+}
+
 # Every lane is on, and each instruction of the loop has a predicate that half of them fulfil.
 @test "lanes that a predicate switches off are said at their lines, at a roof as well" {
     profile_with_lines fifth

@@ -3,9 +3,12 @@
 "N passed, N failed"; fails if one failed.
   test_page.py BUILD [quick]      quick: only the tests that take seconds"""
 
+import base64
+import hashlib
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -207,6 +210,40 @@ def a_kernel_has_a_page(b, page):
     equal(b.wait("return location.hash === '#kernel=0.4' && location.hash"), "#kernel=0.4")
     b.keys(KEY["Escape"])
     assert b.wait("return document.getElementById('kernels') && document.querySelectorAll('h1').length === 0")
+
+
+@test
+def lines_of_the_source_stand_with_their_counts(b, page):
+    cubin = build / "tests" / "lines.cubin"
+    if not cubin.exists() or not shutil.which("zstd"):
+        print("    there is no cubin of nvcc's, or no zstd: not tested")
+        return
+    lines = open(page.with_suffix(".jsonl")).read().splitlines()
+    launch, kernel, code = json.loads(lines[2]), "_Z5sixthPfPKf", cubin.read_bytes()
+    launch.update(kernel=kernel)
+    counts = {"type": "instructions", "kernel": kernel, "cc": 90, "launches": 1, "code": hashlib.sha256(code).hexdigest(),
+              "counts": ["smsp__sass_sectors_mem_global", "smsp__sass_sectors_mem_global_ideal"], "functions": [kernel],
+              "at": [[0, 16 * i, 100 + i, 40] for i in range(60)]}
+    packed = subprocess.run(["zstd", "-c"], input=code, capture_output=True, check=True).stdout
+    image = {"type": "cubin", "hash": counts["code"], "size": len(code), "zstd": base64.b64encode(packed).decode()}
+    profile = page.with_name("source.jsonl")
+    profile.write_text("\n".join([*lines[:2], json.dumps(launch), json.dumps(counts), json.dumps(image)]) + "\n")
+    shown = page_of(profile)
+    b.open(shown, "#kernel=0.0")
+    equal(b.console(), [])
+    source = b.run("return profiles[0].kernels[0].source")
+    text = b.run("return document.getElementById('main').textContent")
+    accesses = [line for line in source if "q[threadIdx.x" in (line["text"] or "")]
+    assert len(accesses) >= 10, source
+    for line in accesses:
+        assert line["text"].strip() in text, line
+        assert line["counts"]["wasted sectors"] > 0, line
+    # The lines' counts are those of all instructions.
+    equal(sum(line["counts"].get("sectors", 0) for line in source), sum(a[2] for a in counts["at"]))
+    b.device(390, 844, 2, True)
+    b.open(shown, "#kernel=0.0")
+    assert b.run("return document.documentElement.scrollWidth") <= 390
+    b.device(1280, 900)
 
 
 # ---- texts that mean harm ----

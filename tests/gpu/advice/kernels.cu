@@ -753,7 +753,7 @@ __global__ void predicated_before(float *out, int rounds)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float rise = threadIdx.x, fall = 1;
-#pragma unroll 8
+#pragma unroll 16
     for (int r = 0; r < rounds; r++)
         if ((i + r) % 2)
             rise = __fmul_rn(__fadd_rn(__fmul_rn(__fadd_rn(rise, 0.25f), 1.0001f), 0.5f), 0.9998f); // defect: predicated
@@ -765,7 +765,7 @@ __global__ void predicated_after(float *out, int rounds)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float rise = threadIdx.x, fall = 1;
-#pragma unroll 4
+#pragma unroll 8
     for (int r = 0; r < rounds / 2; r++) {
         rise = __fmul_rn(__fadd_rn(__fmul_rn(__fadd_rn(rise, 0.25f), 1.0001f), 0.5f), 0.9998f);
         fall = __fadd_rn(__fmul_rn(__fadd_rn(__fmul_rn(fall, 0.9999f), -0.125f), 1.0002f), -0.5f);
