@@ -67,6 +67,9 @@ function roofDatasets(roofs, level, b) {
     return lines;
 }
 
+/* Pixels from above a line to under it. */
+const UNDER = 18;
+
 /* Writes the name of each roof along it. */
 const roofNames = {
     id: 'roofNames',
@@ -76,6 +79,7 @@ const roofNames = {
         ctx.font = `11px ${Chart.defaults.font.family}`;
         ctx.fillStyle = cssColor('--muted');
         const taken = [];
+        chart.roofLabels = [];
         chart.data.datasets.forEach((dataset, i) => {
             if (!dataset.isRoof || !chart.isDatasetVisible(i))
                 return;
@@ -84,18 +88,24 @@ const roofNames = {
             const flat = a.y === b.y;
             const at = flat ? {x: area.right - 4, y: y.getPixelForValue(b.y) - 5}
                             : slopedAnchor(a, x, y, area);
-            /* Beside the name of a roof that is close. */
-            while (flat && taken.some(t => Math.abs(t.y - at.y) < 16 && Math.abs(t.x - at.x) < 1))
+            /* Beside the name of a roof that is close, and under its own, out of the way of that one. */
+            while (flat && taken.some(t => Math.abs(t.y - at.y) < 16 && Math.abs(t.x - at.x) < 1)) {
                 at.x -= 175;
-            at.below = !flat && taken.some(t => Math.hypot(t.x - at.x, t.y - at.y) < 30);
+                at.below = true;
+            }
+            at.below ||= !flat && taken.some(t => Math.hypot(t.x - at.x, t.y - at.y) < 30);
             taken.push(at);
+            if (flat) {
+                const width = ctx.measureText(text).width;
+                chart.roofLabels.push({x: at.x - width, y: at.y + (at.below ? UNDER : 0), width});
+            }
             ctx.save();
             ctx.translate(at.x, at.y);
             if (!flat)
                 ctx.rotate(Math.atan2(y.getPixelForValue(b.y) - y.getPixelForValue(a.y),
                                       x.getPixelForValue(b.x) - x.getPixelForValue(a.x)));
             ctx.textAlign = flat ? 'right' : 'left';
-            ctx.fillText(text, 0, flat ? 0 : at.below ? 14 : -6);
+            ctx.fillText(text, 0, flat ? (at.below ? UNDER : 0) : at.below ? 14 : -6);
             ctx.restore();
         });
         ctx.restore();
@@ -120,7 +130,7 @@ const slope = (x, y) => (y.getPixelForValue(1) - y.getPixelForValue(10)) /
 const pointNames = {
     id: 'pointNames',
     afterDatasetsDraw(chart) {
-        const {ctx, chartArea: area} = chart, taken = [];
+        const {ctx, chartArea: area} = chart, taken = [...chart.roofLabels ?? []];
         ctx.save();
         ctx.font = `11px ${Chart.defaults.font.family}`;
         ctx.fillStyle = cssColor('--text');
@@ -131,10 +141,10 @@ const pointNames = {
                 const {kernel} = dataset.data[index];
                 const text = shorten(kernel.label, 28), width = ctx.measureText(text).width;
                 const radius = element.options.radius + 4, y = element.y + 4;
-                const x = element.x + radius + width > area.right ? element.x - radius - width
-                                                                  : element.x + radius;
-                if (!(kernel.share >= NAMED_SHARE) || x < area.left ||
-                    taken.some(t => Math.abs(t.y - y) < 13 && x < t.x + t.width && t.x < x + width))
+                const isFree = x => x >= area.left && x + width <= area.right &&
+                    !taken.some(t => Math.abs(t.y - y) < 13 && x < t.x + t.width && t.x < x + width);
+                const x = [element.x + radius, element.x - radius - width].find(isFree);
+                if (!(kernel.share >= NAMED_SHARE) || x === undefined)
                     return;
                 taken.push({x, y, width});
                 ctx.fillText(text, x, y);
