@@ -262,7 +262,8 @@ static void add_time_line(const struct tables *t, const struct activity *a, doub
         const double values[] = {a->seconds, a->mean, a->min, a->max};
         for (int i = 0; i < 4; i++)
             gp_nvprof_time(values[i], t->view->unit, text[i], sizeof(text[i]));
-        snprintf(share, sizeof(share), "%.2f%%", 100 * a->seconds / total);
+        if (total > 0)
+            snprintf(share, sizeof(share), "%.2f%%", 100 * a->seconds / total);
     }
     gp_text_addf(t->out, "%16s %8s %9s %9" PRIu64 " %9s %9s %9s  %s\n",
                  first ? "GPU activities:" : "", share, text[0], a->calls, text[1], text[2],
@@ -274,8 +275,10 @@ static void add_time_csv(const struct tables *t, const struct activity *a, doubl
     const char *of_all = t->view->unit ? t->view->unit : "ms";
     const char *of_one = t->view->unit ? t->view->unit : "us";
     gp_text_add(t->out, "\"GPU activities\",");
+    if (a->timed && total > 0)
+        gp_text_addf(t->out, "%.6f", 100 * a->seconds / total);
     if (a->timed)
-        gp_text_addf(t->out, "%.6f,%.6f,%" PRIu64 ",%.6f,%.6f,%.6f,", 100 * a->seconds / total,
+        gp_text_addf(t->out, ",%.6f,%" PRIu64 ",%.6f,%.6f,%.6f,",
                      gp_nvprof_time_in(a->seconds, of_all), a->calls,
                      gp_nvprof_time_in(a->mean, of_one), gp_nvprof_time_in(a->min, of_one),
                      gp_nvprof_time_in(a->max, of_one));

@@ -546,6 +546,15 @@ several() {
     [[ ${lines[2]} == '1,"void scale_all_of_the_values_of<int, float, plus_two>(int*, float const*, '* ]]
 }
 
+@test "shares of no time at all are not there" {
+    sed 's/"gpu__time_duration.sum":[0-9.]*/"gpu__time_duration.sum":0/' good.jsonl >zero.jsonl
+    for form in "" --csv; do
+        run "$gpuprof" report --print times $form zero.jsonl
+        [ "$status" -eq 0 ]
+        [[ $output != *nan* ]]
+    done
+}
+
 @test "nvprof's tables are made of profiles, too" {
     several
     run "$gpuprof" report --print times several.jsonl
