@@ -115,14 +115,26 @@ struct unloading {
     bool allowed;
 };
 
+/* Kernels of other modules may have reached its variables. */
+static void drain_before_variables_go(const void *module)
+{
+    CUdeviceptr address = 0;
+    uint64_t bytes = 0;
+    while (gp_any_held() && gp_buffer_of_owner(module, &address, &bytes)) {
+        gp_launch_before_memory_goes(address, bytes);
+        address++;
+    }
+}
+
 static void forget_module(void *unloading)
 {
     static struct gp_once once;
     struct unloading *u = unloading;
-    gp_launch_before_change();
+    if (!gp_kernels_collected(u->module, u->is_library)) /* else all are drained */
+        drain_before_variables_go(u->module);
     bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
-     * that comes to the same handle: it must abandoned while the module is still there. A module
+     * that comes to the same handle: it must be abandoned while the module is still there. A module
      * none of whose functions ran in a pass costs nothing. */
     if (gp_kernels_collected(u->module, u->is_library))
         gp_contexts_close_collections();
@@ -174,11 +186,13 @@ static void leave_context(void *context)
         gp_graphs_forget_context(context);
         gp_graph_streams_leave(context);
         gp_context_leave(context);
-        /* They end with the context, and keep no other one from being measured. */
-        gp_captures_forget_context(context);
     }
     /* Launches that are held in other contexts need their kernels. */
+    if (context && closed)
+        gp_captures_are_going(context, true);
     gp_contexts_before_change(&(struct gp_change){0}, closed, false);
+    if (context && closed)
+        gp_captures_are_going(context, false); /* the driver may refuse, or others have it */
     gp_kernels_forget(NULL, false);
     gp_gate_leave(closed);
 }

@@ -89,7 +89,7 @@ static void before_change(void *change)
 
 static void drain_before(struct gp_change change)
 {
-    if (gp_any_held() && gp_session_is_here() && !gp_at_own_work())
+    if (gp_any_held() && gp_session_is_here())
         gp_at_work(before_change, &change);
 }
 

@@ -36,6 +36,15 @@ changes() {
     changes streams 6
 }
 
+@test "a variable that a launch has reached goes with its module" {
+    changes variables 6
+}
+
+@test "its module is unloaded before any pass was made" {
+    # Where all counters are of instrumented code there is no pass before the launch is held.
+    GPUPROF_METRICS=smsp__sass_thread_inst_executed_op_ffma_pred_on.sum changes unloaded 6
+}
+
 @test "attributes of the function and limits of the context change" {
     changes attributes 6
     changes limits 6

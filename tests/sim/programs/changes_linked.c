@@ -121,6 +121,29 @@ static void unloaded(void)
     MUST(cuMemFree(numbers.x));
 }
 
+/* A variable goes with its module, none of whose kernels was launched. */
+static void variables(void)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        CUmodule module;
+        CUdeviceptr variable;
+        size_t size;
+        unsigned n = 1;
+        float factor = 2 + (float)round, seen;
+        void *params[] = {&variable, &n, &factor};
+        MUST(cuModuleLoadData(&module, image));
+        MUST(cuModuleGetGlobal(&variable, &size, module, "state"));
+        MUST(cuMemsetD32(variable, 0, 1));
+        MUST(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+        launches++;
+        MUST(cuMemcpyDtoH(&seen, variable, sizeof(seen)));
+        if (seen != 1)
+            printf("variables: %g\n", (double)seen);
+        MUST(cuModuleUnload(module));
+    }
+    MUST(cuCtxSynchronize());
+}
+
 static void streams(void)
 {
     struct numbers numbers;
@@ -303,21 +326,14 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"freed", freed},
-                 {"freed_in_stream", freed_in_stream},
-                 {"written", written},
-                 {"unloaded", unloaded},
-                 {"streams", streams},
-                 {"attributes", attributes},
-                 {"limits", limits},
-                 {"forks", forks},
-                 {"memory", memory},
-                 {"large", large},
-                 {"large_own", large_own},
-                 {"threads", threads},
-                 {"many", many},
-                 {"texture", texture},
-                 {"texture_of_module", texture_of_module}};
+    } cases[] = {{"freed", freed},           {"freed_in_stream", freed_in_stream},
+                 {"written", written},       {"unloaded", unloaded},
+                 {"variables", variables},   {"streams", streams},
+                 {"attributes", attributes}, {"limits", limits},
+                 {"forks", forks},           {"memory", memory},
+                 {"large", large},           {"large_own", large_own},
+                 {"threads", threads},       {"many", many},
+                 {"texture", texture},       {"texture_of_module", texture_of_module}};
     CUcontext context;
     CUmodule module;
     size_t size;
