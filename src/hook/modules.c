@@ -115,14 +115,16 @@ struct unloading {
     bool allowed;
 };
 
-/* Kernels of other modules may have reached its variables. */
-static void drain_before_variables_go(const void *module)
+/* Launches of other modules' kernels may have reached its variables. Lined up. */
+static void drain_before_variables_go(const void *module, bool *closed)
 {
-    CUdeviceptr address = 0;
-    uint64_t bytes = 0;
-    while (gp_any_held() && gp_buffer_of_owner(module, &address, &bytes)) {
-        gp_launch_before_memory_goes(address, bytes);
-        address++;
+    struct gp_change change = {0};
+    while (gp_any_held() && gp_buffer_of_owner(module, &change.address, &change.bytes)) {
+        if (gp_contexts_are_concerned(&change)) {
+            *closed = *closed || gp_gate_shut_in_time();
+            gp_contexts_before_change(&change, *closed, false);
+        }
+        change.address++;
     }
 }
 
@@ -130,14 +132,13 @@ static void forget_module(void *unloading)
 {
     static struct gp_once once;
     struct unloading *u = unloading;
-    if (!gp_kernels_collected(u->module, u->is_library)) /* else all are drained */
-        drain_before_variables_go(u->module);
     bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must be abandoned while the module is still there. A module
      * none of whose functions ran in a pass costs nothing. */
     if (gp_kernels_collected(u->module, u->is_library))
         gp_contexts_close_collections();
+    drain_before_variables_go(u->module, &closed);
     u->allowed = !gp_kernels_held(u->module, u->is_library);
     gp_kernels_forget(u->module, u->is_library);
     if (!u->allowed)
