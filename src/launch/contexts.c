@@ -302,6 +302,7 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
         return NULL;
     }
     describe_device(device, &c->device);
+    c->time_limited = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
     DL_APPEND(contexts, c);
     return c;
 }

@@ -14,6 +14,7 @@ struct gp_context {
     CUcontext handle;
     bool green; /* those that run there in a green context: CUPTI counts nothing */
     struct gp_device device;
+    bool time_limited; /* the GPU drives a display: it ends kernels that take long */
     const struct gp_collector *collector;
     struct gp_collection *collection; /* NULL: nothing is collected there at present */
     struct gp_snapshot *snapshot;     /* NULL until a launch is to be replayed */

@@ -138,8 +138,13 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     unsigned which = turns ? (unsigned)(turn_of(c, turn) % turns) : 0;
     if (turns == 0 || (timed && which == 0) || !m->kernel->ended)
         return gp_own_run(m, &ended);
-    unsigned pass = which - timed;
-    return gp_own_run_in_pass(m, pass < hardware ? pass : GP_INSTRUMENTED_PASS);
+    unsigned pass = which - timed < hardware ? which - timed : GP_INSTRUMENTED_PASS;
+    const char *too_slow = gp_too_slow(m, pass);
+    if (!too_slow)
+        return gp_own_run_in_pass(m, pass);
+    CUresult result = gp_own_run(m, &ended);
+    m->broken_off = too_slow;
+    return result;
 }
 
 static struct gp_pending *record(const struct gp_measurement *m, uint64_t index, double started)

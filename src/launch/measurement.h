@@ -64,6 +64,9 @@ void gp_put_back_final_state(struct gp_measurement *m);
  * ended well. */
 bool gp_begin_pass(struct gp_measurement *m, unsigned pass);
 bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result);
+/* Why the pass is not to be made, where the GPU might end the kernel in it, and the program's
+ * context with it; else NULL. */
+const char *gp_too_slow(const struct gp_measurement *m, unsigned pass);
 /* Whether the kernel's duration is among the counters, which we take ourselves. */
 bool gp_wants_time(const struct gp_measurement *m);
 

@@ -10,6 +10,8 @@
  * code. */
 #define REPLAY_FACTOR 2
 #define INSTRUMENTED_FACTOR 100
+/* Seconds after which a GPU that drives a display may end a kernel. */
+#define LEAST_TIME_LIMIT 2
 /* Above this the driver's part of a run is small, and the cost of one more replay large. */
 #define MOST_DOUBTFUL_MS 100
 /* Events tell times in steps of half a microsecond. */
@@ -31,6 +33,16 @@ static double replay_limit(const struct gp_measurement *m)
 static double instrumented_limit(const struct gp_measurement *m)
 {
     return fmax(gp_wait_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
+}
+
+const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
+{
+    double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
+    if (pass != GP_INSTRUMENTED_PASS || !m->context->time_limited ||
+        INSTRUMENTED_FACTOR * own <= LEAST_TIME_LIMIT)
+        return NULL;
+    return "instrumented code may take longer than this GPU, which drives a display, lets a kernel "
+           "run";
 }
 
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
@@ -171,6 +183,11 @@ static bool rehearse(struct gp_measurement *m)
  * is. */
 static bool replay_pass(struct gp_measurement *m, unsigned pass)
 {
+    const char *too_slow = gp_too_slow(m, pass);
+    if (too_slow) {
+        m->broken_off = too_slow;
+        return false;
+    }
     if (!rewind_memory(m))
         return false;
     if (is_to_be_rehearsed(m, pass) && (!rehearse(m) || !rewind_memory(m)))

@@ -246,6 +246,8 @@ static int chip_attribute(const struct gpusim_chip *chip, CUdevice_attribute whi
         return dev + 1;
     case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
         return gpusim_fault("pageable");
+    case CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT:
+        return gpusim_fault("display");
     default:
         return 0;
     }

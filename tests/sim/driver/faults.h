@@ -11,7 +11,8 @@
  *   olddriver           the driver calls itself CUDA 11.4
  *   noparameters        the driver does not say which parameters a kernel has
  *   refused             launches that CUPTI counts are refused
- *   pageable            the device says that its kernels can use the host's ordinary memory
+ *   display             the device says that it drives a display, so that it ends kernels that take
+ * long pageable            the device says that its kernels can use the host's ordinary memory
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
  * slowflush, errno.
