@@ -351,7 +351,7 @@ static void leave(CUcontext handle, bool green)
     if (!c)
         return;
     DL_DELETE(contexts, c);
-    /* A wait would invalidate what is captured in it, and it may be that the context stays. */
+    /* A wait would invalidate its captures, and the context may stay. */
     bool alive = push(c), captured = gp_captures_are_in(handle);
     bool at_rest = alive && !captured && wait_for_rest(c) == CUDA_SUCCESS;
     close_collection(c, at_rest);
