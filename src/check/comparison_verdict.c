@@ -10,6 +10,8 @@
 /* "+5.4 %", "from nothing" */
 void gp_format_relative(double relative, char *out, size_t size)
 {
+    if (fabs(relative) < 1e-12) /* the noise of adding up */
+        relative = 0;
     if (isfinite(relative))
         snprintf(out, size, "%+.3g %%", 100 * relative);
     else

@@ -104,7 +104,10 @@ void gp_verdict_summary(const struct gp_verdict *v, struct gp_text *out)
     if (v->violated > 0)
         gp_text_addf(out, "%zu of %zu checks violated", v->violated, judged);
     else if (judged > 0)
-        gp_text_addf(out, "all %zu checks held", judged);
+        gp_text_addf(out,
+                     gp_verdict_status(v) == GP_CHECK_HELD ? "all %zu checks held"
+                                                           : "%zu checks held, not all were made",
+                     judged);
     else
         gp_text_add(out, "nothing was checked");
     if (v->skipped > 0)

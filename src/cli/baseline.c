@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OUTPUT, METRICS, OPTION_COUNT };
@@ -34,23 +36,47 @@ static bool take_option(void *user, int option, const char *value)
     return option != OUTPUT || cli_check_file("--output", value);
 }
 
-/* Written beside and renamed: a baseline is there whole, or as it was. */
-static int write_whole(const char *path, const struct gp_text *text)
+static int write_and_close(int fd, const struct gp_text *text)
+{
+    int error = gp_write_all(fd, text->data, text->length);
+    return close(fd) != 0 && error == 0 ? errno : error;
+}
+
+/* A new file with the rights of the old one. */
+static int replace(const char *path, mode_t mode, const struct gp_text *text)
 {
     struct gp_text beside = {0};
-    gp_text_addf(&beside, "%s.new", path);
-    int fd = beside.failed ? -1 : open(beside.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    gp_text_addf(&beside, "%s.XXXXXX", path);
+    int fd = beside.failed ? -1 : mkostemp(beside.data, O_CLOEXEC);
     int error = beside.failed ? ENOMEM : fd < 0 ? errno : 0;
     if (fd >= 0) {
-        error = gp_write_all(fd, text->data, text->length);
-        if (close(fd) != 0 && error == 0)
-            error = errno;
+        error = fchmod(fd, mode) == 0 ? 0 : errno;
+        int written = write_and_close(fd, text);
+        error = error ? error : written;
         if (error == 0 && rename(beside.data, path) != 0)
             error = errno;
         if (error != 0)
             unlink(beside.data);
     }
     gp_text_free(&beside);
+    return error;
+}
+
+/* A file is written beside and renamed: it is there whole, or as it was. A link stays one, and a
+ * pipe or a device is written to. */
+static int write_whole(const char *path, const struct gp_text *text)
+{
+    struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        return fd < 0 ? errno : write_and_close(fd, text);
+    }
+    char *target = realpath(path, NULL);
+    mode_t mask = umask(0);
+    umask(mask);
+    int error =
+        target ? replace(target, about.st_mode & 0777, text) : replace(path, 0666 & ~mask, text);
+    free(target);
     return error;
 }
 

@@ -4,6 +4,7 @@
 #include "base/launch_choice.h"
 #include "base/log.h"
 #include "base/sample.h"
+#include "base/size.h"
 #include "cli/check_run.h"
 #include "cli/counters.h"
 #include "cli/paths.h"
@@ -164,11 +165,13 @@ static bool check_verify(const char *mode)
 
 static bool check_memory(const char *size)
 {
-    size_t digits = strspn(size, "0123456789.");
-    if (digits > 0 && strspn(size + digits, "kKMGT%B") == strlen(size + digits) &&
-        strlen(size + digits) <= 2)
+    uint64_t bytes;
+    unsigned percent;
+    if (gp_size_read(size, &bytes, &percent))
         return true;
-    gp_say("--memory: '%s' is neither a size such as 512M or 4G nor a share such as 10%%", size);
+    gp_say("--memory: '%s' is neither a size such as 512M or 4G nor a share such as 10%%, which is "
+           "from 1%% to 100%%",
+           size);
     return false;
 }
 

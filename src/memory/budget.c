@@ -1,6 +1,7 @@
 #include "memory/budget.h"
 
-#include <errno.h>
+#include "base/size.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,48 +18,9 @@
 static uint64_t limit;
 static unsigned percent = DEFAULT_PERCENT;
 
-static uint64_t unit_of(const char *letter)
-{
-    switch (*letter) {
-    case 'K':
-    case 'k':
-        return (uint64_t)1 << 10;
-    case 'M':
-    case 'm':
-        return (uint64_t)1 << 20;
-    case 'G':
-    case 'g':
-        return (uint64_t)1 << 30;
-    case 'T':
-    case 't':
-        return (uint64_t)1 << 40;
-    default:
-        return 0;
-    }
-}
-
 bool gp_budget_set(const char *text)
 {
-    char *end;
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    uint64_t number = strtoull(text, &end, 10);
-    if (number == 0 || errno == ERANGE)
-        return false;
-    if (strcmp(end, "%") == 0) {
-        if (number > 100)
-            return false;
-        percent = (unsigned)number;
-        limit = 0;
-        return true;
-    }
-    uint64_t unit = *end ? unit_of(end) : 1;
-    if (!unit || (*end && end[1]) || number > UINT64_MAX / unit)
-        return false;
-    limit = number * unit;
-    percent = 0;
-    return true;
+    return gp_size_read(text, &limit, &percent);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

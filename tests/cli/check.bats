@@ -162,6 +162,30 @@ rules() {
     [[ $output == "gpuprof: no.json:"*":"*": "* ]]
 }
 
+@test "a baseline is written to the file that its name leads to" {
+    # A link stays one, a pipe is written to, and the file has the rights that it had.
+    echo old >there
+    chmod 640 there
+    ln -s there link
+    "$gpuprof" baseline good.jsonl -o link
+    [ -L link ]
+    [ "$(stat -c %a there)" = 640 ]
+    grep -q '"gpuprof baseline"' there
+    mkfifo pipe
+    cat pipe >read &
+    "$gpuprof" baseline good.jsonl -o pipe
+    wait
+    [ -p pipe ]
+    cmp read there
+    # Files beside it are left alone.
+    echo mine >new.json.new
+    "$gpuprof" baseline good.jsonl -o new.json
+    [ "$(cat new.json.new)" = mine ]
+    [ "$(stat -c %a new.json)" = "$(printf %o $((0666 & ~$(umask))))" ]
+    [ "$(ls new.json*)" = "new.json
+new.json.new" ]
+}
+
 @test "a kernel that takes longer is found, with the test, its significance and the smallest change it can find" {
     for i in 1 2 3 4 5; do
         profile $((65000 + i * 100)) 100 20 >a$i.jsonl
@@ -257,6 +281,11 @@ unfinished() {
     rules '[vector*]' 'gld_efficiency >= 90 %' 'allow = 1'
     run "$gpuprof" check -t rules.ini all.jsonl
     [ "$status" -eq 0 ]
+    # Nothing judged is violated, and not all was judged.
+    rules '[vector*]' 'duration <= 1 s'
+    run "$gpuprof" check -t rules.ini good.jsonl nothing.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"checks held, not all were made"* ]]
     # A profile that cannot be read does not lack a kernel.
     rules '[vector*]' 'required' 'duration <= 1 s'
     run "$gpuprof" check -t rules.ini nothing.jsonl

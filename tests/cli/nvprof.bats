@@ -96,7 +96,9 @@ wrong() {
     wrong "--aggregate-mode: there are no values for each multiprocessor, so 'off' is not to be had; counters with .min, .max and .avg in their names say how even they are" --aggregate-mode off
     wrong "--timeout: '0' is no number of seconds, more than 0 and at most 100000000" -t 0
     wrong "--kernel-timeout: '9999' is no number of seconds, more than 0 and at most 3600" --kernel-timeout 9999
-    wrong "--memory: 'much' is neither a size such as 512M or 4G nor a share such as 10%" --memory much
+    for size in much 200% 0 0% 0.5% 512MB 99999999999999999999G; do
+        wrong "--memory: '$size' is neither a size such as 512M or 4G nor a share such as 10%, which is from 1% to 100%" --memory $size
+    done
     wrong "--verify: 'x' is neither learn nor always" --verify x
     wrong "--log: /nowhere/x: No such file or directory" --log-file /nowhere/x
     wrong "no value goes with '--csv=1' ('gpuprof help run' lists the options)" --csv=1
