@@ -9,13 +9,15 @@ struct gp_capture {
     CUstream stream;
     CUcontext context;
     pthread_t thread; /* that began it */
+    bool going;       /* its context is, so nobody is disturbed */
     struct gp_capture *prev, *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_capture *captures;
-static unsigned unlisted; /* begun while there was no memory for an entry */
-static atomic_uint count; /* of both: asked at every launch */
+static unsigned unlisted;       /* begun while there was no memory for an entry */
+static atomic_uint count;       /* of both */
+static atomic_uint undisturbed; /* those not to be disturbed: asked at every launch */
 
 static struct gp_capture describe(CUstream stream, bool per_thread)
 {
@@ -57,6 +59,7 @@ void gp_capture_begins(CUstream stream, bool per_thread)
     else
         unlisted++;
     atomic_fetch_add(&count, 1);
+    atomic_fetch_add(&undisturbed, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -64,8 +67,10 @@ void gp_capture_begins(CUstream stream, bool per_thread)
 static void drop(struct gp_capture *c)
 {
     DL_DELETE(captures, c);
-    free(c);
     atomic_fetch_sub(&count, 1);
+    if (!c->going)
+        atomic_fetch_sub(&undisturbed, 1);
+    free(c);
 }
 
 void gp_capture_ends(CUstream stream, bool per_thread)
@@ -82,6 +87,7 @@ void gp_capture_ends(CUstream stream, bool per_thread)
     } else if (unlisted > 0) {
         unlisted--;
         atomic_fetch_sub(&count, 1);
+        atomic_fetch_sub(&undisturbed, 1);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -125,9 +131,26 @@ void gp_captures_forget_context(CUcontext context)
     pthread_mutex_unlock(&lock);
 }
 
+void gp_captures_are_going(CUcontext context, bool going)
+{
+    struct gp_capture *c;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(captures, c)
+    {
+        if (c->context != context || c->going == going)
+            continue;
+        c->going = going;
+        if (going)
+            atomic_fetch_sub(&undisturbed, 1);
+        else
+            atomic_fetch_add(&undisturbed, 1);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 unsigned gp_captures(void)
 {
-    return atomic_load(&count);
+    return atomic_load(&undisturbed);
 }
 
 bool gp_captures_are_in(CUcontext context)

@@ -19,8 +19,11 @@ const struct gp_capture *gp_capture_of(CUstream stream);
 void gp_capture_drop(const struct gp_capture *capture);
 /* Or with that stream's context: after the real destruction, with the gate closed. */
 void gp_captures_forget_context(CUcontext context);
+/* While a context is about to go its captures keep no other one from being measured. Whether it
+ * goes shows later: they count again where `going` is false. With the gate closed. */
+void gp_captures_are_going(CUcontext context, bool going);
 
-/* How many there are. */
+/* How many there are, but those of a context that is going. */
 unsigned gp_captures(void);
 /* Whether there are any in the context; whether the calling thread has begun one. */
 bool gp_captures_are_in(CUcontext context);

@@ -285,6 +285,14 @@ void gp_gate_leave(bool closed)
     gp_cancel_release();
 }
 
+void gp_gate_leave_and_share(bool closed)
+{
+    if (closed)
+        let_in();
+    gp_gate_share();
+    gp_gate_leave(false);
+}
+
 bool gp_gate_close(double seconds)
 {
     gp_gate_line_up();

@@ -35,5 +35,8 @@ void gp_gate_open(void);
 void gp_gate_line_up(void);
 bool gp_gate_shut(double seconds);
 void gp_gate_leave(bool closed);
+/* Leaves, and passes the gate before the next one in line can close it: nothing is measured in
+ * between. To be ended by gp_gate_unshare. */
+void gp_gate_leave_and_share(bool closed);
 
 #endif

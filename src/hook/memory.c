@@ -134,10 +134,13 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
 
-static void before_free(CUdeviceptr address)
+static void share_before_free(CUdeviceptr address)
 {
-    if (gp_any_held())
-        gp_launch_before_memory_goes(address, gp_buffer_bytes(address));
+    gp_gate_share();
+    if (!gp_any_held())
+        return; /* and nobody can hold one now */
+    gp_gate_unshare();
+    gp_launch_share_before_memory_goes(address, gp_buffer_bytes(address));
 }
 
 /* A free that fails leaves the buffer where it was. */
@@ -145,8 +148,7 @@ static void before_free(CUdeviceptr address)
     GP_EXPORT CUresult symbol parameters                \
     {                                                   \
         GP_FORWARD(symbol, arguments);                  \
-        before_free(key);                               \
-        gp_gate_share();                                \
+        share_before_free(key);                         \
         struct gp_buffer *buffer = gp_buffer_take(key); \
         CUresult result = gp_cuda.symbol arguments;     \
         if (result == CUDA_SUCCESS)                     \
@@ -197,8 +199,7 @@ GP_EXPORT CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
                                   size_t count)
 {
     GP_FORWARD_UNLESS_OURS(cuMemSetAccess, ptr, size, desc, count);
-    gp_launch_before_memory_goes(ptr, size);
-    gp_gate_share();
+    gp_launch_share_before_memory_goes(ptr, size);
     CUresult result = gp_cuda.cuMemSetAccess(ptr, size, desc, count);
     if (result == CUDA_SUCCESS)
         note_access(ptr, size, desc, count);
@@ -210,8 +211,7 @@ GP_EXPORT CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 GP_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     GP_FORWARD_UNLESS_OURS(cuMemUnmap, ptr, size);
-    gp_launch_before_memory_goes(ptr, size);
-    gp_gate_share();
+    gp_launch_share_before_memory_goes(ptr, size);
     gp_mapping_remove(ptr, size);
     CUresult result = gp_cuda.cuMemUnmap(ptr, size);
     if (result != CUDA_SUCCESS)

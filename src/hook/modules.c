@@ -115,17 +115,30 @@ struct unloading {
     bool allowed;
 };
 
+/* Launches of other modules' kernels may have reached its variables. Lined up. */
+static void drain_before_variables_go(const void *module, bool *closed)
+{
+    struct gp_change change = {0};
+    while (gp_any_held() && gp_buffer_of_owner(module, &change.address, &change.bytes)) {
+        if (gp_contexts_are_concerned(&change)) {
+            *closed = *closed || gp_gate_shut_in_time();
+            gp_contexts_before_change(&change, *closed, false);
+        }
+        change.address++;
+    }
+}
+
 static void forget_module(void *unloading)
 {
     static struct gp_once once;
     struct unloading *u = unloading;
-    gp_launch_before_change();
     bool closed = shut_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
-     * that comes to the same handle: it must abandoned while the module is still there. A module
+     * that comes to the same handle: it must be abandoned while the module is still there. A module
      * none of whose functions ran in a pass costs nothing. */
     if (gp_kernels_collected(u->module, u->is_library))
         gp_contexts_close_collections();
+    drain_before_variables_go(u->module, &closed);
     u->allowed = !gp_kernels_held(u->module, u->is_library);
     gp_kernels_forget(u->module, u->is_library);
     if (!u->allowed)
@@ -174,11 +187,13 @@ static void leave_context(void *context)
         gp_graphs_forget_context(context);
         gp_graph_streams_leave(context);
         gp_context_leave(context);
-        /* They end with the context, and keep no other one from being measured. */
-        gp_captures_forget_context(context);
     }
     /* Launches that are held in other contexts need their kernels. */
+    if (context && closed)
+        gp_captures_are_going(context, true);
     gp_contexts_before_change(&(struct gp_change){0}, closed, false);
+    if (context && closed)
+        gp_captures_are_going(context, false); /* the driver may refuse, or others have it */
     gp_kernels_forget(NULL, false);
     gp_gate_leave(closed);
 }

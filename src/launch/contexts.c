@@ -351,7 +351,9 @@ static void leave(CUcontext handle, bool green)
     if (!c)
         return;
     DL_DELETE(contexts, c);
-    bool alive = push(c), at_rest = alive && wait_for_rest(c) == CUDA_SUCCESS;
+    /* A wait would invalidate its captures, and the context may stay. */
+    bool alive = push(c), captured = gp_captures_are_in(handle);
+    bool at_rest = alive && !captured && wait_for_rest(c) == CUDA_SUCCESS;
     close_collection(c, at_rest);
     gp_unending_forget(handle, at_rest);
     gp_snapshot_close(c->snapshot, at_rest);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "gate/captures.h"
+#include "gate/waits.h"
 #include "launch/kept_launch.h"
 #include "launch/settings.h"
 #include "memory/buffers.h"
@@ -64,6 +65,7 @@ bool gp_hold(struct gp_measurement *m, struct gp_pending *record)
     h->measurement.run.empty_caches_data = &h->measurement;
     h->record = record;
     DL_APPEND(m->context->held, h);
+    m->kernel->collected = true; /* passes are to come, if there was none: before its module goes */
     atomic_fetch_add(&held_launches, 1);
     return true;
 }
@@ -77,15 +79,32 @@ static void release(struct gp_context *c, struct gp_held *h)
     atomic_fetch_sub(&held_launches, 1);
 }
 
+static const char captured[] = "a stream was being captured before it was measured";
+static const char at_work[] = "other work on the GPU did not end before it was measured";
+
+/* Why the context is not at rest. It may be there all the same: then it is current. */
+static const char *why_not_at_rest(const struct gp_context *c)
+{
+    CUcontext current = NULL;
+    bool there =
+        !c->dead && gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == c->handle;
+    if (there && gp_captures_are_in(c->handle))
+        return captured;
+    if (there &&
+        (gp_unending_runs(c->handle) || gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
+        return at_work;
+    return "its context was gone before it was measured";
+}
+
 /* Why nothing can be replayed in the context now; NULL where it can. */
 static const char *not_to_be_replayed(const struct gp_context *c, bool alive)
 {
     if (!alive || c->dead)
-        return "its context was gone before it was measured";
+        return why_not_at_rest(c);
     if (c->busy)
-        return "other work on the GPU did not end before it was measured";
+        return at_work;
     if (gp_captures() > 0)
-        return "a stream was being captured before it was measured";
+        return captured;
     const char *barred = gp_memory_replay_barred();
     return barred ? barred : gp_context_disturbed(c);
 }

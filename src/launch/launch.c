@@ -76,7 +76,8 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-static void before_change(void *change)
+/* Lines up, and leaves no launch held that the change concerns. True where the gate is shut. */
+static bool line_up_and_drain(const struct gp_change *change)
 {
     gp_gate_line_up();
     /* Most memory that is freed no held launch has reached: then nobody is held up. */
@@ -84,12 +85,22 @@ static void before_change(void *change)
     bool closed = concerned && gp_gate_shut_in_time();
     if (concerned)
         gp_contexts_before_change(change, closed, false);
-    gp_gate_leave(closed);
+    return closed;
+}
+
+static void before_change(void *change)
+{
+    gp_gate_leave(line_up_and_drain(change));
+}
+
+static void before_change_and_share(void *change)
+{
+    gp_gate_leave_and_share(line_up_and_drain(change));
 }
 
 static void drain_before(struct gp_change change)
 {
-    if (gp_any_held() && gp_session_is_here() && !gp_at_own_work())
+    if (gp_any_held() && gp_session_is_here())
         gp_at_work(before_change, &change);
 }
 
@@ -98,9 +109,10 @@ void gp_launch_before_change(void)
     drain_before((struct gp_change){0});
 }
 
-void gp_launch_before_memory_goes(CUdeviceptr address, uint64_t bytes)
+void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes)
 {
-    drain_before((struct gp_change){.address = address, .bytes = bytes ? bytes : 1});
+    struct gp_change change = {.address = address, .bytes = bytes ? bytes : 1};
+    gp_at_work(before_change_and_share, &change);
 }
 
 void gp_launch_before_function_changes(CUfunction function)

@@ -43,9 +43,12 @@ CUresult gp_launch_plainly(const struct gp_launch *call);
  * replayed any more: their further passes are made now. With no lock held, and the gate neither
  * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
-/* The same for launches that reach some of these bytes: they are freed, say. */
-void gp_launch_before_memory_goes(CUdeviceptr address, uint64_t bytes);
-/* The same for launches of a function, by any of its handles, and for those into a stream. */
+/* The same for launches that reach some of these bytes: they are freed, say. Passes the gate before
+ * other threads launch again: their kernels, too, may reach the bytes without a use for them. To be
+ * ended by gp_gate_unshare. */
+void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes);
+/* As gp_launch_before_change for launches of a function, by any of its handles, and for those into
+ * a stream. */
 void gp_launch_before_function_changes(CUfunction function);
 void gp_launch_before_stream_goes(CUstream stream);
 

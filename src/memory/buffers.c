@@ -252,6 +252,24 @@ static bool is_gone(const struct gp_buffer *buffer, const void *unused)
     return buffer->id && ask_id(buffer, &id) == CUDA_SUCCESS && id != buffer->id;
 }
 
+bool gp_buffer_of_owner(const void *owner, CUdeviceptr *address, uint64_t *bytes)
+{
+    const struct gp_buffer *buffer, *first = NULL;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (has_owner(buffer, owner) && buffer->address >= *address &&
+            (!first || buffer->address < first->address))
+            first = buffer;
+    }
+    if (first) {
+        *address = first->address;
+        *bytes = first->size;
+    }
+    pthread_mutex_unlock(&lock);
+    return first != NULL;
+}
+
 void gp_buffers_drop_owner(const void *owner)
 {
     if (owner)

@@ -78,6 +78,8 @@ struct gp_buffer *gp_buffer_take(CUdeviceptr address);
 void gp_buffer_discard(struct gp_buffer *buffer);
 void gp_buffer_put_back(struct gp_buffer *buffer);
 
+/* The first global of the module at *address or behind it; false where there is none. */
+bool gp_buffer_of_owner(const void *owner, CUdeviceptr *address, uint64_t *bytes);
 /* Takes all globals of a module off the list. */
 void gp_buffers_drop_owner(const void *owner);
 /* Before a context is destroyed: notes the driver's answer for buffers that no context owns, as

@@ -22,6 +22,13 @@ changes() {
     diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/later"
 }
 
+# The same where the memory that a launch reaches depends on another thread.
+changes_of_threads() {
+    same_with_and_without "$programs/changes_linked" "$1"
+    [ "$(measured)" -eq "$2" ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
 @test "memory is freed right behind the launch" {
     changes freed 12
     changes freed_in_stream 6
@@ -34,6 +41,15 @@ changes() {
 @test "its module is unloaded, its stream destroyed" {
     changes unloaded 6
     changes streams 6
+}
+
+@test "a variable that a launch has reached goes with its module" {
+    changes variables 6
+}
+
+@test "its module is unloaded before any pass was made" {
+    # Where all counters are of instrumented code there is no pass before the launch is held.
+    GPUPROF_METRICS=smsp__sass_thread_inst_executed_op_ffma_pred_on.sum changes unloaded 6
 }
 
 @test "attributes of the function and limits of the context change" {
@@ -73,6 +89,12 @@ changes() {
 
 @test "other threads allocate and free" {
     changes threads 60
+}
+
+@test "another thread frees memory to which a table leads" {
+    for run in 1 2 3; do
+        changes_of_threads entered 120
+    done
 }
 
 @test "more launches than are held at once, some of them at the end of the process" {

@@ -366,6 +366,22 @@ has_all_counters() {
     ! grep -q "being captured" "$profile"
 }
 
+@test "a context is to go while a stream of it is being captured, and stays" {
+    for case in destroyed released; do
+        same_with_and_without "$programs/staying_linked" $case
+        [ "$(grep -c '"type":"launch"' "$profile")" -eq 12 ]
+        grep -q "a stream was being captured" "$profile"
+        ! grep -q "its context was gone" "$profile"
+    done
+}
+
+@test "launches are held when their function is changed while a kernel waits, and have the reason" {
+    GPUPROF_KERNELS=scale_in_place GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/staying_linked" at_work
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 6 ]
+    grep -q "other work on the GPU did not end before it was measured" "$profile"
+    ! grep -q "its context was gone" "$profile"
+}
+
 @test "a context goes with its memory, and leaves none current" {
     same_with_and_without "$programs/contexts_linked" alone
     [ "$(measured scale_in_place)" -eq 10 ]

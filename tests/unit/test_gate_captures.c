@@ -176,6 +176,27 @@ static void captures_go_with_their_stream_or_context(void **state)
     assert_int_equal(gp_captures(), 0);
 }
 
+static void captures_of_a_context_that_is_going_disturb_nobody(void **state)
+{
+    (void)state;
+    gp_capture_begins(STREAM, false);
+    gp_capture_begins(OTHER_STREAM, false);
+    gp_captures_are_going(CONTEXT, true);
+    assert_int_equal(gp_captures(), 1);
+    assert_true(gp_captures_are_in(CONTEXT));
+    gp_captures_are_going(CONTEXT, false); /* it stays after all */
+    assert_int_equal(gp_captures(), 2);
+    gp_captures_are_going(CONTEXT, true);
+    gp_captures_are_going(OTHER_CONTEXT, true);
+    gp_captures_are_going(OTHER_CONTEXT, true);
+    assert_int_equal(gp_captures(), 0);
+    gp_capture_ends(STREAM, false);
+    gp_captures_are_going(OTHER_CONTEXT, false);
+    assert_int_equal(gp_captures(), 1);
+    gp_captures_forget_context(OTHER_CONTEXT);
+    assert_int_equal(gp_captures(), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
@@ -185,6 +206,7 @@ int main(void)
         TEST(any_thread_may_end_that_of_an_ordinary_stream),
         TEST(the_legacy_stream_is_not_that_of_the_thread),
         TEST(captures_go_with_their_stream_or_context),
+        TEST(captures_of_a_context_that_is_going_disturb_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

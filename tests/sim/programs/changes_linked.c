@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { N = 1024, ROUNDS = 6, SMALL = 1 << 20 };
+enum { N = 1024, ROUNDS = 6, SMALL = 1 << 20, PART = 16 << 10 };
 
 static CUfunction scale;
 static const void *image;
@@ -119,6 +119,29 @@ static void unloaded(void)
     }
     check("unloaded", &numbers);
     MUST(cuMemFree(numbers.x));
+}
+
+/* A variable goes with its module, none of whose kernels was launched. */
+static void variables(void)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        CUmodule module;
+        CUdeviceptr variable;
+        size_t size;
+        unsigned n = 1;
+        float factor = 2 + (float)round, seen;
+        void *params[] = {&variable, &n, &factor};
+        MUST(cuModuleLoadData(&module, image));
+        MUST(cuModuleGetGlobal(&variable, &size, module, "state"));
+        MUST(cuMemsetD32(variable, 0, 1));
+        MUST(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+        launches++;
+        MUST(cuMemcpyDtoH(&seen, variable, sizeof(seen)));
+        if (seen != 1)
+            printf("variables: %g\n", (double)seen);
+        MUST(cuModuleUnload(module));
+    }
+    MUST(cuCtxSynchronize());
 }
 
 static void streams(void)
@@ -264,6 +287,47 @@ static void threads(void)
     MUST(cuMemFree(numbers.x));
 }
 
+/* Another thread enters memory in a table and frees it, which nobody gets again. */
+static void *enter_and_free(void *table)
+{
+    enum { PARTS = 50 * ROUNDS };
+    CUcontext context;
+    CUdeviceptr parts[PARTS];
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    MUST(cuCtxSetCurrent(context));
+    for (int i = 0; i < PARTS; i++)
+        MUST(cuMemAlloc(&parts[i], PART));
+    for (int i = 0; i < PARTS; i++) {
+        MUST(cuMemcpyHtoD(*(const CUdeviceptr *)table, &parts[i], sizeof(parts[i])));
+        MUST(cuMemFree(parts[i]));
+    }
+    return NULL;
+}
+
+/* The launches' parameters lead to the table, but their kernel does not read it. */
+static void entered(void)
+{
+    enum { TABLE = 64 };
+    struct numbers numbers;
+    CUdeviceptr whole;
+    pthread_t thread;
+    MUST(cuMemAlloc(&whole, TABLE + sizeof(numbers.expected)));
+    MUST(cuMemsetD8(whole, 0, TABLE));
+    numbers.x = whole + TABLE;
+    fill(&numbers);
+    if (pthread_create(&thread, NULL, enter_and_free, &whole) != 0)
+        exit(2);
+    for (int round = 0; round < 20 * ROUNDS; round++) {
+        if (round % 20 == 0)
+            fill(&numbers);
+        launch_in(&numbers, scale, 0, NULL);
+    }
+    if (pthread_join(thread, NULL) != 0)
+        exit(2);
+    check("entered", &numbers);
+    MUST(cuMemFree(whole));
+}
+
 /* More launches than a batch holds, and the process ends with some of them held. */
 static void many(void)
 {
@@ -307,6 +371,7 @@ int main(int argc, char **argv)
                  {"freed_in_stream", freed_in_stream},
                  {"written", written},
                  {"unloaded", unloaded},
+                 {"variables", variables},
                  {"streams", streams},
                  {"attributes", attributes},
                  {"limits", limits},
@@ -315,6 +380,7 @@ int main(int argc, char **argv)
                  {"large", large},
                  {"large_own", large_own},
                  {"threads", threads},
+                 {"entered", entered},
                  {"many", many},
                  {"texture", texture},
                  {"texture_of_module", texture_of_module}};
