@@ -45,7 +45,7 @@ static void table_pair(const struct gp_pair *pair, struct gp_text *out)
     gp_quantity_format(pair->seconds_b, "s", to, sizeof(to));
     gp_format_relative(pair->seconds_a > 0 ? pair->seconds_b / pair->seconds_a - 1 : INFINITY,
                        relative, sizeof(relative));
-    gp_text_addf(out, "   %-34s %16s %16s %10s\n", "time in a run, by the median launch", from, to,
+    gp_text_addf(out, "   %-34s %16s %16s %10s\n", "time in a run by the median launch", from, to,
                  relative);
     size_t same = 0, refused = 0;
     for (size_t i = 0; i < pair->count; i++) {
@@ -76,7 +76,7 @@ void gp_comparison_table(const struct gp_comparison *c, const char *name_a, cons
     char change[32] = "-";
     if (seconds_a > 0)
         snprintf(change, sizeof(change), "%+.2f%%", 100 * (seconds_b / seconds_a - 1));
-    gp_text_addf(out, "%-37s %16s %16s %10s\n", "time in a run, by median launches", from, to,
+    gp_text_addf(out, "%-37s %16s %16s %10s\n", "time in a run by median launches", from, to,
                  change);
     size_t shown = top > 0 && top < c->count ? top : c->count;
     for (size_t i = 0; i < shown; i++)

@@ -42,7 +42,7 @@ static int write_and_close(int fd, const struct gp_text *text)
     return close(fd) != 0 && error == 0 ? errno : error;
 }
 
-/* A new file with the rights of the old one. */
+/* A new file, with the rights of the old one, in its stead. */
 static int replace(const char *path, mode_t mode, const struct gp_text *text)
 {
     struct gp_text beside = {0};
@@ -62,20 +62,21 @@ static int replace(const char *path, mode_t mode, const struct gp_text *text)
     return error;
 }
 
-/* A file is written beside and renamed: it is there whole, or as it was. A link stays one, and a
- * pipe or a device is written to. */
+/* A file that is there is written beside and renamed: it is whole, or as it was. A link stays one,
+ * and a pipe or a device is written to. A new file that cannot be finished is taken away. */
 static int write_whole(const char *path, const struct gp_text *text)
 {
-    struct stat about;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
-        int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-        return fd < 0 ? errno : write_and_close(fd, text);
+    struct stat about = {0};
+    bool is_new = stat(path, &about) != 0;
+    char *target = S_ISREG(about.st_mode) ? realpath(path, NULL) : NULL;
+    int error = target ? replace(target, about.st_mode & 0777, text) : 0;
+    if (!target) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
+        error = fd < 0 ? errno : write_and_close(fd, text);
+        target = fd >= 0 && error && is_new ? realpath(path, NULL) : NULL;
+        if (target)
+            unlink(target);
     }
-    char *target = realpath(path, NULL);
-    mode_t mask = umask(0);
-    umask(mask);
-    int error =
-        target ? replace(target, about.st_mode & 0777, text) : replace(path, 0666 & ~mask, text);
     free(target);
     return error;
 }

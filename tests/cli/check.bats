@@ -171,6 +171,13 @@ rules() {
     [ -L link ]
     [ "$(stat -c %a there)" = 640 ]
     grep -q '"gpuprof baseline"' there
+    ln -s yet_to_be_made dangling
+    "$gpuprof" baseline good.jsonl -o dangling
+    [ -L dangling ]
+    cmp yet_to_be_made there
+    run "$gpuprof" baseline good.jsonl -o /dev/full
+    [ "$status" -ne 0 ]
+    [ -c /dev/full ]
     mkfifo pipe
     cat pipe >read &
     "$gpuprof" baseline good.jsonl -o pipe

@@ -120,21 +120,20 @@ def intense(kernels):
     return f"{count} of {all_}; most {best:.2f} ({k.program} {k.name})", count / all_ < 0.5
 
 
-def occupied(kernels):
-    count, all_, known = counted(kernels, "achieved_occupancy", lambda v: v >= 0.7)
-    if not known:
-        return None
-    k, least = extreme(known, "achieved_occupancy", min)
-    return f"{count} of {all_}; least {least:.2f} ({k.program} {k.name})", count / all_ > 0.5
+def reached_by_most(metric, bound, text):
+    """A finding: most kernels with that metric reach the bound."""
+    def judge(kernels):
+        count, all_, known = counted(kernels, metric, lambda v: v >= bound)
+        if not known:
+            return None
+        k, least = extreme(known, metric, min)
+        return f"{count} of {all_}; least {text(least)} ({k.program} {k.name})", count / all_ > 0.5
+    return judge
 
 
-def shared_without_loss(kernels):
-    """Of the kernels that use shared memory."""
-    count, all_, known = counted(kernels, "shared_efficiency", lambda v: v >= 99.5)
-    if not known:
-        return None
-    k, least = extreme(known, "shared_efficiency", min)
-    return f"{count} of {all_}; least {least / 100:.4f} ({k.program} {k.name})", count / all_ > 0.5
+occupied = reached_by_most("achieved_occupancy", 0.7, lambda v: f"{v:.2f}")
+# Of the kernels that use shared memory.
+shared_without_loss = reached_by_most("shared_efficiency", 99.5, lambda v: f"{v / 100:.4f}")
 
 
 def one(program, name, metric, test, scale=0.01):
