@@ -52,7 +52,6 @@ static void describe_device(CUdevice device, struct gp_device *d)
     if (gp_cuda.cuDriverGetVersion(&d->driver_version) != CUDA_SUCCESS)
         d->driver_version = 0;
     d->simulated = gp_driver_is_simulated();
-    gp_collector_describe(d);
 }
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
@@ -234,6 +233,10 @@ bool gp_context_collects(struct gp_context *c, const char **why)
         end_pass(c);
         return true;
     }
+    /* Not when it was entered: CUPTI of CUDA 12 waits here for all that runs in the context. */
+    if (!c->described)
+        gp_collector_describe(&c->device);
+    c->described = true;
     if (c->green)
         return only_times(c, why);
     close_collections(c->device.ordinal, false);

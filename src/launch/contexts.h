@@ -13,7 +13,8 @@
 struct gp_context {
     CUcontext handle;
     bool green; /* those that run there in a green context: CUPTI counts nothing */
-    struct gp_device device;
+    struct gp_device device; /* CUPTI's part once it is `described`: the context was idle then */
+    bool described;
     bool time_limited; /* the GPU drives a display: it ends kernels that take long */
     const struct gp_collector *collector;
     struct gp_collection *collection; /* NULL: nothing is collected there at present */

@@ -72,6 +72,11 @@ CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p
         return CUPTI_ERROR_UNKNOWN;
     if (gpusim_driver()->fault("oldcupti"))
         return CUPTI_ERROR_NOT_INITIALIZED; /* older than the driver asks for */
+    /* So does that of CUDA 12, without an end where a kernel waits for the program; later ones do
+     * not. */
+    CUcontext current = initialized ? NULL : gpusim_driver()->current();
+    if (current)
+        (void)gpusim_driver()->synchronize(current);
     initialized = true;
     return CUPTI_SUCCESS;
 }
