@@ -655,7 +655,7 @@ plain_count() {
     done
 }
 
-# Every run in turn: each launch's own one, and each replay.
+# Every run, one after the other: each launch's own one, and each replay.
 @test "a launch that was held up is timed again" {
     time_of() { # FAULT: the different times of six launches
         GPUSIM_FAULTS=$1 same_with_and_without "$programs/snippets_linked" --launches 6 in_place
