@@ -686,6 +686,11 @@ plain_count() {
     done
 }
 
+@test "a CUPTI whose parameter structures are longer than ours" {
+    GPUSIM_FAULTS=laterparams same_with_and_without "$programs/snippets_linked" in_place
+    [ "$(measured scale_in_place)" -gt 0 ]
+}
+
 @test "calls after the driver's teardown" {
     GPUSIM_FAULTS=teardown same_with_and_without "$programs/snippets_linked"
     grep -q KERNELS "$log"

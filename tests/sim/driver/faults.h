@@ -17,7 +17,7 @@
  * long pageable            the device says that its kernels can use the host's ordinary memory
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
- * slowflush, errno.
+ * slowflush, laterparams, errno.
  */
 #ifndef GPUSIM_FAULTS_H
 #define GPUSIM_FAULTS_H
