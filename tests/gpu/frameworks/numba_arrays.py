@@ -6,7 +6,7 @@ from common import cannot, show
 try:
     import numpy
     from numba import cuda, int64
-except (ImportError, AttributeError) as problem:  # it names what a newer NumPy does not have
+except (ImportError, AttributeError) as problem:  # of a name that a newer NumPy does not have
     cannot(f"no Numba that works: {problem}")
 if not cuda.is_available():
     cannot("Numba sees no GPU")
