@@ -8,6 +8,7 @@
 #include "counters/collector.h"
 #include "cuda/driver.h"
 #include "launch/parameters.h"
+#include "launch/times.h"
 #include "launch/verify_schedule.h"
 #include "profile/record.h"
 
@@ -24,8 +25,9 @@ struct gp_kernel {
     bool held;             /* and CUPTI keeps that, as it cannot be made to free it */
     bool timed;            /* in a run that was not its first */
     unsigned host_changes; /* launches in a row in which host memory changed */
-    double longest;        /* seconds that a launch took which has ended, as the host saw it */
-    double shortest_ms;    /* that it took on the GPU; 0: not known */
+    struct gp_times times;
+    double longest;     /* seconds that a launch took which has ended, as the host saw it */
+    double shortest_ms; /* that it took on the GPU; 0: not known */
     /* Why it is not measured, NULL while it may be; lives for ever. Asked at every launch, said
      * while the gate is closed. */
     const char *_Atomic refused;

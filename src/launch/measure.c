@@ -111,7 +111,7 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     if (ended && wrote_only_what_was_saved(m))
         gp_replay_passes(m, true);
     if (ended && !m->broken_off)
-        gp_time_again(m);
+        gp_check_time(m);
     gp_put_back_final_state(m);
     return result;
 }

@@ -57,7 +57,7 @@ void gp_context_died(struct gp_measurement *m, CUresult error);
  * so far, if there was any, ended well. */
 void gp_replay_passes(struct gp_measurement *m, bool made);
 /* Runs the kernel once more, plainly, where its time is in doubt. */
-void gp_time_again(struct gp_measurement *m);
+void gp_check_time(struct gp_measurement *m);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass

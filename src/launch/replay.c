@@ -232,20 +232,28 @@ bool gp_wants_time(const struct gp_measurement *m)
 }
 
 /* A kernel's first run may hold work of the driver for it, code that it loads say. So does a time
- * that is longer than the kernel took in a pass. */
+ * that is longer than the kernel took in a pass. Of launches that are alike, one that took longer
+ * was held up. */
 static bool is_time_doubtful(const struct gp_measurement *m)
 {
-    if (m->run.native_ms == 0 || m->run.native_ms > MOST_DOUBTFUL_MS)
+    double ms = m->run.native_ms;
+    if (ms > MOST_DOUBTFUL_MS)
         return false;
-    return !m->kernel->timed || (m->most_ms > 0 && m->run.native_ms > m->most_ms + CLOCK_STEP_MS);
+    return !m->kernel->timed || (m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS) ||
+           gp_times_doubt(&m->kernel->times, m->run.shape, ms);
 }
 
 /* One more replay, plain. */
-void gp_time_again(struct gp_measurement *m)
+void gp_check_time(struct gp_measurement *m)
 {
-    if (!can_go_on(m) || !is_time_doubtful(m) || !gp_wants_time(m) || !rewind_memory(m) ||
-        !gp_start_clock(m) || !rehearse(m))
-        return; /* the time is as good as it was */
-    gp_read_clock(m);
-    m->kernel->timed = true;
+    const double first = m->run.native_ms;
+    if (first == 0 || !gp_wants_time(m))
+        return;
+    if (is_time_doubtful(m)) {
+        if (!can_go_on(m) || !rewind_memory(m) || !gp_start_clock(m) || !rehearse(m))
+            return; /* the time is as good as it was */
+        gp_read_clock(m);
+        m->kernel->timed = true;
+    }
+    gp_times_count(&m->kernel->times, m->run.shape, first, m->run.native_ms);
 }
