@@ -186,15 +186,22 @@ static bool is_idle(struct gp_context *c)
     return result == CUDA_SUCCESS;
 }
 
+/* True for a kernel that has ended before and cannot wait for anybody: a wait for it is not in vain.
+ */
+static bool is_sure_to_end(struct gp_kernel *kernel, const struct gp_context *c)
+{
+    return kernel->ended && !gp_kernel_may_wait(kernel, &c->device);
+}
+
 /* True where the rest of the waits in vain permits a wait for one more launch of the kernel. */
-static bool may_be_waited_for(const struct gp_kernel *kernel)
+static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context *c)
 {
     static struct gp_once once, too_long;
     double limit = gp_wait_limit(), first = gp_wait_first_limit();
     double least = kernel->ended ? ROOM_FACTOR * kernel->longest : 0;
     if (least < LEAST_PART * first && !kernel->ended)
         least = LEAST_PART * first;
-    if (limit > least)
+    if (limit > least || is_sure_to_end(kernel, c))
         return true;
     const double in_vain = 2 * (first - limit);
     if (in_vain < 1e-3)
@@ -282,7 +289,7 @@ static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held
     *held_up = false;
     if (!context)
         return false;
-    bool ready = may_be_waited_for(kernel) && is_ready(context);
+    bool ready = may_be_waited_for(kernel, context) && is_ready(context);
     if (ready) {
         *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
         end_at_exit();

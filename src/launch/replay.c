@@ -38,11 +38,15 @@ static double instrumented_limit(const struct gp_measurement *m)
 const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
 {
     double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
-    if (pass != GP_INSTRUMENTED_PASS || !m->context->time_limited ||
-        INSTRUMENTED_FACTOR * own <= LEAST_TIME_LIMIT)
+    if (pass != GP_INSTRUMENTED_PASS)
         return NULL;
-    return "instrumented code may take longer than this GPU, which drives a display, lets a kernel "
-           "run";
+    if (m->context->time_limited && INSTRUMENTED_FACTOR * own > LEAST_TIME_LIMIT)
+        return "instrumented code may take longer than this GPU, which drives a display, lets a "
+               "kernel run";
+    if (own > gp_wait_first_limit())
+        return "instrumented code may take a hundred times as long as the kernel, which takes "
+               "longer than GPUPROF_TIMEOUT";
+    return NULL;
 }
 
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
