@@ -186,7 +186,8 @@ static bool is_idle(struct gp_context *c)
     return result == CUDA_SUCCESS;
 }
 
-/* True for a kernel that has ended before and cannot wait for anybody: a wait for it is not in vain.
+/* True for a kernel that has ended before and cannot wait for anybody: a wait for it is not in
+ * vain.
  */
 static bool is_sure_to_end(struct gp_kernel *kernel, const struct gp_context *c)
 {
