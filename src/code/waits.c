@@ -10,7 +10,7 @@
  *   somebody's store after all. Nearly all kernels have plain loads in loops, so they are taken for
  *   kernels that do not wait. The bounded wait is behind that.
  * - The same holds for textures, and for asynchronous copies into shared memory. These may go past
- *   the L1, but nobody looks for a flag so.
+ *   the L1, but no program reads a flag by them.
  * - An atomic operation without an answer (RED) shows nothing.
  * - Shared memory, barriers and clusters connect threads of one grid, which run at the same time or
  *   end by themselves. A loop on a clock ends by itself. */
