@@ -428,6 +428,12 @@ one_line() {
     alike 100x256 30x200 60x256
     [ "$lost" -eq 0 ]
     grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -q '"recalled":1,'
+    # One length after the other: most launches are as the others of the same length, and are not compared.
+    both=$(for _ in $(seq 30); do echo 1x256 1x200; done)
+    # shellcheck disable=SC2086
+    alike $both
+    [ "$lost" -eq 0 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -c '"recalled":1,')" -gt 40 ]
     # One pass that took long by chance does not decide for the rest.
     export GPUSIM_FAULTS=slowflush
     alike 400x256

@@ -6,8 +6,8 @@ from common import cannot, show
 try:
     import numpy
     from numba import cuda, int64
-except ImportError as problem:
-    cannot(f"no Numba: {problem}")
+except (ImportError, AttributeError) as problem:  # of a name that a newer NumPy does not have
+    cannot(f"no Numba that works: {problem}")
 if not cuda.is_available():
     cannot("Numba sees no GPU")
 
