@@ -10,7 +10,7 @@
  *   somebody's store after all. Nearly all kernels have plain loads in loops, so they are taken for
  *   kernels that do not wait. The bounded wait is behind that.
  * - The same holds for textures, and for asynchronous copies into shared memory. These may go past
- *   the L1, but nobody waits for a flag so.
+ *   the L1, but no program reads a flag by them.
  * - An atomic operation without an answer (RED) shows nothing.
  * - Shared memory, barriers and clusters connect threads of one grid, which run at the same time or
  *   end by themselves. A loop on a clock ends by itself. */
@@ -105,7 +105,7 @@ bool gp_code_polls(const void *code, size_t size, int cc)
         if (sees_host(bytes + at, cc))
             last = (int64_t)at;
         const int64_t jump = gp_instruction_jump(bytes + at, cc);
-        if (jump < 0 && last >= (int64_t)at + jump)
+        if (jump < 0 && last >= 0 && last >= (int64_t)at + jump)
             return true;
     }
     return false;

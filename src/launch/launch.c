@@ -190,9 +190,7 @@ static bool is_idle(struct gp_context *c)
     return result == CUDA_SUCCESS;
 }
 
-/* True for a kernel that has ended before and cannot wait for anybody: a wait for it is not in
- * vain.
- */
+/* True for a kernel that has ended before and cannot wait for others. */
 static bool is_sure_to_end(struct gp_kernel *kernel, const struct gp_context *c)
 {
     return kernel->ended && !gp_kernel_may_wait(kernel, &c->device);

@@ -235,16 +235,25 @@ in_time() {
 }
 
 @test "a kernel that takes longer than thirty times the limit is abandoned, as such" {
-    GPUPROF_TIMEOUT=0.01 same_with_and_without "$programs/waiting_dlopen" long long
-    [ "$(grep -c "compute_long did not end within 0.3 s, and is not measured: it waits for nobody" "$log")" -eq 1 ]
-    grep -q "1 launch of compute_long: it takes longer than 30 times GPUPROF_TIMEOUT" "$log"
-    [ "$(measured compute_long)" -eq 0 ]
+    # No more is charged than for any kernel that does not end: the next one is measured. On a busy machine that may
+    # take longer than 5 ms.
+    for _ in 1 2 3 4 5; do
+        GPUPROF_TIMEOUT=0.01 same_with_and_without "$programs/waiting_dlopen" long long scale
+        [ "$(grep -c "compute_long did not end within 0.3 s, and is not measured: it waits for nobody" "$log")" -eq 1 ]
+        grep -q "1 launch of compute_long: it takes longer than 30 times GPUPROF_TIMEOUT" "$log"
+        [ "$(measured compute_long)" -eq 0 ]
+        [ "$(measured scale_in_place)" -eq 0 ] || return 0
+    done
+    cat "$log"
+    false
 }
 
 @test "the time of a kernel that only takes long is not charged as a wait in vain" {
-    # Four of them take four times as long as all waits in vain may.
-    GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=duration same_with_and_without "$programs/waiting_dlopen" long long long long
-    [ "$(measured compute_long)" -eq 4 ]
+    # As waits in vain these would leave no time for a kernel that is not known yet.
+    GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=duration \
+        same_with_and_without "$programs/waiting_dlopen" long long long long long long scale
+    [ "$(measured compute_long)" -eq 6 ]
+    [ "$(measured scale_in_place)" -eq 1 ]
 }
 
 @test "a kernel that was abandoned is so when it is loaded again" {

@@ -1,4 +1,4 @@
-/* code/waits and code/textures: what a function's instructions let it see. */
+/* code/waits and code/textures: the changes of others that a function's instructions show it. */
 #include "code/waits.h"
 
 #include "code/instruction.h"

@@ -46,7 +46,7 @@ struct gpusim_site {
     int order;        /* of appearance in the file */
     unsigned count;   /* instructions in a row */
     unsigned size;    /* bytes that a thread moves, 0 when it moves none */
-    bool is_volatile; /* a load that sees what others store meanwhile */
+    bool is_volatile; /* a load that sees the stores of others */
     const char *file; /* whose text it is in: all kernels of a file share theirs */
 };
 

@@ -24,7 +24,7 @@ static void wait_for_flag(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(wait_for_flag, false, 8, 8);
 
-/* Takes so many milliseconds, as compute_long does, but sees what others store meanwhile: nobody
+/* Takes so many milliseconds, as compute_long does, but sees the stores of others: nobody
  * can know that it only takes long. x = 2 * x + 1. */
 static void poll_long(struct gpusim_thread *t)
 {
