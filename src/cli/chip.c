@@ -85,10 +85,10 @@ static void tell_chip(int to)
     if (!driver || !gp_real_dlsym || !ask_cc(driver, &cc_major, &cc_minor))
         _exit(1);
     GP_CUPTI_PARAMS(CUpti_Device_GetChipName, p);
-    p.deviceIndex = 0;
-    if (gp_profiler_initialize(&why) && gp_cupti.cuptiDeviceGetChipName(&p) == CUPTI_SUCCESS &&
-        p.pChipName)
-        name = p.pChipName;
+    p->deviceIndex = 0;
+    if (gp_profiler_initialize(&why) && gp_cupti.cuptiDeviceGetChipName(p) == CUPTI_SUCCESS &&
+        p->pChipName)
+        name = p->pChipName;
     int length = snprintf(line, sizeof(line), "%d.%d %.31s", cc_major, cc_minor, name);
     _exit(length > 0 && write(to, line, (size_t)length) == length ? 0 : 1);
 }
@@ -199,11 +199,11 @@ struct base_names {
 static bool add_names(struct base_names *b, CUpti_MetricType kind)
 {
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics, p);
-    p.pHostObject = b->host;
-    p.metricType = kind;
-    if (gp_cupti.cuptiProfilerHostGetBaseMetrics(&p) != CUPTI_SUCCESS || !p.numMetrics)
+    p->pHostObject = b->host;
+    p->metricType = kind;
+    if (gp_cupti.cuptiProfilerHostGetBaseMetrics(p) != CUPTI_SUCCESS || !p->numMetrics)
         return true;
-    const size_t count = b->count + p.numMetrics;
+    const size_t count = b->count + p->numMetrics;
     const char **names = realloc(b->names, count * sizeof(*names));
     if (names)
         b->names = names;
@@ -212,8 +212,8 @@ static bool add_names(struct base_names *b, CUpti_MetricType kind)
         b->kinds = kinds;
     if (!names || !kinds)
         return false;
-    for (size_t i = 0; i < p.numMetrics; i++) {
-        b->names[b->count] = strdup(p.ppMetricNames[i]);
+    for (size_t i = 0; i < p->numMetrics; i++) {
+        b->names[b->count] = strdup(p->ppMetricNames[i]);
         b->kinds[b->count] = kind;
         if (!b->names[b->count])
             return false;
@@ -275,16 +275,16 @@ static bool is_base(const struct base_names *b, const char *name, size_t *at)
 static void add_ends(const struct base_names *b, size_t at, struct gp_text *out)
 {
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetSubMetrics, p);
-    p.pHostObject = b->host;
-    p.metricType = b->kinds[at];
-    p.pMetricName = b->names[at];
-    if (gp_cupti.cuptiProfilerHostGetSubMetrics(&p) != CUPTI_SUCCESS)
+    p->pHostObject = b->host;
+    p->metricType = b->kinds[at];
+    p->pMetricName = b->names[at];
+    if (gp_cupti.cuptiProfilerHostGetSubMetrics(p) != CUPTI_SUCCESS)
         return;
-    for (size_t i = 0, said = 0; i < p.numOfSubmetrics && said < 12; i++) {
-        if (strstr(p.ppSubMetrics[i], ".peak_") || strncmp(p.ppSubMetrics[i], ".min", 4) == 0 ||
-            strncmp(p.ppSubMetrics[i], ".max.", 5) == 0)
+    for (size_t i = 0, said = 0; i < p->numOfSubmetrics && said < 12; i++) {
+        if (strstr(p->ppSubMetrics[i], ".peak_") || strncmp(p->ppSubMetrics[i], ".min", 4) == 0 ||
+            strncmp(p->ppSubMetrics[i], ".max.", 5) == 0)
             continue;
-        gp_text_addf(out, "%s %s", said ? "," : "", p.ppSubMetrics[i]);
+        gp_text_addf(out, "%s %s", said ? "," : "", p->ppSubMetrics[i]);
         said++;
     }
 }
@@ -320,14 +320,14 @@ static size_t expand_ends(const struct base_names *b, size_t at, const char *pat
 {
     size_t count = 0;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetSubMetrics, p);
-    p.pHostObject = b->host;
-    p.metricType = b->kinds[at];
-    p.pMetricName = b->names[at];
-    if (gp_cupti.cuptiProfilerHostGetSubMetrics(&p) != CUPTI_SUCCESS)
+    p->pHostObject = b->host;
+    p->metricType = b->kinds[at];
+    p->pMetricName = b->names[at];
+    if (gp_cupti.cuptiProfilerHostGetSubMetrics(p) != CUPTI_SUCCESS)
         return 0;
-    for (size_t i = 0; i < p.numOfSubmetrics; i++) {
+    for (size_t i = 0; i < p->numOfSubmetrics; i++) {
         char whole[512];
-        snprintf(whole, sizeof(whole), "%s%s", b->names[at], p.ppSubMetrics[i]);
+        snprintf(whole, sizeof(whole), "%s%s", b->names[at], p->ppSubMetrics[i]);
         if (fnmatch(pattern, whole, 0) != 0)
             continue;
         gp_text_addf(names, "%s%s", names->length ? "," : "", whole);

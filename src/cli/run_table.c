@@ -94,10 +94,12 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
          "how much memory copies may take: a size (512M, 4G) or a share of the free memory "
          "(10%)",
          HOW, NULL, NULL, NULL, 0, NULL},
-    [RUN_KERNEL_TIMEOUT] = {"kernel-timeout", 0, "SECONDS",
-                            "how long a kernel that does not end by itself is waited for, the "
-                            "first time; all such waits together take less than twice that (1)",
-                            HOW, NULL, NULL, NULL, 0, NULL},
+    [RUN_KERNEL_TIMEOUT] =
+        {"kernel-timeout", 0, "SECONDS",
+         "how long a kernel that does not end by itself is waited for, the "
+         "first time; all such waits together take less than twice that (1); a kernel "
+         "that cannot wait for others gets 30 times as long",
+         HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_TIMEOUT] = {"timeout", 't', "SECONDS",
                      "end the program after so long, with SIGTERM; the launches so far are in the "
                      "profile",

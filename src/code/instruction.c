@@ -204,6 +204,9 @@ enum {
     KILL = 0x15b,
 };
 
+/* The three bits above the opcode: the operand is a number in the instruction. */
+#define FROM_NUMBER 4
+
 static unsigned opcode_of(const void *word_bytes)
 {
     uint64_t word[2];
@@ -216,7 +219,8 @@ int64_t gp_instruction_jump(const void *word_bytes, int cc)
     uint64_t word[2];
     memcpy(word, word_bytes, sizeof(word));
     const unsigned opcode = bits(word, 0, 9);
-    if (opcode == CALL_ABSOLUTE)
+    /* A call whose target is in a register has the function's start in the bits of the number. */
+    if (opcode == CALL_ABSOLUTE || (opcode == CALL_RELATIVE && bits(word, 9, 3) != FROM_NUMBER))
         return GP_JUMP_AWAY;
     if (opcode != BRA && opcode != CALL_RELATIVE)
         return 0;
@@ -251,6 +255,13 @@ enum gp_flow gp_instruction_flow(const void *word)
     default:
         return GP_FLOW_ON;
     }
+}
+
+bool gp_instruction_leaves(const void *word, size_t at, size_t size, int cc)
+{
+    const int64_t jump = gp_instruction_jump(word, cc), to = (int64_t)at + jump;
+    return gp_instruction_flow(word) == GP_FLOW_BY_TABLE ||
+           (jump && (to < 0 || to >= (int64_t)size));
 }
 
 bool gp_instruction_is_counted_branch(const void *word)

@@ -7,6 +7,7 @@
 #define GPUPROF_CODE_INSTRUCTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define GP_INSTRUCTION_BYTES 16
@@ -109,7 +110,7 @@ struct gp_instruction {
 struct gp_instruction gp_instruction_decode(const void *word, int cc);
 
 /* The distance from a branch or call to its target, in bytes; 0 where the instruction is none or
- * does not say, GP_JUMP_AWAY for a call by address, of a function with code of its own. */
+ * does not say, GP_JUMP_AWAY for a call by address, or of the address in a register. */
 #define GP_JUMP_AWAY (INT64_C(1) << 50)
 int64_t gp_instruction_jump(const void *word, int cc);
 
@@ -120,6 +121,10 @@ enum gp_flow {
     GP_FLOW_BY_TABLE, /* to a target that the instruction does not name */
 };
 enum gp_flow gp_instruction_flow(const void *word);
+
+/* True where the instruction at this offset of a function of `size` bytes may go on at other code:
+ * it calls another function, or goes to an address that it computes. */
+bool gp_instruction_leaves(const void *word, size_t at, size_t size, int cc);
 
 /* True for those that CUPTI counts as branches. */
 bool gp_instruction_is_counted_branch(const void *word);

@@ -19,11 +19,9 @@ bool gp_code_may_use_textures(const void *code, size_t size, int cc)
         uint64_t word;
         memcpy(&word, bytes + at, sizeof(word));
         unsigned opcode = word & OPCODE_MASK;
-        int64_t jump = gp_instruction_jump(bytes + at, cc), to = (int64_t)at + jump;
         if ((opcode >= FIRST_TEXTURE && opcode <= LAST_TEXTURE) ||
             (opcode >= FIRST_SURFACE && opcode <= LAST_SURFACE) ||
-            gp_instruction_flow(bytes + at) == GP_FLOW_BY_TABLE ||
-            (jump && (to < 0 || to >= (int64_t)size)))
+            gp_instruction_leaves(bytes + at, at, size, cc))
             return true;
     }
     return false;

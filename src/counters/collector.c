@@ -44,11 +44,11 @@ void gp_collector_describe(struct gp_device *device)
     device->chip[0] = '\0';
     device->cupti_version = gp_cupti_find(&why) ? gp_cupti_version() : 0;
     GP_CUPTI_PARAMS(CUpti_Device_GetChipName, p);
-    p.deviceIndex = (size_t)device->ordinal;
+    p->deviceIndex = (size_t)device->ordinal;
     /* Before it is started even the chip's name is a null pointer to CUPTI. */
     if (device->cupti_version && gp_cupti_has_ranges() && gp_profiler_initialize(&why) &&
-        gp_cupti.cuptiDeviceGetChipName(&p) == CUPTI_SUCCESS && p.pChipName)
-        strncat(device->chip, p.pChipName, sizeof(device->chip) - 1);
+        gp_cupti.cuptiDeviceGetChipName(p) == CUPTI_SUCCESS && p->pChipName)
+        strncat(device->chip, p->pChipName, sizeof(device->chip) - 1);
 }
 
 void gp_collectors_leave(CUcontext context, bool at_rest)

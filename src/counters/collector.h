@@ -39,6 +39,7 @@ struct gp_run {
     uint64_t warps;         /* that it starts, 0 where not known */
     const void *parameters; /* their bytes, NULL where they are not known */
     size_t parameters_size;
+    uint64_t work;             /* a hash of the parameters on which its work depends */
     double native_ms;          /* the kernel alone, 0 where not known */
     bool only_pass;            /* there will be no other of this launch */
     bool held;                 /* it can be replayed later, in sweeps over all that are held */

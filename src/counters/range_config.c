@@ -12,7 +12,7 @@ bool gp_profiler_initialize(const char **why)
     if (initialized)
         return true;
     GP_CUPTI_PARAMS(CUpti_Profiler_Initialize, p);
-    initialized = !GP_CUPTI_FAILED(cuptiProfilerInitialize, &p, why);
+    initialized = !GP_CUPTI_FAILED(cuptiProfilerInitialize, p, why);
     return initialized;
 }
 
@@ -24,9 +24,9 @@ bool gp_counter_is_instrumented(const char *name)
 CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize, p);
-    p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-    p.pChipName = chip;
-    return GP_CUPTI_FAILED(cuptiProfilerHostInitialize, &p, why) ? NULL : p.pHostObject;
+    p->profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    p->pChipName = chip;
+    return GP_CUPTI_FAILED(cuptiProfilerHostInitialize, p, why) ? NULL : p->pHostObject;
 }
 
 void gp_range_config_close_host(CUpti_Profiler_Host_Object *host)
@@ -34,17 +34,17 @@ void gp_range_config_close_host(CUpti_Profiler_Host_Object *host)
     if (!host)
         return;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize, p);
-    p.pHostObject = host;
-    gp_cupti.cuptiProfilerHostDeinitialize(&p);
+    p->pHostObject = host;
+    gp_cupti.cuptiProfilerHostDeinitialize(p);
 }
 
 static CUptiResult add_metrics(CUpti_Profiler_Host_Object *host, const char **names, size_t count)
 {
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, p);
-    p.pHostObject = host;
-    p.ppMetricNames = names;
-    p.numMetrics = count;
-    return gp_cupti.cuptiProfilerHostConfigAddMetrics(&p);
+    p->pHostObject = host;
+    p->ppMetricNames = names;
+    p->numMetrics = count;
+    return gp_cupti.cuptiProfilerHostConfigAddMetrics(p);
 }
 
 /* Why CUPTI refused the name; a list of one, so it is known which it was. */
@@ -128,26 +128,26 @@ static bool make(struct gp_range_config *c, const char *chip, size_t count, unsi
                                     add_metrics(c->host, c->names, count), why))
         return false;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, size);
-    size.pHostObject = c->host;
-    if (GP_CUPTI_FAILED(cuptiProfilerHostGetConfigImageSize, &size, why))
+    size->pHostObject = c->host;
+    if (GP_CUPTI_FAILED(cuptiProfilerHostGetConfigImageSize, size, why))
         return false;
-    c->image_size = size.configImageSize;
+    c->image_size = size->configImageSize;
     c->image = malloc(c->image_size);
     *why = "out of memory";
     if (!c->image)
         return false;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, image);
-    image.pHostObject = c->host;
-    image.configImageSize = c->image_size;
-    image.pConfigImage = c->image;
-    if (GP_CUPTI_FAILED(cuptiProfilerHostGetConfigImage, &image, why))
+    image->pHostObject = c->host;
+    image->configImageSize = c->image_size;
+    image->pConfigImage = c->image;
+    if (GP_CUPTI_FAILED(cuptiProfilerHostGetConfigImage, image, why))
         return false;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses, number);
-    number.configImageSize = c->image_size;
-    number.pConfigImage = c->image;
-    if (GP_CUPTI_FAILED(cuptiProfilerHostGetNumOfPasses, &number, why))
+    number->configImageSize = c->image_size;
+    number->pConfigImage = c->image;
+    if (GP_CUPTI_FAILED(cuptiProfilerHostGetNumOfPasses, number, why))
         return false;
-    *passes = (unsigned)number.numOfPasses;
+    *passes = (unsigned)number->numOfPasses;
     return true;
 }
 
@@ -176,12 +176,12 @@ bool gp_range_config_evaluate(const struct gp_range_config *c, const uint8_t *da
     for (size_t i = 0; i < c->count; i++)
         values[i] = NAN;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, p);
-    p.pHostObject = c->host;
-    p.pCounterDataImage = data;
-    p.counterDataImageSize = data_size;
-    p.rangeIndex = range;
-    p.ppMetricNames = c->names + first;
-    p.numMetrics = end - first;
-    p.pMetricValues = values + first;
-    return first == end || !GP_CUPTI_FAILED(cuptiProfilerHostEvaluateToGpuValues, &p, why);
+    p->pHostObject = c->host;
+    p->pCounterDataImage = data;
+    p->counterDataImageSize = data_size;
+    p->rangeIndex = range;
+    p->ppMetricNames = c->names + first;
+    p->numMetrics = end - first;
+    p->pMetricValues = values + first;
+    return first == end || !GP_CUPTI_FAILED(cuptiProfilerHostEvaluateToGpuValues, p, why);
 }

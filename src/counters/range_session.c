@@ -35,24 +35,24 @@ struct gp_range_session {
 static bool enable(struct gp_range_session *s, CUcontext context, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_Enable, p);
-    p.ctx = context;
-    if (GP_CUPTI_FAILED(cuptiRangeProfilerEnable, &p, why))
+    p->ctx = context;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerEnable, p, why))
         return false;
-    s->profiler = p.pRangeProfilerObject;
+    s->profiler = p->pRangeProfilerObject;
     return true;
 }
 
 static bool ask_image_size(struct gp_range_session *s, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize, p);
-    p.pRangeProfilerObject = s->profiler;
-    p.pMetricNames = s->config.names;
-    p.numMetrics = s->config.count;
-    p.maxNumOfRanges = s->ranges;
-    p.maxNumRangeTreeNodes = s->ranges;
-    if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataSize, &p, why))
+    p->pRangeProfilerObject = s->profiler;
+    p->pMetricNames = s->config.names;
+    p->numMetrics = s->config.count;
+    p->maxNumOfRanges = s->ranges;
+    p->maxNumRangeTreeNodes = s->ranges;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataSize, p, why))
         return false;
-    s->data_size = p.counterDataSize;
+    s->data_size = p->counterDataSize;
     return true;
 }
 
@@ -100,8 +100,8 @@ void gp_range_session_close(struct gp_range_session *s, bool context_alive)
         return;
     if (s->profiler && context_alive) {
         GP_CUPTI_PARAMS(CUpti_RangeProfiler_Disable, p);
-        p.pRangeProfilerObject = s->profiler;
-        gp_cupti.cuptiRangeProfilerDisable(&p);
+        p->pRangeProfilerObject = s->profiler;
+        gp_cupti.cuptiRangeProfilerDisable(p);
     }
     gp_range_config_free(&s->config);
     free(s->data);
@@ -132,10 +132,10 @@ static bool initialize_image(struct gp_range_session *s, const char **why)
         return true;
     }
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, image);
-    image.pRangeProfilerObject = s->profiler;
-    image.counterDataSize = s->data_size;
-    image.pCounterData = s->data;
-    if (GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataImageInitialize, &image, why))
+    image->pRangeProfilerObject = s->profiler;
+    image->counterDataSize = s->data_size;
+    image->pCounterData = s->data;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataImageInitialize, image, why))
         return false;
     /* The first time is the start of the program: many need no second one. */
     if (s->was_emptied)
@@ -151,18 +151,18 @@ static bool empty_image(struct gp_range_session *s, const char **why)
     if (!initialize_image(s, why))
         return false;
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, p);
-    p.pRangeProfilerObject = s->profiler;
-    p.configSize = s->config.image_size;
-    p.pConfig = s->config.image;
-    p.counterDataImageSize = s->data_size;
-    p.pCounterDataImage = s->data;
-    p.range = CUPTI_UserRange;
-    p.replayMode = CUPTI_UserReplay;
-    p.maxRangesPerPass = s->ranges;
-    p.numNestingLevels = 1;
-    p.minNestingLevel = 1;
-    p.targetNestingLevel = 1;
-    return !GP_CUPTI_FAILED(cuptiRangeProfilerSetConfig, &p, why);
+    p->pRangeProfilerObject = s->profiler;
+    p->configSize = s->config.image_size;
+    p->pConfig = s->config.image;
+    p->counterDataImageSize = s->data_size;
+    p->pCounterDataImage = s->data;
+    p->range = CUPTI_UserRange;
+    p->replayMode = CUPTI_UserReplay;
+    p->maxRangesPerPass = s->ranges;
+    p->numNestingLevels = 1;
+    p->minNestingLevel = 1;
+    p->targetNestingLevel = 1;
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerSetConfig, p, why);
 }
 
 static bool start(struct gp_range_session *s, const char **why)
@@ -174,8 +174,8 @@ static bool start(struct gp_range_session *s, const char **why)
         s->used_up = false;
     }
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_Start, p);
-    p.pRangeProfilerObject = s->profiler;
-    s->started = !GP_CUPTI_FAILED(cuptiRangeProfilerStart, &p, why);
+    p->pRangeProfilerObject = s->profiler;
+    s->started = !GP_CUPTI_FAILED(cuptiRangeProfilerStart, p, why);
     return s->started;
 }
 
@@ -183,28 +183,28 @@ static bool start(struct gp_range_session *s, const char **why)
 static bool range_at(const struct gp_range_session *s, size_t index, unsigned *range)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, p);
-    p.pCounterDataImage = s->data;
-    p.counterDataImageSize = s->data_size;
-    p.rangeIndex = index;
-    p.rangeDelimiter = "/";
+    p->pCounterDataImage = s->data;
+    p->counterDataImageSize = s->data_size;
+    p->rangeIndex = index;
+    p->rangeDelimiter = "/";
     const char *why;
-    return !GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataGetRangeInfo, &p, &why) && p.rangeName &&
-           sscanf(p.rangeName, "%u", range) == 1 && *range < s->ranges;
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataGetRangeInfo, p, &why) && p->rangeName &&
+           sscanf(p->rangeName, "%u", range) == 1 && *range < s->ranges;
 }
 
 /* Takes the values of the ranges that were pushed since the last time out of the image. */
 static bool decode(struct gp_range_session *s, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, p);
-    p.pRangeProfilerObject = s->profiler;
-    if (GP_CUPTI_FAILED(cuptiRangeProfilerDecodeData, &p, why))
+    p->pRangeProfilerObject = s->profiler;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerDecodeData, p, why))
         return false;
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, info);
-    info.pCounterDataImage = s->data;
-    info.counterDataImageSize = s->data_size;
-    if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataInfo, &info, why))
+    info->pCounterDataImage = s->data;
+    info->counterDataImageSize = s->data_size;
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerGetCounterDataInfo, info, why))
         return false;
-    for (size_t index = 0; index < info.numTotalRanges; index++) {
+    for (size_t index = 0; index < info->numTotalRanges; index++) {
         unsigned range;
         if (!range_at(s, index, &range))
             continue;
@@ -223,9 +223,9 @@ static bool decode(struct gp_range_session *s, const char **why)
 static bool stop(struct gp_range_session *s, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_Stop, p);
-    p.pRangeProfilerObject = s->profiler;
+    p->pRangeProfilerObject = s->profiler;
     s->started = false;
-    if (GP_CUPTI_FAILED(cuptiRangeProfilerStop, &p, why))
+    if (GP_CUPTI_FAILED(cuptiRangeProfilerStop, p, why))
         return false;
     s->pass = (s->pass + 1) % s->config.passes;
     return s->pass != 0 || !s->counting || decode(s, why);
@@ -266,21 +266,21 @@ bool gp_range_session_push(struct gp_range_session *s, unsigned range, const cha
     char name[16];
     snprintf(name, sizeof(name), "%u", range);
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, p);
-    p.pRangeProfilerObject = s->profiler;
-    p.pRangeName = name;
+    p->pRangeProfilerObject = s->profiler;
+    p->pRangeName = name;
     s->counting = true;
     if (s->pass < s->config.hardware_passes)
         s->pushed[range].hardware = true;
     else
         s->pushed[range].instrumented = true;
-    return !GP_CUPTI_FAILED(cuptiRangeProfilerPushRange, &p, why);
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerPushRange, p, why);
 }
 
 bool gp_range_session_pop(struct gp_range_session *s, const char **why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, p);
-    p.pRangeProfilerObject = s->profiler;
-    return !GP_CUPTI_FAILED(cuptiRangeProfilerPopRange, &p, why);
+    p->pRangeProfilerObject = s->profiler;
+    return !GP_CUPTI_FAILED(cuptiRangeProfilerPopRange, p, why);
 }
 
 /* Not in every session can the hardware's counters be decoded alone: where an earlier session of

@@ -31,9 +31,9 @@ struct barred {
     UT_hash_handle hh;
 };
 
-/* The launches of a kernel with one grid and block. */
+/* The launches of a kernel with one grid and block, or those of them with the same work. */
 struct kind {
-    struct gp_fingerprint shape;
+    struct gp_fingerprint which;
     struct gp_fingerprint alike; /* their fingerprints */
     unsigned confirmed;          /* launches in a row that were that */
     unsigned asked;
@@ -48,7 +48,7 @@ struct kind {
 struct gp_recall {
     size_t count;
     struct entry *entries;
-    struct kind *kinds;
+    struct kind *kinds, *works; /* by shape, and by work */
     struct barred *barred;
     bool bars_all; /* there was no room to say which */
 };
@@ -97,12 +97,12 @@ static void forget(struct gp_recall *r)
     }
 }
 
-static void forget_kinds(struct gp_recall *r)
+static void forget_kinds(struct kind **kinds)
 {
     struct kind *k, *next;
-    HASH_ITER(hh, r->kinds, k, next)
+    HASH_ITER(hh, *kinds, k, next)
     {
-        HASH_DEL(r->kinds, k);
+        HASH_DEL(*kinds, k);
         free(k);
     }
 }
@@ -112,7 +112,8 @@ void gp_recall_free(struct gp_recall *r)
     if (!r)
         return;
     forget(r);
-    forget_kinds(r);
+    forget_kinds(&r->kinds);
+    forget_kinds(&r->works);
     struct barred *d, *next;
     HASH_ITER(hh, r->barred, d, next)
     {
@@ -187,9 +188,10 @@ void gp_recall_bar(struct gp_recall *r, const struct gp_fingerprint *f)
 }
 
 void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
-                       const void *parameters, size_t size)
+                       uint64_t work, const void *parameters, size_t size)
 {
-    *kind = (struct gp_launch_kind){.shape = gp_fingerprint_of(kernel, shape)};
+    *kind = (struct gp_launch_kind){.shape = gp_fingerprint_of(kernel, shape),
+                                    .work = gp_fingerprint_of(kernel, gp_mix(shape, work))};
     uint32_t *last = &kind->parameters[GP_KIND_WORDS - 1];
     for (size_t at = 0; at < size; at += sizeof(uint32_t)) {
         size_t index = at / sizeof(uint32_t), left = size - at;
@@ -202,30 +204,45 @@ void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t
     }
 }
 
-static struct kind *find_kind(const struct gp_recall *r, const struct gp_launch_kind *kind)
+static struct kind *find_in(struct kind *kinds, const struct gp_fingerprint *which)
 {
     struct kind *k;
-    HASH_FIND(hh, r->kinds, &kind->shape, sizeof(kind->shape), k);
+    HASH_FIND(hh, kinds, which, sizeof(*which), k);
     return k;
 }
 
-/* NULL when out of memory. */
-static struct kind *find_or_make_kind(struct gp_recall *r, const struct gp_launch_kind *kind)
+static struct kind *find_kind(const struct gp_recall *r, const struct gp_launch_kind *kind)
 {
-    struct kind *k = find_kind(r, kind);
+    return find_in(r->kinds, &kind->shape);
+}
+
+static struct kind *find_work(const struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    return find_in(r->works, &kind->work);
+}
+
+/* NULL when out of memory. */
+static struct kind *find_or_make_in(struct kind **kinds, const struct gp_fingerprint *which)
+{
+    struct kind *k = find_in(*kinds, which);
     if (k)
         return k;
-    if (HASH_COUNT(r->kinds) >= MOST_ENTRIES)
-        forget_kinds(r);
+    if (HASH_COUNT(*kinds) >= MOST_ENTRIES)
+        forget_kinds(kinds);
     k = calloc(1, sizeof(*k));
     if (!k)
         return NULL;
-    k->shape = kind->shape;
-    HASH_ADD(hh, r->kinds, shape, sizeof(k->shape), k);
+    k->which = *which;
+    HASH_ADD(hh, *kinds, which, sizeof(k->which), k);
     if (k->hh.tbl)
         return k;
     free(k);
     return NULL;
+}
+
+static struct kind *find_or_make_kind(struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    return find_or_make_in(&r->kinds, &kind->shape);
 }
 
 /* A bit for each parameter that is not that of the first launch. */
@@ -243,7 +260,9 @@ bool gp_recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind)
     if (gp_recall_is_barred(r, &kind->shape))
         return false;
     struct kind *k = find_kind(r, kind);
-    return !k || k->new_in_a_row < MOST_NEW || ++k->not_compared % SPOT_CHECK == 0;
+    const struct kind *same_work = find_work(r, kind);
+    return !k || k->new_in_a_row < MOST_NEW || (same_work && same_work->confirmed > 0) ||
+           ++k->not_compared % SPOT_CHECK == 0;
 }
 
 bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind)
@@ -259,10 +278,9 @@ void gp_recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, 
         k->new_in_a_row = is_new ? k->new_in_a_row + 1 : 0;
 }
 
-void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
-                     const struct gp_fingerprint *f, bool confirmed)
+static void note_found(struct kind *k, const struct gp_launch_kind *kind,
+                       const struct gp_fingerprint *f, bool confirmed)
 {
-    struct kind *k = find_or_make_kind(r, kind);
     if (!k)
         return;
     if (!confirmed || memcmp(&k->alike, f, sizeof(*f)) != 0)
@@ -276,26 +294,38 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
     k->confirmed += confirmed;
 }
 
+void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
+                     const struct gp_fingerprint *f, bool confirmed)
+{
+    note_found(find_or_make_kind(r, kind), kind, f, confirmed);
+    note_found(find_or_make_in(&r->works, &kind->work), kind, f, confirmed);
+}
+
 /* All launches of the kind so far were alike, and this one differs from them in no parameter that
  * has not changed before. */
 static bool may_be_assumed(const struct gp_recall *r, const struct kind *k,
                            const struct gp_launch_kind *kind)
 {
-    return !k->various && k->confirmed >= LEAST_ALIKE && !(differences(k, kind) & ~k->varied) &&
-           !gp_recall_is_barred(r, &kind->shape);
+    return k && !k->various && k->confirmed >= LEAST_ALIKE &&
+           !(differences(k, kind) & ~k->varied) && !gp_recall_is_barred(r, &kind->shape);
 }
 
 bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     const struct kind *k = find_kind(r, kind);
-    return k && may_be_assumed(r, k, kind) && gp_recall_find(r, &k->alike) != NULL;
+    if (!may_be_assumed(r, k, kind))
+        k = find_work(r, kind);
+    return may_be_assumed(r, k, kind) && gp_recall_find(r, &k->alike) != NULL;
 }
 
-bool gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                      struct gp_fingerprint *f, const double **values)
+bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct gp_fingerprint *f,
+                      const double **values)
 {
     struct kind *k = find_kind(r, kind);
-    if (!k || !may_be_assumed(r, k, kind))
+    kind->by_work = !may_be_assumed(r, k, kind);
+    if (kind->by_work)
+        k = find_work(r, kind);
+    if (kind->by_work && !may_be_assumed(r, k, kind))
         return false;
     struct entry *e;
     HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
@@ -309,13 +339,18 @@ bool gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
 
 void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
 {
-    struct kind *k = find_or_make_kind(r, kind);
+    struct kind *same_work = find_work(r, kind);
+    struct kind *k = kind->by_work ? same_work : find_kind(r, kind);
     if (!k)
         return;
-    if (confirmed)
+    if (confirmed) {
         k->confirmed++;
-    else
-        k->various = true;
+        return;
+    }
+    k->various = true;
+    /* Those with the same work would have been assumed to be the same. */
+    if (same_work && memcmp(&same_work->alike, &k->alike, sizeof(k->alike)) == 0)
+        same_work->various = true;
 }
 
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)

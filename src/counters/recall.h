@@ -6,8 +6,9 @@
  *
  * To count at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
  * block) have been alike so far, the next ones are assumed to be, where no parameter is changed
- * that was the same for all. The hardware's counters have to confirm it first, and the instructions
- * of one in 16 are counted all the same.
+ * that was the same for all. Where they were not, the same is asked of those whose parameters are
+ * the same but for addresses: many kernels get the length of their work so. The hardware's counters
+ * have to confirm it first, and the instructions of one in 16 are counted all the same.
  *
  * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
@@ -30,12 +31,14 @@ struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape);
 #define GP_KIND_WORDS 64
 struct gp_launch_kind {
     struct gp_fingerprint shape;        /* the kernel and the shape alone */
+    struct gp_fingerprint work;         /* and the parameters on which its work depends */
     uint32_t parameters[GP_KIND_WORDS]; /* the last one stands for all that follow */
+    bool by_work;                       /* assumed to be as others with the same work */
 };
 
-/* Of a launch with `size` bytes of parameters. */
+/* Of a launch with `size` bytes of parameters; `work` is a hash of those that are no addresses. */
 void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
-                       const void *parameters, size_t size);
+                       uint64_t work, const void *parameters, size_t size);
 
 /* Adds a count of one instruction; the order does not matter. */
 void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
@@ -77,11 +80,11 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
 /* True where the next launch of that kind may be assumed to be as all others. */
 bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
-/* Where the next launch of that kind may be assumed to be as all others: true, with their
- * fingerprint in *f and their counters in *values, NULL while they are still to be measured. Counts
- * the launch. */
-bool gp_recall_assume(struct gp_recall *r, const struct gp_launch_kind *kind,
-                      struct gp_fingerprint *f, const double **values);
+/* Where the next launch of that kind may be assumed to be as all others, or as all others with the
+ * same work: true, with their fingerprint in *f and their counters in *values, NULL while they are
+ * still to be measured. Counts the launch. */
+bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct gp_fingerprint *f,
+                      const double **values);
 
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */

@@ -37,11 +37,11 @@ struct gp_sass_session {
 static bool find_metric(const char *chip, const char *name, uint64_t *id)
 {
     GP_CUPTI_PARAMS(CUpti_SassMetrics_GetProperties, p);
-    p.pChipName = chip;
-    p.pMetricName = name;
-    if (gp_cupti.cuptiSassMetricsGetProperties(&p) != CUPTI_SUCCESS)
+    p->pChipName = chip;
+    p->pMetricName = name;
+    if (gp_cupti.cuptiSassMetricsGetProperties(p) != CUPTI_SUCCESS)
         return false;
-    *id = p.metric.metricId;
+    *id = p->metric.metricId;
     return true;
 }
 
@@ -60,12 +60,11 @@ static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const
     for (size_t i = 0; i < count; i++)
         list[i] = (CUpti_SassMetrics_Config){
             .metricId = ids[i], .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
-    CUpti_SassMetricsSetConfig_Params p = {.structSize =
-                                               CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE};
-    p.numOfMetricConfig = count;
-    p.pConfigs = list;
-    p.deviceIndex = device;
-    bool set = !GP_CUPTI_FAILED(cuptiSassMetricsSetConfig, &p, why);
+    GP_CUPTI_PARAMS(CUpti_SassMetricsSetConfig, p);
+    p->numOfMetricConfig = count;
+    p->pConfigs = list;
+    p->deviceIndex = device;
+    bool set = !GP_CUPTI_FAILED(cuptiSassMetricsSetConfig, p, why);
     free(list);
     return set;
 }
@@ -232,10 +231,9 @@ void gp_sass_session_close(struct gp_sass_session *s)
 
 static void unset(uint32_t device)
 {
-    CUpti_SassMetricsUnsetConfig_Params p = {.structSize =
-                                                 CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE};
-    p.deviceIndex = device;
-    gp_cupti.cuptiSassMetricsUnsetConfig(&p);
+    GP_CUPTI_PARAMS(CUpti_SassMetricsUnsetConfig, p);
+    p->deviceIndex = device;
+    gp_cupti.cuptiSassMetricsUnsetConfig(p);
     configurations[device].context = NULL;
 }
 
@@ -262,11 +260,11 @@ void gp_sass_sessions_end(void)
 
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why)
 {
-    CUpti_SassMetricsEnable_Params p = {.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE};
-    p.ctx = context;
-    p.enableLazyPatching = 1;
+    GP_CUPTI_PARAMS(CUpti_SassMetricsEnable, p);
+    p->ctx = context;
+    p->enableLazyPatching = 1;
     (void)s;
-    return !GP_CUPTI_FAILED(cuptiSassMetricsEnable, &p, why);
+    return !GP_CUPTI_FAILED(cuptiSassMetricsEnable, p, why);
 }
 
 static bool make_room(struct gp_sass_session *s, size_t count)
@@ -285,33 +283,31 @@ static bool make_room(struct gp_sass_session *s, size_t count)
 /* Takes the records from CUPTI; how many in *count. */
 static bool fetch(struct gp_sass_session *s, CUcontext context, size_t *count, const char **why)
 {
-    CUpti_SassMetricsGetDataProperties_Params p = {
-        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE};
-    p.ctx = context;
+    GP_CUPTI_PARAMS(CUpti_SassMetricsGetDataProperties, p);
+    p->ctx = context;
     *count = 0;
-    if (GP_CUPTI_FAILED(cuptiSassMetricsGetDataProperties, &p, why))
+    if (GP_CUPTI_FAILED(cuptiSassMetricsGetDataProperties, p, why))
         return false;
     *why = "CUPTI's instrumented code counted nothing";
-    if (!p.numOfPatchedInstructionRecords)
+    if (!p->numOfPatchedInstructionRecords)
         return !s->counts_everything;
     *why = "CUPTI gives counts in a form that is not known";
-    if (p.numOfInstances != 1)
+    if (p->numOfInstances != 1)
         return false;
     *why = "out of memory";
-    if (!make_room(s, p.numOfPatchedInstructionRecords))
+    if (!make_room(s, p->numOfPatchedInstructionRecords))
         return false;
-    for (size_t i = 0; i < p.numOfPatchedInstructionRecords; i++)
+    for (size_t i = 0; i < p->numOfPatchedInstructionRecords; i++)
         s->records[i] = (CUpti_SassMetrics_Data){.structSize = sizeof(*s->records),
                                                  .pInstanceValues = &s->values[i]};
-    CUpti_SassMetricsFlushData_Params f = {.structSize =
-                                               CUpti_SassMetricsFlushData_Params_STRUCT_SIZE};
-    f.ctx = context;
-    f.numOfPatchedInstructionRecords = p.numOfPatchedInstructionRecords;
-    f.numOfInstances = 1;
-    f.pMetricsData = s->records;
-    if (GP_CUPTI_FAILED(cuptiSassMetricsFlushData, &f, why))
+    GP_CUPTI_PARAMS(CUpti_SassMetricsFlushData, f);
+    f->ctx = context;
+    f->numOfPatchedInstructionRecords = p->numOfPatchedInstructionRecords;
+    f->numOfInstances = 1;
+    f->pMetricsData = s->records;
+    if (GP_CUPTI_FAILED(cuptiSassMetricsFlushData, f, why))
         return false;
-    *count = p.numOfPatchedInstructionRecords;
+    *count = p->numOfPatchedInstructionRecords;
     return true;
 }
 
@@ -407,10 +403,10 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     size_t count;
     *why = "its launch was refused";
     bool fetched = !run->refused && fetch(s, context, &count, why);
-    CUpti_SassMetricsDisable_Params p = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE};
-    p.ctx = context;
+    GP_CUPTI_PARAMS(CUpti_SassMetricsDisable, p);
+    p->ctx = context;
     const char *disable_why;
-    if (GP_CUPTI_FAILED(cuptiSassMetricsDisable, &p, &disable_why)) {
+    if (GP_CUPTI_FAILED(cuptiSassMetricsDisable, p, &disable_why)) {
         *why = fetched ? disable_why : *why;
         return false;
     }

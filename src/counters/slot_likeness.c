@@ -18,7 +18,8 @@ static bool wants_matrices(const struct gp_collection *c)
 
 static void note_kind(struct gp_slot *t, const struct gp_run *run)
 {
-    gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->parameters, run->parameters_size);
+    gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->work, run->parameters,
+                      run->parameters_size);
 }
 
 static struct gp_means_to_count means_of(const struct gp_collection *c, const struct gp_run *run)

@@ -33,6 +33,11 @@ double gp_wait_first_limit(void)
     return first_limit;
 }
 
+double gp_wait_computing_limit(void)
+{
+    return GP_COMPUTING_FACTOR * first_limit;
+}
+
 /* Half of the rest, so that time is left for the next wait. */
 double gp_wait_limit(void)
 {

@@ -14,6 +14,11 @@
 void gp_waits_start(double seconds);
 double gp_wait_first_limit(void);
 
+/* How long, in seconds, a kernel may take that cannot wait for anybody: so many times the first
+ * limit, however much was in vain so far. */
+#define GP_COMPUTING_FACTOR 30
+double gp_wait_computing_limit(void);
+
 /* How long, in seconds, the next wait may last. */
 double gp_wait_limit(void);
 

@@ -12,7 +12,7 @@
 
 struct gp_context {
     CUcontext handle;
-    bool green; /* those that run there in a green context: CUPTI counts nothing */
+    bool green;              /* those that run there in a green context: CUPTI counts nothing */
     struct gp_device device; /* CUPTI's part once it is `described`: the context was idle then */
     bool described;
     bool time_limited; /* the GPU drives a display: it ends kernels that take long */

@@ -1,4 +1,5 @@
 #include "code/textures.h"
+#include "code/waits.h"
 #include "launch/kernels.h"
 #include "memory/modules.h"
 #include "memory/textures.h"
@@ -75,6 +76,18 @@ bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
         kernel->uses_textures = may ? GP_MAYBE : GP_NEVER;
     }
     return kernel->uses_textures == GP_MAYBE;
+}
+
+bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device)
+{
+    const int cc = 10 * device->cc_major + device->cc_minor;
+    if (kernel->waits == GP_NOT_ASKED) {
+        size_t size;
+        const char *why;
+        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
+        kernel->waits = !code || gp_code_may_wait(code, size, cc) ? GP_MAYBE : GP_NEVER;
+    }
+    return kernel->waits == GP_MAYBE;
 }
 
 void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)

@@ -8,6 +8,7 @@
 #include "counters/collector.h"
 #include "cuda/driver.h"
 #include "launch/parameters.h"
+#include "launch/times.h"
 #include "launch/verify_schedule.h"
 #include "profile/record.h"
 
@@ -24,13 +25,14 @@ struct gp_kernel {
     bool held;             /* and CUPTI keeps that, as it cannot be made to free it */
     bool timed;            /* in a run that was not its first */
     unsigned host_changes; /* launches in a row in which host memory changed */
-    double longest;        /* seconds that a launch took which has ended, as the host saw it */
-    double shortest_ms;    /* that it took on the GPU; 0: not known */
+    struct gp_times times;
+    double longest;     /* seconds that a launch took which has ended, as the host saw it */
+    double shortest_ms; /* that it took on the GPU; 0: not known */
     /* Why it is not measured, NULL while it may be; lives for ever. Asked at every launch, said
      * while the gate is closed. */
     const char *_Atomic refused;
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
-    enum { GP_NOT_ASKED, GP_NEVER, GP_MAYBE } launches_graphs, uses_textures;
+    enum { GP_NOT_ASKED, GP_NEVER, GP_MAYBE } launches_graphs, uses_textures, waits, polls;
     struct gp_pass_cost cost; /* learned by the collector */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
@@ -90,6 +92,9 @@ const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size
  * cc / 10: the program has made a texture, and the kernel's code holds such an access, or is not
  * known. */
 bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
+/* True when it may wait for the host or for other work, by its code; also where that is not known.
+ * Asked only of a kernel that takes long. */
+bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device);
 /* The cubin for its source lines: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 

@@ -49,6 +49,11 @@ static struct gp_reach reach_of(const struct gp_measurement *m)
     return reach;
 }
 
+static bool is_reached(const void *snapshot, uint64_t value)
+{
+    return gp_snapshot_reaches(snapshot, value);
+}
+
 /* Saves memory that the kernel may write, so that it can run more than once. */
 static void save(struct gp_measurement *m)
 {
@@ -81,6 +86,8 @@ static void save(struct gp_measurement *m)
     if (taken) {
         m->snapshot = snapshot;
         m->not_replayed = NULL;
+        m->run.work = gp_parameters_hash_work(m->run.parameters, m->run.parameters_size, is_reached,
+                                              snapshot);
     } else {
         gp_snapshot_done(snapshot);
     }
@@ -111,7 +118,7 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     if (ended && wrote_only_what_was_saved(m))
         gp_replay_passes(m, true);
     if (ended && !m->broken_off)
-        gp_time_again(m);
+        gp_check_time(m);
     gp_put_back_final_state(m);
     return result;
 }

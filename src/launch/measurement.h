@@ -45,8 +45,9 @@ void gp_leave_to_program(const struct gp_measurement *m, double seconds);
 
 /* Records an event behind the launch, in its stream. */
 CUresult gp_record_event(const struct gp_launch *call, CUevent event);
-/* Waits for the kernel that was launched last, `seconds` at most. CUDA_ERROR_NOT_READY when it has
- * not ended by then. */
+/* Waits for the kernel that was launched last, `seconds` at most, and longer where its code cannot
+ * wait for anybody (gp_wait_computing_limit). CUDA_ERROR_NOT_READY when it has not ended by then.
+ */
 CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited);
 /* The kernel has not ended: nobody waits for it any more, and it is never measured again. */
 void gp_abandon(struct gp_measurement *m, double seconds);
@@ -57,7 +58,7 @@ void gp_context_died(struct gp_measurement *m, CUresult error);
  * so far, if there was any, ended well. */
 void gp_replay_passes(struct gp_measurement *m, bool made);
 /* Runs the kernel once more, plainly, where its time is in doubt. */
-void gp_time_again(struct gp_measurement *m);
+void gp_check_time(struct gp_measurement *m);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
@@ -65,7 +66,7 @@ void gp_put_back_final_state(struct gp_measurement *m);
 bool gp_begin_pass(struct gp_measurement *m, unsigned pass);
 bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result);
 /* Why the pass is not to be made, where the GPU might end the kernel in it, and the program's
- * context with it; else NULL. */
+ * context with it, or it might hold the program up for minutes; else NULL. */
 const char *gp_too_slow(const struct gp_measurement *m, unsigned pass);
 /* Whether the kernel's duration is among the counters, which we take ourselves. */
 bool gp_wants_time(const struct gp_measurement *m);

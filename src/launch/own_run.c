@@ -1,10 +1,13 @@
 #include "base/added_time.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cuda/wait.h"
 #include "gate/waits.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
 #include "launch/settings.h"
+
+#include <math.h>
 
 /* Kernels that were abandoned and named. */
 #define MOST_ABANDONED 8
@@ -17,18 +20,37 @@ void gp_context_died(struct gp_measurement *m, CUresult error)
     gp_say("a kernel failed with %s; its context is not measured any more", gp_cuda_error(error));
 }
 
-/* The kernel does not end while the program waits for us: abandon it. Of a replay the program gets
- * the result. */
-void gp_abandon(struct gp_measurement *m, double seconds)
+_Static_assert(GP_COMPUTING_FACTOR == 30, "the reason says so");
+static void refuse_long(struct gp_kernel *kernel, double seconds)
+{
+    static struct gp_once once;
+    gp_say_limited(&once, MOST_ABANDONED,
+                   "%s did not end within %.3g s, and is not measured: it waits for nobody, but "
+                   "takes long; GPUPROF_TIMEOUT=SECONDS gives it %d times as many",
+                   kernel->name, fmax(seconds, gp_wait_computing_limit()), GP_COMPUTING_FACTOR);
+    gp_kernel_refuse(kernel, "it takes longer than 30 times GPUPROF_TIMEOUT");
+}
+
+static void refuse_waiting(struct gp_kernel *kernel, double seconds)
 {
     static struct gp_once once;
     gp_say_limited(&once, MOST_ABANDONED,
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
                    "gives it more time",
-                   m->kernel->name, seconds);
-    gp_kernel_refuse(m->kernel, "it waits for the host or for other work, or takes longer than "
-                                "GPUPROF_TIMEOUT");
+                   kernel->name, seconds);
+    gp_kernel_refuse(kernel, "it waits for the host or for other work, or takes longer than "
+                             "GPUPROF_TIMEOUT");
+}
+
+/* The kernel does not end while the program waits for us: abandon it. Of a replay the program gets
+ * the result. */
+void gp_abandon(struct gp_measurement *m, double seconds)
+{
+    if (gp_kernel_may_wait(m->kernel, &m->context->device))
+        refuse_waiting(m->kernel, seconds);
+    else
+        refuse_long(m->kernel, seconds);
     m->context->busy = true;
     m->broken_off = m->kernel->refused;
 }
@@ -40,9 +62,21 @@ CUresult gp_record_event(const struct gp_launch *call, CUevent event)
 
 CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited)
 {
-    CUresult outcome = gp_record_event(m->call, m->context->event);
-    return outcome == CUDA_SUCCESS ? gp_wait_within_limit(m->context->event, seconds, waited)
-                                   : outcome;
+    CUevent event = m->context->event;
+    CUresult outcome = gp_record_event(m->call, event);
+    if (outcome != CUDA_SUCCESS)
+        return outcome;
+    double began = gp_clock_seconds();
+    outcome = gp_wait_for_event(event, seconds);
+    double first = gp_clock_seconds() - began;
+    if (outcome == CUDA_ERROR_NOT_READY && !gp_kernel_may_wait(m->kernel, &m->context->device))
+        outcome = gp_wait_for_event(event, gp_wait_computing_limit() - first);
+    /* The rest is not charged: the program would have waited for such a kernel, too. */
+    if (outcome == CUDA_ERROR_NOT_READY)
+        gp_wait_was_in_vain(first);
+    if (waited)
+        *waited = gp_clock_seconds() - began;
+    return outcome;
 }
 
 /* Two starts are enough once the least time between two is known. A host that is busy may hold up

@@ -1,7 +1,12 @@
 #include "launch/parameters.h"
 
+#include "base/mix.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a cache line: how accesses are cut into sectors and lines depends on no more. */
+#define LINE_BYTES 128
 
 /* A kernel has no more than one for each byte. */
 #define MOST_PARAMETERS GP_MOST_PARAMETER_BYTES
@@ -111,4 +116,17 @@ bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_
         *size = end > *size ? end : *size;
     }
     return true;
+}
+
+uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
+                                 const void *data)
+{
+    uint64_t hash = size;
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)bytes + at,
+               size - at < sizeof(word) ? size - at : sizeof(word));
+        hash = gp_mix(hash, is_address(data, word) ? word % LINE_BYTES : word);
+    }
+    return hash;
 }

@@ -30,4 +30,10 @@ void gp_parameter_layout_free(struct gp_parameter_layout *layout);
 bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
                         void *bytes, size_t *size);
 
+/* A hash of the parameters on which a launch's work depends: of numbers, and of the alignment of
+ * addresses; is_address says which those are. */
+typedef bool gp_is_address(const void *data, uint64_t value);
+uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
+                                 const void *data);
+
 #endif

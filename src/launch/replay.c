@@ -38,11 +38,15 @@ static double instrumented_limit(const struct gp_measurement *m)
 const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
 {
     double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
-    if (pass != GP_INSTRUMENTED_PASS || !m->context->time_limited ||
-        INSTRUMENTED_FACTOR * own <= LEAST_TIME_LIMIT)
+    if (pass != GP_INSTRUMENTED_PASS)
         return NULL;
-    return "instrumented code may take longer than this GPU, which drives a display, lets a kernel "
-           "run";
+    if (m->context->time_limited && INSTRUMENTED_FACTOR * own > LEAST_TIME_LIMIT)
+        return "instrumented code may take longer than this GPU, which drives a display, lets a "
+               "kernel run";
+    if (own > gp_wait_first_limit())
+        return "instrumented code may take a hundred times as long as the kernel, which takes "
+               "longer than GPUPROF_TIMEOUT";
+    return NULL;
 }
 
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
@@ -232,20 +236,28 @@ bool gp_wants_time(const struct gp_measurement *m)
 }
 
 /* A kernel's first run may hold work of the driver for it, code that it loads say. So does a time
- * that is longer than the kernel took in a pass. */
+ * that is longer than the kernel took in a pass. Of launches that are alike, one that took longer
+ * was held up. */
 static bool is_time_doubtful(const struct gp_measurement *m)
 {
-    if (m->run.native_ms == 0 || m->run.native_ms > MOST_DOUBTFUL_MS)
+    double ms = m->run.native_ms;
+    if (ms > MOST_DOUBTFUL_MS)
         return false;
-    return !m->kernel->timed || (m->most_ms > 0 && m->run.native_ms > m->most_ms + CLOCK_STEP_MS);
+    return !m->kernel->timed || (m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS) ||
+           gp_times_doubt(&m->kernel->times, m->run.shape, ms);
 }
 
 /* One more replay, plain. */
-void gp_time_again(struct gp_measurement *m)
+void gp_check_time(struct gp_measurement *m)
 {
-    if (!can_go_on(m) || !is_time_doubtful(m) || !gp_wants_time(m) || !rewind_memory(m) ||
-        !gp_start_clock(m) || !rehearse(m))
-        return; /* the time is as good as it was */
-    gp_read_clock(m);
-    m->kernel->timed = true;
+    const double first = m->run.native_ms;
+    if (first == 0 || !gp_wants_time(m))
+        return;
+    if (is_time_doubtful(m)) {
+        if (!can_go_on(m) || !rewind_memory(m) || !gp_start_clock(m) || !rehearse(m))
+            return; /* the time is as good as it was */
+        gp_read_clock(m);
+        m->kernel->timed = true;
+    }
+    gp_times_count(&m->kernel->times, m->run.shape, first, m->run.native_ms);
 }

@@ -241,6 +241,19 @@ uint64_t gp_snapshot_bytes(const struct gp_snapshot *s)
     return s->reached.bytes;
 }
 
+static bool lies_in(const struct gp_segments *segments, CUdeviceptr address)
+{
+    for (size_t i = 0; i < segments->count; i++)
+        if (address - segments->list[i].live < segments->list[i].bytes)
+            return true;
+    return false;
+}
+
+bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address)
+{
+    return lies_in(&s->restored, address) || lies_in(&s->watched, address);
+}
+
 void gp_snapshot_done(struct gp_snapshot *s)
 {
     gp_snapshot_set_in_use(s, false);

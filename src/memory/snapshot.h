@@ -40,6 +40,9 @@ bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *reach, const
 uint64_t
 gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that were copied */
 
+/* True where the address lies in memory that was copied. */
+bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address);
+
 /* After the kernel's first run: *elsewhere becomes true when memory has changed that was not
  * copied, so that the kernel must not run again. False and not asked, where the launch was not to
  * be verified. Returns false, with the reason in *why, where something failed. */

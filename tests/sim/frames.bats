@@ -197,12 +197,24 @@ added() {
     held_up_for 0.0001 0.05
 }
 
+@test "a kernel that reads the host's memory in a loop is not waited for, unless the user says so" {
+    same_with_and_without "$programs/blocked_linked" host
+    [ "$(measured scale_in_place)" -gt 1 ]
+    [ "$(grep -c "wait_for_flag reads the host's memory in a loop, so it may wait for the host" "$log")" -eq 1 ]
+    [ "$(grep -cE "did not end within|in vain" "$log")" -eq 0 ]
+    GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/blocked_linked" host
+    grep -q "wait_for_flag did not end within 0.2 s" "$log"
+    # Its flag lies in memory of the GPU: another kernel may set it, or have set it.
+    same_with_and_without "$programs/blocked_linked" consumer
+    grep -q "wait_for_flag did not end within 1 s" "$log"
+}
+
 @test "a kernel that takes half of the longest wait is not said to have held the program up in vain" {
-    # Each kernel takes 20 ms. A busy machine may make that more.
-    for limit in 0.035 0.07 0.14 0.28; do
-        GPUSIM_FAULTS=slow GPUPROF_TIMEOUT=$limit profiled "$programs/snippets_linked" --launches 3 in_place
+    # The kernel takes 0.4 s, of which nobody can know that it will end. A busy machine may make that more.
+    for limit in 0.7 1.4 2.8; do
+        GPUPROF_TIMEOUT=$limit profiled "$programs/waiting_dlopen" polling polling
         [ "$(grep -c "held up for 0 s" "$log")" -eq 0 ]
-        grep -q "scale_in_place takes too long to be waited for; .* more time than $limit s" "$log" && return
+        grep -q "poll_long takes too long to be waited for; .* more time than $limit s" "$log" && return
     done
     cat "$log"
     false
@@ -218,6 +230,53 @@ added() {
         GPUPROF_TIMEOUT=0.6 in_time 15000 same_with_and_without "$programs/waiting_dlopen" $before answered_late
         grep -q "did not end within [0-9.]* s by itself" "$log"
     done
+}
+
+@test "a kernel that takes long, and by its code cannot wait for anybody, is measured" {
+    # It takes 0.4 s. Instrumented code is left out, as it would take minutes.
+    export GPUPROF_TIMEOUT=0.2
+    for replay in on off; do
+        GPUPROF_REPLAY=$replay same_with_and_without "$programs/waiting_dlopen" long long scale long
+        [ "$(grep -c "did not end" "$log")" -eq 0 ]
+        [ "$(measured compute_long)" -eq 3 ]
+        [ "$(measured scale_in_place)" -eq 1 ]
+        launches | grep '"kernel":"compute_long"' >"$profile.long"
+        grep -q '"dram__bytes_read.sum":[0-9]' "$profile.long"
+        [ "$(grep -c '"smsp__sass_[a-z_]*.sum":[0-9]' "$profile.long")" -eq 0 ]
+        grep -q "takes longer than GPUPROF_TIMEOUT" "$profile.long"
+    done
+    # Another one that takes as long may wait, by its code.
+    same_with_and_without "$programs/waiting_dlopen" polling polling long
+    grep -q "poll_long did not end within [0-9.]* s by itself: it waits" "$log"
+    [ "$(measured poll_long)" -eq 0 ]
+    [ "$(measured compute_long)" -eq 1 ]
+}
+
+@test "a kernel that takes long is measured in full where it gets the time" {
+    GPUPROF_TIMEOUT=60 same_with_and_without "$programs/waiting_dlopen" long polling
+    [ "$(launches | grep -c '"smsp__sass_[a-z_]*.sum":[0-9]')" -eq 2 ]
+}
+
+@test "a kernel that takes longer than thirty times the limit is abandoned, as such" {
+    # No more is charged than for any kernel that does not end: the next one is measured. On a busy machine that may
+    # take longer than 5 ms.
+    for _ in 1 2 3 4 5; do
+        GPUPROF_TIMEOUT=0.01 same_with_and_without "$programs/waiting_dlopen" long long scale
+        [ "$(grep -c "compute_long did not end within 0.3 s, and is not measured: it waits for nobody" "$log")" -eq 1 ]
+        grep -q "1 launch of compute_long: it takes longer than 30 times GPUPROF_TIMEOUT" "$log"
+        [ "$(measured compute_long)" -eq 0 ]
+        [ "$(measured scale_in_place)" -eq 0 ] || return 0
+    done
+    cat "$log"
+    false
+}
+
+@test "the time of a kernel that only takes long is not charged as a wait in vain" {
+    # As waits in vain these would leave no time for a kernel that is not known yet.
+    GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=duration \
+        same_with_and_without "$programs/waiting_dlopen" long long long long long long scale
+    [ "$(measured compute_long)" -eq 6 ]
+    [ "$(measured scale_in_place)" -eq 1 ]
 }
 
 @test "a kernel that was abandoned is so when it is loaded again" {

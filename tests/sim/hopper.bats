@@ -428,6 +428,12 @@ one_line() {
     alike 100x256 30x200 60x256
     [ "$lost" -eq 0 ]
     grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -q '"recalled":1,'
+    # One length after the other: most launches are as the others of the same length, and are not compared.
+    both=$(for _ in $(seq 30); do echo 1x256 1x200; done)
+    # shellcheck disable=SC2086
+    alike $both
+    [ "$lost" -eq 0 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep '"passes":2,' | grep -c '"recalled":1,')" -gt 40 ]
     # One pass that took long by chance does not decide for the rest.
     export GPUSIM_FAULTS=slowflush
     alike 400x256
@@ -655,6 +661,22 @@ plain_count() {
     done
 }
 
+# Every run, one after the other: each launch's own one, and each replay.
+@test "a launch that was held up is timed again" {
+    time_of() { # FAULT: the different times of six launches
+        GPUSIM_FAULTS=$1 same_with_and_without "$programs/snippets_linked" --launches 6 in_place
+        [ "$(grep -c '"gpu__time_duration.sum":[0-9]' "$profile")" -eq 6 ]
+        grep -o '"gpu__time_duration.sum":[0-9.]*' "$profile" | sort -u | tr '\n' ' '
+    }
+    plain=$(time_of none)
+    for run in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+        [ "$(time_of "heldup=$run")" = "$plain" ]
+    done
+    # From the fourth launch on each takes as long: that is its time.
+    time_of heldup=10+
+    [ "$(time_of heldup=10+ | wc -w)" -eq 2 ]
+}
+
 # A GPU that drives a display ends a kernel that takes some seconds, and the program's context with it. Each kernel takes 20 ms here.
 @test "instrumented code is left out where it may take longer than a GPU with a display allows" {
     local reason="drives a display, lets a kernel run" column='"smsp__sass_inst_executed_op_tma.sum":0'
@@ -668,6 +690,11 @@ plain_count() {
         [ "$(grep -c "$column" "$profile")" -eq 0 ]
         grep -q '"dram__bytes_read.sum":[0-9]' "$profile"
     done
+}
+
+@test "a CUPTI whose parameter structures are longer than ours" {
+    GPUSIM_FAULTS=laterparams same_with_and_without "$programs/snippets_linked" in_place
+    [ "$(measured scale_in_place)" -gt 0 ]
 }
 
 @test "calls after the driver's teardown" {

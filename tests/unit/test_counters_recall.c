@@ -205,7 +205,7 @@ static struct gp_launch_kind kind_with(uint64_t pointer, uint32_t n)
         uint64_t pointer;
         uint32_t n;
     } parameters = {pointer, n};
-    gp_launch_kind_of(&kind, "k", 1, &parameters, 12);
+    gp_launch_kind_of(&kind, "k", 1, n, &parameters, 12); /* its work depends on n */
     return kind;
 }
 
@@ -219,7 +219,7 @@ static void are_found(struct gp_recall *r, const struct gp_launch_kind *kind,
         gp_recall_found(r, kind, f, true);
 }
 
-static bool is_assumed(struct gp_recall *r, const struct gp_launch_kind *kind,
+static bool is_assumed(struct gp_recall *r, struct gp_launch_kind *kind,
                        const struct gp_fingerprint *as)
 {
     struct gp_fingerprint f;
@@ -283,14 +283,14 @@ static void parameters_beyond_the_last_count_as_one(void **state)
     (void)state;
     unsigned char bytes[1000] = {0};
     struct gp_launch_kind kind, other;
-    gp_launch_kind_of(&kind, "k", 1, bytes, sizeof(bytes));
+    gp_launch_kind_of(&kind, "k", 1, 0, bytes, sizeof(bytes));
     for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = 1;
-        gp_launch_kind_of(&other, "k", 1, bytes, sizeof(bytes));
+        gp_launch_kind_of(&other, "k", 1, 0, bytes, sizeof(bytes));
         assert_memory_not_equal(kind.parameters, other.parameters, sizeof(kind.parameters));
         bytes[i] = 0;
     }
-    gp_launch_kind_of(&other, "k", 2, bytes, sizeof(bytes));
+    gp_launch_kind_of(&other, "k", 2, 0, bytes, sizeof(bytes));
     assert_false(are_equal(&kind.shape, &other.shape));
 }
 
@@ -321,11 +321,58 @@ static void a_wrong_assumption_is_the_last(void **state)
     assert_non_null(gp_recall_values(r, &f)); /* where its instructions are counted all is well */
 }
 
+/* A kernel that gets the length of its work: two, one after the other. */
+static void launches_with_the_same_work_are_assumed_to_be_alike(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5), g = launch_of("k", 1, 6);
+    struct gp_launch_kind some = kind_with(0x1000, 10), more = kind_with(0x1000, 20),
+                          moved = kind_with(0x2000, 10), other = kind_with(0x1000, 30);
+    for (unsigned n = 0; n < 2; n++) {
+        assert_false(is_assumed(r, &some, &f));
+        are_found(r, &some, &f, 1);
+        assert_false(is_assumed(r, &more, &g));
+        are_found(r, &more, &g, 1);
+    }
+    for (unsigned n = 0; n < 3; n++) {
+        assert_true(is_assumed(r, &some, &f));
+        gp_recall_assumed(r, &some, true);
+        assert_true(is_assumed(r, &more, &g));
+        gp_recall_assumed(r, &more, true);
+    }
+    assert_true(gp_recall_is_familiar(r, &some));
+    assert_false(is_assumed(r, &other, &f));
+    /* Which memory it works on has to be seen to change nothing. */
+    assert_false(is_assumed(r, &moved, &f));
+    are_found(r, &moved, &f, 1);
+    are_found(r, &more, &g, 1);
+    assert_true(is_assumed(r, &moved, &f));
+    /* Of one work alone. */
+    gp_recall_assumed(r, &moved, false);
+    assert_false(is_assumed(r, &some, &f));
+    assert_true(is_assumed(r, &more, &g));
+}
+
+/* The first launches of each work are new, and more of them in a row than makes a rule. */
+static void a_launch_with_known_work_is_compared(void **state)
+{
+    struct gp_recall *r = *state;
+    for (unsigned n = 0; n < 8; n++) {
+        struct gp_launch_kind kind = kind_with(0x1000, n);
+        struct gp_fingerprint f = launch_of("k", 1, n);
+        gp_recall_compared(r, &kind, true);
+        are_found(r, &kind, &f, 1);
+    }
+    struct gp_launch_kind known = kind_with(0x1000, 3), unknown = kind_with(0x1000, 9);
+    assert_true(gp_recall_compares(r, &known));
+    assert_false(gp_recall_compares(r, &unknown));
+}
+
 static void where_all_are_new_they_are_not_compared(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_launch_kind kind = kind_with(0, 10), other;
-    gp_launch_kind_of(&other, "k", 2, "", 0);
+    gp_launch_kind_of(&other, "k", 2, 0, "", 0);
     for (unsigned n = 0; n < 4; n++) {
         assert_true(gp_recall_compares(r, &kind));
         gp_recall_compared(r, &kind, true);
@@ -457,6 +504,8 @@ int main(void)
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
         TEST(a_wrong_assumption_is_the_last),
+        TEST(launches_with_the_same_work_are_assumed_to_be_alike),
+        TEST(a_launch_with_known_work_is_compared),
         TEST(where_all_are_new_they_are_not_compared),
         TEST(a_launch_due_to_be_measured_is_not_assumed),
         TEST(a_kernel_that_is_barred_is_always_measured),

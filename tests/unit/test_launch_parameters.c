@@ -210,6 +210,34 @@ static void a_failed_verification_stays_so(void **state)
     assert_true(schedule.broken);
 }
 
+static bool is_pretended_address(const void *data, uint64_t value)
+{
+    return value - *(const uint64_t *)data < 0x10000;
+}
+
+static uint64_t work_of(uint64_t first, uint64_t second, uint32_t last)
+{
+    const uint64_t memory = 0x7f0000000000;
+    struct {
+        uint64_t first, second;
+        uint32_t last;
+    } parameters = {first, second, last};
+    return gp_parameters_hash_work(&parameters, 20, is_pretended_address, &memory);
+}
+
+static void work_depends_on_numbers_and_on_the_alignment_of_addresses(void **state)
+{
+    (void)state;
+    const uint64_t work = work_of(0x7f0000000100, 5, 7);
+    assert_int_equal(work_of(0x7f0000000100, 5, 7), work);
+    assert_int_equal(work_of(0x7f0000002100, 5, 7), work);
+    assert_int_not_equal(work_of(0x7f0000002104, 5, 7), work);
+    assert_int_not_equal(work_of(0x7f0000012100, 5, 7), work); /* no memory that it reaches */
+    assert_int_not_equal(work_of(0x7f0000000100, 6, 7), work);
+    assert_int_not_equal(work_of(0x7f0000000100, 5, 8), work);
+    assert_int_equal(gp_parameters_hash_work(NULL, 0, is_pretended_address, NULL), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
@@ -219,6 +247,7 @@ int main(void)
         TEST(a_driver_that_does_not_tell_leaves_them_unknown),
         TEST(a_driver_that_never_ends_is_not_believed),
         TEST(a_block_of_the_programs_own_is_taken_as_it_is),
+        TEST(work_depends_on_numbers_and_on_the_alignment_of_addresses),
         TEST(a_kernel_is_watched_at_first_and_now_and_then),
         TEST(a_new_grid_is_watched_a_few_times),
         TEST(a_launch_that_did_not_count_is_verified_again),

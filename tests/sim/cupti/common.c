@@ -126,6 +126,12 @@ void gpusim_counters_give_back(CUcontext owner, int device)
 
 /* ---- version and words ---- */
 
+void gpusim_write_later_fields(void *params, size_t size)
+{
+    if (gpusim_cupti_fault("laterparams"))
+        memset((unsigned char *)params + size, 0, 40);
+}
+
 CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
 {
     if (!version)

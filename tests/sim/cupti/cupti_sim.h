@@ -32,6 +32,10 @@ bool gpusim_profiler_initialized(void);
 /* Sleeps so long where counters are to be as slow as on a real machine (slowcounters). */
 void gpusim_takes_ms(unsigned ms);
 
+/* A later library: it writes the fields that its own structure has more, whichever size is passed.
+ */
+void gpusim_write_later_fields(void *params, size_t size);
+
 /* Does a parameter structure have at least the fields that this library knows? */
 #define GPUSIM_SIZE_IS_RIGHT(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
 

@@ -35,6 +35,7 @@ CUptiResult CUPTIAPI cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_
     if (!chip_known(pParams->pChipName))
         return CUPTI_ERROR_INVALID_CHIP_NAME;
     pParams->pHostObject = calloc(1, sizeof(*pParams->pHostObject));
+    gpusim_write_later_fields(pParams, sizeof(*pParams));
     return pParams->pHostObject ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
 }
 

@@ -197,6 +197,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     objects = o;
     pthread_mutex_unlock(&lock);
     pParams->pRangeProfilerObject = o;
+    gpusim_write_later_fields(pParams, sizeof(*pParams));
     gpusim_takes_ms(300);
     note("enable", 0);
     return CUPTI_SUCCESS;

@@ -1,5 +1,7 @@
 #include "driver/faults.h"
 
+#include "model/clock.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,21 +56,35 @@ bool gpusim_fault_is(const char *name, const char *wanted)
     return false;
 }
 
-bool gpusim_fault_allocation(void)
+/* Is name=N, or name=M+ with M up to N, there? */
+static bool counted_fault(const char *name, atomic_ulong *count)
 {
-    static atomic_ulong allocations;
-    unsigned long now = atomic_fetch_add(&allocations, 1) + 1;
+    unsigned long now = atomic_fetch_add(count, 1) + 1;
     const char *at = all_faults();
     const char *value;
     size_t length;
 
-    while (next_fault(&at, "alloc", &value, &length)) {
+    while (next_fault(&at, name, &value, &length)) {
         char *end;
         unsigned long n = strtoul(value, &end, 10);
         if (now == n || (*end == '+' && now > n))
             return true;
     }
     return false;
+}
+
+bool gpusim_fault_allocation(void)
+{
+    static atomic_ulong allocations;
+
+    return counted_fault("alloc", &allocations);
+}
+
+bool gpusim_fault_launch(void)
+{
+    static atomic_ulong launches;
+
+    return counted_fault("heldup", &launches);
 }
 
 void gpusim_sleep_ms(unsigned ms)
@@ -81,4 +97,5 @@ void gpusim_sleep_ms(unsigned ms)
         (void)fclose(file);
     }
     (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
+    gpusim_work_ms += ms;
 }

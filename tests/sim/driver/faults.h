@@ -6,6 +6,8 @@
  *   badrestore          gpuprof's restore kernel does nothing
  *   lazyload            a kernel's code is loaded at its first launch, unless cuFuncLoad did so;
  *                       lazyload=always: in any case
+ *   heldup=N            the Nth run of a program's kernel takes 8 us longer; heldup=N+ that and all
+ *                       later ones
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   slowmarks           an event is reached that late, also right behind another one
  *   olddriver           the driver calls itself CUDA 11.4
@@ -15,7 +17,7 @@
  * long pageable            the device says that its kernels can use the host's ordinary memory
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
- * slowflush, errno.
+ * slowflush, laterparams, errno.
  */
 #ifndef GPUSIM_FAULTS_H
 #define GPUSIM_FAULTS_H
@@ -34,5 +36,8 @@ void gpusim_sleep_ms(unsigned ms);
 
 /* Counts an allocation; true when it is one that must fail. */
 bool gpusim_fault_allocation(void);
+
+/* Counts a run of a program's kernel; true when it takes longer. */
+bool gpusim_fault_launch(void);
 
 #endif

@@ -6,9 +6,17 @@
 #include "driver/memory.h"
 #include "driver/module.h"
 #include "driver/work.h"
+#include "model/clock.h"
 #include "model/recorder.h"
 
 #define L2_WAYS 16
+
+/* Of a kernel. */
+#define SHORTEST_MS 2e-3
+#define MS_A_THREAD 1e-7
+#define HELD_UP_MS 8e-3
+/* Of the call that launches it, where it is not in line behind other work: as in a pass. */
+#define CALL_MS 2e-2
 
 static bool is_watched(CUcontext context, bool instrumented)
 {
@@ -106,6 +114,17 @@ static CUresult run_unwatched(CUcontext context, struct gpusim_grid *grid)
     return result;
 }
 
+/* Milliseconds: the same for launches of one size, watched or not. */
+static double time_of(const struct gpusim_grid *grid)
+{
+    const struct gpusim_dim *g = &grid->grid, *b = &grid->block;
+    double threads = (double)g->x * g->y * g->z * b->x * b->y * b->z;
+
+    if (grid->kernel->whole)
+        return SHORTEST_MS;
+    return SHORTEST_MS + threads * MS_A_THREAD + (gpusim_fault_launch() ? HELD_UP_MS : 0);
+}
+
 /* Code is loaded when it is asked for, or at the first launch, which takes that much longer. */
 static void load_lazily(CUfunction f)
 {
@@ -150,6 +169,7 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
         f->watched = context->watches + 1;
     pthread_mutex_unlock(&gpusim_lock);
     result = watched ? run_watched(context, grid) : run_unwatched(context, grid);
+    gpusim_work_ms += time_of(grid) + (watched ? CALL_MS : 0);
     free(grid);
     return result;
 }

@@ -1,26 +1,20 @@
 #include "driver/queue.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "driver/capture.h"
 #include "driver/faults.h"
+#include "model/clock.h"
 
 static unsigned long long last_stream_id;
+static double latest_done_ms; /* of all that is done */
 
 /* Broadcast when an operation ends that blocks others. Threads wake only for a reason of theirs:
  * most of the time that the simulated GPU takes goes into waking them. */
 static pthread_cond_t unblocked = PTHREAD_COND_INITIALIZER;
-
-static double now_ms(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 void gpusim_task_release(struct gpusim_task *task)
 {
@@ -47,6 +41,16 @@ static bool may_start(const struct gpusim_task *task)
     return true;
 }
 
+/* The end of the last piece of work that it waited for, or the host can have waited for. */
+static double start_ms(CUstream stream, const struct gpusim_task *task)
+{
+    double start = fmax(stream->done_ms, task->submitted_ms);
+
+    for (size_t i = 0; i < task->after_count; i++)
+        start = fmax(start, task->after[i]->done_ms);
+    return start;
+}
+
 static void free_stream(CUstream stream)
 {
     gpusim_task_release(stream->last);
@@ -56,11 +60,12 @@ static void free_stream(CUstream stream)
     free(stream);
 }
 
-static void run_task(struct gpusim_task *task)
+static void run_task(CUstream stream, struct gpusim_task *task)
 {
     CUcontext context = task->context;
     CUresult result = CUDA_SUCCESS;
 
+    gpusim_work_ms = 0;
     /* A broken context does nothing more; queued work ends without effect. */
     if (context->sticky == CUDA_SUCCESS) {
         pthread_mutex_unlock(&gpusim_lock);
@@ -72,7 +77,9 @@ static void run_task(struct gpusim_task *task)
     if (result != CUDA_SUCCESS && context->sticky == CUDA_SUCCESS)
         context->sticky = result;
     task->done = true;
-    task->done_ms = now_ms();
+    task->done_ms = start_ms(stream, task) + gpusim_work_ms;
+    stream->done_ms = task->done_ms;
+    latest_done_ms = fmax(latest_done_ms, task->done_ms);
     for (size_t i = 0; i < task->after_count; i++)
         gpusim_task_release(task->after[i]);
     task->after_count = 0;
@@ -94,7 +101,7 @@ static void *work_on_stream(void *argument)
             pthread_cond_wait(task ? &unblocked : &stream->work, &gpusim_lock);
             continue;
         }
-        run_task(task);
+        run_task(stream, task);
         stream->head = task->next;
         stream->length--;
         if (!stream->head)
@@ -257,6 +264,7 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
         return CUDA_ERROR_OUT_OF_MEMORY;
     task->references = 1;
     task->context = stream->context;
+    task->submitted_ms = latest_done_ms;
     result = depend_on_default_stream(stream, task);
     if (result == CUDA_SUCCESS)
         result = depend(task, after);

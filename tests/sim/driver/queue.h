@@ -12,8 +12,8 @@ struct gpusim_task {
     struct gpusim_task *next;
     unsigned references;
     bool done;
-    bool blocks;    /* others, queued behind it in another stream */
-    double done_ms; /* when, on the host's clock */
+    bool blocks;                  /* others, queued behind it in another stream */
+    double submitted_ms, done_ms; /* when, by model/clock.h */
     CUcontext context;
     struct gpusim_work work;
     struct gpusim_task **after; /* tasks that must be done before this one starts */
@@ -34,6 +34,7 @@ struct CUstream_st {
     bool is_thread_default;
     struct gpusim_task *head, *tail; /* waiting or running */
     unsigned length;                 /* how many these are */
+    double done_ms;                  /* when the last one ended */
     struct gpusim_task *last;        /* the latest one added, done or not */
     bool worker, closing;
     pthread_cond_t work;            /* signalled when there is some, or the stream is closed */

@@ -1,10 +1,14 @@
 #include "driver/work.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/memory.h"
 #include "model/nap.h"
+
+/* Of a copy or a fill, however long it is. */
+#define TRANSFER_MS 2e-3
 
 /* The bytes from the first row's start to the last row's end. */
 static uint64_t span(const struct gpusim_copy *c, uint64_t pitch, uint64_t slice)
@@ -183,6 +187,7 @@ struct graph_run {
     pthread_cond_t changed;
     bool done[MOST_AT_ONCE];
     CUresult result; /* of the first step that failed */
+    double work_ms;  /* of the longest step */
 };
 
 struct step_run {
@@ -209,6 +214,7 @@ static void *run_step(void *argument)
     pthread_mutex_lock(&g->lock);
     if (g->result == CUDA_SUCCESS)
         g->result = result;
+    g->work_ms = fmax(g->work_ms, gpusim_work_ms);
     g->done[me->index] = true;
     pthread_cond_broadcast(&g->changed);
     pthread_mutex_unlock(&g->lock);
@@ -234,6 +240,7 @@ static CUresult run_side_by_side(CUcontext context, struct gpusim_work *work)
         (void)pthread_join(threads[i], NULL);
     (void)pthread_cond_destroy(&g.changed);
     (void)pthread_mutex_destroy(&g.lock);
+    gpusim_work_ms += g.work_ms;
     return started < work->graph.count ? CUDA_ERROR_OUT_OF_MEMORY : g.result;
 }
 
@@ -271,8 +278,10 @@ CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work)
     case GPUSIM_LAUNCH:
         return gpusim_launch_run(context, &work->launch);
     case GPUSIM_COPY:
+        gpusim_work_ms += TRANSFER_MS;
         return run_copy(context, &work->copy);
     case GPUSIM_FILL:
+        gpusim_work_ms += TRANSFER_MS;
         return run_fill(context, &work->fill);
     case GPUSIM_HOST_CALL:
         if (work->host.function)

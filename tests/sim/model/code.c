@@ -37,6 +37,9 @@ static const uint64_t encodings[][2] = {
     [GPUSIM_OP_SHARED_ATOM] = {0x000000050404738c, 0x000e220000000000}, /* ATOMS.ADD */
 };
 
+/* LDG.E.STRONG.SYS: bits 77 to 80. */
+#define STRONG_SYS (UINT64_C(10) << 13)
+
 static uint64_t width_field(enum gpusim_op op, unsigned size)
 {
     unsigned field;
@@ -83,6 +86,8 @@ static void write_site(unsigned char *code, const struct gpusim_site *site)
         go_to_the_start(word, gpusim_code_offset(site));
     if (site->size)
         word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);
+    if (site->is_volatile)
+        word[1] |= STRONG_SYS;
     for (unsigned i = 0; i < site->count; i++)
         memcpy(code + i * GPUSIM_INSTRUCTION_BYTES, word, sizeof(word));
 }

@@ -46,21 +46,26 @@ struct gpusim_site {
     int order;        /* of appearance in the file */
     unsigned count;   /* instructions in a row */
     unsigned size;    /* bytes that a thread moves, 0 when it moves none */
+    bool is_volatile; /* a load that sees the stores of others */
     const char *file; /* whose text it is in: all kernels of a file share theirs */
 };
 
 /* All of them are listed in a section of this library, so that code can be made of them. */
-#define GPUSIM_SITE_OF(op_, count_, size_)                                                   \
-    (__extension__({                                                                         \
-        static const struct gpusim_site gpusim_site_here = {(op_),    __LINE__, __COUNTER__, \
-                                                            (count_), (size_),  __FILE__};   \
-        static const struct gpusim_site *const gpusim_site_listed                            \
-            __attribute__((section("gpusim_sites"), used)) = &gpusim_site_here;              \
-        (void)gpusim_site_listed;                                                            \
-        &gpusim_site_here;                                                                   \
+#define GPUSIM_SITE_OF(op_, count_, size_) GPUSIM_SITE_AS(op_, count_, size_, false)
+#define GPUSIM_SITE_AS(op_, count_, size_, volatile_)                                \
+    (__extension__({                                                                 \
+        static const struct gpusim_site gpusim_site_here = {                         \
+            (op_), __LINE__, __COUNTER__, (count_), (size_), (volatile_), __FILE__}; \
+        static const struct gpusim_site *const gpusim_site_listed                    \
+            __attribute__((section("gpusim_sites"), used)) = &gpusim_site_here;      \
+        (void)gpusim_site_listed;                                                    \
+        &gpusim_site_here;                                                           \
     }))
 #define GPUSIM_SITE(op_) GPUSIM_SITE_OF(op_, 1, 0)
 #define GPUSIM_ACCESS(op_, pointer) GPUSIM_SITE_OF(op_, 1, sizeof(*(pointer)))
+
+#define GPUSIM_VOLATILE_LOAD(pointer) \
+    GPUSIM_SITE_AS(GPUSIM_OP_GLOBAL_LD, 1, sizeof(*(pointer)), true)
 
 /* The parameter at this position, as the launch passed it. */
 #define PARAM(t, i, type) \

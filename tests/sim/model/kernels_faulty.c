@@ -15,7 +15,7 @@ static void wait_for_flag(struct gpusim_thread *t)
 
     IF(t, t->tid.x == 0)
     {
-        memory = gpusim_global(t, GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_LD, flag), flag, sizeof(*flag));
+        memory = gpusim_global(t, GPUSIM_VOLATILE_LOAD(flag), flag, sizeof(*flag));
         while (PEEK(memory) == 0)
             gpusim_nap();
         STG(t, seen, PEEK(memory));
@@ -23,6 +23,22 @@ static void wait_for_flag(struct gpusim_thread *t)
     EXIT(t);
 }
 DEFINE_KERNEL(wait_for_flag, false, 8, 8);
+
+/* Takes so many milliseconds, as compute_long does, but sees the stores of others: nobody
+ * can know that it only takes long. x = 2 * x + 1. */
+static void poll_long(struct gpusim_thread *t)
+{
+    uint32_t *x = PARAM(t, 0, uint32_t *);
+
+    IF(t, t->tid.x == 0)
+    {
+        const uint32_t *seen = gpusim_global(t, GPUSIM_VOLATILE_LOAD(x), x, sizeof(*x));
+        gpusim_take_ms(PARAM(t, 1, unsigned));
+        STG(t, x, 2 * PEEK(seen) + 1);
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(poll_long, false, 8, 4);
 
 /* Writes one element more than it should. */
 static void out_of_bounds(struct gpusim_thread *t)

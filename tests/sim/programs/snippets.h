@@ -66,6 +66,8 @@ static inline void *snippets_image(size_t *bytes)
         {"matmul_tiled", 28, 2048, 0},
         {"tensor_work", 32, 0, 0},
         {"wait_for_flag", 8, 0, 0},
+        {"compute_long", 8, 0, 0},
+        {"poll_long", 8, 0, 0},
         {"out_of_bounds", 8, 0, 0},
         {"misaligned", 8, 0, 0},
         {"trap", 4, 0, 0},

@@ -8,7 +8,8 @@
  * flag by a copy elsewhere. In the case "answered" a thread sets the flag once and takes it back
  * when the kernel has seen it, and again when it is known how long the launch took; in the case
  * "answered_late" the kernel takes long before. In the case "scale" it is a kernel that waits
- * for nothing. */
+ * for nothing; in the case "long" one that takes 0.4 s by itself, and in the case "polling" another
+ * such, of which nobody can know that. */
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +83,22 @@ static void scale(struct work *w, CUstream stream)
     launch(w, "scale_in_place", 1, 1, n, 1, 0, stream, params);
     MUST(w->gpu->StreamSynchronize(stream));
     printf("scaled\n");
+}
+
+static void take_long(struct work *w, CUstream stream, const char *kernel)
+{
+    CUdeviceptr x = allocate(w, 4);
+    unsigned ms = 400;
+    uint32_t answer = 0;
+    void *params[] = {&x, &ms};
+
+    MUST(w->gpu->MemsetD32(x, 3, 1));
+    MUST(w->gpu->CtxSynchronize());
+    launch(w, kernel, 1, 1, 32, 1, 0, stream, params);
+    MUST(w->gpu->StreamSynchronize(stream));
+    download(w, &answer, x, 4);
+    expect(answer == 7, kernel);
+    printf("took long\n");
 }
 
 static void set_before(struct work *w, CUstream stream)
@@ -322,6 +339,10 @@ int main(int argc, char **argv)
             set_by_stream(&w, stream);
         else if (strcmp(argv[i], "scale") == 0)
             scale(&w, stream);
+        else if (strcmp(argv[i], "long") == 0)
+            take_long(&w, stream, "compute_long");
+        else if (strcmp(argv[i], "polling") == 0)
+            take_long(&w, stream, "poll_long");
         else if (strcmp(argv[i], "copied") == 0)
             copied(&w, stream);
         else if (strcmp(argv[i], "answered") == 0)

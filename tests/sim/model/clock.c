@@ -1,0 +1,3 @@
+#include "model/clock.h"
+
+__thread double gpusim_work_ms;

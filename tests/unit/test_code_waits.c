@@ -1,0 +1,176 @@
+/* code/waits and code/textures: the changes of others that a function's instructions show it. */
+#include "code/waits.h"
+
+#include "code/instruction.h"
+#include "code/textures.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_load(const char *text)
+{
+    return begins(text, "LD.") || begins(text, "LDG.") || strcmp(text, "LD") == 0 ||
+           strcmp(text, "LDG") == 0;
+}
+
+/* The same by the disassembler's words. */
+static bool shows_changes(const char *text)
+{
+    static const char *const always[] = {"ATOM.", "ATOMG.", "LDGMC", "SUATOM", "SULD", "CCTL"};
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+        if (begins(text, always[i]))
+            return true;
+    if (begins(text, "MEMBAR"))
+        return !strstr(text, ".CTA");
+    return is_load(text) && (strstr(text, ".STRONG") || strstr(text, ".MMIO"));
+}
+
+/* Part of the text alone says where these go, and one way to write a load is of no program. */
+static bool is_left_out(const char *text)
+{
+    return strstr(text, ".PRIVATE") || strstr(text, "CONSTANT.") || begins(text, "BR") ||
+           begins(text, "JM") || begins(text, "CALL");
+}
+
+/* Lines "CC LOW HIGH MNEMONIC", as tests/sass/disassemble writes them. */
+static void read_lines(const char *name, unsigned least, unsigned least_waiting)
+{
+    char path[4096], line[512], text[128];
+    snprintf(path, sizeof(path), "%.*s/../sass/%s", (int)(strrchr(__FILE__, '/') - __FILE__),
+             __FILE__, name);
+    FILE *file = fopen(path, "r");
+    unsigned count = 0, waiting = 0, wrong = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        int cc;
+        uint64_t word[2];
+        assert_int_equal(
+            sscanf(line, "%d %" SCNx64 " %" SCNx64 " %127s", &cc, &word[0], &word[1], text), 4);
+        if (is_left_out(text))
+            continue;
+        const bool may = gp_code_may_wait(word, sizeof(word), cc);
+        count++;
+        waiting += may;
+        if (may == shows_changes(text))
+            continue;
+        print_message("%s    is said %sto show changes\n", line, may ? "" : "not ");
+        wrong++;
+    }
+    fclose(file);
+    assert_int_equal(wrong, 0);
+    assert_true(count >= least && waiting >= least_waiting);
+}
+
+/* The instructions of loops that wait, and of kernels that compute, for 7.5 to 12.0. */
+static void loops_that_wait_are_recognised(void **state)
+{
+    (void)state;
+    read_lines("waits.txt", 250, 110);
+}
+
+static void every_instruction_is_as_the_disassembler_says(void **state)
+{
+    (void)state;
+    read_lines("corpus.txt", 1000, 20);
+    read_lines("corpus-70.txt", 60, 0);
+}
+
+/* LDG; FADD; STG; EXIT; BRA to itself: 9.0. */
+static const uint64_t computes[][2] = {
+    {0x0000000402047981, 0x000ea2000c1e1900}, {0x0000000504047221, 0x004fca0000000000},
+    {0x0000000402007986, 0x000fe2000c101904}, {0x000000000000794d, 0x000fea0003800000},
+    {0xfffffffc00fc7947, 0x000fc0000383ffff},
+};
+
+static void one_instruction_is_enough(void **state)
+{
+    (void)state;
+    uint64_t code[5][2];
+    memcpy(code, computes, sizeof(code));
+    assert_false(gp_code_may_wait(code, sizeof(code), 90));
+    assert_false(gp_code_may_wait(code, 0, 90));
+    code[0][1] |= UINT64_C(10) << 13; /* LDG.E.STRONG.SYS */
+    assert_true(gp_code_may_wait(code, sizeof(code), 90));
+    memcpy(code, computes, sizeof(code));
+    code[2][0] = 0x7018; /* an opcode that nobody knows */
+    assert_true(gp_code_may_wait(code, sizeof(code), 90));
+}
+
+static void code_elsewhere_may_do_anything(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t word[2];
+        bool elsewhere;
+    } rows[] = {
+        {"BRA back", {0xfffffffc00fc7947, 0x000fc0000383ffff}, false},
+        {"BRA far", {0x0000010000fc7947, 0x000fc00003800000}, true},
+        {"CALL.REL.NOINC within", {0xfffffffc00f47944, 0x023fea0003c3ffff}, false},
+        {"CALL.REL.NOINC by a register", {0xfffffffc02f47344, 0x023fea0003c3ffff}, true},
+        {"CALL.ABS.NOINC", {0x0000000002007343, 0x004fea0003c00000}, true},
+        {"BRX", {0xfffffffc02dc7949, 0x000fea000383ffff}, true},
+        {"RET.REL.NODEC", {0xfffffffc02d47950, 0x000fea0003c3ffff}, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint64_t code[5][2];
+        memcpy(code, computes, sizeof(code));
+        memcpy(code[2], rows[i].word, sizeof(code[2]));
+        print_message("%s\n", rows[i].name);
+        assert_int_equal(gp_code_may_wait(code, sizeof(code), 90), rows[i].elsewhere);
+        assert_int_equal(gp_code_may_use_textures(code, sizeof(code), 90), rows[i].elsewhere);
+    }
+}
+
+/* A loop from the second instruction on, if it goes back that far. */
+static bool polls(const uint64_t load[2], const uint64_t branch[2], int cc)
+{
+    uint64_t code[3][2];
+    memcpy(code[0], computes[0], sizeof(code[0]));
+    memcpy(code[1], load, sizeof(code[1]));
+    memcpy(code[2], branch, sizeof(code[2]));
+    return gp_code_polls(code, sizeof(code), cc);
+}
+
+static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
+{
+    (void)state;
+    static const uint64_t system[] = {0x0000000402007981, 0x000ea4000c1f5900},
+                          system_75[] = {0x00000004ff007980, 0x000ea4000c116900},
+                          gpu_75[] = {0x00000004ff007981, 0x000ea4000c1f4900},
+                          plain[] = {0x0000000402047981, 0x000ea2000c1e1900};
+    static const uint64_t back[] = {0xfffffffc00f47947, 0x000fc0000383ffff},
+                          itself[] = {0xfffffffc00fc7947, 0x000fc0000383ffff},
+                          back_75[] = {0xffffffd000007947, 0x000fc0000383ffff};
+    assert_int_equal(gp_instruction_jump(back, 90), -32);
+    assert_int_equal(gp_instruction_jump(back_75, 75), -32);
+    assert_true(polls(system, back, 90));
+    assert_false(polls(system, itself, 90));
+    assert_false(polls(plain, back, 90));
+    assert_false(polls(back, system, 90)); /* behind the loop */
+    assert_true(polls(system_75, back_75, 75));
+    assert_false(polls(gpu_75, back_75, 75));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_that_wait_are_recognised),
+        cmocka_unit_test(every_instruction_is_as_the_disassembler_says),
+        cmocka_unit_test(one_instruction_is_enough),
+        cmocka_unit_test(code_elsewhere_may_do_anything),
+        cmocka_unit_test(a_loop_that_reads_as_the_host_may_write_polls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
