@@ -30,20 +30,21 @@ static void take_cubin(void *sources, const struct gp_cubin_image *cubin)
     gp_sources_add_cubin(sources, cubin);
 }
 
-bool cli_take_code(struct gp_sources *sources, const struct gp_profile_place *place,
+bool cli_take_code(struct gp_sources *sources, const struct gp_profile_position *position,
                    const char *type, const struct json_t *line)
 {
     const struct gp_code_visitor visitor = {
         .user = sources, .instructions = take_instructions, .cubin = take_cubin};
     const char *why;
     if (!gp_read_code_line(type, line, &visitor, &why))
-        gp_say("%s:%zu: a line of type %s is left out: %s", place->path, place->line, type, why);
+        gp_say("%s:%zu: a line of type %s is left out: %s", position->path, position->line, type,
+               why);
     return true;
 }
 
 struct reading {
     struct gp_sources *sources;
-    struct gp_profile_place place;
+    struct gp_profile_position position;
     bool is_profile; /* the file has a header */
 };
 
@@ -57,7 +58,7 @@ static bool take_header(void *user, const struct gp_profile_header *header)
 static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct reading *r = user;
-    return cli_take_code(r->sources, &r->place, type, line);
+    return cli_take_code(r->sources, &r->position, type, line);
 }
 
 static bool is_called(const struct gp_lines *lines, const char *name)
@@ -134,8 +135,10 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
     }
     struct gp_sources *sources = gp_sources_new();
     struct reading reading = {.sources = sources};
-    const struct gp_profile_visitor visitor = {
-        .user = &reading, .header = take_header, .place = &reading.place, .other = take_other};
+    const struct gp_profile_visitor visitor = {.user = &reading,
+                                               .header = take_header,
+                                               .position = &reading.position,
+                                               .other = take_other};
     if (!sources) {
         gp_say("out of memory");
         return CLI_FAILED;

@@ -8,9 +8,9 @@
 struct json_t;
 
 /* Takes a line of a profile with the counts of instructions, or with a cubin; a line that makes no
- * sense is passed over, with a message that names its place. Always true, for a visitor of
+ * sense is passed over, with a message that names its position. Always true, for a visitor of
  * profile/reader.h. */
-bool cli_take_code(struct gp_sources *sources, const struct gp_profile_place *place,
+bool cli_take_code(struct gp_sources *sources, const struct gp_profile_position *position,
                    const char *type, const struct json_t *line);
 
 #endif

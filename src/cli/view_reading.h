@@ -34,7 +34,7 @@ struct cli_reading {
     struct gp_columns *columns;
     struct gp_name_slots *names; /* that are written when lines are printed; NULL: none */
     const char *path;
-    struct gp_profile_place place;
+    struct gp_profile_position position;
     json_t *about;
     struct gp_text command;
     long pid;

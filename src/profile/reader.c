@@ -336,8 +336,8 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
             return kinds[i].read(r, object);
     if (gp_once_is_definition(type))
         return read_definition(r, type, object);
-    if (r->visitor->place)
-        *r->visitor->place = (struct gp_profile_place){.path = r->path, .line = r->line};
+    if (r->visitor->position)
+        *r->visitor->position = (struct gp_profile_position){.path = r->path, .line = r->line};
     /* A type that this version does not know is one that others added. */
     return !r->visitor->other || visited(r, r->visitor->other(r->visitor->user, type, object));
 }

@@ -22,7 +22,7 @@ struct gp_profile_header {
 };
 
 /* Where a line stands. */
-struct gp_profile_place {
+struct gp_profile_position {
     const char *path;
     size_t line; /* from 1 */
 };
@@ -43,8 +43,8 @@ struct gp_profile_visitor {
      */
     void (*unfinished)(void *user, const char *why);
     /* A line of a type that this room does not know, an object of jansson's. Before the call
-     * *place, where it is not NULL, gets its place. */
-    struct gp_profile_place *place;
+     * *position, where it is not NULL, gets its position. */
+    struct gp_profile_position *position;
     bool (*other)(void *user, const char *type, const struct json_t *line);
     /* The user's own copy of a counter's name, which launches then point at (NULL: none). It is
      * asked for each name at least once, also where `launch` is NULL: the quick way to see which

@@ -356,6 +356,27 @@ END
     [[ $output == *"bad.jsonl:3: a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
 }
 
+@test "a filter that selects no launch is one line, with the names that there are" {
+    sed 's/_Z9vectorAddPKfS0_Pfi/_Z7stencilPf/' launch >stencil
+    cat header launch launch stencil >two.jsonl
+    for view in summary times metrics trace json side; do
+        run --separate-stderr "$gpuprof" report --print $view --kernels vectorAd_ two.jsonl
+        [ "$status" -eq 0 ]
+        [ "$stderr" = "gpuprof: --kernels 'vectorAd_' matches none of 2 kernels; did you mean vectorAdd?" ]
+        run --separate-stderr "$gpuprof" report --print $view --kernels vectorA two.jsonl
+        [ -z "$stderr" ]
+    done
+    run --separate-stderr "$gpuprof" report --kernels nothing two.jsonl
+    [ "$stderr" = "gpuprof: --kernels 'nothing' matches none of 2 kernels: vectorAdd, stencil" ]
+    run --separate-stderr "$gpuprof" report --html page.html --kernels nothing two.jsonl
+    [ "$stderr" = "gpuprof: --kernels 'nothing' matches none of 2 kernels: vectorAdd, stencil" ]
+    for option in "--launch-skip 3" "--devices 3" "--kernels ::stencil:2"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr "$gpuprof" report $option two.jsonl
+        [ "$stderr" = "gpuprof: none of 3 launches is on these GPUs and has such a number (--devices, --kernels, --launch-skip, --launch-count)" ]
+    done
+}
+
 @test "a profile that another program wrote anew, with blanks between the parts, reads the same" {
     "$gpuprof" report --print launches good.jsonl >expected
     for separators in '(", ", ": ")' '(" , ", " : ")' '(",\t", ":\t")'; do
