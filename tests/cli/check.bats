@@ -444,11 +444,11 @@ unfinished() {
     command -v sqlite3 >/dev/null || skip "no sqlite3"
     sqlite3 other.db 'CREATE TABLE t (x)'
     run "$gpuprof" history add good.jsonl --db other.db
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: other.db: a database, but no history of gpuprof" ]
     sqlite3 h.db 'PRAGMA user_version = 9'
     run "$gpuprof" history show --db h.db
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == *"version 9; this gpuprof knows version 1" ]]
 }
 
