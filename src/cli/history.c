@@ -164,6 +164,8 @@ static int show(const struct asked *asked, const struct gp_metrics *m)
                    : gp_history_list_metric(h, &filter, kernel, metric->name, metric->unit,
                                             asked->last, &out, why, sizeof(why)));
     gp_history_close(h);
+    if (listed && !runs && out.length == 0)
+        gp_say("no kernel of these runs matches '%s' and has the metric %s", kernel, metric->name);
     if (listed)
         return cli_print_escaped(&out);
     gp_say("%s", why);

@@ -116,3 +116,10 @@ says() {
     printf '[*]\np99 duration <= 1 s\np0 duration <= 1 s\n' >right.ini
     "$gpuprof" check -t right.ini run.jsonl
 }
+
+@test "a pattern that no kernel of the history matches" {
+    "$gpuprof" history add run.jsonl
+    says 0 "no kernel of these runs matches 'nothing*' and has the metric duration" history show --kernel 'nothing*'
+    run "$gpuprof" history show --kernel 'vector*'
+    [[ ${lines[0]} == "vectorAdd("* ]]
+}
