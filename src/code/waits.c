@@ -85,3 +85,28 @@ bool gp_code_may_wait(const void *code, size_t size, int cc)
             return true;
     return false;
 }
+
+/* A strong load for the whole system. */
+static bool sees_host(const unsigned char *word, int cc)
+{
+    uint64_t high;
+    memcpy(&high, word + sizeof(high), sizeof(high));
+    const enum gp_op op = gp_instruction_decode(word, cc).op;
+    const unsigned strength = bits(high, 77, 4);
+    return (op == GP_OP_LD || op == GP_OP_LDG) && is_strong(high, cc) &&
+           (cc < 80 ? (strength & 3) == 3 : strength >= 10);
+}
+
+bool gp_code_polls(const void *code, size_t size, int cc)
+{
+    const unsigned char *bytes = code;
+    int64_t last = -1; /* such a load */
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
+        if (sees_host(bytes + at, cc))
+            last = (int64_t)at;
+        const int64_t jump = gp_instruction_jump(bytes + at, cc);
+        if (jump < 0 && last >= 0 && last >= (int64_t)at + jump)
+            return true;
+    }
+    return false;
+}

@@ -11,4 +11,8 @@
  * not read. False for a function that only takes long. */
 bool gp_code_may_wait(const void *code, size_t size, int cc);
 
+/* True where a loop of the function reads memory so that it sees the host's changes (volatile,
+ * say): it waits for the host, if the memory is one that the host can write. */
+bool gp_code_polls(const void *code, size_t size, int cc);
+
 #endif

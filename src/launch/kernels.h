@@ -32,7 +32,7 @@ struct gp_kernel {
      * while the gate is closed. */
     const char *_Atomic refused;
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
-    enum { GP_NOT_ASKED, GP_NEVER, GP_MAYBE } launches_graphs, uses_textures, waits;
+    enum { GP_NOT_ASKED, GP_NEVER, GP_MAYBE } launches_graphs, uses_textures, waits, polls;
     struct gp_pass_cost cost; /* learned by the collector */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */

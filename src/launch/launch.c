@@ -11,9 +11,11 @@
 #include "launch/drain.h"
 #include "launch/kernels.h"
 #include "launch/measure.h"
+#include "launch/polls.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
+#include "launch/settings.h"
 #include "memory/buffers.h"
 
 #include <math.h>
@@ -29,6 +31,8 @@
  * unknown one, where that is a small part of the least time that the first one may last. */
 #define ROOM_FACTOR 2
 #define LEAST_PART (1.0 / 32)
+/* Kernels that are named. */
+#define MOST_POLLING 8
 
 /* The launch is the program's: a full stream holds it up. */
 static CUresult run_programs(const struct gp_launch *call)
@@ -278,6 +282,22 @@ static bool is_ready(struct gp_context *c)
     return false;
 }
 
+/* It waits for the host, by all that is known: no time is lost to find out. Where the user has said
+ * how long to wait, that is done. */
+static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *call,
+                           const struct gp_context *c)
+{
+    static struct gp_once once;
+    if (gp_user.timeout_set || !gp_launch_polls(kernel, call, c))
+        return false;
+    gp_say_limited(&once, MOST_POLLING,
+                   "%s reads the host's memory in a loop, so it may wait for the host, and is not "
+                   "measured; with GPUPROF_TIMEOUT=SECONDS it is waited for",
+                   kernel->name);
+    gp_kernel_refuse(kernel, "it reads the host's memory in a loop, and may wait for the host");
+    return true;
+}
+
 /* Makes the launch, and measures it; false where that cannot be done now, and nothing was launched.
  * The gate is closed. True in *held_up where a wait ran out. */
 static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held_up,
@@ -286,7 +306,7 @@ static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held
     struct gp_kernel *kernel = gp_kernel_find(call->function);
     struct gp_context *context = kernel ? context_of(call->stream) : NULL;
     *held_up = false;
-    if (!context)
+    if (!context || refuse_polling(kernel, call, context))
         return false;
     bool ready = may_be_waited_for(kernel, context) && is_ready(context);
     if (ready) {
@@ -346,6 +366,8 @@ static CUresult launch(const struct gp_launch *call)
     if (is_to_be_measured(call, interest, &turn) && close_gate()) {
         launched = launch_alone(call, turn, &held_up, &result);
         gp_gate_open();
+        if (!launched)
+            interest = gp_kernel_interest(call->function);
     }
     /* Never with the gate closed: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that passes the gate. */

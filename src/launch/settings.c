@@ -84,8 +84,10 @@ static void read_timeout(void)
         gp_say("GPUPROF_TIMEOUT=%s: not a number of seconds, more than 0 and at most 3600; it is "
                "%g",
                text, gp_wait_first_limit());
-    else
+    else {
         gp_waits_start(seconds);
+        gp_user.timeout_set = true;
+    }
 }
 
 void gp_settings_read(void)

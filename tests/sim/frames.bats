@@ -174,6 +174,18 @@ in_time() {
     GPUPROF_TIMEOUT=0.1 in_time 1500 same_with_and_without "$programs/blocked_linked" value consumer
 }
 
+@test "a kernel that reads the host's memory in a loop is not waited for, unless the user says so" {
+    same_with_and_without "$programs/blocked_linked" host
+    [ "$(measured scale_in_place)" -gt 1 ]
+    [ "$(grep -c "wait_for_flag reads the host's memory in a loop, so it may wait for the host" "$log")" -eq 1 ]
+    [ "$(grep -cE "did not end within|in vain" "$log")" -eq 0 ]
+    GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/blocked_linked" host
+    grep -q "wait_for_flag did not end within 0.2 s" "$log"
+    # Its flag lies in memory of the GPU: another kernel may set it, or have set it.
+    same_with_and_without "$programs/blocked_linked" consumer
+    grep -q "wait_for_flag did not end within 1 s" "$log"
+}
+
 @test "a kernel that takes half of the longest wait is not said to have held the program up in vain" {
     # The kernel takes 0.4 s, of which nobody can know that it will end. A busy machine may make that more.
     for limit in 0.7 1.4 2.8; do

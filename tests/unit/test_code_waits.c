@@ -133,6 +133,36 @@ static void code_elsewhere_may_do_anything(void **state)
     }
 }
 
+/* A loop from the second instruction on, if it goes back that far. */
+static bool polls(const uint64_t load[2], const uint64_t branch[2], int cc)
+{
+    uint64_t code[3][2];
+    memcpy(code[0], computes[0], sizeof(code[0]));
+    memcpy(code[1], load, sizeof(code[1]));
+    memcpy(code[2], branch, sizeof(code[2]));
+    return gp_code_polls(code, sizeof(code), cc);
+}
+
+static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
+{
+    (void)state;
+    static const uint64_t system[] = {0x0000000402007981, 0x000ea4000c1f5900},
+                          system_75[] = {0x00000004ff007980, 0x000ea4000c116900},
+                          gpu_75[] = {0x00000004ff007981, 0x000ea4000c1f4900},
+                          plain[] = {0x0000000402047981, 0x000ea2000c1e1900};
+    static const uint64_t back[] = {0xfffffffc00f47947, 0x000fc0000383ffff},
+                          itself[] = {0xfffffffc00fc7947, 0x000fc0000383ffff},
+                          back_75[] = {0xffffffd000007947, 0x000fc0000383ffff};
+    assert_int_equal(gp_instruction_jump(back, 90), -32);
+    assert_int_equal(gp_instruction_jump(back_75, 75), -32);
+    assert_true(polls(system, back, 90));
+    assert_false(polls(system, itself, 90));
+    assert_false(polls(plain, back, 90));
+    assert_false(polls(back, system, 90)); /* behind the loop */
+    assert_true(polls(system_75, back_75, 75));
+    assert_false(polls(gpu_75, back_75, 75));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +170,7 @@ int main(void)
         cmocka_unit_test(every_instruction_is_as_the_disassembler_says),
         cmocka_unit_test(one_instruction_is_enough),
         cmocka_unit_test(code_elsewhere_may_do_anything),
+        cmocka_unit_test(a_loop_that_reads_as_the_host_may_write_polls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

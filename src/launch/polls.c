@@ -1,0 +1,56 @@
+#include "launch/polls.h"
+
+#include "code/waits.h"
+#include "memory/buffers.h"
+
+#include <string.h>
+
+/* Under the gate: one launch at a time. */
+static unsigned char bytes[GP_MOST_PARAMETER_BYTES];
+
+struct search {
+    size_t size; /* of the parameters */
+    bool found;
+};
+
+static void note_memory_of_host(const struct gp_buffer *buffer, void *data)
+{
+    struct search *s = data;
+    if (s->found || (buffer->kind != GP_BUFFER_HOST && buffer->kind != GP_BUFFER_MANAGED))
+        return;
+    for (size_t at = 0; at + sizeof(CUdeviceptr) <= s->size && !s->found;
+         at += sizeof(CUdeviceptr)) {
+        CUdeviceptr address;
+        memcpy(&address, bytes + at, sizeof(address));
+        s->found = address - buffer->device_address < buffer->size;
+    }
+}
+
+static bool gets_memory_of_host(struct gp_kernel *kernel, const struct gp_launch *call,
+                                const struct gp_context *c)
+{
+    struct search s = {0};
+    if (!gp_kernel_parameters(kernel, call, bytes, &s.size))
+        return false;
+    gp_buffers_each(c->handle, c->device.ordinal, note_memory_of_host, &s);
+    return s.found;
+}
+
+static bool has_polling_code(struct gp_kernel *kernel, const struct gp_device *device)
+{
+    if (kernel->polls == GP_NOT_ASKED) {
+        size_t size;
+        const char *why;
+        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
+        bool polls = code && gp_code_polls(code, size, 10 * device->cc_major + device->cc_minor);
+        kernel->polls = polls ? GP_MAYBE : GP_NEVER;
+    }
+    return kernel->polls == GP_MAYBE;
+}
+
+bool gp_launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
+                     const struct gp_context *c)
+{
+    return kernel->polls != GP_NEVER && gets_memory_of_host(kernel, call, c) &&
+           has_polling_code(kernel, &c->device);
+}
