@@ -284,14 +284,16 @@ $(O)/sim/libcupti.so.13: $(sim_cupti_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)
 	$(Q)ln -sf libcupti.so.13 $(@D)/libcupti.so
+# They call the driver, and compute nothing.
+sim_programs_cflags = $(sim_cflags) -O0
 $(O)/sim/programs/%_linked: tests/sim/programs/%_linked.c $(O)/sim/libcuda.so.1 $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< -L$(O)/sim -lcuda $(system_libs)
+	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< -L$(O)/sim -lcuda $(system_libs)
 $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(sim_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
+	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
 # The library's own reader of code finds the counts in the code of its kernels.
 code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)

@@ -247,11 +247,30 @@ static bool read_root(struct reading *r, const json_t *root)
     return true;
 }
 
+/* Whether the text begins as a profile does, with its header or compressed. */
+static bool is_profile(const char *text, size_t length)
+{
+    static const char compressed[] = "\x28\xb5\x2f\xfd";
+    if (length > 4 && memcmp(text, compressed, 4) == 0)
+        return true;
+    json_t *first = json_loadb(text, length, JSON_DISABLE_EOF_CHECK, NULL);
+    const char *type = json_string_value(json_object_get(first, "type"));
+    bool is = type && strcmp(type, "header") == 0;
+    json_decref(first);
+    return is;
+}
+
 bool gp_baseline_parse(const char *file, const char *text, size_t length, struct gp_side *side,
                        char *why, size_t why_size)
 {
     struct reading r = {.file = file, .side = side, .why = why, .why_size = why_size};
     json_error_t error;
+    if (is_profile(text, length)) {
+        snprintf(why, why_size,
+                 "%s: a profile, no baseline: 'gpuprof baseline -o FILE PROFILE...' makes one",
+                 file);
+        return false;
+    }
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         snprintf(why, why_size, "%s:%d:%d: %s", file, error.line, error.column, error.text);

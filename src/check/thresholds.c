@@ -135,6 +135,14 @@ static const char *read_aggregate(const char *text, struct gp_threshold *rule)
     return text;
 }
 
+/* Whether the text begins with a percentile that there is not: p100, p99.9. */
+static bool is_other_percentile(const char *text, size_t *length)
+{
+    *length = 1 + strspn(text + 1, "0123456789.");
+    return text[0] == 'p' && isdigit((unsigned char)text[1]) &&
+           (text[*length] == ' ' || text[*length] == '\t');
+}
+
 /* Cuts "if present" off the end. */
 static bool cut_if_present(char *text)
 {
@@ -206,7 +214,15 @@ static void read_comparison(struct parsing *p, char *text, char *sign, size_t le
         read_launches(p, value, &rule);
         return;
     }
-    if (!read_metric(p, read_aggregate(subject, &rule), &rule))
+    const char *metric = read_aggregate(subject, &rule);
+    size_t of_percentile;
+    if (metric == subject && is_other_percentile(subject, &of_percentile)) {
+        complain(p, subject,
+                 "'%.*s': percentiles are p0 to p99, in whole numbers; max is the largest",
+                 (int)of_percentile, subject);
+        return;
+    }
+    if (!read_metric(p, metric, &rule))
         return;
     rule.if_present = cut_if_present(value);
     value = gp_trim(value);

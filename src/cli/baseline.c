@@ -22,7 +22,7 @@ static const struct cli_option options[OPTION_COUNT] = {
     [OUTPUT] = {.name = "output",
                 .letter = 'o',
                 .argument = "FILE",
-                .help = "write the baseline to this file (standard output)"},
+                .help = "write the baseline to this file; -: standard output (-)"},
     [METRICS] = {.name = "metrics",
                  .letter = 'm',
                  .argument = "LIST",
@@ -33,7 +33,7 @@ static bool take_option(void *user, int option, const char *value)
 {
     const char **values = user;
     values[option] = value;
-    return option != OUTPUT || cli_check_file("--output", value);
+    return option != OUTPUT || strcmp(value, "-") == 0 || cli_check_file("--output", value);
 }
 
 static int write_and_close(int fd, const struct gp_text *text)
@@ -85,7 +85,7 @@ static int write_baseline(const struct gp_side *side, const char *path)
 {
     struct gp_text text = {0};
     gp_baseline_write(side, &text);
-    if (!path)
+    if (!path || strcmp(path, "-") == 0)
         return cli_print(&text);
     int error = text.failed ? ENOMEM : write_whole(path, &text);
     gp_text_free(&text);
@@ -113,7 +113,6 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
     char why[512];
     status = CLI_USAGE;
     if (cli_select(m, values[METRICS])) {
-        status = CLI_FAILED;
         if (!cli_fold_profiles(m, argv + 1, count, &side, &notes, &notes, why, sizeof(why)))
             gp_say("%s", why);
         else if (side.count == 0)

@@ -61,7 +61,7 @@ static int compare(const struct gp_metrics *m, char **names, size_t top)
     struct gp_comparison c = {0};
     struct gp_text out = {0};
     char *words[2] = {strdup(names[0]), strdup(names[1])};
-    int status = CLI_FAILED;
+    int status = CLI_USAGE;
     if (words[0] && words[1] && read_side(m, words[0], &a) && read_side(m, words[1], &b)) {
         if (gp_compare(&a, &b, m, NULL, &c)) {
             gp_comparison_table(&c, names[0], names[1], top, &out);

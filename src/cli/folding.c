@@ -16,6 +16,7 @@ struct folding {
     struct gp_fold *fold;
     struct gp_sources *sources;
     const char *path; /* of the profile at hand */
+    struct gp_profile_position position;
     struct gp_text *unfinished;
 };
 
@@ -51,7 +52,8 @@ static bool take_count(void *user, const struct gp_count *count)
 
 static bool take_other(void *user, const char *type, const struct json_t *line)
 {
-    return cli_take_code(((struct folding *)user)->sources, type, line);
+    struct folding *f = user;
+    return cli_take_code(f->sources, &f->position, type, line);
 }
 
 static void take_line(void *fold, const char *kernel, const char *file, int line)
@@ -68,6 +70,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
                                                .launch = take_launch,
                                                .count = take_count,
                                                .unfinished = take_unfinished,
+                                               .position = &f->position,
                                                .other = take_other};
     for (int i = 0; i < count; i++) {
         gp_fold_run(f->fold);

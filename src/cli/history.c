@@ -140,7 +140,7 @@ static int add(const struct asked *asked, struct gp_metrics *m, char **paths, in
     gp_history_close(h);
     if (!added)
         gp_say("%s", why);
-    return added ? CLI_OK : CLI_FAILED;
+    return added ? CLI_OK : CLI_USAGE;
 }
 
 /* ---- show ---- */
@@ -164,11 +164,13 @@ static int show(const struct asked *asked, const struct gp_metrics *m)
                    : gp_history_list_metric(h, &filter, kernel, metric->name, metric->unit,
                                             asked->last, &out, why, sizeof(why)));
     gp_history_close(h);
+    if (listed && !runs && out.length == 0)
+        gp_say("no kernel of these runs matches '%s' and has the metric %s", kernel, metric->name);
     if (listed)
         return cli_print_escaped(&out);
     gp_say("%s", why);
     gp_text_free(&out);
-    return CLI_FAILED;
+    return CLI_USAGE;
 }
 
 /* ---- check ---- */
@@ -268,6 +270,12 @@ static int do_verb(struct asked *asked, int count, char **argv)
     bool adds = strcmp(verb, "add") == 0, shows = strcmp(verb, "show") == 0;
     if (!adds && !shows && strcmp(verb, "check") != 0) {
         gp_say("say 'gpuprof history add', 'show' or 'check' (see 'gpuprof help history')");
+        return CLI_USAGE;
+    }
+    if (shows && count > 1) {
+        gp_say("history show takes no profile: '%s' (--metrics and --kernel say which values are "
+               "shown)",
+               argv[2]);
         return CLI_USAGE;
     }
     struct gp_metrics *m = cli_open_metrics();

@@ -11,6 +11,7 @@ struct judging {
     struct gp_judge *judge;
     struct gp_sources *sources;
     const char *path; /* of the profile at hand, until its run has begun */
+    struct gp_profile_position position;
     bool by_process;
 };
 
@@ -57,7 +58,8 @@ static bool take_count(void *user, const struct gp_count *count)
 
 static bool take_other(void *user, const char *type, const struct json_t *line)
 {
-    return cli_take_code(((struct judging *)user)->sources, type, line);
+    struct judging *j = user;
+    return cli_take_code(j->sources, &j->position, type, line);
 }
 
 static void take_line(void *judge, const char *kernel, const char *file, int line)
@@ -82,6 +84,7 @@ void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *
                                                .launch = take_launch,
                                                .count = take_count,
                                                .unfinished = take_unfinished,
+                                               .position = &judging.position,
                                                .other = take_other};
     for (int i = 0; i < count; i++) {
         char why[512];

@@ -84,6 +84,10 @@ static int run_help(const struct cli_command *self, int argc, char **argv)
         return status;
     if (values[COMPLETION])
         return print_completion(values[COMPLETION]);
+    if (argc - first > 1) {
+        gp_say("help explains one command: '%s' is one too many", argv[first + 1]);
+        return CLI_USAGE;
+    }
     const struct cli_command *command = first < argc ? cli_find_command(argv[first]) : NULL;
     if (first < argc && !command)
         return complain_of_command(argv[first]);

@@ -250,6 +250,14 @@ static int run_metrics(const struct cli_command *self, int argc, char **argv)
     if (first < 0)
         return status;
     struct gp_text out = {0};
+    const char *whole = values[FACTS]      ? "facts"
+                        : values[RULES]    ? "rules"
+                        : values[MARKDOWN] ? "markdown"
+                                           : NULL;
+    if (whole && first < argc) {
+        gp_say("--%s lists all and takes no name: '%s'", whole, argv[first]);
+        return CLI_USAGE;
+    }
     if (values[FACTS]) {
         add_facts(&out);
         return cli_print(&out);

@@ -46,6 +46,15 @@ struct gp_filter *cli_views_filter(const struct cli_views *v)
     return filter;
 }
 
+void cli_say_filtered(const struct gp_filter *filter)
+{
+    struct gp_text line = {0};
+    gp_filter_explain(filter, &line);
+    if (line.length > 0)
+        gp_say("%s", gp_text_string(&line));
+    gp_text_free(&line);
+}
+
 bool cli_views_check(const struct cli_views *v, const struct gp_metrics *m)
 {
     char why[512];
@@ -152,6 +161,7 @@ static int print_trace(struct cli_reading *r, char **paths, int count)
     cli_reading_flush(r);
     for (int i = 0; i < count && r->error == 0; i++)
         answer = worse(answer, cli_reading_profile(r, paths[i]));
+    cli_say_filtered(r->filter);
     struct gp_text kept = {0};
     if (r->views->sort && r->error == 0) {
         if (r->names)
@@ -201,6 +211,8 @@ static int read_summaries(const struct cli_views *v, struct gp_metrics *m, char 
         }
         *answer = worse(*answer, cli_reading_profile(readings[made - 1], paths[i]));
     }
+    for (int i = 0; i < made; i++)
+        cli_say_filtered(readings[i]->filter);
     return made;
 }
 

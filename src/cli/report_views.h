@@ -40,6 +40,9 @@ bool cli_views_check(const struct cli_views *views, const struct gp_metrics *m);
 /* The filter that the options make; NULL after saying why there is none. */
 struct gp_filter *cli_views_filter(const struct cli_views *views);
 
+/* After the reading: says that no launch was selected, where that is so. */
+void cli_say_filtered(const struct gp_filter *filter);
+
 /* Prints any view but the summary. Returns the answer of the command. */
 int cli_views_print(const struct cli_views *views, struct gp_metrics *m, char **paths, int count);
 

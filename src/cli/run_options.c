@@ -197,11 +197,21 @@ static bool check_timeout(const char *text)
 
 static bool check_output(const char *name)
 {
+    if (strcmp(name, "-") == 0) {
+        gp_say(
+            "--output: standard output is the program's; say a file, or ./- for one of that name");
+        return false;
+    }
     return cli_check_file("--output", name);
 }
 
 static bool check_log(const char *name)
 {
+    if (strcmp(name, "-") == 0) {
+        gp_say("--log: standard output is the program's; without --log the report goes to standard "
+               "error; ./- is a file of that name");
+        return false;
+    }
     return cli_check_file("--log", name);
 }
 

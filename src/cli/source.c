@@ -30,18 +30,21 @@ static void take_cubin(void *sources, const struct gp_cubin_image *cubin)
     gp_sources_add_cubin(sources, cubin);
 }
 
-bool cli_take_code(struct gp_sources *sources, const char *type, const struct json_t *line)
+bool cli_take_code(struct gp_sources *sources, const struct gp_profile_position *position,
+                   const char *type, const struct json_t *line)
 {
     const struct gp_code_visitor visitor = {
         .user = sources, .instructions = take_instructions, .cubin = take_cubin};
     const char *why;
     if (!gp_read_code_line(type, line, &visitor, &why))
-        gp_say("a line of type %s is left out: %s", type, why);
+        gp_say("%s:%zu: a line of type %s is left out: %s", position->path, position->line, type,
+               why);
     return true;
 }
 
 struct reading {
     struct gp_sources *sources;
+    struct gp_profile_position position;
     bool is_profile; /* the file has a header */
 };
 
@@ -54,7 +57,8 @@ static bool take_header(void *user, const struct gp_profile_header *header)
 
 static bool take_other(void *user, const char *type, const struct json_t *line)
 {
-    return cli_take_code(((struct reading *)user)->sources, type, line);
+    struct reading *r = user;
+    return cli_take_code(r->sources, &r->position, type, line);
 }
 
 static bool is_called(const struct gp_lines *lines, const char *name)
@@ -76,11 +80,13 @@ static bool mentions(const struct gp_lines *lines, const char *name)
     return does;
 }
 
-/* The kernel of that name, or else the only one with the word in its name. */
-static const struct gp_lines *choose(const struct gp_sources *sources, const char *name)
+/* The kernel of that name, or else the only one with the word in its name. *count: those that have
+ * it. */
+static const struct gp_lines *choose(const struct gp_sources *sources, const char *name,
+                                     size_t *count)
 {
     const struct gp_lines *found = NULL;
-    size_t count = 0;
+    *count = 0;
     for (size_t i = 0; i < gp_sources_count(sources); i++)
         if (is_called(gp_sources_at(sources, i), name))
             return gp_sources_at(sources, i);
@@ -88,22 +94,30 @@ static const struct gp_lines *choose(const struct gp_sources *sources, const cha
         if (!mentions(gp_sources_at(sources, i), name))
             continue;
         found = gp_sources_at(sources, i);
-        count++;
+        ++*count;
     }
-    return count == 1 ? found : NULL;
+    return *count == 1 ? found : NULL;
 }
 
-static void list_kernels(const struct gp_sources *sources, const char *name)
+/* Lists the kernels that the name may mean; all, where none has it. */
+static void list_kernels(const struct gp_sources *sources, const char *name, size_t count)
 {
     if (gp_sources_count(sources) == 0) {
         gp_say("the profile has no counts of single instructions: no launch was counted that way, "
                "or an earlier gpuprof wrote it");
         return;
     }
-    gp_say("there is not one kernel of the name '%s'; the profile has", name);
+    if (count > 0)
+        gp_say("%zu kernels have '%s' in their names; say one of them in full, or more of it:",
+               count, name);
+    else
+        gp_say("no kernel has '%s' in its name; the profile has", name);
     for (size_t i = 0; i < gp_sources_count(sources); i++) {
-        char *full = gp_demangle(gp_sources_at(sources, i)->source.kernel, GP_NAME_FULL);
-        gp_say("   %s", full ? full : gp_sources_at(sources, i)->source.kernel);
+        const struct gp_lines *lines = gp_sources_at(sources, i);
+        if (count > 0 && !mentions(lines, name))
+            continue;
+        char *full = gp_demangle(lines->source.kernel, GP_NAME_FULL);
+        gp_say("   %s", full ? full : lines->source.kernel);
         free(full);
     }
 }
@@ -121,8 +135,10 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
     }
     struct gp_sources *sources = gp_sources_new();
     struct reading reading = {.sources = sources};
-    const struct gp_profile_visitor visitor = {
-        .user = &reading, .header = take_header, .other = take_other};
+    const struct gp_profile_visitor visitor = {.user = &reading,
+                                               .header = take_header,
+                                               .position = &reading.position,
+                                               .other = take_other};
     if (!sources) {
         gp_say("out of memory");
         return CLI_FAILED;
@@ -134,11 +150,12 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
         gp_sources_free(sources);
         return CLI_USAGE;
     }
-    const struct gp_lines *lines = choose(sources, argv[first + 1]);
+    size_t candidates;
+    const struct gp_lines *lines = choose(sources, argv[first + 1], &candidates);
     if (lines)
         answer = cli_print_source(lines, values[FOLDER], values[SASS] != NULL);
     else
-        list_kernels(sources, argv[first + 1]);
+        list_kernels(sources, argv[first + 1], candidates);
     gp_sources_free(sources);
     return answer;
 }
@@ -146,7 +163,10 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_source = {
     .name = "source",
     .arguments = "[options] PROFILE KERNEL",
-    .help = "Print the source of a kernel with the counts of its lines.",
+    .help =
+        "Print the source of a kernel with the counts of its lines. KERNEL is its name, demangled "
+        "with or without its parameters, or as the compiler made it; or a part of it that no "
+        "other kernel has, letter by letter (no pattern).",
     .run = run_source,
     .options = options,
     .option_count = OPTION_COUNT,

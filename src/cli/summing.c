@@ -71,7 +71,7 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct cli_summing *s = user;
     gp_copies_add(s->copies, type, line);
-    return !s->sources || cli_take_code(s->sources, type, line);
+    return !s->sources || cli_take_code(s->sources, &s->position, type, line);
 }
 
 int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
@@ -83,6 +83,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                                                .launch = take_launch,
                                                .count = take_count,
                                                .end = take_end,
+                                               .position = &s->position,
                                                .other = take_other,
                                                .counter_name = own_name};
     int worst = CLI_OK;
@@ -110,6 +111,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
         if (worst != CLI_USAGE)
             worst = s->began ? CLI_FAILED : CLI_USAGE;
     }
+    cli_say_filtered(s->filter);
     return worst;
 }
 

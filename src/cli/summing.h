@@ -18,9 +18,10 @@ struct cli_summing {
     struct gp_summary *summary;
     struct gp_sources *sources; /* NULL: out of memory, so no line of the source is named */
     const char *path;           /* of the profile that is read */
-    bool seen;                  /* a part of a profile could be read */
-    bool began;                 /* of that one: it has a header, so it is a profile */
-    bool stopped;               /* `launch` ended its reading */
+    struct gp_profile_position position;
+    bool seen;    /* a part of a profile could be read */
+    bool began;   /* of that one: it has a header, so it is a profile */
+    bool stopped; /* `launch` ended its reading */
     /* Set by the caller; each may be NULL. `process` is called before all else of a process,
      * `launch` behind the summary for each launch that the filter takes (false ends the reading).
      * Lines on profiles that cannot be read go to `failures` too. */

@@ -55,7 +55,7 @@ static int suggest(const struct asked *asked, const struct gp_metrics *m)
     struct gp_side side = {0};
     struct gp_text out = {0}, from = {0}, notes = {0};
     char why[512];
-    int status = CLI_FAILED;
+    int status = CLI_USAGE;
     for (int i = 0; i < asked->count; i++)
         gp_text_addf(&from, "%s%s", i ? " " : "", asked->profiles[i]);
     if (!cli_fold_profiles(m, asked->profiles, asked->count, &side, &notes, &notes, why,

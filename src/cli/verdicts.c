@@ -45,6 +45,11 @@ static bool is_taken(const struct cli_outputs *outputs, const char *file)
     return false;
 }
 
+static bool is_standard_output(const char *file)
+{
+    return strcmp(file, "-") == 0;
+}
+
 /* One of a list: "NAME" or "NAME=FILE". */
 static bool add_one(struct cli_outputs *outputs, const char *text, size_t length)
 {
@@ -63,7 +68,8 @@ static bool add_one(struct cli_outputs *outputs, const char *text, size_t length
     }
     if (of_name < length) {
         file = strndup(text + of_name + 1, length - of_name - 1);
-        if (!file || !cli_check_file("--format", file) || is_taken(outputs, file)) {
+        const bool usable = file && (is_standard_output(file) || cli_check_file("--format", file));
+        if (!usable || is_taken(outputs, file)) {
             free(file);
             return false;
         }
@@ -108,7 +114,7 @@ static bool write_output(const struct cli_output *output, bool to_standard_error
 {
     struct gp_text text = {0};
     output->format->write(v, occasion, &text);
-    if (!output->file && !to_standard_error)
+    if (output->file ? is_standard_output(output->file) : !to_standard_error)
         return cli_print(&text) == CLI_OK;
     int error = text.failed ? ENOMEM
                 : output->file

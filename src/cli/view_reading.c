@@ -127,7 +127,7 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct cli_reading *r = user;
     gp_copies_add(r->copies, type, line);
-    return !r->sources || cli_take_code(r->sources, type, line);
+    return !r->sources || cli_take_code(r->sources, &r->position, type, line);
 }
 
 static const char *own_name(void *user, const char *name)
@@ -144,6 +144,7 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .position = &r->position,
                                                .other = take_other,
                                                .counter_name = own_name};
     r->path = path;

@@ -4,6 +4,7 @@
 #define GPUPROF_CLI_VIEW_READING_H
 
 #include "cli/report_views.h"
+#include "profile/reader.h"
 #include "report/columns.h"
 #include "report/copies.h"
 #include "report/merge.h"
@@ -33,6 +34,7 @@ struct cli_reading {
     struct gp_columns *columns;
     struct gp_name_slots *names; /* that are written when lines are printed; NULL: none */
     const char *path;
+    struct gp_profile_position position;
     json_t *about;
     struct gp_text command;
     long pid;

@@ -200,7 +200,7 @@ bool gp_history_list(struct gp_history *h, const struct gp_history_filter *filte
         return false;
     int answer;
     gp_text_addf(out, "%5s %-20s %-12s %-16s %-16s %7s %12s  %s\n", "run", "time", "commit",
-                 "branch", "host", "kernels", "on the GPU", "GPU");
+                 "branch", "host", "kernels", "by medians", "GPU");
     while ((answer = sqlite3_step(s)) == SQLITE_ROW) {
         char time[64];
         gp_quantity_format(sqlite3_column_double(s, 7), "s", time, sizeof(time));

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define APPLICATION 0x67707266 /* "gprf" */
 #define VERSION 1
@@ -52,6 +53,9 @@ bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size)
     else if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
         snprintf(why, why_size, "%s: damaged, or no database (%s); nothing was changed", h->path,
                  what);
+    else if (code == SQLITE_READONLY)
+        snprintf(why, why_size, "%s: it or its folder cannot be written, which SQLite has to",
+                 h->path);
     else
         snprintf(why, why_size, "%s: %s", h->path, what);
     return false;
@@ -161,8 +165,25 @@ static bool prepare(const struct gp_history *h, bool create, char *why, size_t w
     return true;
 }
 
+/* SQLite makes other files beside the history, and says no more than that it cannot. */
+static bool can_write_beside(const struct gp_history *h, char *why, size_t why_size)
+{
+    const char *slash = strrchr(h->path, '/');
+    char *folder = slash ? strndup(h->path, (size_t)(slash - h->path) + 1) : strdup(".");
+    bool can = folder && access(folder, W_OK | X_OK) == 0;
+    if (!folder)
+        snprintf(why, why_size, "out of memory");
+    else if (!can)
+        snprintf(why, why_size, "%s: its folder %s cannot be written: %s", h->path, folder,
+                 strerror(errno));
+    free(folder);
+    return can;
+}
+
 static bool open_once(struct gp_history *h, bool create, char *why, size_t why_size)
 {
+    if (create && !can_write_beside(h, why, why_size))
+        return false;
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if (sqlite3_open_v2(h->path, &h->db, flags, NULL) != SQLITE_OK) {
         snprintf(why, why_size, "%s: %s", h->path,

@@ -1,5 +1,6 @@
 #include "profile/once.h"
 
+#include "profile/blanks.h"
 #include "profile/fields.h"
 #include "profile/json_fields.h"
 #include "profile/number.h"
@@ -301,9 +302,14 @@ static bool next_whole(struct cursor *c, uint64_t *value)
     return c->at > first;
 }
 
+/* Up to the number behind it. */
 static bool next_comma(struct cursor *c)
 {
-    return c->at < c->end && *c->at++ == ',';
+    c->at = gp_skip_blanks(c->at, c->end);
+    if (c->at == c->end || *c->at != ',')
+        return false;
+    c->at = gp_skip_blanks(c->at + 1, c->end);
+    return true;
 }
 
 static bool read_column(struct cursor *c, const struct gp_field *f, struct gp_record *launch)
@@ -374,13 +380,13 @@ static bool read_own_values(struct cursor *c, const struct names *names, struct 
     for (size_t i = 0; i < names->valued; i++)
         if (!next_comma(c) || !next_number(c, &to[i].value))
             return false;
-    return c->at == c->end;
+    return gp_skip_blanks(c->at, c->end) == c->end;
 }
 
 bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_record *launch,
                     char *why, size_t why_size)
 {
-    struct cursor c = {.at = at, .end = end};
+    struct cursor c = {.at = gp_skip_blanks(at, end), .end = end};
     struct parts p = {0};
     struct gp_record own = {0};
     if (once->column_count == 0)

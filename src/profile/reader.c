@@ -1,6 +1,7 @@
 #include "profile/reader.h"
 
 #include "base/escape.h"
+#include "profile/blanks.h"
 #include "profile/fields.h"
 #include "profile/json_fields.h"
 #include "profile/once.h"
@@ -335,6 +336,8 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
             return kinds[i].read(r, object);
     if (gp_once_is_definition(type))
         return read_definition(r, type, object);
+    if (r->visitor->position)
+        *r->visitor->position = (struct gp_profile_position){.path = r->path, .line = r->line};
     /* A type that this version does not know is one that others added. */
     return !r->visitor->other || visited(r, r->visitor->other(r->visitor->user, type, object));
 }
@@ -369,33 +372,49 @@ static bool read_object(struct reading *r, const char *text, size_t length)
 
 /* ---- lines that are arrays ---- */
 
-static bool begins_with(const char *text, size_t length, const char *begin, size_t begin_length)
+/* Behind the `["TYPE",` with which a line begins; NULL where it begins otherwise. */
+static const char *behind_type(const char *line, const char *end, const char *type)
 {
-    return length >= begin_length && memcmp(text, begin, begin_length) == 0;
+    const size_t length = strlen(type);
+    const char *at = gp_skip_blanks(line + 1, end);
+    if ((size_t)(end - at) < length || memcmp(at, type, length) != 0)
+        return NULL;
+    at = gp_skip_blanks(at + length, end);
+    return at < end && *at == ',' ? at + 1 : NULL;
 }
 
 static bool read_array(struct reading *r, const char *text, size_t length)
 {
-    static const char launch_begin[] = "[\"launch\",", early_begin[] = "[\"early\",";
-    bool is_launch = begins_with(text, length, launch_begin, sizeof(launch_begin) - 1);
-    bool is_early = begins_with(text, length, early_begin, sizeof(early_begin) - 1);
-    if ((!is_launch && !is_early) || !r->seen_header)
+    const char *end = text + length;
+    const char *in_launch = behind_type(text, end, "\"launch\"");
+    const char *in_early = in_launch ? NULL : behind_type(text, end, "\"early\"");
+    if ((!in_launch && !in_early) || !r->seen_header)
         return read_object(r, text, length);
     if (!r->visitor->launch)
         return true;
-    size_t begin = is_launch ? sizeof(launch_begin) - 1 : sizeof(early_begin) - 1;
     struct gp_record launch;
     char why[256];
-    if (text[length - 1] != ']')
+    if (end[-1] != ']')
         return leave_out(r, "the line does not end in ]");
-    if (!gp_once_launch(&r->once, text + begin, text + length - 1, &launch, why, sizeof(why)))
+    if (!gp_once_launch(&r->once, in_launch ? in_launch : in_early, end - 1, &launch, why,
+                        sizeof(why)))
         return leave_out(r, why);
-    return is_launch ? give_launch(r, &launch) : keep_early(r, &launch);
+    return in_launch ? give_launch(r, &launch) : keep_early(r, &launch);
 }
 
 static void read_line(struct reading *r, const char *text, size_t length)
 {
     (void)(text[0] == '[' ? read_array(r, text, length) : read_object(r, text, length));
+}
+
+/* Without the blanks around it, which other programs may write; its length. */
+static size_t trim(const char **line, size_t length)
+{
+    const char *end = *line + length;
+    *line = gp_skip_blanks(*line, end);
+    while (end > *line && gp_is_blank(end[-1]))
+        end--;
+    return (size_t)(end - *line);
 }
 
 static bool is_complete(const char *text, size_t length)
@@ -412,6 +431,9 @@ static void read_last_line(struct reading *r, const char *text, size_t length,
                            struct gp_text *notes)
 {
     r->line++;
+    length = trim(&text, length);
+    if (length == 0)
+        return;
     if (is_complete(text, length)) {
         read_line(r, text, length);
         return;
@@ -435,9 +457,11 @@ static void read_lines(struct reading *r, struct gp_text *text)
 {
     char *at = text->data, *end = text->data + text->length, *newline;
     while (!r->stopped && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+        const char *line = at;
+        size_t length = trim(&line, (size_t)(newline - at));
         r->line++;
-        if (newline > at)
-            read_line(r, at, (size_t)(newline - at));
+        if (length > 0)
+            read_line(r, line, length);
         at = newline + 1;
     }
     size_t rest = (size_t)(end - at);

@@ -21,6 +21,12 @@ struct gp_profile_header {
     struct gp_settings settings;
 };
 
+/* Where a line stands. */
+struct gp_profile_position {
+    const char *path;
+    size_t line; /* from 1 */
+};
+
 /* Called in the file's order; any of them may be NULL. Their arguments live until they return,
  * but the strings of a launch (its kernel, names and reasons of its counters, why it was
  * skipped) live until the reading ends, and each text there is one pointer. False ends the
@@ -36,7 +42,9 @@ struct gp_profile_visitor {
      * of format 1 may lack the line of its end for other reasons; of them only a torn one counts.
      */
     void (*unfinished)(void *user, const char *why);
-    /* A line of a type that this room does not know, an object of jansson's. */
+    /* A line of a type that this room does not know, an object of jansson's. Before the call
+     * *position, where it is not NULL, gets its position. */
+    struct gp_profile_position *position;
     bool (*other)(void *user, const char *type, const struct json_t *line);
     /* The user's own copy of a counter's name, which launches then point at (NULL: none). It is
      * asked for each name at least once, also where `launch` is NULL: the quick way to see which

@@ -4,11 +4,15 @@
 #include "base/hash.h"
 #include "base/kernel_filter.h"
 #include "base/launch_choice.h"
+#include "base/nearest.h"
 #include "base/regex.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Kernels among which one with a similar name is searched. */
+#define MOST_NEAREST 256
 
 /* A kernel with a name that was matched. */
 struct named {
@@ -23,7 +27,9 @@ struct gp_filter {
     struct gp_regex *regex; /* NULL: every name */
     uint64_t devices;
     struct gp_launch_choice launches;
-    uint64_t seen; /* launches that all else speaks for */
+    uint64_t seen;  /* launches that all else speaks for */
+    uint64_t asked; /* launches and counts that were asked for */
+    bool taken;     /* some was */
     struct named *names;
 };
 
@@ -128,7 +134,7 @@ static bool has_device(const struct gp_filter *f, int device)
     return device < 0 || device >= 64 || (f->devices >> device & 1);
 }
 
-bool gp_filter_takes(struct gp_filter *f, const struct gp_record *launch)
+static bool takes(struct gp_filter *f, const struct gp_record *launch)
 {
     if (!has_device(f, launch->device))
         return false;
@@ -144,6 +150,14 @@ bool gp_filter_takes(struct gp_filter *f, const struct gp_record *launch)
     return before >= f->launches.skip && before - f->launches.skip < f->launches.count;
 }
 
+bool gp_filter_takes(struct gp_filter *f, const struct gp_record *launch)
+{
+    bool taken = takes(f, launch);
+    f->asked++;
+    f->taken |= taken;
+    return taken;
+}
+
 static bool is_by_number(const struct gp_filter *f)
 {
     return f->kernels.invocation != GP_ANY || f->launches.skip > 0 ||
@@ -157,8 +171,71 @@ bool gp_filter_takes_all(const struct gp_filter *f)
 
 bool gp_filter_counts(struct gp_filter *f, const struct gp_count *count)
 {
+    f->asked++;
     if (is_by_number(f) || !has_device(f, count->device))
         return false;
     struct named *n = f->kernels.name ? find(f, count->kernel) : NULL;
-    return !f->kernels.name || (n && n->matches);
+    bool counts = !f->kernels.name || (n && n->matches);
+    f->taken |= counts;
+    return counts;
+}
+
+/* ---- where nothing was taken ---- */
+
+#define MOST_NAMED 3
+
+struct names {
+    char *brief[MOST_NEAREST];
+    size_t count;
+};
+
+static const char *name_at(const void *user, size_t i)
+{
+    return ((const struct names *)user)->brief[i];
+}
+
+/* The kernel that was perhaps meant; else the first ones. */
+static void add_names(const struct gp_filter *f, struct gp_text *out)
+{
+    struct names names = {.count = 0};
+    for (const struct named *n = f->names; n && names.count < MOST_NEAREST; n = n->hh.next) {
+        char *brief = gp_demangle(n->name, GP_NAME_BRIEF);
+        if (brief)
+            names.brief[names.count++] = brief;
+    }
+    const char *nearest = gp_nearest(f->kernels.name, names.count, name_at, &names);
+    size_t shown = names.count < MOST_NAMED ? names.count : MOST_NAMED;
+    if (nearest)
+        gp_text_addf(out, "; did you mean %s?", nearest);
+    for (size_t i = 0; !nearest && i < shown; i++)
+        gp_text_addf(out, "%s%s", i ? ", " : ": ", names.brief[i]);
+    if (!nearest && shown < HASH_COUNT(f->names))
+        gp_text_add(out, ", ...");
+    for (size_t i = 0; i < names.count; i++)
+        free(names.brief[i]);
+}
+
+static bool some_name_matches(const struct gp_filter *f)
+{
+    const struct named *n = f->names;
+    while (n && !n->matches)
+        n = n->hh.next;
+    return n != NULL;
+}
+
+void gp_filter_explain(const struct gp_filter *f, struct gp_text *out)
+{
+    if (f->taken || f->asked == 0)
+        return;
+    size_t kernels = HASH_COUNT(f->names);
+    if (f->kernels.name && kernels > 0 && !some_name_matches(f)) {
+        gp_text_addf(out, "--kernels '%s' matches none of %zu kernel%s", f->kernels.name, kernels,
+                     kernels == 1 ? "" : "s");
+        add_names(f, out);
+    } else {
+        gp_text_addf(out,
+                     "none of %llu launches is on these GPUs and has such a number (--devices, "
+                     "--kernels, --launch-skip, --launch-count)",
+                     (unsigned long long)f->asked);
+    }
 }

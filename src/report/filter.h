@@ -2,6 +2,7 @@
 #ifndef GPUPROF_REPORT_FILTER_H
 #define GPUPROF_REPORT_FILTER_H
 
+#include "base/text.h"
 #include "profile/record.h"
 
 #include <stdbool.h>
@@ -22,5 +23,10 @@ bool gp_filter_takes_all(const struct gp_filter *filter);
 
 /* Whether the launches that were only counted are selected. */
 bool gp_filter_counts(struct gp_filter *filter, const struct gp_count *count);
+
+/* Where launches were asked for and none was taken: one line on it, with the number of kernels and
+ * the names most like the one that was searched for. Nothing is added where some was taken, or
+ * there was none. */
+void gp_filter_explain(const struct gp_filter *filter, struct gp_text *out);
 
 #endif

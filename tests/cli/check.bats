@@ -427,7 +427,7 @@ unfinished() {
     echo 'no database, but long enough to be taken for the beginning of one' >text.db
     cp text.db before
     run "$gpuprof" history add good.jsonl --db text.db
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == "gpuprof: text.db: damaged, or no database"* ]]
     cmp text.db before
     run "$gpuprof" history check --db nothing.db
@@ -438,17 +438,17 @@ unfinished() {
     dd if=/dev/urandom of=torn.db bs=4096 seek=3 count=2 conv=notrunc 2>/dev/null
     cp torn.db before
     run "$gpuprof" history add good.jsonl --db torn.db
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == *"torn.db: damaged"* ]]
     cmp torn.db before
     command -v sqlite3 >/dev/null || skip "no sqlite3"
     sqlite3 other.db 'CREATE TABLE t (x)'
     run "$gpuprof" history add good.jsonl --db other.db
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: other.db: a database, but no history of gpuprof" ]
     sqlite3 h.db 'PRAGMA user_version = 9'
     run "$gpuprof" history show --db h.db
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == *"version 9; this gpuprof knows version 1" ]]
 }
 
@@ -468,7 +468,7 @@ END
     local holder=$!
     until [ -e locked ]; do sleep 0.05; done
     run "$gpuprof" history add good.jsonl --db h.db --commit second
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == "gpuprof: h.db: locked by another process for more than 10 s"* ]]
     # Readers are not locked out.
     run "$gpuprof" history show --db h.db

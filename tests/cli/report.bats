@@ -336,7 +336,16 @@ END
     [[ $(flat) == *" 28 32 +0x60 "* ]]
     run "$gpuprof" source source.jsonl nothing
     [ "$status" -eq 1 ]
-    [[ $output == *"there is not one kernel of the name 'nothing'; the profile has"*vectorAdd* ]]
+    [[ $output == *"no kernel has 'nothing' in its name; the profile has"*vectorAdd* ]]
+    # An ambiguous part of a name: those that have it, and no others.
+    cat source.jsonl <(sed -n 's/_Z9vectorAddPKfS0_Pfi/_Z9vectorSubPKfS0_Pfi/; /"instructions"/p' source.jsonl) \
+        <(sed -n 's/_Z9vectorAddPKfS0_Pfi/_Z6otherKPKfS0_Pfi/; /"instructions"/p' source.jsonl) >three.jsonl
+    run "$gpuprof" source three.jsonl vector
+    [ "$status" -eq 1 ]
+    [[ $output == *"2 kernels have 'vector' in their names"*vectorAdd*vectorSub* ]]
+    [[ $output != *otherK* ]]
+    run "$gpuprof" source --help
+    [[ $(flat) == *"a part of it that no other kernel has"* ]]
     run "$gpuprof" source good.jsonl vectorAdd
     [ "$status" -eq 1 ]
     [[ $output == *"the profile has no counts of single instructions"* ]]
@@ -344,7 +353,39 @@ END
     [ "$status" -eq 2 ]
     { cat header; echo '{"type":"cubin","hash":"x","size":3,"zstd":"KLUv/QBYGQAAYWJj"}'; } >bad.jsonl
     run "$gpuprof" source bad.jsonl vectorAdd
-    [[ $output == *"a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
+    [[ $output == *"bad.jsonl:3: a line of type cubin is left out: its bytes are not those of its \"hash\""* ]]
+}
+
+@test "a filter that selects no launch is one line, with the names that there are" {
+    sed 's/_Z9vectorAddPKfS0_Pfi/_Z7stencilPf/' launch >stencil
+    cat header launch launch stencil >two.jsonl
+    for view in summary times metrics trace json side; do
+        run --separate-stderr "$gpuprof" report --print $view --kernels vectorAd_ two.jsonl
+        [ "$status" -eq 0 ]
+        [ "$stderr" = "gpuprof: --kernels 'vectorAd_' matches none of 2 kernels; did you mean vectorAdd?" ]
+        run --separate-stderr "$gpuprof" report --print $view --kernels vectorA two.jsonl
+        [ -z "$stderr" ]
+    done
+    run --separate-stderr "$gpuprof" report --kernels nothing two.jsonl
+    [ "$stderr" = "gpuprof: --kernels 'nothing' matches none of 2 kernels: vectorAdd, stencil" ]
+    run --separate-stderr "$gpuprof" report --html page.html --kernels nothing two.jsonl
+    [ "$stderr" = "gpuprof: --kernels 'nothing' matches none of 2 kernels: vectorAdd, stencil" ]
+    for option in "--launch-skip 3" "--devices 3" "--kernels ::stencil:2"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr "$gpuprof" report $option two.jsonl
+        [ "$stderr" = "gpuprof: none of 3 launches is on these GPUs and has such a number (--devices, --kernels, --launch-skip, --launch-count)" ]
+    done
+}
+
+@test "a profile that another program wrote anew, with blanks between the parts, reads the same" {
+    "$gpuprof" report --print launches good.jsonl >expected
+    for separators in '(", ", ": ")' '(" , ", " : ")' '(",\t", ":\t")'; do
+        python3 -c "import json, sys
+for line in open('good.jsonl'): print(' ' + json.dumps(json.loads(line), separators=$separators) + ' ', end='\r\n')" >other.jsonl
+        run "$gpuprof" report --print launches other.jsonl
+        [ "$status" -eq 0 ]
+        diff expected <(echo "$output")
+    done
 }
 
 # A profile with nvcc's cubin of tests/lines, whose sources are not there; its kernel with that in its

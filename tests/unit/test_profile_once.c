@@ -173,6 +173,34 @@ static void a_launch_takes_400_bytes_at_most(void **state)
     assert_int_equal(read_back(plain, 10), 1100);
 }
 
+/* Copies a profile as another program may write it: a blank before and behind each comma and colon,
+ * and lines that end in \r. */
+static void copy_with_blanks(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+    bool in_string = false;
+    int c, before = 0;
+    assert_non_null(in);
+    assert_non_null(out);
+    for (; (c = fgetc(in)) != EOF; before = c) {
+        in_string ^= c == '"' && before != '\\';
+        bool parts = !in_string && (c == ',' || c == ':' || c == '[' || c == ']');
+        fprintf(out, parts ? " %c " : c == '\n' ? "\r%c" : "%c", c);
+    }
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void blanks_between_the_parts_change_nothing(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened(plain);
+    write_launches(w, 0, 500, 10);
+    gp_writer_close(w);
+    copy_with_blanks(plain, packed);
+    assert_int_equal(read_back(packed, 10), 500);
+}
+
 /* Launches that have nothing in common but their counters' names, so many that the writer has to
  * forget its definitions. */
 static void forgotten_definitions_are_given_again(void **state)
@@ -447,6 +475,7 @@ int main(void)
     close(mkstemps(packed, 4));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_takes_400_bytes_at_most),
+        cmocka_unit_test(blanks_between_the_parts_change_nothing),
         cmocka_unit_test(forgotten_definitions_are_given_again),
         cmocka_unit_test(a_compressed_profile_is_smaller_and_reads_the_same),
         cmocka_unit_test(a_compressed_profile_cut_short_has_all_that_came_before),

@@ -1,0 +1,125 @@
+# Files and words that a command cannot take: one line that says so, and one status for it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    gpuprof=$GPUPROF_BUILD/gpuprof
+    cd "$BATS_TEST_TMPDIR"
+    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
+    unset GPUPROF_METRICS_PATH
+    cat >run.jsonl <<'END'
+{"type":"header","format":1,"gpuprof":"0.1.0","pid":77,"host":"node1","command":["./app"],"time":"2026-01-02T03:04:05Z"}
+{"type":"device","ordinal":0,"name":"NVIDIA H200","chip":"GH100","cc_major":9,"cc_minor":0,"sm_count":132,"clock_khz":1980000}
+{"type":"launch","index":0,"kernel":"_Z9vectorAddPKfS0_Pfi","device":0,"grid":[4096,1,1],"block":[256,1,1],"registers":16,"shared_carveout":-1,"passes":1,"counters":{"gpu__time_duration.sum":65000.0}}
+END
+    printf '[*]\nduration <= 1 s\n' >rules.ini
+}
+
+# says STATUS LINE COMMAND...: that line alone.
+says() {
+    local expected=$1 line=$2
+    shift 2
+    run "$gpuprof" "$@"
+    echo "$*: $status: $output"
+    [ "$status" -eq "$expected" ]
+    [ "$output" = "gpuprof: $line" ]
+}
+
+@test "a file that is not there ends every command with 2" {
+    "$gpuprof" baseline -o base.json run.jsonl
+    missing="none: No such file or directory"
+    says 2 "$missing" report none
+    says 2 "$missing" report --print json none
+    says 2 "$missing" source none vectorAdd
+    says 2 "$missing" compare none run.jsonl
+    says 2 "$missing" compare run.jsonl none
+    says 2 "$missing" baseline none
+    says 2 "$missing" thresholds --from none
+    says 2 "$missing" history add none
+    says 2 "$missing" check -t none run.jsonl
+    says 2 "$missing" check -b none run.jsonl
+    for options in "-t rules.ini" "-b base.json"; do
+        # shellcheck disable=SC2086
+        run "$gpuprof" check $options none
+        [ "$status" -eq 2 ]
+        [[ $output == *"none: No such file or directory"* ]]
+    done
+    run "$gpuprof" history --db none.db show
+    [ "$status" -eq 2 ]
+}
+
+@test "a file that is no profile ends every command with 2" {
+    echo "no profile" >text
+    for command in report source compare baseline "thresholds --from" "history add" "check -t rules.ini"; do
+        case $command in
+        source) words=(text vectorAdd) ;;
+        compare) words=(text run.jsonl) ;;
+        *) words=(text) ;;
+        esac
+        # shellcheck disable=SC2086
+        run "$gpuprof" $command "${words[@]}"
+        echo "$command: $status: $output"
+        [ "$status" -eq 2 ]
+        [[ $output == *"text:1: not a gpuprof profile"* ]]
+    done
+}
+
+@test "a profile in the stead of a baseline is named, with the command that makes one" {
+    says 2 "run.jsonl: a profile, no baseline: 'gpuprof baseline -o FILE PROFILE...' makes one" check -b run.jsonl run.jsonl
+    zstd -q run.jsonl
+    says 2 "run.jsonl.zst: a profile, no baseline: 'gpuprof baseline -o FILE PROFILE...' makes one" check -b run.jsonl.zst run.jsonl
+}
+
+@test "words that a command does not use are refused" {
+    "$gpuprof" history add run.jsonl
+    says 2 "history show takes no profile: 'run.jsonl' (--metrics and --kernel say which values are shown)" history show run.jsonl
+    says 2 "--facts lists all and takes no name: 'duration'" metrics --facts duration
+    says 2 "--rules lists all and takes no name: 'duration'" metrics duration --rules
+    says 2 "--markdown lists all and takes no name: 'duration'" metrics --markdown duration
+    says 2 "help explains one command: 'report' is one too many" help run report
+}
+
+@test "- is standard output, or refused where that is the program's" {
+    "$gpuprof" baseline run.jsonl >expected
+    "$gpuprof" baseline -o - run.jsonl | diff expected -
+    "$gpuprof" check -t rules.ini -f markdown run.jsonl >expected
+    "$gpuprof" check -t rules.ini -f markdown=- run.jsonl | diff expected -
+    says 2 "--output: standard output is the program's; say a file, or ./- for one of that name" -o - true
+    says 2 "--log: standard output is the program's; without --log the report goes to standard error; ./- is a file of that name" --log - true
+    [ ! -e - ]
+}
+
+@test "a history in a folder that cannot be written" {
+    says 2 "none/x.db: its folder none/ cannot be written: No such file or directory" history --db none/x.db add run.jsonl
+    # Root may write everywhere.
+    as_nobody=()
+    if [ "$(id -u)" -eq 0 ]; then
+        as_nobody=(setpriv --reuid 65534 --clear-groups)
+    fi
+    cp "$gpuprof" here
+    folder=$(mktemp -d /tmp/gpuprof-folder-XXXXXX)
+    cp here run.jsonl "$folder"
+    chmod 555 "$folder"
+    chmod 444 "$folder/run.jsonl"
+    run "${as_nobody[@]}" "$folder/here" history --db "$folder/x.db" add "$folder/run.jsonl"
+    chmod 755 "$folder"
+    rm -rf "$folder"
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: $folder/x.db: its folder $folder/ cannot be written: Permission denied" ]
+}
+
+@test "thresholds of a percentile that there is not" {
+    for percentile in p99.9 p100 p999; do
+        printf '[*]\n%s duration <= 1 s\n' $percentile >wrong.ini
+        says 2 "wrong.ini:2:1: '$percentile': percentiles are p0 to p99, in whole numbers; max is the largest" check -t wrong.ini run.jsonl
+    done
+    printf '[*]\np99 duration <= 1 s\np0 duration <= 1 s\n' >right.ini
+    "$gpuprof" check -t right.ini run.jsonl
+}
+
+@test "a pattern that no kernel of the history matches" {
+    "$gpuprof" history add run.jsonl
+    says 0 "no kernel of these runs matches 'nothing*' and has the metric duration" history show --kernel 'nothing*'
+    run "$gpuprof" history show --kernel 'vector*'
+    [[ ${lines[0]} == "vectorAdd("* ]]
+}
