@@ -94,7 +94,7 @@ static bool sees_host(const unsigned char *word, int cc)
     const enum gp_op op = gp_instruction_decode(word, cc).op;
     const unsigned strength = bits(high, 77, 4);
     return (op == GP_OP_LD || op == GP_OP_LDG) && is_strong(high, cc) &&
-           (cc < 80 ? (strength & 3) == 3 : strength >= 10);
+           (cc < 80 ? (strength & 3) == 3 : strength == 10);
 }
 
 bool gp_code_polls(const void *code, size_t size, int cc)

@@ -72,6 +72,6 @@ bool gp_cupti_failed(const char *function, CUptiResult result, const char **why)
 /* A CUPTI parameter structure, zeroed, its size filled in, and room behind it: a later library
  * writes there all that its own structure has, whichever size is passed. */
 #define GP_CUPTI_PARAMS(type, name) \
-    type##_Params name[2] = {{.structSize = type##_Params_STRUCT_SIZE}}
+    type##_Params name[4] = {{.structSize = type##_Params_STRUCT_SIZE}}
 
 #endif

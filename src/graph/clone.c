@@ -111,13 +111,15 @@ static enum gp_graph_reason inspect_node(CUgraphNode node, unsigned depth)
     }
 }
 
+/* A programmatic edge lets the next kernel begin before the one before it has ended, and wait on
+ * the device. One that begins afterwards finds all that it waits for. */
 static enum gp_graph_reason inspect_edges(CUgraph graph)
 {
     struct node_edges e;
     enum gp_graph_reason why = edges_of(graph, &e) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
     for (size_t i = 0; i < e.count && why == GP_GRAPH_SPLITS; i++)
-        if (e.data[i].from_port || e.data[i].to_port || e.data[i].type)
-            why = GP_GRAPH_PROGRAMMATIC;
+        if (e.data[i].type > CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+            why = GP_GRAPH_OTHER_EDGE;
     free_edges(&e);
     return why;
 }

@@ -45,7 +45,7 @@ void gp_graph_say(enum gp_graph_reason why)
         [GP_GRAPH_OTHER_NODE] = "it has nodes other than kernels, copies and fills",
         [GP_GRAPH_FROM_DEVICE] = "kernels can change it or launch it",
         [GP_GRAPH_LAUNCHES] = "its kernels can launch other graphs",
-        [GP_GRAPH_PROGRAMMATIC] = "its kernels overlap by programmatic dependencies",
+        [GP_GRAPH_OTHER_EDGE] = "its nodes depend on each other in a way that is not known",
         [GP_GRAPH_TOO_WIDE] = "too many of its kernels can run side by side",
         [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
         [GP_GRAPH_GREEN] = "it runs in a green context",

@@ -32,6 +32,15 @@ says() {
     [ "$(grep -c '"graph":1' "$profile")" -eq 15 ]
 }
 
+@test "kernels that may overlap are launched one after the other" {
+    GPUSIM_FAULTS=edges=programmatic graph line 15
+    says
+    GPUSIM_FAULTS=edges=programmatic graph branches 100
+    says
+    GPUSIM_FAULTS=edges=unknown graph line 0
+    says "its nodes depend on each other in a way that is not known"
+}
+
 @test "the launches of a graph are not to be put into a graph once more" {
     profiled "$programs/snippets_linked" --size 64 --launches 100 graph
     grep -q ': 200 kernel launches' "$log"

@@ -12,6 +12,7 @@
  *   slowmarks           an event is reached that late, also right behind another one
  *   olddriver           the driver calls itself CUDA 11.4
  *   noparameters        the driver does not say which parameters a kernel has
+ *   edges=KIND          the edges of graphs are programmatic, or of an unknown kind
  *   refused             launches that CUPTI counts are refused
  *   display             the device says that it drives a display, so that it ends kernels that take
  * long pageable            the device says that its kernels can use the host's ordinary memory

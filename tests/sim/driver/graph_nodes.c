@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/capture.h"
+#include "driver/faults.h"
 #include "driver/launch_call.h"
 #include "driver/memory.h"
 
@@ -90,6 +91,20 @@ CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
     return CUDA_SUCCESS;
 }
 
+/* Of a graph captured from launches that may overlap; and of a driver to come. */
+static CUgraphEdgeData edge_data(void)
+{
+    CUgraphEdgeData data = {0};
+
+    if (gpusim_fault_is("edges", "programmatic")) {
+        data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+        data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    } else if (gpusim_fault_is("edges", "unknown")) {
+        data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC + 1;
+    }
+    return data;
+}
+
 static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
                           size_t *count)
 {
@@ -103,7 +118,7 @@ static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUg
                 from[i] = n->after[a];
                 to[i] = n;
                 if (data)
-                    memset(&data[i], 0, sizeof(data[i]));
+                    data[i] = edge_data();
             }
     for (size_t rest = i; from && rest < *count; rest++)
         from[rest] = to[rest] = NULL;
