@@ -52,6 +52,9 @@ void cli_add_option_names(const struct cli_option *option, struct gp_text *out);
 /* The command of that name, NULL where there is none. */
 const struct cli_command *cli_find_command(const char *name);
 
+/* The name of the command that was perhaps meant; NULL: none is near. */
+const char *cli_nearest_command(const char *word);
+
 /* Answers as cli_print does. */
 int cli_print_help(const struct cli_command *command);
 

@@ -46,6 +46,10 @@ static bool read_side(const struct gp_metrics *m, char *text, struct gp_side *si
     }
     for (char *p = strtok_r(text, ",", &rest); p && count < 256; p = strtok_r(NULL, ",", &rest))
         paths[count++] = p;
+    if (count == 0) {
+        gp_say("a side names no profile");
+        return false;
+    }
     struct gp_text notes = {0};
     bool read = cli_fold_profiles(m, paths, count, side, &notes, &notes, why, sizeof(why));
     gp_say_lines("", gp_text_string(&notes));

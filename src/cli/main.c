@@ -65,12 +65,17 @@ static int print_completion(const char *shell)
     return cli_print(&out);
 }
 
-static int complain_of_command(const char *name)
+const char *cli_nearest_command(const char *word)
 {
     size_t count = 0;
     while (cli_commands[count])
         count++;
-    const char *nearest = gp_nearest(name, count, command_name, NULL);
+    return gp_nearest(word, count, command_name, NULL);
+}
+
+static int complain_of_command(const char *name)
+{
+    const char *nearest = cli_nearest_command(name);
     gp_say("there is no command '%s'%s%s%s ('gpuprof help' lists them)", name,
            nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     return CLI_USAGE;

@@ -133,10 +133,14 @@ static int start(char **argv)
     execvp(argv[0], argv);
     int error = errno;
     struct gp_text path = {0};
-    if (error == ENOENT && find_program(argv[0], &path) == 0)
+    const char *command = error == ENOENT ? cli_nearest_command(argv[0]) : NULL;
+    if (!*argv[0])
+        gp_say("the program's name is empty");
+    else if (error == ENOENT && find_program(argv[0], &path) == 0)
         gp_say("%s: the interpreter or dynamic linker that it names is not there", argv[0]);
     else
-        gp_say("%s: %s", argv[0], strerror(error));
+        gp_say("%s: %s%s%s%s", argv[0], strerror(error), command ? "; did you mean 'gpuprof " : "",
+               command ? command : "", command ? "'?" : "");
     gp_text_free(&path);
     /* As shells and env(1) have it. */
     return error == ENOENT ? 127 : 126;

@@ -123,3 +123,10 @@ says() {
     run "$gpuprof" history show --kernel 'vector*'
     [[ ${lines[0]} == "vectorAdd("* ]]
 }
+
+@test "a program that is not there, and a side without a profile" {
+    says 127 "reprot: No such file or directory; did you mean 'gpuprof report'?" reprot run.jsonl
+    says 127 "./reprotx: No such file or directory" ./reprotx
+    says 127 "the program's name is empty" ""
+    says 2 "a side names no profile" compare , run.jsonl
+}
