@@ -98,8 +98,9 @@ static bool note_header(void *user, const struct gp_profile_header *header)
     return false; /* that is enough */
 }
 
-static bool add_profile(struct gp_history *h, const struct asked *asked, const struct gp_metrics *m,
-                        char *path, char *why, size_t why_size)
+/* Opens the history before the first run that can be added, so that none is made in vain. */
+static bool add_profile(struct gp_history **h, const struct asked *asked,
+                        const struct gp_metrics *m, char *path, char *why, size_t why_size)
 {
     struct gp_side side = {0};
     struct gp_text notes = {0};
@@ -119,7 +120,9 @@ static bool add_profile(struct gp_history *h, const struct asked *asked, const s
                                        .host = about.host,
                                        .time = about.time,
                                        .profile = path};
-    added = added && gp_history_add(h, &run, &side, why, why_size);
+    if (added && !*h)
+        *h = gp_history_open(path_of(asked), true, why, why_size);
+    added = added && *h && gp_history_add(*h, &run, &side, why, why_size);
     gp_side_free(&side);
     return added;
 }
@@ -133,10 +136,10 @@ static int add(const struct asked *asked, struct gp_metrics *m, char **paths, in
     }
     if (!cli_select(m, asked->values[METRICS]))
         return CLI_USAGE;
-    struct gp_history *h = gp_history_open(path_of(asked), true, why, sizeof(why));
-    bool added = h != NULL;
+    struct gp_history *h = NULL;
+    bool added = true;
     for (int i = 0; i < count && added; i++)
-        added = add_profile(h, asked, m, paths[i], why, sizeof(why));
+        added = add_profile(&h, asked, m, paths[i], why, sizeof(why));
     gp_history_close(h);
     if (!added)
         gp_say("%s", why);

@@ -89,6 +89,13 @@ says() {
     [ ! -e - ]
 }
 
+@test "no history is made for a profile that cannot be read" {
+    says 2 "none: No such file or directory" history add none --db new.db
+    [ ! -e new.db ]
+    "$gpuprof" history add run.jsonl --db new.db
+    [ -s new.db ]
+}
+
 @test "a history in a folder that cannot be written" {
     says 2 "none/x.db: its folder none/ cannot be written: No such file or directory" history --db none/x.db add run.jsonl
     # Root may write everywhere.
