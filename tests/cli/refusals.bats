@@ -19,9 +19,8 @@ END
 says() {
     local expected=$1 line=$2
     shift 2
-    run "$gpuprof" "$@"
+    run -"$expected" "$gpuprof" "$@"
     echo "$*: $status: $output"
-    [ "$status" -eq "$expected" ]
     [ "$output" = "gpuprof: $line" ]
 }
 
