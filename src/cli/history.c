@@ -30,11 +30,13 @@ static const struct cli_option options[OPTION_COUNT] = {
                 .letter = 0,
                 .argument = "NAME",
                 .help = "add: its branch; show, check: runs of this branch only"},
-    [METRICS] = {.name = "metrics",
-                 .letter = 'm',
-                 .argument = "LIST",
-                 .help =
-                     "add: the metrics and sets to keep (paper); show: the one to show (duration)"},
+    [METRICS] =
+        {.name = "metrics",
+         .letter = 'm',
+         .argument = "LIST",
+         .help =
+             "add: the metrics and sets to keep (paper); check: those of the profiles; show: the "
+             "one to show (duration)"},
     [LAST] = {.name = "last",
               .letter = 0,
               .argument = "COUNT",
@@ -52,6 +54,20 @@ static const struct cli_option options[OPTION_COUNT] = {
          .letter = 'f',
          .argument = "NAME[=FILE]",
          .help = "check: the verdict's format, as for 'gpuprof check'; may be given several times"},
+};
+
+enum { ADD, SHOW, CHECK, VERBS };
+static const char *const verbs[VERBS] = {"add", "show", "check"};
+#define SERVES(verb) (1u << (verb))
+static const unsigned serves[OPTION_COUNT] = {
+    [DB] = SERVES(ADD) | SERVES(SHOW) | SERVES(CHECK),
+    [COMMIT] = SERVES(ADD),
+    [BRANCH] = SERVES(ADD) | SERVES(SHOW) | SERVES(CHECK),
+    [METRICS] = SERVES(ADD) | SERVES(SHOW) | SERVES(CHECK),
+    [LAST] = SERVES(SHOW) | SERVES(CHECK),
+    [KERNEL] = SERVES(SHOW),
+    [TOLERANCE] = SERVES(CHECK),
+    [FORMAT] = SERVES(CHECK),
 };
 
 #define LONGEST_WORD 256
@@ -267,15 +283,38 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
     return status;
 }
 
+/* VERBS where it is none. */
+static int verb_of(const char *word)
+{
+    int verb = 0;
+    while (verb < VERBS && strcmp(word, verbs[verb]) != 0)
+        verb++;
+    return verb;
+}
+
+/* An option of another verb would be ignored. */
+static bool takes_options(int verb, const struct asked *asked)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!asked->values[i] || (serves[i] & SERVES(verb)))
+            continue;
+        gp_say("history %s takes no --%s (see 'gpuprof help history')", verbs[verb],
+               options[i].name);
+        return false;
+    }
+    return true;
+}
+
 static int do_verb(struct asked *asked, int count, char **argv)
 {
-    const char *verb = count > 0 ? argv[1] : "";
-    bool adds = strcmp(verb, "add") == 0, shows = strcmp(verb, "show") == 0;
-    if (!adds && !shows && strcmp(verb, "check") != 0) {
+    const int verb = count > 0 ? verb_of(argv[1]) : VERBS;
+    if (verb == VERBS) {
         gp_say("say 'gpuprof history add', 'show' or 'check' (see 'gpuprof help history')");
         return CLI_USAGE;
     }
-    if (shows && count > 1) {
+    if (!takes_options(verb, asked))
+        return CLI_USAGE;
+    if (verb == SHOW && count > 1) {
         gp_say("history show takes no profile: '%s' (--metrics and --kernel say which values are "
                "shown)",
                argv[2]);
@@ -284,9 +323,9 @@ static int do_verb(struct asked *asked, int count, char **argv)
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    int status = adds    ? add(asked, m, argv + 2, count - 1)
-                 : shows ? show(asked, m)
-                         : check(asked, m, argv + 2, count - 1);
+    int status = verb == ADD    ? add(asked, m, argv + 2, count - 1)
+                 : verb == SHOW ? show(asked, m)
+                                : check(asked, m, argv + 2, count - 1);
     gp_metrics_close(m);
     return status;
 }

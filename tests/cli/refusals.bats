@@ -78,6 +78,14 @@ says() {
     says 2 "help explains one command: 'report' is one too many" help run report
 }
 
+@test "a history's verb refuses the options of others" {
+    "$gpuprof" history add run.jsonl --db h.db --commit c --branch main
+    says 2 "history show takes no --commit (see 'gpuprof help history')" history show --db h.db --commit c
+    says 2 "history add takes no --last (see 'gpuprof help history')" history add run.jsonl --db h.db --last 2
+    says 2 "history check takes no --kernel (see 'gpuprof help history')" history check --db h.db -k vectorAdd
+    "$gpuprof" history show --db h.db --branch main --last 1 -k 'vector*' -m duration
+}
+
 @test "- is standard output, or refused where that is the program's" {
     "$gpuprof" baseline run.jsonl >expected
     "$gpuprof" baseline -o - run.jsonl | diff expected -
