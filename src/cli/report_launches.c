@@ -14,6 +14,7 @@
 
 struct printing {
     struct gp_text out;
+    struct gp_filter *filter;
     int error;
     bool began; /* the file has a header, so it is a profile */
 };
@@ -64,11 +65,16 @@ static bool print_device(void *user, const struct gp_device *device)
 
 static bool print_launch(void *user, const struct gp_record *launch)
 {
-    return print_object(user, gp_object_launch("launch", launch));
+    struct printing *p = user;
+    return !gp_filter_takes(p->filter, launch) ||
+           print_object(p, gp_object_launch("launch", launch));
 }
 
 static bool print_count(void *user, const struct gp_count *count)
 {
+    struct printing *p = user;
+    if (!gp_filter_counts(p->filter, count))
+        return true;
     struct gp_object o = gp_object_new("count");
     gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
     return print_object(user, o);
@@ -89,9 +95,9 @@ static bool print_other(void *user, const char *type, const struct json_t *line)
     return print_object(user, o);
 }
 
-int cli_print_launches(const char *path)
+int cli_print_launches(const char *path, struct gp_filter *filter)
 {
-    struct printing p = {0};
+    struct printing p = {.filter = filter};
     struct gp_text notes = {0};
     char why[512] = "";
     const struct gp_profile_visitor visitor = {.user = &p,

@@ -3,7 +3,9 @@
 #ifndef GPUPROF_CLI_REPORT_LAUNCHES_H
 #define GPUPROF_CLI_REPORT_LAUNCHES_H
 
+#include "report/filter.h"
+
 /* Writes to standard output as it reads. Returns the answer of the command. */
-int cli_print_launches(const char *path);
+int cli_print_launches(const char *path, struct gp_filter *filter);
 
 #endif

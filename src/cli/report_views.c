@@ -264,18 +264,24 @@ static int print_summaries(const struct cli_views *v, struct gp_metrics *m, char
     return answer;
 }
 
-static int print_launches(char **paths, int count)
+static int print_launches(const struct cli_views *v, char **paths, int count)
 {
     int answer = CLI_OK;
-    for (int i = 0; i < count; i++)
-        answer = worse(answer, cli_print_launches(paths[i]));
+    for (int i = 0; i < count; i++) {
+        struct gp_filter *filter = cli_views_filter(v);
+        if (!filter)
+            return CLI_USAGE;
+        answer = worse(answer, cli_print_launches(paths[i], filter));
+        cli_say_filtered(filter);
+        gp_filter_free(filter);
+    }
     return answer;
 }
 
 int cli_views_print(const struct cli_views *v, struct gp_metrics *m, char **paths, int count)
 {
     if (v->which == CLI_VIEW_LAUNCHES)
-        return print_launches(paths, count);
+        return print_launches(v, paths, count);
     /* Those of the first profile, where none are named: columns have to be the same for all. */
     const char *list = v->metrics;
     if (!list && v->which == CLI_VIEW_SIDE)

@@ -359,7 +359,7 @@ END
 @test "a filter that selects no launch is one line, with the names that there are" {
     sed 's/_Z9vectorAddPKfS0_Pfi/_Z7stencilPf/' launch >stencil
     cat header launch launch stencil >two.jsonl
-    for view in summary times metrics trace json side; do
+    for view in summary times metrics trace json side launches; do
         run --separate-stderr "$gpuprof" report --print $view --kernels vectorAd_ two.jsonl
         [ "$status" -eq 0 ]
         [ "$stderr" = "gpuprof: --kernels 'vectorAd_' matches none of 2 kernels; did you mean vectorAdd?" ]
@@ -368,6 +368,9 @@ END
     done
     run --separate-stderr "$gpuprof" report --kernels nothing two.jsonl
     [ "$stderr" = "gpuprof: --kernels 'nothing' matches none of 2 kernels: vectorAdd, stencil" ]
+    run "$gpuprof" report --print launches --kernels stencil two.jsonl
+    [ "$(grep -c '"type":"launch"' <<<"$output")" -eq 1 ]
+    [[ $output == *_Z7stencilPf* ]]
     run --separate-stderr "$gpuprof" report --html page.html --kernels nothing two.jsonl
     [ "$stderr" = "gpuprof: --kernels 'nothing' matches none of 2 kernels: vectorAdd, stencil" ]
     for option in "--launch-skip 3" "--devices 3" "--kernels ::stencil:2"; do
