@@ -395,7 +395,7 @@ for line in open('good.jsonl'): print(' ' + json.dumps(json.loads(line), separat
 # name in $kernel.
 profile_with_lines() {
     cubin=$GPUPROF_BUILD/tests/lines.cubin
-    [ -f "$cubin" ] && command -v zstd >/dev/null || skip "there is no cubin of nvcc's, or no zstd"
+    [ -f "$cubin" ] || skip "there is no cubin of nvcc's"
     sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
     kernel=$(grep -ao "\.text\._Z[A-Za-z0-9_]*$1[A-Za-z0-9_]*" moved.cubin | head -1 | cut -c7-)
     hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
