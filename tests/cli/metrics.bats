@@ -79,9 +79,9 @@ real_cupti() {
     [ "$(awk 'length > 120' <<<"$output")" = "" ]
     # Each value that a shipped rule names is a metric, a fact, or in this list.
     grep -hoE '\b(lines_[a-z_0-9]+|close_[a-z0-9]+|headroom|closeness|busiest|short_[a-z_]+|gpu_seconds|is_library)\b' \
-        "$BATS_TEST_DIRNAME"/../../metrics/rules/*.ini | grep -v '^lines_if$' | sort -u >named
-    [ "$(wc -l <named)" -gt 20 ]
-    while read -r name; do [[ $output == *$'\n'"  $name "* ]]; done <named
+        "$BATS_TEST_DIRNAME"/../../metrics/rules/*.ini | grep -v '^lines_if$' | sort -u >"$BATS_TEST_TMPDIR/named"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/named")" -gt 20 ]
+    while read -r name; do [[ $output == *$'\n'"  $name "* ]]; done <"$BATS_TEST_TMPDIR/named"
     run "$gpuprof" metrics headroom duration
     [ "$status" -eq 0 ]
     [[ $output == *"headroom, a value for rules of advice"*"1 - closeness"*"duration (s), default"* ]]
