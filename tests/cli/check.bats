@@ -1,15 +1,11 @@
 # `gpuprof check`, `baseline`, `thresholds`, `compare` and `history` on profiles written by hand.
 
+load common
+
 setup() {
-    gpuprof=$GPUPROF_BUILD/gpuprof
+    setup_command
     formats=$BATS_TEST_DIRNAME/formats
-    cd "$BATS_TEST_TMPDIR"
-    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
-    unset GPUPROF_METRICS_PATH
-    cat >header <<'END'
-{"type":"header","format":1,"gpuprof":"0.1.0","pid":77,"host":"node1","command":["./app"],"time":"2026-01-02T03:04:05Z"}
-{"type":"device","ordinal":0,"name":"NVIDIA H200","chip":"GH100","cc_major":9,"cc_minor":0,"sm_count":132,"clock_khz":1980000,"memory_clock_khz":3201000,"memory_bus_bits":6016,"sp_dp_ratio":2,"warp_size":32,"max_threads_per_sm":2048,"max_blocks_per_sm":32,"max_threads_per_block":1024,"registers_per_sm":65536,"registers_per_block":65536,"shared_per_sm":233472,"shared_per_block":49152,"shared_per_block_optin":232448,"reserved_shared_per_block":1024,"driver_version":13000}
-END
+    header >header
     profile 65000 100 5 >good.jsonl
     profile 65000 12.5 5 >bad.jsonl
 }

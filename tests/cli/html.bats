@@ -1,17 +1,11 @@
 # `gpuprof report --html` on profiles written by hand: the file, not how a browser shows it (tests/page).
 
+load common
+
 setup() {
-    gpuprof=$GPUPROF_BUILD/gpuprof
-    cd "$BATS_TEST_TMPDIR"
-    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
-    unset GPUPROF_METRICS_PATH
-    cat >header <<'END'
-{"type":"header","format":1,"gpuprof":"0.1.0","pid":77,"host":"node1","command":["./app","-n","5"],"time":"2026-01-02T03:04:05Z"}
-{"type":"device","ordinal":0,"name":"NVIDIA H200","chip":"GH100","cc_major":9,"cc_minor":0,"sm_count":132,"clock_khz":1980000,"memory_clock_khz":3201000,"memory_bus_bits":6016,"sp_dp_ratio":2,"warp_size":32,"max_threads_per_sm":2048,"max_blocks_per_sm":32,"max_threads_per_block":1024,"registers_per_sm":65536,"registers_per_block":65536,"shared_per_sm":233472,"shared_per_block":49152,"shared_per_block_optin":232448,"reserved_shared_per_block":1024,"driver_version":13000}
-END
-    cat >launch <<'END'
-{"type":"launch","index":0,"kernel":"_Z9vectorAddPKfS0_Pfi","device":0,"stream":7,"grid":[524288,1,1],"block":[32,1,1],"registers":16,"shared_carveout":-1,"passes":2,"counters":{"gpu__time_duration.sum":65000.0,"dram__bytes_read.sum":134217728.0,"dram__bytes_write.sum":67108864.0},"absent":{"sm__warps_active.avg.pct_of_peak_sustained_active":"the counters are in use by another process"}}
-END
+    setup_command
+    header -n 5 >header
+    vector_add 7 >launch
     cat header launch launch >good.jsonl
 }
 

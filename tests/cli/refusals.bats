@@ -1,17 +1,10 @@
 # Files and words that a command cannot take: one line that says so, and one status for it.
 
-bats_require_minimum_version 1.5.0
+load common
 
 setup() {
-    gpuprof=$GPUPROF_BUILD/gpuprof
-    cd "$BATS_TEST_TMPDIR"
-    export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
-    unset GPUPROF_METRICS_PATH
-    cat >run.jsonl <<'END'
-{"type":"header","format":1,"gpuprof":"0.1.0","pid":77,"host":"node1","command":["./app"],"time":"2026-01-02T03:04:05Z"}
-{"type":"device","ordinal":0,"name":"NVIDIA H200","chip":"GH100","cc_major":9,"cc_minor":0,"sm_count":132,"clock_khz":1980000}
-{"type":"launch","index":0,"kernel":"_Z9vectorAddPKfS0_Pfi","device":0,"grid":[4096,1,1],"block":[256,1,1],"registers":16,"shared_carveout":-1,"passes":1,"counters":{"gpu__time_duration.sum":65000.0}}
-END
+    setup_command
+    { header && vector_add; } >run.jsonl
     printf '[*]\nduration <= 1 s\n' >rules.ini
 }
 

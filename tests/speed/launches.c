@@ -3,6 +3,8 @@
 #include "metrics/metrics.h"
 #include "profile/writer.h"
 
+#include "../unit/h200.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,34 +74,17 @@ int main(int argc, char **argv)
     char why[512];
     if (argc != 3)
         return 2;
-    const struct gp_device device = {.name = "a GPU",
-                                     .chip = "GH100",
-                                     .cc_major = 9,
-                                     .sm_count = 132,
-                                     .clock_khz = 1980000,
-                                     .memory_clock_khz = 3201000,
-                                     .memory_bus_bits = 6016,
-                                     .sp_dp_ratio = 2,
-                                     .warp_size = 32,
-                                     .max_threads_per_sm = 2048,
-                                     .max_blocks_per_sm = 32,
-                                     .max_threads_per_block = 1024,
-                                     .registers_per_sm = 65536,
-                                     .registers_per_block = 65536,
-                                     .shared_per_sm = 233472,
-                                     .shared_per_block = 49152,
-                                     .shared_per_block_optin = 232448};
     const char *const command[] = {"./app", NULL};
     struct gp_text problems = {0};
     struct gp_metrics *m = gp_metrics_open(&problems);
-    if (!m || !gp_metrics_counters(m, &device, &names, &count) || count > MOST_COUNTERS)
+    if (!m || !gp_metrics_counters(m, &h200, &names, &count) || count > MOST_COUNTERS)
         return 1;
     struct gp_writer *w = gp_writer_open(argv[1], command, NULL, why, sizeof(why));
     if (!w) {
         fprintf(stderr, "%s\n", why);
         return 1;
     }
-    bool written = gp_writer_device(w, &device);
+    bool written = gp_writer_device(w, &h200);
     for (unsigned long i = 0; i < strtoul(argv[2], NULL, 10) && written; i++)
         written = write_launch(w, i);
     written = written && gp_writer_end(w, &(struct gp_end){.added_seconds = 1});

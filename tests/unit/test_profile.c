@@ -3,6 +3,7 @@
 #include "profile/writer.h"
 
 #include "base/log.h"
+#include "h200.h"
 
 #include <fcntl.h>
 #include <float.h>
@@ -27,33 +28,7 @@
 static const char *path;
 static const char *const command[] = {"./app", "--size", "10", "caf\xc3\xa9", "\xff\xfe", NULL};
 
-static const struct gp_device device = {
-    .ordinal = 1,
-    .name = "NVIDIA H200",
-    .chip = "GH100",
-    .cc_major = 9,
-    .cc_minor = 0,
-    .sm_count = 132,
-    .clock_khz = 1980000,
-    .memory_clock_khz = 3201000,
-    .memory_bus_bits = 6016,
-    .sp_dp_ratio = 2,
-    .warp_size = 32,
-    .max_threads_per_sm = 2048,
-    .max_blocks_per_sm = 32,
-    .max_threads_per_block = 1024,
-    .registers_per_sm = 65536,
-    .registers_per_block = 65536,
-    .l2_bytes = 62914560,
-    .shared_per_sm = 233472,
-    .shared_per_block = 49152,
-    .shared_per_block_optin = 232448,
-    .reserved_shared_per_block = 1024,
-    .total_memory = 150754820096,
-    .driver_version = 13000,
-    .cupti_version = 4000000000u,
-    .simulated = 1,
-};
+static struct gp_device device;
 
 static const struct gp_counter counters[] = {
     {"gpu__time_duration.sum", 14800.123456789012, NULL},
@@ -729,6 +704,11 @@ static void its_own_command_line_is_found(void **state)
 
 int main(void)
 {
+    device = h200;
+    device.ordinal = 1;
+    device.l2_bytes = 62914560;
+    device.total_memory = 150754820096;
+    device.cupti_version = 4000000000u;
     char name[] = "/tmp/gpuprof-test-profile-XXXXXX";
     close(mkstemp(name));
     path = name;
