@@ -103,15 +103,22 @@ static void read_extent(const char *text, unsigned e[3])
         memset(e, 0, 3 * sizeof(*e));
 }
 
-/* A row for each kernel and run, of one kernel the oldest first. */
-static bool take_launched(const struct reading *r, sqlite3_stmt *s)
+/* The kernel and configuration in the first columns of a row; the name lives as long as the row. */
+static struct gp_subject key_of(sqlite3_stmt *s)
 {
-    struct gp_side *side = r->side;
     struct gp_subject key = {.name = (char *)text_of(s, 0)};
     read_extent(text_of(s, 1), key.grid);
     read_extent(text_of(s, 2), key.block);
     read_extent(text_of(s, 3), key.cluster);
     key.shared_dynamic = (unsigned)sqlite3_column_int64(s, 4);
+    return key;
+}
+
+/* A row for each kernel and run, of one kernel the oldest first. */
+static bool take_launched(const struct reading *r, sqlite3_stmt *s)
+{
+    struct gp_side *side = r->side;
+    const struct gp_subject key = key_of(s);
     struct gp_subject *last = side->count ? &side->subjects[side->count - 1] : NULL;
     if (!last || gp_subject_compare(last, &key) != 0) {
         last = gp_side_add(side, key.name);
@@ -135,11 +142,7 @@ static int by_subject(const void *key, const void *subject)
 static bool take_value(const struct reading *r, sqlite3_stmt *s)
 {
     struct gp_side *side = r->side;
-    struct gp_subject key = {.name = (char *)text_of(s, 0)};
-    read_extent(text_of(s, 1), key.grid);
-    read_extent(text_of(s, 2), key.block);
-    read_extent(text_of(s, 3), key.cluster);
-    key.shared_dynamic = (unsigned)sqlite3_column_int64(s, 4);
+    const struct gp_subject key = key_of(s);
     const struct gp_subject *subject =
         side->count ? bsearch(&key, side->subjects, side->count, sizeof(key), by_subject) : NULL;
     int metric = gp_side_metric(side, text_of(s, 5));

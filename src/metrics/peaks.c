@@ -38,6 +38,19 @@ static double results_of_an_sm(const struct gp_device *d, enum gp_precision prec
     return 0;
 }
 
+/* So many a cycle in each SM, as a number a second. */
+static bool of_all_sms(const struct gp_device *d, double a_cycle, double *value, char *why,
+                       size_t why_size)
+{
+    if (d->sm_count <= 0 || d->clock_khz <= 0) {
+        snprintf(why, why_size, "device.%s is not known",
+                 d->sm_count <= 0 ? "sm_count" : "clock_khz");
+        return false;
+    }
+    *value = d->sm_count * a_cycle * (d->clock_khz * 1e3);
+    return true;
+}
+
 bool gp_peak_flops(const struct gp_device *d, enum gp_precision precision, double *value, char *why,
                    size_t why_size)
 {
@@ -48,13 +61,7 @@ bool gp_peak_flops(const struct gp_device *d, enum gp_precision precision, doubl
                  names[precision], d->cc_major, d->cc_minor);
         return false;
     }
-    if (d->sm_count <= 0 || d->clock_khz <= 0) {
-        snprintf(why, why_size, "device.%s is not known",
-                 d->sm_count <= 0 ? "sm_count" : "clock_khz");
-        return false;
-    }
-    *value = d->sm_count * results * 2 * (d->clock_khz * 1e3);
-    return true;
+    return of_all_sms(d, results * 2, value, why, why_size);
 }
 
 /* Operations per clock cycle and SM of the tensor cores, an FMA being two: NVIDIA's whitepapers,
@@ -89,13 +96,7 @@ bool gp_peak_tensor(const struct gp_device *d, enum gp_tensor_numbers numbers, d
                  names[numbers], d->cc_major, d->cc_minor);
         return false;
     }
-    if (d->sm_count <= 0 || d->clock_khz <= 0) {
-        snprintf(why, why_size, "device.%s is not known",
-                 d->sm_count <= 0 ? "sm_count" : "clock_khz");
-        return false;
-    }
-    *value = (double)d->sm_count * ops * (d->clock_khz * 1e3);
-    return true;
+    return of_all_sms(d, ops, value, why, why_size);
 }
 
 bool gp_peak_dram(const struct gp_device *d, double *value, char *why, size_t why_size)

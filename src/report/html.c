@@ -33,12 +33,9 @@ void gp_html_add_process(struct gp_text *out, const struct gp_html_process *proc
 {
     gp_json_next(out);
     gp_text_addf(out, "{\"pid\":%ld", process->pid);
-    gp_json_key(out, "version");
-    gp_json_string(out, process->version);
-    gp_json_key(out, "host");
-    gp_json_string(out, process->host);
-    gp_json_key(out, "time");
-    gp_json_string(out, process->time);
+    gp_json_member(out, "version", process->version);
+    gp_json_member(out, "host", process->host);
+    gp_json_member(out, "time", process->time);
     gp_json_key(out, "command");
     gp_text_add(out, "[");
     for (size_t i = 0; i < process->argument_count; i++) {
@@ -65,8 +62,7 @@ static void add_totals(const struct gp_rows *r, struct gp_text *out)
 
 static void add_settings(const struct gp_settings *settings, struct gp_text *out)
 {
-    gp_json_key(out, "sample");
-    gp_json_string(out, settings->sample);
+    gp_json_member(out, "sample", settings->sample);
     gp_json_key(out, "replay_off");
     gp_text_add(out, settings->replay_off ? "true" : "false");
 }
@@ -81,8 +77,7 @@ static void add_skips(const struct gp_summary *s, struct gp_text *out)
         gp_text_addf(out, "{\"launches\":%" PRIu64, skip->launches);
         gp_json_key(out, "kernel");
         gp_html_name(skip->kernel, out);
-        gp_json_key(out, "reason");
-        gp_json_string(out, skip->reason);
+        gp_json_member(out, "reason", skip->reason);
         gp_text_add(out, "}");
     }
     gp_text_addf(out, "],\"other_skips\":%" PRIu64, gp_summary_other_skips(s));
@@ -116,8 +111,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_sources *source
     } else {
         page->failed = true;
     }
-    gp_json_key(page, "problems");
-    gp_json_string(page, gp_text_string(&problems));
+    gp_json_member(page, "problems", gp_text_string(&problems));
     gp_findings_free(&findings);
     gp_rules_close(rules);
     gp_text_free(&problems);
@@ -135,13 +129,11 @@ void gp_html_profile(struct gp_text *page, const char *path, const struct gp_tex
     }
     gp_json_next(page);
     gp_text_add(page, "{");
-    gp_json_key(page, "path");
-    gp_json_string(page, path);
+    gp_json_member(page, "path", path);
     gp_json_key(page, "processes");
     gp_text_addf(page, "[%s]", gp_text_string(processes));
     page->failed |= processes->failed;
-    gp_json_key(page, "notes");
-    gp_json_string(page, notes);
+    gp_json_member(page, "notes", notes);
     add_settings(gp_summary_get_settings(summary), page);
     add_totals(&r, page);
     gp_html_devices(summary, page);

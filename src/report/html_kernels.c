@@ -38,10 +38,8 @@ static void add_device(const struct gp_device *d, struct gp_text *out)
 {
     gp_json_next(out);
     gp_text_addf(out, "{\"ordinal\":%d", d->ordinal);
-    gp_json_key(out, "name");
-    gp_json_string(out, d->name);
-    gp_json_key(out, "chip");
-    gp_json_string(out, d->chip);
+    gp_json_member(out, "name", d->name);
+    gp_json_member(out, "chip", d->chip);
     gp_text_addf(out,
                  ",\"cc\":\"%d.%d\",\"sms\":%d,\"clock_khz\":%d,\"driver\":%d,\"memory\":%zu,"
                  "\"l2\":%d,\"max_warps\":%d,\"simulated\":%s,\"roofs\":[",
@@ -80,10 +78,8 @@ static void add_formula(const struct gp_metric *metric, const struct gp_device *
 {
     struct gp_text formula = {0};
     char why[GP_WHY_SIZE];
-    if (device && gp_metric_formula(metric, device, &formula, why, sizeof(why))) {
-        gp_json_key(out, "formula");
-        gp_json_string(out, gp_text_string(&formula));
-    }
+    if (device && gp_metric_formula(metric, device, &formula, why, sizeof(why)))
+        gp_json_member(out, "formula", gp_text_string(&formula));
     gp_text_free(&formula);
 }
 
@@ -97,14 +93,10 @@ void gp_html_metrics(const struct gp_summary *s, struct gp_text *out)
         const struct gp_metric *metric = gp_metrics_selected(m, i);
         gp_json_next(out);
         gp_text_add(out, "{");
-        gp_json_key(out, "name");
-        gp_json_string(out, metric->name);
-        gp_json_key(out, "unit");
-        gp_json_string(out, metric->unit);
-        gp_json_key(out, "class");
-        gp_json_string(out, metric->metric_class);
-        gp_json_key(out, "description");
-        gp_json_string(out, metric->description);
+        gp_json_member(out, "name", metric->name);
+        gp_json_member(out, "unit", metric->unit);
+        gp_json_member(out, "class", metric->metric_class);
+        gp_json_member(out, "description", metric->description);
         add_formula(metric, device, out);
         gp_text_add(out, "}");
     }
@@ -214,14 +206,11 @@ static void add_bound(const struct gp_rules *rules, const struct gp_bound *b, st
                  b->kind != GP_BOUND_UNKNOWN ? "true" : "false",
                  b->kind == GP_BOUND_UNIT ? "true" : "false", b->at_roof ? "true" : "false",
                  b->balanced ? "true" : "false");
-    gp_json_key(out, "by");
-    gp_json_string(out, b->title);
+    gp_json_member(out, "by", b->title);
     if (b->kind == GP_BOUND_UNKNOWN) {
-        gp_json_key(out, "why");
-        gp_json_string(out, b->why);
+        gp_json_member(out, "why", b->why);
     } else {
-        gp_json_key(out, "unit");
-        gp_json_string(out, b->unit);
+        gp_json_member(out, "unit", b->unit);
         add_share("closeness", b->closeness, out);
         add_share("utilization", b->utilization, out);
     }
@@ -243,8 +232,7 @@ static void add_gain(const char *key, double gain, bool up_to, struct gp_text *o
 {
     char text[GP_GAIN_SIZE];
     gp_gain_format(gain, up_to, text);
-    gp_json_key(out, key);
-    gp_json_string(out, text);
+    gp_json_member(out, key, text);
 }
 
 void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advice,
@@ -261,16 +249,11 @@ void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advic
         add_share("kernel_gain", a->kernel_gain, out);
         add_gain("saves", a->gain, a->up_to, out);
         add_gain("saves_kernel", a->kernel_gain, a->up_to, out);
-        gp_json_key(out, "rule");
-        gp_json_string(out, a->rule->name);
-        gp_json_key(out, "source");
-        gp_json_string(out, a->rule->source);
-        gp_json_key(out, "evidence");
-        gp_json_string(out, a->evidence);
-        gp_json_key(out, "text");
-        gp_json_string(out, a->text);
-        gp_json_key(out, "where");
-        gp_json_string(out, a->where);
+        gp_json_member(out, "rule", a->rule->name);
+        gp_json_member(out, "source", a->rule->source);
+        gp_json_member(out, "evidence", a->evidence);
+        gp_json_member(out, "text", a->text);
+        gp_json_member(out, "where", a->where);
         gp_text_add(out, "}");
     }
     gp_text_add(out, "]");
@@ -283,10 +266,8 @@ static void add_kernel(const struct gp_rows *r, const struct gp_row *row, const 
 {
     gp_text_add(out, "\"name\":");
     gp_json_string(out, row->full_name);
-    gp_json_key(out, "brief");
-    gp_json_string(out, short_name);
-    gp_json_key(out, "symbol");
-    gp_json_string(out, row->launch->kernel);
+    gp_json_member(out, "brief", short_name);
+    gp_json_member(out, "symbol", row->launch->kernel);
     add_launch(row, out);
     const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
     bool estimated = duration && duration->count > 0 && duration->count < row->launches;

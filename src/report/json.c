@@ -82,6 +82,12 @@ void gp_json_key(struct gp_text *out, const char *key)
     gp_text_add(out, ":");
 }
 
+void gp_json_member(struct gp_text *out, const char *key, const char *value)
+{
+    gp_json_key(out, key);
+    gp_json_string(out, value);
+}
+
 void gp_json_bytes(struct gp_text *out, const void *bytes, size_t length)
 {
     gp_text_add(out, "\"");

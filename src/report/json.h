@@ -14,6 +14,8 @@ void gp_json_number(struct gp_text *out, double value);
 
 /* `"key":`, with a comma before it unless an object or array has just begun. */
 void gp_json_key(struct gp_text *out, const char *key);
+/* The same, and a string as its value. */
+void gp_json_member(struct gp_text *out, const char *key, const char *value);
 
 /* A comma, unless an object or array has just begun. */
 void gp_json_next(struct gp_text *out);

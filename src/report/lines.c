@@ -158,6 +158,16 @@ static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
     return count;
 }
 
+/* Atomic operations are counted with all other accesses to memory. */
+static bool is_weighed(const struct gp_lines *lines, const struct gp_instruction_counts *c,
+                       enum gp_weight weight)
+{
+    struct gp_instruction i;
+    return weight != GP_WEIGHT_ATOMICS ||
+           (instruction_at(lines, lines->source.functions[c->function], c->offset, &i) &&
+            is_one_of(&i, weight));
+}
+
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
 {
     const struct gp_code_counts *s = &lines->source;
@@ -169,12 +179,8 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
         return (double)NAN;
     for (size_t i = 0; i < s->instruction_count; i++) {
         const struct gp_instruction_counts *c = &s->instructions[i];
-        struct gp_instruction instruction;
-        if (weight == GP_WEIGHT_ATOMICS &&
-            (!instruction_at(lines, s->functions[c->function], c->offset, &instruction) ||
-             !is_one_of(&instruction, weight)))
-            continue;
-        total += (double)gp_lines_weigh(c, weight);
+        if (is_weighed(lines, c, weight))
+            total += (double)gp_lines_weigh(c, weight);
     }
     return total / (double)s->launches;
 }
@@ -246,12 +252,9 @@ static void add_from_counts(struct line_list *list, const struct gp_lines *lines
     const struct gp_code_counts *s = &lines->source;
     for (size_t i = 0; i < s->instruction_count; i++) {
         const struct gp_instruction_counts *c = &s->instructions[i];
-        struct gp_instruction instruction;
-        if (weight == GP_WEIGHT_ATOMICS &&
-            (!instruction_at(lines, s->functions[c->function], c->offset, &instruction) ||
-             !is_one_of(&instruction, weight)))
-            continue;
-        add_to_line(list, lines, s->functions[c->function], c->offset, gp_lines_weigh(c, weight));
+        if (is_weighed(lines, c, weight))
+            add_to_line(list, lines, s->functions[c->function], c->offset,
+                        gp_lines_weigh(c, weight));
     }
 }
 
