@@ -1,27 +1,15 @@
 /* The driver API, linked: a module from PTX, launched with an array of parameters, with a packed
  * buffer of them, and through cuLaunchKernelEx. */
-#include "check.h"
+#include "driver.h"
 #include "ptx.h"
-#include <cuda.h>
-
-#define DRIVER(call)                                                         \
-    do {                                                                     \
-        CUresult result = (call);                                            \
-        REQUIRE(result == CUDA_SUCCESS, "%s: error %d", #call, (int)result); \
-    } while (0)
 
 int main()
 {
-    CUdevice device;
-    CUcontext context;
     CUmodule module;
     CUfunction function;
     CUdeviceptr data;
     static unsigned host[SCALE_N];
-    DRIVER(cuInit(0));
-    DRIVER(cuDeviceGet(&device, 0));
-    DRIVER(cuDevicePrimaryCtxRetain(&context, device));
-    DRIVER(cuCtxSetCurrent(context));
+    CUdevice device = use_primary_context();
     DRIVER(cuModuleLoadData(&module, scale_ptx));
     DRIVER(cuModuleGetFunction(&function, module, "scale"));
     DRIVER(cuMemAlloc(&data, sizeof(host)));
