@@ -144,10 +144,10 @@ static void add_pattern(const struct gp_side *side, const char *name, struct gp_
 static void add_section(const struct gp_side *side, const struct kernel *k, double all,
                         const struct gp_metrics *m, double margin, struct gp_text *out)
 {
-    double runs = side->runs ? (double)side->runs : 1;
-    gp_text_addf(out, "\n; %.1f %% of the time, %.6g launches in a run, %zu configuration%s\n",
-                 all > 0 ? 100 * k->seconds / all : 0, (double)k->launches / runs, k->count,
-                 k->count == 1 ? "" : "s");
+    double launches = (double)k->launches / (side->runs ? (double)side->runs : 1);
+    gp_text_addf(out, "\n; %.1f %% of the time, %.6g launch%s in a run, %zu configuration%s\n",
+                 all > 0 ? 100 * k->seconds / all : 0, launches, launches == 1 ? "" : "es",
+                 k->count, k->count == 1 ? "" : "s");
     if (strlen(k->name) > LONGEST_NAME) {
         gp_text_addf(out, "; left out: %.80s... has more than %d letters\n", k->name, LONGEST_NAME);
         return;

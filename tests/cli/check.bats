@@ -334,11 +334,15 @@ unfinished() {
 @test "proposed thresholds hold, and are violated by a worse profile" {
     run "$gpuprof" thresholds --from good.jsonl --margin 10%
     [ "$status" -eq 0 ]
+    [[ $output == *"; 100.0 % of the time, 5 launches in a run, 1 configuration"$'\n'* ]]
     echo "$output" >rules.ini
     run "$gpuprof" check -t rules.ini good.jsonl
     [ "$status" -eq 0 ]
     run "$gpuprof" check -t rules.ini bad.jsonl
     [ "$status" -eq 1 ]
+    profile 65000 100 1 >once.jsonl
+    run "$gpuprof" thresholds --from once.jsonl
+    [[ $output == *" 1 launch in a run,"* ]]
     run "$gpuprof" thresholds --from good.jsonl --margin 10
     [ "$status" -eq 2 ]
     run "$gpuprof" thresholds good.jsonl
