@@ -2,6 +2,7 @@
 
 #include "base/host_memory.h"
 #include "memory/budget.h"
+#include "memory/own_memory.h"
 #include "memory/work.h"
 
 #include <string.h>
@@ -67,10 +68,8 @@ bool gp_arena_has_room(uint64_t bytes)
 
 static void get_device_memory(struct gp_arena *arena, uint64_t bytes)
 {
-    if (bytes && gp_cuda.cuMemAlloc_v2(&arena->device, bytes) == CUDA_SUCCESS)
+    if (bytes && gp_own_memory(&arena->device, bytes) == CUDA_SUCCESS)
         arena->device_size = bytes;
-    else
-        arena->device = 0;
 }
 
 static bool get_host_memory(struct gp_arena *arena, uint64_t bytes)

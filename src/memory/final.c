@@ -1,5 +1,6 @@
 #include "memory/final.h"
 
+#include "memory/own_memory.h"
 #include "memory/work.h"
 
 #include <string.h>
@@ -21,10 +22,8 @@ static bool make_positions(struct gp_final *final, uint64_t units)
         return true;
     free_positions(final);
     uint64_t wanted = units + units / 2;
-    if (gp_cuda.cuMemAlloc_v2(&final->positions, wanted * sizeof(uint32_t)) != CUDA_SUCCESS) {
-        final->positions = 0;
+    if (gp_own_memory(&final->positions, wanted * sizeof(uint32_t)) != CUDA_SUCCESS)
         return false;
-    }
     final->positions_capacity = wanted;
     return true;
 }

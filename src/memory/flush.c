@@ -1,3 +1,4 @@
+#include "memory/own_memory.h"
 #include "memory/snapshot_parts.h"
 
 /* As long as the host takes to put a launch into a stream, and more. */
@@ -13,10 +14,8 @@ static bool make_scratch(struct gp_snapshot *s)
         return true;
     s->scratch_size =
         FLUSH_SIZES * (size_t)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    if (!s->scratch_size || !gp_arena_has_room(s->scratch_size) ||
-        gp_cuda.cuMemAlloc_v2(&s->scratch, s->scratch_size) != CUDA_SUCCESS)
-        s->scratch = 0;
-    return s->scratch != 0;
+    return s->scratch_size && gp_arena_has_room(s->scratch_size) &&
+           gp_own_memory(&s->scratch, s->scratch_size) == CUDA_SUCCESS;
 }
 
 static CUresult launch_on(CUstream stream, bool per_thread, CUfunction function, unsigned blocks,

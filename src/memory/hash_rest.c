@@ -1,3 +1,4 @@
+#include "memory/own_memory.h"
 #include "memory/snapshot_parts.h"
 
 static bool list_rest(struct gp_snapshot *s)
@@ -22,11 +23,9 @@ static CUresult make_hashes(struct gp_snapshot *s)
         return CUDA_SUCCESS;
     s->hashes_capacity = 0;
     gp_free_device(&s->hashes);
-    CUresult result = gp_cuda.cuMemAlloc_v2(&s->hashes, 2 * s->hashed.capacity * sizeof(uint64_t));
+    CUresult result = gp_own_memory(&s->hashes, 2 * s->hashed.capacity * sizeof(uint64_t));
     if (result == CUDA_SUCCESS)
         s->hashes_capacity = s->hashed.capacity;
-    else
-        s->hashes = 0;
     return result;
 }
 

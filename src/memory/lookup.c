@@ -1,15 +1,15 @@
 #include "memory/lookup.h"
 
+#include "memory/own_memory.h"
+
 #include <string.h>
 
 static CUresult make_table(struct gp_lookup *l)
 {
     if (l->table)
         return CUDA_SUCCESS;
-    CUresult result = gp_cuda.cuMemAlloc_v2(&l->table, sizeof(struct gp_table) +
-                                                           sizeof(((struct gp_ranges *)0)->high));
-    if (result != CUDA_SUCCESS)
-        l->table = 0;
+    CUresult result =
+        gp_own_memory(&l->table, sizeof(struct gp_table) + sizeof(((struct gp_ranges *)0)->high));
     l->copy.high = l->table + sizeof(struct gp_table);
     return result;
 }
@@ -23,9 +23,8 @@ static CUresult make_arrays(struct gp_lookup *l, struct gp_ranges *ranges, CUstr
         gp_cuda.cuMemFree_v2(l->arrays);
     size_t capacity = ranges->capacity;
     size_t marks = capacity * sizeof(struct gp_range), list = marks + capacity * sizeof(uint32_t);
-    CUresult result = gp_cuda.cuMemAlloc_v2(&l->arrays, list + capacity * sizeof(uint32_t));
+    CUresult result = gp_own_memory(&l->arrays, list + capacity * sizeof(uint32_t));
     if (result != CUDA_SUCCESS) {
-        l->arrays = 0;
         l->capacity = 0;
         return result;
     }

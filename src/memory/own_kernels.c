@@ -1,6 +1,7 @@
 #include "memory/own_kernels.h"
 
 #include "memory/arena.h"
+#include "memory/own_memory.h"
 
 #include <stddef.h>
 
@@ -79,11 +80,9 @@ CUresult gp_own_kernel_start(struct gp_own_kernels *k, const struct gp_own_kerne
 CUresult gp_answer_clear(struct gp_own_kernels *k)
 {
     if (!k->answer) {
-        CUresult result = gp_cuda.cuMemAlloc_v2(&k->answer, sizeof(*k->host_answer));
-        if (result != CUDA_SUCCESS) {
-            k->answer = 0;
+        CUresult result = gp_own_memory(&k->answer, sizeof(*k->host_answer));
+        if (result != CUDA_SUCCESS)
             return result;
-        }
     }
     return gp_cuda.cuMemsetD32Async(k->answer, 0, offsetof(struct gp_answer, at_once) / 4,
                                     k->stream);

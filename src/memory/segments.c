@@ -1,5 +1,7 @@
 #include "memory/segments.h"
 
+#include "memory/own_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,13 +55,10 @@ CUresult gp_segments_upload(struct gp_segments *s, CUstream stream)
     if (s->count > s->device_capacity) {
         if (s->table)
             gp_cuda.cuMemFree_v2(s->table);
-        s->table = 0;
         s->on_device = s->device_capacity = 0;
-        CUresult result = gp_cuda.cuMemAlloc_v2(&s->table, s->capacity * sizeof(*s->list));
-        if (result != CUDA_SUCCESS) {
-            s->table = 0;
+        CUresult result = gp_own_memory(&s->table, s->capacity * sizeof(*s->list));
+        if (result != CUDA_SUCCESS)
             return result;
-        }
         s->device_capacity = s->capacity;
     }
     if (s->on_device == s->count)

@@ -21,6 +21,11 @@ export LD_BIND_NOW=1
     [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
 }
 
+@test "a kernel that writes past the end of a small buffer does not find our tables there" {
+    GPUSIM_FAULTS=packed same_with_and_without "$programs/overrun_linked"
+    [ "$(measured scale_in_place)" -eq 8 ]
+}
+
 @test "floating-point exceptions stay as they were, and may be fatal" {
     for copies in off on; do
         GPUPROF_COPIES=$copies same_with_and_without "$programs/small_stack_linked" traps

@@ -15,7 +15,10 @@
  *   edges=KIND          the edges of graphs are programmatic, or of an unknown kind
  *   refused             launches that CUPTI counts are refused
  *   display             the device says that it drives a display, so that it ends kernels that take
- * long pageable            the device says that its kernels can use the host's ordinary memory
+ *                       long
+ *   pageable            the device says that its kernels can use the host's ordinary memory
+ *   packed              small allocations lie beside each other in blocks of 2 MB, and a kernel
+ *                       that writes past the end of one writes into the rest of the block
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
  * slowflush, laterparams, errno.

@@ -1,5 +1,7 @@
 #include "driver/memory.h"
 
+#include "driver/faults.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +10,8 @@
 #define PAGE 4096ull
 #define GUARD 65536ull
 #define ALIGNMENT 512ull
+#define BLOCK (2ull << 20)
+#define MOST_BLOCKS 64
 
 /* Ranges in order of address. A lock of their own: kernels look addresses up while they run. */
 static pthread_rwlock_t ranges_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -21,6 +25,11 @@ struct hole {
 };
 static struct hole *holes;
 static size_t hole_count, hole_capacity;
+
+/* With the fault "packed": small allocations lie in these, one right behind the other. */
+static uint64_t blocks[MOST_BLOCKS];
+static size_t block_count;
+static uint64_t block_used; /* of the last one */
 
 static uint64_t device_base, device_next; /* addresses as programs see them */
 static uintptr_t backing_base;            /* where the bytes are */
@@ -53,12 +62,29 @@ static bool reserve(void)
     return true;
 }
 
+/* Addresses in a block; 0 where there is none. */
+static uint64_t take_packed(uint64_t whole)
+{
+    if (!block_count || block_used + whole > BLOCK) {
+        uint64_t start = round_up(device_next, BLOCK);
+        if (block_count == MOST_BLOCKS || start + 2 * BLOCK > device_base + RESERVED_BYTES)
+            return 0;
+        blocks[block_count++] = start;
+        block_used = 0;
+        device_next = start + BLOCK + GUARD;
+    }
+    block_used += whole;
+    return blocks[block_count - 1] + block_used - whole;
+}
+
 /* A stretch of device addresses, with room behind it that belongs to nobody. */
 static uint64_t take_addresses(uint64_t bytes)
 {
     uint64_t whole = round_up(bytes, PAGE);
     uint64_t start;
 
+    if (whole < BLOCK && gpusim_fault("packed"))
+        return take_packed(whole);
     for (size_t i = hole_count; i-- > 0;)
         if (holes[i].bytes == whole) {
             start = holes[i].start;
@@ -81,6 +107,8 @@ static void give_back_addresses(uint64_t start, uint64_t bytes)
 {
     uint64_t whole = round_up(bytes, PAGE);
 
+    if (whole < BLOCK && gpusim_fault("packed"))
+        return;
     (void)madvise((void *)backing_of(start), whole, MADV_DONTNEED);
     if (hole_count == hole_capacity) {
         size_t capacity = hole_capacity ? hole_capacity * 2 : 64;
@@ -313,11 +341,24 @@ void *gpusim_memory_host(uint64_t address, uint64_t bytes, bool device)
     return (void *)(range.host + (uintptr_t)(address - range.start));
 }
 
+/* All of a block is there, also the part that is nobody's. */
+static bool find_block(uint64_t address, struct gpusim_stretch *found)
+{
+    for (size_t i = 0; i < block_count; i++)
+        if (address - blocks[i] < BLOCK) {
+            *found = (struct gpusim_stretch){blocks[i], blocks[i] + BLOCK, backing_of(blocks[i])};
+            return true;
+        }
+    return false;
+}
+
 static bool find_stretch(void *self, uint64_t address, struct gpusim_stretch *found)
 {
     struct gpusim_range range;
 
     (void)self;
+    if (find_block(address, found))
+        return true;
     if (!gpusim_memory_find(address, &range))
         return false;
     *found = (struct gpusim_stretch){range.start, range.end, range.host};
