@@ -148,6 +148,14 @@ says() {
     says "waits for the host or for other work"
 }
 
+@test "nothing is waited for behind a kernel that is refused, as it may wait for the host" {
+    unset GPUPROF_TIMEOUT
+    graph waits_for_host 1
+    says "waits for the host or for other work"
+    grep -q "wait_for_flag reads the host's memory in a loop" "$log"
+    [ "$(grep -cE "in vain|did not end|does not end" "$log")" -eq 0 ]
+}
+
 @test "a kernel in the middle fails: the same errors at the same calls" {
     graph faulty 3
 }
