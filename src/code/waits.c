@@ -86,15 +86,15 @@ bool gp_code_may_wait(const void *code, size_t size, int cc)
     return false;
 }
 
-/* A strong load for the whole system. */
+/* A strong load for the whole system; up to 7.x also one of MMIO. */
 static bool sees_host(const unsigned char *word, int cc)
 {
     uint64_t high;
     memcpy(&high, word + sizeof(high), sizeof(high));
     const enum gp_op op = gp_instruction_decode(word, cc).op;
     const unsigned strength = bits(high, 77, 4);
-    return (op == GP_OP_LD || op == GP_OP_LDG) && is_strong(high, cc) &&
-           (cc < 80 ? (strength & 3) == 3 : strength == 10);
+    return (op == GP_OP_LD || op == GP_OP_LDG) &&
+           (cc < 80 ? strength == 11 || strength == 15 : strength == 10);
 }
 
 bool gp_code_polls(const void *code, size_t size, int cc)

@@ -5,6 +5,7 @@
 #include "gate/gate.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 /* All waits in vain, in times of the first one's limit. */
@@ -173,6 +174,15 @@ bool gp_unending_runs(CUcontext context)
     for (size_t i = 0; i < MOST_UNENDING && !runs; i++)
         runs = all[i].context == context && is_under_way(&all[i]);
     pthread_mutex_unlock(&lock);
+    return runs;
+}
+
+bool gp_unending_runs_on(CUcontext context, double seconds)
+{
+    double began = gp_clock_seconds();
+    bool runs;
+    while ((runs = gp_unending_runs(context)) && gp_clock_seconds() - began < seconds)
+        sched_yield();
     return runs;
 }
 

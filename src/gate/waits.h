@@ -41,6 +41,8 @@ bool gp_gate_close_in_time(void);
 void gp_unending_launched(CUstream stream, bool per_thread_stream);
 /* True while one of these is under way in the context. */
 bool gp_unending_runs(CUcontext context);
+/* The same after a wait for their end, `seconds` at most. */
+bool gp_unending_runs_on(CUcontext context, double seconds);
 /* The context, which is current while it is alive, is about to go. */
 void gp_unending_forget(CUcontext context, bool alive);
 

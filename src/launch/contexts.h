@@ -29,7 +29,8 @@ struct gp_context {
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
     double wary; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
-    bool in_pass; /* whose kernel was abandoned: the pass is ended once the context is idle */
+    unsigned held_up; /* waits in vain, one after the other, for kernels that wait for the host */
+    bool in_pass;     /* whose kernel was abandoned: the pass is ended once the context is idle */
     unsigned pass, pass_slot;
     bool dead; /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;

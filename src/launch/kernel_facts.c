@@ -64,30 +64,40 @@ bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle)
     return kernel->handle == handle || kernel->function == handle;
 }
 
-bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
+/* Asks the kernel's code, and remembers the answer. */
+static bool ask_code(struct gp_kernel *kernel, enum gp_maybe *answer,
+                     bool (*question)(const void *code, size_t size, int cc), int cc,
+                     bool if_not_known)
 {
-    if (!gp_textures_made())
-        return false;
-    if (kernel->uses_textures == GP_NOT_ASKED) {
+    if (*answer == GP_NOT_ASKED) {
         size_t size;
         const char *why;
         const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
-        bool may = !code || gp_code_may_use_textures(code, size, cc);
-        kernel->uses_textures = may ? GP_MAYBE : GP_NEVER;
+        bool may = code ? question(code, size, cc) : if_not_known;
+        *answer = may ? GP_MAYBE : GP_NEVER;
     }
-    return kernel->uses_textures == GP_MAYBE;
+    return *answer == GP_MAYBE;
+}
+
+bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
+{
+    return gp_textures_made() &&
+           ask_code(kernel, &kernel->uses_textures, gp_code_may_use_textures, cc, true);
+}
+
+static int capability(const struct gp_device *device)
+{
+    return 10 * device->cc_major + device->cc_minor;
 }
 
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device)
 {
-    const int cc = 10 * device->cc_major + device->cc_minor;
-    if (kernel->waits == GP_NOT_ASKED) {
-        size_t size;
-        const char *why;
-        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
-        kernel->waits = !code || gp_code_may_wait(code, size, cc) ? GP_MAYBE : GP_NEVER;
-    }
-    return kernel->waits == GP_MAYBE;
+    return ask_code(kernel, &kernel->waits, gp_code_may_wait, capability(device), true);
+}
+
+bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device)
+{
+    return ask_code(kernel, &kernel->polls, gp_code_polls, capability(device), false);
 }
 
 void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)

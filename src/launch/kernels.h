@@ -12,6 +12,9 @@
 #include "launch/verify_schedule.h"
 #include "profile/record.h"
 
+/* An answer that is searched for once. */
+enum gp_maybe { GP_NOT_ASKED, GP_NEVER, GP_MAYBE };
+
 struct gp_kernel {
     CUfunction handle;   /* as the program launches it: the key */
     CUfunction function; /* the same as a function, where the handle is a CUkernel */
@@ -32,7 +35,7 @@ struct gp_kernel {
      * while the gate is closed. */
     const char *_Atomic refused;
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
-    enum { GP_NOT_ASKED, GP_NEVER, GP_MAYBE } launches_graphs, uses_textures, waits, polls;
+    enum gp_maybe launches_graphs, uses_textures, waits, polls;
     struct gp_pass_cost cost; /* learned by the collector */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
@@ -95,6 +98,9 @@ bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* True when it may wait for the host or for other work, by its code; also where that is not known.
  * Asked only of a kernel that takes long. */
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device);
+/* True when its code reads memory in a loop, as one that waits for the host does; false where the
+ * code is not known. */
+bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
 /* The cubin for its source lines: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 

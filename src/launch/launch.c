@@ -27,6 +27,9 @@
 #define FIRST_WARY_SECONDS 0.01
 #define LAST_WARY_SECONDS 0.0005
 #define TELLING_SECONDS 0.0005
+/* The same for kernels that wait for the host: it has often let them end just before the launch. */
+#define FIRST_HELD_UP_SECONDS 0.001
+#define MOST_HELD_UP 16
 /* A kernel that has ended before is measured where the next wait may last so much longer; an
  * unknown one, where that is a small part of the least time that the first one may last. */
 #define ROOM_FACTOR 2
@@ -160,14 +163,24 @@ static bool is_in_context(CUstream stream, CUcontext context)
     return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
 }
 
+/* True while a kernel runs that does not end by itself. Each wait in vain halves the next. */
+static bool is_held_up(struct gp_context *c)
+{
+    bool runs = gp_unending_runs_on(c->handle, FIRST_HELD_UP_SECONDS / (1u << c->held_up));
+    if (!runs)
+        c->held_up = 0;
+    else if (c->held_up < MOST_HELD_UP)
+        c->held_up++;
+    return runs;
+}
+
 /* True when nothing else runs in the context. Where something does and does not end, it is asked
  * for again, but not waited for again. An error that is pending is the program's: its launch
  * reports it. */
 static bool is_idle(struct gp_context *c)
 {
     static struct gp_once once;
-    if (gp_unending_runs(c->handle) ||
-        (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
+    if (is_held_up(c) || (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
     double waited = 0, most = gp_wait_limit();
     if (c->wary > 0 && most > c->wary)

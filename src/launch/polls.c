@@ -1,6 +1,5 @@
 #include "launch/polls.h"
 
-#include "code/waits.h"
 #include "memory/buffers.h"
 
 #include <string.h>
@@ -46,21 +45,9 @@ static bool gets_memory_of_host(struct gp_kernel *kernel, const struct gp_launch
     return s.found;
 }
 
-static bool has_polling_code(struct gp_kernel *kernel, const struct gp_device *device)
-{
-    if (kernel->polls == GP_NOT_ASKED) {
-        size_t size;
-        const char *why;
-        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
-        bool polls = code && gp_code_polls(code, size, 10 * device->cc_major + device->cc_minor);
-        kernel->polls = polls ? GP_MAYBE : GP_NEVER;
-    }
-    return kernel->polls == GP_MAYBE;
-}
-
 bool gp_launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
                      const struct gp_context *c)
 {
     return kernel->polls != GP_NEVER && is_one_warp(call) && gets_memory_of_host(kernel, call, c) &&
-           has_polling_code(kernel, &c->device);
+           gp_kernel_may_poll(kernel, &c->device);
 }

@@ -3,8 +3,9 @@
 /* As long as the host takes to put a launch into a stream, and more. */
 #define PAUSE_NS 30000
 /* The scratch buffer that replaces the L2's contents, in sizes of the L2: its replacement is not
- * strictly oldest first, so one is not enough. */
-#define FLUSH_SIZES 2
+ * strictly oldest first, so one is not enough. With two, a sixteenth of the memory that was put
+ * back was now and then written out in a kernel's pass. */
+#define FLUSH_SIZES 3
 
 static bool make_scratch(struct gp_snapshot *s)
 {

@@ -181,6 +181,26 @@ git_as_somebody() {
 $BATS_TEST_TMPDIR/page.md:1: there is no gp_gone" ]
 }
 
+@test "no file has a path of somebody's machine" {
+    home=/home # this file is read as well
+    printf 'In /usr/share/x, ~/x, %s/USER/x and $out/root/x.\nIn src%s/x.\n' "$home" "$home" >"$BATS_TEST_TMPDIR/page.md"
+    tools/check-paths "$BATS_TEST_TMPDIR/page.md"
+    printf '\nThere is no %s/me/build/x.bin.\n-I%s/me/include\n' "$home" "$home" >"$BATS_TEST_TMPDIR/page.md"
+    run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [ "$output" = "$BATS_TEST_TMPDIR/page.md:2: $home/me/build/x.bin is a path of one machine
+$BATS_TEST_TMPDIR/page.md:3: $home/me/include is a path of one machine" ]
+}
+
+@test "the bench's tables are right, and its result names no folder of the machine" {
+    tests/gpu/bench --self-test
+    mkdir "$BATS_TEST_TMPDIR/build"
+    cp "$GPUPROF_BUILD/libgpuprof.so" "$BATS_TEST_TMPDIR/build"
+    tests/gpu/bench "$BATS_TEST_TMPDIR/build" --cases bandwidth,small >"$BATS_TEST_TMPDIR/page.md"
+    grep -q 'skipped, there is no tests/gpu/bandwidth_drv\.$' "$BATS_TEST_TMPDIR/page.md"
+    ! grep -F "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/page.md" "$BATS_TEST_TMPDIR"/build/bench/performance.{md,json,svg}
+}
+
 @test "comments and headers have one style, and another style is found with its line" {
     tools/check-style
     mkdir -p "$BATS_TEST_TMPDIR/src/base"

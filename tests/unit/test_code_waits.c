@@ -148,6 +148,8 @@ static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
     (void)state;
     static const uint64_t system[] = {0x0000000402007981, 0x000ea4000c1f5900},
                           system_75[] = {0x00000004ff007980, 0x000ea4000c116900},
+                          mmio_75[] = {0x00000004ff007981, 0x000ea2000c1fe900},
+                          weak_75[] = {0x00000004ff007980, 0x000ea2000c10e900},
                           gpu_75[] = {0x00000004ff007981, 0x000ea4000c1f4900},
                           plain[] = {0x0000000402047981, 0x000ea2000c1e1900};
     static const uint64_t back[] = {0xfffffffc00f47947, 0x000fc0000383ffff},
@@ -160,7 +162,9 @@ static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
     assert_false(polls(plain, back, 90));
     assert_false(polls(back, system, 90)); /* behind the loop */
     assert_true(polls(system_75, back_75, 75));
+    assert_true(polls(mmio_75, back_75, 75));
     assert_false(polls(gpu_75, back_75, 75));
+    assert_false(polls(weak_75, back_75, 75));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* many_kernels [times]: 40 kernels, each launched some times (5), none of them beforehand: a
- * program of which each part is new.
+/* many_kernels [times] [warm-up]: 40 kernels, each launched some times (5), none of them
+ * beforehand: a program of which each part is new. Another kernel is launched beforehand (twice).
  *
  * Each kernel is affine modulo 2^32, so that the host follows them with two numbers. */
 #include "bench.h"
@@ -21,6 +21,11 @@ template <int K> __global__ void step(uint32_t *data)
     data[i] = value;
 }
 
+__global__ void another(uint32_t *data)
+{
+    atomicAdd(data, 0);
+}
+
 typedef void (*kernel)(uint32_t *);
 
 template <int... K> static std::vector<kernel> all(std::integer_sequence<int, K...>)
@@ -31,6 +36,7 @@ template <int... K> static std::vector<kernel> all(std::integer_sequence<int, K.
 int main(int argc, char **argv)
 {
     int times = (int)argument(argc, argv, 1, 5, 1, 1000);
+    int warm = (int)argument(argc, argv, 2, 2, 0, 1000);
     std::vector<kernel> kernels = all(std::make_integer_sequence<int, KERNELS>());
     std::vector<uint32_t> host(N);
     for (uint32_t i = 0; i < N; i++)
@@ -38,6 +44,10 @@ int main(int argc, char **argv)
     uint32_t *data, factor = 1, constant = 0, sum = 0;
     CHECK(cudaMalloc(&data, N * sizeof(*data)));
     CHECK(cudaMemcpy(data, host.data(), N * sizeof(*data), cudaMemcpyHostToDevice));
+
+    for (int i = 0; i < warm; i++)
+        another<<<1, 1>>>(data);
+    CHECK(cudaDeviceSynchronize());
 
     double start = seconds_now();
     for (int t = 0; t < times; t++)

@@ -2,9 +2,12 @@
 the reason on stderr where it cannot run, and takes another device than the GPU as its argument, to
 try the script itself."""
 
+import contextlib
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cuda"
 
@@ -34,6 +37,35 @@ def deterministic_torch():
     torch.use_deterministic_algorithms(True)
     torch.backends.cudnn.benchmark = False
     torch.manual_seed(7)
+    return torch
+
+
+@contextlib.contextmanager
+def own_cache():
+    """Empty folders for all that PyTorch and Triton compile meanwhile: it is compiled anew, also under gpuprof.
+    Before PyTorch is imported."""
+    cache = tempfile.mkdtemp(prefix="compiled-")
+    os.environ.update(TORCHINDUCTOR_CACHE_DIR=os.path.join(cache, "inductor"),
+                      TRITON_CACHE_DIR=os.path.join(cache, "triton"), TORCHINDUCTOR_COMPILE_THREADS="1")
+    try:
+        yield
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+
+
+def compiling_torch(only_on_gpu=False):
+    """PyTorch as above, where it can compile: with a C compiler, and on the GPU with Triton. Some scripts are of
+    no use but on the GPU."""
+    torch = deterministic_torch()
+    if only_on_gpu and DEVICE != "cuda":
+        cannot("this script needs the GPU")
+    if not any(shutil.which(name) for name in (os.environ.get("CC", "cc"), "gcc", "clang")):
+        cannot("there is no C compiler, which PyTorch and Triton need")
+    if DEVICE == "cuda":
+        try:
+            import triton  # noqa: F401
+        except ImportError as problem:
+            cannot(f"no Triton: {problem}")
     return torch
 
 

@@ -1,26 +1,10 @@
 """torch.compile: kernels that Triton makes while the program runs, forwards and backwards. All numbers
 are small integers, so that sums are exact in any order in which the chosen kernels add."""
 
-import os
-import shutil
-import tempfile
+from common import DEVICE, compiling_torch, own_cache, show_tensors
 
-from common import DEVICE, cannot, deterministic_torch, show_tensors
-
-# A cache of its own: everything is compiled anew, also under gpuprof.
-cache = tempfile.mkdtemp(prefix="compiled-")
-os.environ.update(TORCHINDUCTOR_CACHE_DIR=os.path.join(cache, "inductor"),
-                  TRITON_CACHE_DIR=os.path.join(cache, "triton"),
-                  TORCHINDUCTOR_COMPILE_THREADS="1")
-try:
-    torch = deterministic_torch()
-    if not any(shutil.which(name) for name in (os.environ.get("CC", "cc"), "gcc", "clang")):
-        cannot("there is no C compiler, which Triton needs")
-    if DEVICE == "cuda":
-        try:
-            import triton  # noqa: F401
-        except ImportError as problem:
-            cannot(f"no Triton: {problem}")
+with own_cache():
+    torch = compiling_torch()
 
     def work(x, w, b):
         y = torch.relu(x @ w + b)
@@ -39,5 +23,3 @@ try:
             b += torch.sign(b.grad)
         show_tensors(f"step {step}", (z, sums, most, w, b, w.grad, b.grad))
         w.grad = b.grad = None
-finally:
-    shutil.rmtree(cache, ignore_errors=True)

@@ -1,21 +1,10 @@
 """torch.compile with mode="reduce-overhead": its kernels run in CUDA graphs that PyTorch captures, with memory
 pools of their own. Small integers, as in torch_compiled.py."""
 
-import os
-import shutil
-import tempfile
+from common import compiling_torch, own_cache, show_tensors
 
-from common import DEVICE, cannot, deterministic_torch, show_tensors
-
-cache = tempfile.mkdtemp(prefix="reduced-")
-os.environ.update(TORCHINDUCTOR_CACHE_DIR=os.path.join(cache, "inductor"),
-                  TRITON_CACHE_DIR=os.path.join(cache, "triton"), TORCHINDUCTOR_COMPILE_THREADS="1")
-try:
-    torch = deterministic_torch()
-    if DEVICE != "cuda":
-        cannot("there are no graphs but on the GPU")
-    if not any(shutil.which(name) for name in (os.environ.get("CC", "cc"), "gcc", "clang")):
-        cannot("there is no C compiler, which Triton needs")
+with own_cache():
+    torch = compiling_torch(only_on_gpu=True)
 
     @torch.compile(mode="reduce-overhead")
     def work(x, w):
@@ -29,5 +18,3 @@ try:
         y, sums = work(x, w)
         w = torch.sign(w + sums.clone())
         show_tensors(f"step {number}", (y, sums, w))
-finally:
-    shutil.rmtree(cache, ignore_errors=True)

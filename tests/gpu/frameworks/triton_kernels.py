@@ -1,25 +1,12 @@
 """Triton by itself: a kernel that is tuned when it is first launched, by launches that Triton times, and one
 that multiplies matrices on the tensor cores. All numbers are small integers: every choice gives the same."""
 
-import os
-import shutil
-import tempfile
+from common import compiling_torch, own_cache, show_tensors
 
-from common import DEVICE, cannot, deterministic_torch, show_tensors
-
-cache = tempfile.mkdtemp(prefix="triton-")
-os.environ["TRITON_CACHE_DIR"] = cache
-try:
-    torch = deterministic_torch()
-    if DEVICE != "cuda":
-        cannot("Triton's kernels run on the GPU")
-    if not any(shutil.which(name) for name in (os.environ.get("CC", "cc"), "gcc", "clang")):
-        cannot("there is no C compiler, which Triton needs")
-    try:
-        import triton
-        import triton.language as tl
-    except ImportError as problem:
-        cannot(f"no Triton: {problem}")
+with own_cache():
+    torch = compiling_torch(only_on_gpu=True)
+    import triton
+    import triton.language as tl
 
     @triton.autotune(configs=[triton.Config({"BLOCK": block}, num_warps=warps)
                               for block, warps in ((128, 4), (512, 4), (1024, 8))], key=["size"])
@@ -52,5 +39,3 @@ try:
     for _ in range(2):
         multiply[(256 // 64, 192 // 64)](a, b, c, 128, 192, 64)
     show_tensors("product", (c,))
-finally:
-    shutil.rmtree(cache, ignore_errors=True)

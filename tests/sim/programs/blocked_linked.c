@@ -1,9 +1,10 @@
 /* blocked_linked CASE...: launches that cannot run before the program goes on, twenty times
  * each. In the cases "value", "event" and "function" they stand in a stream behind a wait for a
  * value, for an event of a stream that waits for one, or behind a host function that waits. In
- * the case "host" a kernel itself waits for the host, in the case "consumer" for a kernel that
- * is launched after it. A profiler that waits at such a launch waits for ever; an alarm ends
- * that after 60 seconds. Behind each case there are launches of an ordinary kernel. */
+ * the case "host" a kernel itself waits for the host, in the case "released" the host has let
+ * that end, in the case "consumer" it waits for a kernel that is launched after it. A profiler that
+ * waits at such a launch waits for ever; an alarm ends that after 60 seconds. Behind each case
+ * there are launches of an ordinary kernel. */
 #include <unistd.h>
 
 #include "programs/linked.h"
@@ -95,6 +96,14 @@ static void repeat(struct blocked *b, const char *what, void (*block)(struct blo
     printf("%s: %g\n", what, (double)number);
 }
 
+/* The host lets the kernel end, and goes on at once. */
+static void release_kernel(struct blocked *b)
+{
+    launch_wait(b, b->flag);
+    set(b, 1);
+    launch_scale(b, b->numbers, b->stream);
+}
+
 /* The flag of each round lies in memory of the GPU, and its producer is launched after it. */
 static void consumer(struct blocked *b)
 {
@@ -161,6 +170,8 @@ int main(int argc, char **argv)
             repeat(&b, argv[i], block_by_function);
         else if (strcmp(argv[i], "host") == 0)
             repeat(&b, argv[i], block_by_kernel);
+        else if (strcmp(argv[i], "released") == 0)
+            repeat(&b, argv[i], release_kernel);
         else
             consumer(&b);
         ordinary(&b);
