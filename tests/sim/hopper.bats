@@ -469,6 +469,10 @@ one_line() {
     done
     # They are recalled all the same.
     [ "$(launches | grep -c '"recalled":1,')" -gt 20 ]
+    # The counts of their instructions are not added up either.
+    profiled "$programs/one_name_linked" add:1 multiply:1
+    [ "$(grep '"type":"instructions"' "$profile" | grep -c '"launches":1,')" -eq 2 ]
+    [ "$(grep -c '"type":"cubin"' "$profile")" -eq 2 ]
 }
 
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it.
