@@ -18,6 +18,8 @@
 
 struct kernel {
     UT_hash_handle hh;
+    struct kernel *namesake; /* of the same name, with other code; NULL: none more */
+    uint64_t number;         /* of its code (gp_run) */
     int cc;
     uint64_t launches;
     unsigned kinds;
@@ -56,25 +58,40 @@ enum gp_count_kind gp_count_kind_of(const char *base_metric)
     return (enum gp_count_kind)i;
 }
 
-static struct kernel *find_kernel(const char *name)
+static struct kernel *make_kernel(const char *name, uint64_t number)
 {
-    struct kernel *k = NULL;
     size_t length = strlen(name);
-    HASH_FIND(hh, all.kernels, name, length, k);
-    if (k || all.count == MOST_KERNELS || length > MOST_BYTES - all.bytes)
-        return k;
-    k = calloc(1, sizeof(*k) + length + 1);
+    if (all.count == MOST_KERNELS || length > MOST_BYTES - all.bytes)
+        return NULL;
+    struct kernel *k = calloc(1, sizeof(*k) + length + 1);
     if (!k)
         return NULL;
     memcpy(k->name, name, length);
-    HASH_ADD_KEYPTR(hh, all.kernels, k->name, length, k);
-    if (!k->hh.tbl) {
-        free(k);
-        return NULL;
-    }
+    k->number = number;
     all.count++;
     all.bytes += sizeof(*k) + length;
     return k;
+}
+
+/* The kernel with that name and code. */
+static struct kernel *find_kernel(const char *name, uint64_t number)
+{
+    struct kernel *first = NULL, *k;
+    HASH_FIND_STR(all.kernels, name, first);
+    for (k = first; k && k->number != number; k = k->namesake)
+        ;
+    if (k || !(k = make_kernel(name, number)))
+        return k;
+    if (first) {
+        k->namesake = first->namesake;
+        first->namesake = k;
+        return k;
+    }
+    HASH_ADD_KEYPTR(hh, all.kernels, k->name, strlen(name), k);
+    if (k->hh.tbl)
+        return k;
+    free(k);
+    return NULL;
 }
 
 static void find_cubin(struct kernel *k, const struct gp_run *run)
@@ -95,7 +112,7 @@ static void find_cubin(struct kernel *k, const struct gp_run *run)
 
 bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
 {
-    struct kernel *k = all.current = find_kernel(run->kernel);
+    struct kernel *k = all.current = find_kernel(run->kernel, run->code ? *run->code : 0);
     all.last_name = NULL;
     if (!k)
         return false;
@@ -206,26 +223,33 @@ static void sort(struct kernel *k)
             (uint32_t)i + 1;
 }
 
+static void give(struct kernel *k,
+                 void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
+                 void (*take)(void *user, const struct gp_code_counts *source), void *user)
+{
+    const struct gp_cubin_image cubin = {.hash = k->hash, .bytes = k->cubin, .size = k->cubin_size};
+    if (k->cubin)
+        take_cubin(user, &cubin);
+    sort(k);
+    const struct gp_code_counts source = {.kernel = k->name,
+                                          .cc = k->cc,
+                                          .launches = k->launches,
+                                          .kinds = k->kinds,
+                                          .function_count = k->function_count,
+                                          .functions = (const char *const *)k->functions,
+                                          .instruction_count = k->count,
+                                          .instructions = k->instructions,
+                                          .code = k->hash};
+    take(user, &source);
+}
+
 void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
                           void (*take)(void *user, const struct gp_code_counts *source), void *user)
 {
-    struct kernel *k, *next;
-    HASH_ITER(hh, all.kernels, k, next)
+    struct kernel *first, *next;
+    HASH_ITER(hh, all.kernels, first, next)
     {
-        const struct gp_cubin_image cubin = {
-            .hash = k->hash, .bytes = k->cubin, .size = k->cubin_size};
-        if (k->cubin)
-            take_cubin(user, &cubin);
-        sort(k);
-        const struct gp_code_counts source = {.kernel = k->name,
-                                              .cc = k->cc,
-                                              .launches = k->launches,
-                                              .kinds = k->kinds,
-                                              .function_count = k->function_count,
-                                              .functions = (const char *const *)k->functions,
-                                              .instruction_count = k->count,
-                                              .instructions = k->instructions,
-                                              .code = k->hash};
-        take(user, &source);
+        for (struct kernel *k = first; k; k = k->namesake)
+            give(k, take_cubin, take, user);
     }
 }

@@ -20,7 +20,8 @@ void gp_code_counts_add(const char *function, uint32_t offset, enum gp_count_kin
 /* The kind that a base metric counts; GP_COUNT_KINDS for all others. */
 enum gp_count_kind gp_count_kind_of(const char *base_metric);
 
-/* Gives each kernel, and before it its cubin where there is one. Their arguments live until they
+/* Gives each kernel, those of one name with different code one after the other, and before it its
+ * cubin where there is one. Their arguments live until they
  * return. */
 void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
                           void (*take)(void *user, const struct gp_code_counts *source),

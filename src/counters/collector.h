@@ -46,6 +46,7 @@ struct gp_run {
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */
     struct gp_pass_cost *cost; /* of this kernel */
+    uint64_t *code;            /* of this kernel: the collector's number for its code, at first 0 */
     gp_find_code *find_code;
     gp_find_cubin *find_cubin; /* NULL: it is not to be had */
     void *find_code_data;

@@ -18,13 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The fingerprint of a launch: its kernel, and a hash of the counts of each of its instructions. */
+/* The fingerprint of a launch: its kernel, and a hash of its shape and of the counts of each of its
+ * instructions. */
 struct gp_fingerprint {
     uint64_t kernel;
     uint64_t words[2];
 };
 
-/* Of a launch of that kernel (its mangled name); `shape` tells its grid and blocks from others. */
+/* Of a launch of that kernel (its mangled name); `shape` tells its grid, its blocks and its code
+ * from others. */
 struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape);
 
 /* The kind of a launch, which is known before it has run. */

@@ -2,6 +2,7 @@
 
 #include "counters/code_counts.h"
 #include "counters/instrumented.h"
+#include "counters/run_code.h"
 #include "cuda/cupti.h"
 
 #include <math.h>
@@ -412,7 +413,7 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     }
     if (!fetched)
         return false;
-    *fingerprint = gp_fingerprint_of(run->kernel, run->shape);
+    *fingerprint = gp_fingerprint_of(run->kernel, gp_run_shape_and_code(run, cc, s->own != NULL));
     add_records(s, run, cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
         const char *reason = NULL;

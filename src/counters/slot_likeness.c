@@ -1,3 +1,4 @@
+#include "counters/run_code.h"
 #include "counters/slots.h"
 
 #include <math.h>
@@ -16,9 +17,13 @@ static bool wants_matrices(const struct gp_collection *c)
     return false;
 }
 
-static void note_kind(struct gp_slot *t, const struct gp_run *run)
+static void note_kind(const struct gp_collection *c, struct gp_slot *t, const struct gp_run *run)
 {
-    gp_launch_kind_of(&t->kind, run->kernel, run->shape, run->work, run->parameters,
+    if (!c->recall)
+        return;
+    /* Our own counters need the code in any case. */
+    uint64_t shape = gp_run_shape_and_code(run, gp_collection_cc(c), c->own != NULL);
+    gp_launch_kind_of(&t->kind, run->kernel, shape, run->work, run->parameters,
                       run->parameters_size);
 }
 
@@ -137,7 +142,7 @@ bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_r
     const struct gp_means_to_count means = means_of(c, run);
     const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume, &asked};
     c->slots[slot].held = means.held;
-    note_kind(&c->slots[slot], run);
+    note_kind(c, &c->slots[slot], run);
     return gp_plan_next(&c->slots[slot].plan, &means, &questions, made, pass);
 }
 
@@ -146,7 +151,7 @@ enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct 
     struct asked asked = {c, slot, run};
     const struct gp_means_to_count means = means_of(c, run);
     const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume, &asked};
-    note_kind(&c->slots[slot], run);
+    note_kind(c, &c->slots[slot], run);
     return gp_plan_way(&c->slots[slot].plan, &means, &questions);
 }
 

@@ -22,6 +22,7 @@ struct gp_graph {
     unsigned kept_nodes; /* counted in `kept` */
     CUevent ended;       /* its last launch by nodes; NULL before the first */
     bool none_wanted;    /* of its kernels, when last asked */
+    bool unending;       /* one of these is known not to end by itself, the same */
     bool none_launches;  /* graphs, the same */
     UT_hash_handle hh;
 };
@@ -86,7 +87,7 @@ static bool reserve(struct gp_graph *g)
 /* Reads the nodes of the program's graph as they are now. */
 static void read_graph(struct gp_graph *g, CUgraph graph)
 {
-    g->none_wanted = g->none_launches = false;
+    g->none_wanted = g->none_launches = g->unending = false;
     g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
                  ? GP_GRAPH_FROM_DEVICE
                  : gp_graph_clone_make(&g->clone, graph);
@@ -222,7 +223,7 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        g->none_wanted = g->none_launches = false;
+        g->none_wanted = g->none_launches = g->unending = false;
         /* The function may be another one; its context cannot. */
         if (result != CUDA_SUCCESS ||
             (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !gp_graph_node_read(n, &context)))
@@ -238,7 +239,7 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        g->none_wanted = g->none_launches = false;
+        g->none_wanted = g->none_launches = g->unending = false;
         n->disabled = !enabled;
     }
     pthread_mutex_unlock(&lock);
@@ -308,6 +309,7 @@ static bool choose_kernels(struct gp_graph *g)
         if (interest == GP_NOT_SELECTED)
             continue;
         wanted = wanted || interest == GP_WANTED;
+        g->unending = g->unending || interest == GP_UNENDING;
         n->taken = takes(n) && interest == GP_WANTED;
         taken = taken || n->taken;
     }
@@ -315,7 +317,7 @@ static bool choose_kernels(struct gp_graph *g)
     return taken;
 }
 
-bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why)
+bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
 {
     gp_own_work_begins();
     pthread_mutex_lock(&lock);
@@ -324,6 +326,7 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why)
         g->why = GP_GRAPH_LAUNCHES;
     *why = g ? g->why : GP_GRAPH_UNSEEN;
     bool wanted = *why == GP_GRAPH_SPLITS && choose_kernels(g);
+    *unending = *why == GP_GRAPH_WAITS || (g && g->unending);
     pthread_mutex_unlock(&lock);
     gp_own_work_ends();
     return wanted;

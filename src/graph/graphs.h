@@ -28,8 +28,9 @@ void gp_graphs_forget_context(CUcontext context);
 
 /* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
  * which of these are to be measured. True when its nodes are to be launched one by one: there is
- * such a kernel, and *why is GP_GRAPH_SPLITS. */
-bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why);
+ * such a kernel, and *why is GP_GRAPH_SPLITS. *unending: a kernel of it is known not to end by
+ * itself. */
+bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
 
 /* The graph's clone, NULL where it is not split. Valid while the gate is closed. */
 const struct gp_graph_clone *gp_graph_find(CUgraphExec exec);

@@ -370,13 +370,12 @@ static void launch_or_split(void *whole)
 {
     struct whole_launch *w = whole;
     enum gp_graph_reason why;
-    bool wanted = gp_graph_is_wanted(w->exec, &why);
+    bool wanted = gp_graph_is_wanted(w->exec, &why, &w->unending);
     if (wanted && gp_stream_is_green(w->call.stream)) {
         wanted = false;
         why = GP_GRAPH_GREEN;
     }
     if (!wanted || !launch_by_nodes(w, &w->result)) {
-        w->unending = why == GP_GRAPH_WAITS;
         w->result = gp_launch_plainly(&w->call);
         if (w->result == CUDA_SUCCESS)
             gp_graph_say(why);

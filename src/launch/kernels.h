@@ -37,6 +37,7 @@ struct gp_kernel {
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
     enum gp_maybe launches_graphs, uses_textures, waits, polls;
     struct gp_pass_cost cost; /* learned by the collector */
+    uint64_t code;            /* the collector's number for it */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
     UT_hash_handle hh;

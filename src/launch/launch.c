@@ -435,7 +435,13 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool measured, uint64
     if (measured && gp_session_measures() && launch_alone(call, turn, held_up, &result))
         return result;
     gp_session_count_launch();
-    return run_or_make_room(call);
+    result = run_or_make_room(call);
+    /* Nodes behind it would wait in vain. */
+    if (result == CUDA_SUCCESS && gp_kernel_interest(call->function) == GP_UNENDING) {
+        gp_unending_launched(call->stream, call->per_thread_stream);
+        *held_up = true;
+    }
+    return result;
 }
 
 void gp_launch_series_ends(void)

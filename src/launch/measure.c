@@ -240,6 +240,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
                 /* A kernel that waits for others goes round its loop as often as they need. */
                 .always = call->cooperative || gp_user.verify_always,
                 .cost = &kernel->cost,
+                .code = &kernel->code,
                 .find_code = gp_kernel_find_code,
                 .find_cubin = gp_kernel_find_cubin,
                 .find_code_data = kernel,

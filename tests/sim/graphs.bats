@@ -148,6 +148,20 @@ says() {
     says "waits for the host or for other work"
 }
 
+no_wait_in_vain() {
+    grep -q "wait_for_flag reads the host's memory in a loop" "$log"
+    [ "$(grep -cE "in vain|did not end|does not end" "$log")" -eq 0 ]
+}
+
+@test "nothing is waited for behind a kernel that is refused, as it may wait for the host" {
+    unset GPUPROF_TIMEOUT
+    graph waits_for_host 1
+    says "waits for the host or for other work"
+    no_wait_in_vain
+    graph waits_alone 0
+    no_wait_in_vain
+}
+
 @test "a kernel in the middle fails: the same errors at the same calls" {
     graph faulty 3
 }

@@ -454,6 +454,27 @@ one_line() {
     [ "$(grep -c '"recalled":1,' "$profile")" -eq 0 ]
 }
 
+@test "kernels of one name and other code have no counters of each other" {
+    # Of the 256 threads each adds, or each multiplies. All else that is counted is the same.
+    for metrics in default flop_count_sp_add,flop_count_sp_mul,inst_executed; do
+        for steps in "add:40 multiply:40" "add:1 multiply:1" "add:3 unload multiply:3" "multiply:1 add:20 multiply:9"; do
+            # shellcheck disable=SC2086
+            GPUPROF_METRICS=$metrics same_with_and_without "$programs/one_name_linked" $steps
+            for step in $steps; do
+                [ "$step" = unload ] || yes "${step%:*}" | head -n "${step#*:}"
+            done | sed 's/add/256.0 0.0/; s/multiply/0.0 256.0/' >"$profile.wanted"
+            launches | sed 's/.*_op_fadd_pred_on.sum":\([0-9.]*\).*_op_fmul_pred_on.sum":\([0-9.]*\).*/\1 \2/' |
+                diff "$profile.wanted" -
+        done
+    done
+    # They are recalled all the same.
+    [ "$(launches | grep -c '"recalled":1,')" -gt 20 ]
+    # The counts of their instructions are not added up either.
+    profiled "$programs/one_name_linked" add:1 multiply:1
+    [ "$(grep '"type":"instructions"' "$profile" | grep -c '"launches":1,')" -eq 2 ]
+    [ "$(grep -c '"type":"cubin"' "$profile")" -eq 2 ]
+}
+
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it.
 # $taken says how many of these have the counters of another launch, $lost how many have lost them; PASSES
 # is the passes in the profile of the launches that are counted.

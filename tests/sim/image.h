@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct gpusim_image_kernel {
-    const char *name;
+    const char *name; /* or NAME=BODY: the simulator's kernel BODY under that name */
     unsigned registers, shared, local;
 };
 
@@ -76,7 +76,8 @@ static inline void *gpusim_image_code(const char *kernel, size_t *bytes)
 
 /*
  * The file, to be freed by the caller, and its size; NULL when memory is out. Sections: names,
- * strings, symbols, zeroed variables, initialised ones, constants, then three for each kernel.
+ * strings, symbols, zeroed variables, initialised ones, constants, then four for each kernel. The
+ * last of these has nothing in it but its name, which says the kernel's body.
  */
 static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels,
                                        size_t kernel_count,
@@ -84,7 +85,7 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
                                        size_t global_count, size_t *bytes)
 {
     enum { NAMES = 1, STRINGS, SYMBOLS, ZEROED, INITIAL, CONSTANT, FIRST_KERNEL };
-    size_t section_count = FIRST_KERNEL + 3 * kernel_count;
+    size_t section_count = FIRST_KERNEL + 4 * kernel_count;
     Elf64_Shdr *sections = calloc(section_count, sizeof(*sections));
     struct gpusim_image_bytes names = {0}, strings = {0}, symbols = {0};
     struct gpusim_image_bytes data[2] = {{0}, {0}};   /* initialised variables, constants */
@@ -126,31 +127,43 @@ static inline void *gpusim_image_build(const struct gpusim_image_kernel *kernels
     }
     for (size_t i = 0; i < kernel_count; i++) {
         const struct gpusim_image_kernel *k = &kernels[i];
-        Elf64_Shdr *text = &sections[FIRST_KERNEL + 3 * i];
+        Elf64_Shdr *text = &sections[FIRST_KERNEL + 4 * i];
+        const char *equals = strchr(k->name, '='), *body = equals ? equals + 1 : k->name;
+        char *name = strndup(k->name, equals ? (size_t)(equals - k->name) : strlen(k->name));
         size_t length = 128;
-        void *own = gpusim_image_code(k->name, &length);
+        void *own;
+        if (!name) {
+            names.failed = 1;
+            break;
+        }
+        own = gpusim_image_code(body, &length);
         if (!own)
             length = 128;
-        text[0].sh_name = (Elf64_Word)gpusim_image_name(&names, ".text.", k->name);
+        text[0].sh_name = (Elf64_Word)gpusim_image_name(&names, ".text.", name);
         text[0].sh_type = SHT_PROGBITS;
         text[0].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
         text[0].sh_offset = gpusim_image_put(&code, own, length); /* for now, among the code */
         text[0].sh_size = length;
         free(own);
         text[0].sh_info = k->registers << 24;
-        text[1].sh_name = (Elf64_Word)gpusim_image_name(&names, ".nv.shared.", k->name);
+        text[1].sh_name = (Elf64_Word)gpusim_image_name(&names, ".nv.shared.", name);
         text[1].sh_type = SHT_NOBITS;
         text[1].sh_size = k->shared;
-        text[2].sh_name = (Elf64_Word)gpusim_image_name(&names, ".nv.local.", k->name);
+        text[2].sh_name = (Elf64_Word)gpusim_image_name(&names, ".nv.local.", name);
         text[2].sh_type = SHT_NOBITS;
         text[2].sh_size = k->local;
+        text[3].sh_name = (Elf64_Word)gpusim_image_put(&names, ".gpusim.", 8);
+        (void)gpusim_image_put(&names, name, strlen(name));
+        (void)gpusim_image_name(&names, "=", body);
+        text[3].sh_type = SHT_NOBITS;
         memset(&symbol, 0, sizeof(symbol));
-        symbol.st_name = (Elf64_Word)gpusim_image_name(&strings, "", k->name);
+        symbol.st_name = (Elf64_Word)gpusim_image_name(&strings, "", name);
         symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
         symbol.st_other = 0x10;
-        symbol.st_shndx = (Elf64_Half)(FIRST_KERNEL + 3 * i);
+        symbol.st_shndx = (Elf64_Half)(FIRST_KERNEL + 4 * i);
         symbol.st_size = length;
         (void)gpusim_image_put(&symbols, &symbol, sizeof(symbol));
+        free(name);
         if (strcmp(k->name, "launch_from_graph") == 0) {
             /* The kernel's calls of the device's runtime. */
             memset(&symbol, 0, sizeof(symbol));

@@ -180,10 +180,9 @@ CUresult cuFuncLoad(CUfunction function)
     return CUDA_SUCCESS;
 }
 
-static CUresult param_info(const char *name, size_t index, size_t *offset, size_t *size)
+static CUresult param_info(const struct gpusim_kernel *code, size_t index, size_t *offset,
+                           size_t *size)
 {
-    const struct gpusim_kernel *code = gpusim_kernel_find(name);
-
     if (!code || gpusim_fault("noparameters"))
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!offset || index >= code->params)
@@ -199,7 +198,7 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 {
     if (!is_function(func))
         return CUDA_ERROR_INVALID_HANDLE;
-    return param_info(func->name, paramIndex, paramOffset, paramSize);
+    return param_info(func->code, paramIndex, paramOffset, paramSize);
 }
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
@@ -207,5 +206,5 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramO
 {
     if (!is_kernel(kernel))
         return CUDA_ERROR_INVALID_HANDLE;
-    return param_info(kernel->name, paramIndex, paramOffset, paramSize);
+    return param_info(gpusim_kernel_find(kernel->name), paramIndex, paramOffset, paramSize);
 }

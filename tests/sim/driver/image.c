@@ -65,6 +65,25 @@ static const Elf64_Shdr *section_of_kernel(const struct elf *elf, const char *pr
     return NULL;
 }
 
+/* The rest behind `.gpusim.KERNEL=` in the name of a section; the kernel's name where there is
+ * none.
+ */
+static const char *body_of_kernel(const struct elf *elf, const char *kernel)
+{
+    static const char prefix[] = ".gpusim.";
+    size_t length = strlen(kernel);
+
+    for (unsigned i = 1; i < elf->section_count; i++) {
+        const char *name = elf->section_names + elf->sections[i].sh_name;
+        if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+            continue;
+        name += sizeof(prefix) - 1;
+        if (strncmp(name, kernel, length) == 0 && name[length] == '=')
+            return name + length + 1;
+    }
+    return kernel;
+}
+
 static bool visit_function(const struct elf *elf, const char *name, const Elf64_Shdr *text,
                            const struct gpusim_image_visitor *visitor)
 {
@@ -72,6 +91,7 @@ static bool visit_function(const struct elf *elf, const char *name, const Elf64_
     const Elf64_Shdr *local = section_of_kernel(elf, ".nv.local.", name);
     struct gpusim_image_function function = {
         .name = name,
+        .body = body_of_kernel(elf, name),
         .registers = text->sh_info >> 24,
         .shared = shared ? (unsigned)shared->sh_size : 0,
         .local = local ? (unsigned)local->sh_size : 0,

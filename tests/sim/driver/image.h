@@ -12,6 +12,7 @@
 
 struct gpusim_image_function {
     const char *name; /* inside the image */
+    const char *body; /* the same; the simulator's kernel that it is */
     unsigned registers, shared, local;
 };
 

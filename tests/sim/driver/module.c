@@ -64,7 +64,7 @@ static void free_module(CUmodule module)
     free(module);
 }
 
-static CUfunction add_named_function(CUmodule module, const char *name)
+static CUfunction add_named_function(CUmodule module, const char *name, const char *body)
 {
     CUfunction f = new_function();
 
@@ -77,7 +77,7 @@ static CUfunction add_named_function(CUmodule module, const char *name)
         retire(f);
         return NULL;
     }
-    f->code = gpusim_kernel_find(name);
+    f->code = gpusim_kernel_find(body);
     f->carveout = -1;
     f->next = module->functions;
     module->functions = f;
@@ -87,7 +87,7 @@ static CUfunction add_named_function(CUmodule module, const char *name)
 static bool add_function(void *self, const struct gpusim_image_function *from)
 {
     struct loading *loading = self;
-    CUfunction f = add_named_function(loading->module, from->name);
+    CUfunction f = add_named_function(loading->module, from->name, from->body);
 
     if (!f) {
         loading->result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -193,7 +193,7 @@ CUfunction gpusim_module_function(CUmodule module, const char *name)
     /* A compressed fat binary is not read: gpuprof's own kernels are taken to be there.
      */
     if (module->fatbin && strncmp(name, "gp_", 3) == 0 && gpusim_kernel_find(name)) {
-        CUfunction f = add_named_function(module, name);
+        CUfunction f = add_named_function(module, name, name);
         if (f)
             f->registers = 32;
         return f;

@@ -33,6 +33,7 @@ enum gpusim_outcome {
 /* A kernel's code. Exactly one of run and whole is set. */
 struct gpusim_kernel {
     const char *name;
+    const char *body; /* which of several of that name it is; NULL: the only one */
     const char *file; /* that it is written in, NULL for one that is never traced */
     void (*run)(struct gpusim_thread *t);               /* once per thread */
     enum gpusim_outcome (*whole)(struct gpusim_grid *); /* once per launch, never traced */
@@ -41,7 +42,7 @@ struct gpusim_kernel {
     uint8_t param_size[GPUSIM_MAX_PARAMS];
 };
 
-/* The kernel registered under that name, or NULL. */
+/* The kernel registered under that name, or with that body, or NULL. */
 const struct gpusim_kernel *gpusim_kernel_find(const char *name);
 
 /* A stretch of device addresses and where it lies in host memory. */

@@ -31,8 +31,10 @@ const struct gpusim_kernel *gpusim_kernel_find(const char *name)
 {
     size_t length = plain_name(&name);
 
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-        if (strlen(kernels[i]->name) == length && strncmp(kernels[i]->name, name, length) == 0)
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        const char *key = kernels[i]->body ? kernels[i]->body : kernels[i]->name;
+        if (strlen(key) == length && strncmp(key, name, length) == 0)
             return kernels[i];
+    }
     return NULL;
 }

@@ -556,20 +556,25 @@ static void waits(void)
 
 /* A kernel waits for the host, which goes on only when the launch has come back; then a copy to
  * memory that only the host knows, which is done by then as little. */
+static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = wait_for_flag,
+                                     .gridDimX = 1,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = 32,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = parameters};
+}
+
 static void waits_for_host(void)
 {
     static uint32_t seen[N];
     volatile uint32_t *flag;
     CUdeviceptr on_device;
     void *memory, *parameters[] = {&on_device, &x[1]};
-    CUDA_KERNEL_NODE_PARAMS p = {.func = wait_for_flag,
-                                 .gridDimX = 1,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 32,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1,
-                                 .kernelParams = parameters};
+    CUDA_KERNEL_NODE_PARAMS p = waiting(parameters);
     CUDA_MEMCPY3D out = copy_of(0, x[1]);
     CUgraph graph = new_graph();
     CUgraphNode node;
@@ -596,6 +601,43 @@ static void waits_for_host(void)
     }
     show("a kernel that waits for the host");
     MUST(cuMemFreeHost(memory));
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
+/* The kernel that waits was launched by itself before, and is alone in the graph. */
+static void waits_alone(void)
+{
+    CUdeviceptr on_device;
+    void *memory, *parameters[] = {&on_device, &x[1]};
+    CUDA_KERNEL_NODE_PARAMS p = waiting(parameters);
+    struct scaling beside;
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUstream other;
+
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&on_device, memory, 0));
+    MUST(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
+    exec = executable(graph);
+    (void)alarm(30);
+    (void)scaling(&beside, x[0], 2);
+    for (int round = 0; round < 2; round++) {
+        __atomic_store_n((uint32_t *)memory, 0, __ATOMIC_RELEASE);
+        if (round == 0)
+            MUST(cuLaunchKernel(wait_for_flag, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+        else
+            MUST(cuGraphLaunch(exec, stream));
+        MUST(cuLaunchKernel(scale, beside.node.gridDimX, 1, 1, 128, 1, 1, 0, other, beside.params,
+                            NULL));
+        __atomic_store_n((uint32_t *)memory, 1, __ATOMIC_RELEASE);
+        MUST(cuCtxSynchronize());
+    }
+    show("a kernel that waits alone");
+    MUST(cuMemFreeHost(memory));
+    MUST(cuStreamDestroy(other));
     MUST(cuGraphExecDestroy(exec));
     MUST(cuGraphDestroy(graph));
 }
@@ -844,6 +886,7 @@ int main(int argc, char **argv)
         {"contexts", contexts},
         {"library", library},
         {"waits_for_host", waits_for_host},
+        {"waits_alone", waits_alone},
         {"allocates", allocates},
         {"joined", joined},
         {"cooperative", cooperative},

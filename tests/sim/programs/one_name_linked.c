@@ -1,0 +1,67 @@
+/*
+ * one_name_linked STEP...: two modules have a kernel of one name, whose code differs in one opcode.
+ * add:COUNT and multiply:COUNT launch it so often from the one and the other, always with the same
+ * parameters, grid and block; `unload` unloads both modules.
+ */
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+#define THREADS 256u
+
+static const struct gpusim_image_kernel kernels[] = {{"one_name=one_name_add", 10, 0, 0},
+                                                     {"one_name=one_name_multiply", 10, 0, 0}};
+static CUmodule modules[2];
+
+static CUfunction function_of(unsigned which)
+{
+    CUfunction f;
+
+    if (!modules[which]) {
+        size_t bytes;
+        void *image = gpusim_image_build(&kernels[which], 1, NULL, 0, &bytes);
+        MUST(cuModuleLoadData(&modules[which], image));
+        free(image);
+    }
+    MUST(cuModuleGetFunction(&f, modules[which], "one_name"));
+    return f;
+}
+
+static void unload(void)
+{
+    MUST(cuCtxSynchronize());
+    for (unsigned i = 0; i < 2; i++)
+        if (modules[i]) {
+            MUST(cuModuleUnload(modules[i]));
+            modules[i] = NULL;
+        }
+}
+
+int main(int argc, char **argv)
+{
+    CUcontext context;
+    CUdeviceptr numbers;
+    float first;
+    void *params[] = {&numbers};
+
+    MUST(cuInit(0));
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuMemAlloc(&numbers, THREADS * sizeof(float)));
+    MUST(cuMemsetD32(numbers, 0, THREADS));
+    for (int i = 1; i < argc; i++) {
+        unsigned count, which = strncmp(argv[i], "multiply", 8) == 0;
+        if (strcmp(argv[i], "unload") == 0) {
+            unload();
+            continue;
+        }
+        expect(sscanf(argv[i], which ? "multiply:%u" : "add:%u", &count) == 1, argv[i]);
+        CUfunction f = function_of(which);
+        while (count--)
+            MUST(cuLaunchKernel(f, 1, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
+    }
+    MUST(cuCtxSynchronize());
+    MUST(cuMemcpyDtoH(&first, numbers, sizeof(first)));
+    printf("%g\n", first);
+    unload();
+    return 0;
+}
