@@ -305,7 +305,7 @@ static bool choose_kernels(struct gp_graph *g)
         n->taken = false;
         enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
                                         ? GP_NOT_SELECTED
-                                        : gp_kernel_interest(n->function);
+                                        : gp_kernel_interest(n->function, &n->configuration);
         if (interest == GP_NOT_SELECTED)
             continue;
         wanted = wanted || interest == GP_WANTED;

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mix.h"
+#include "launch/polls.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "memory/modules.h"
@@ -199,20 +200,22 @@ bool gp_kernel_is_left_out(CUfunction handle)
            position->forgotten == atomic_load_explicit(&times_forgotten, memory_order_acquire);
 }
 
-static enum gp_interest interest_in(const struct gp_kernel *selected)
+static enum gp_interest interest_in(const struct gp_kernel *selected,
+                                    const struct gp_configuration *configuration)
 {
-    if (!atomic_load_explicit(&selected->refused, memory_order_acquire))
-        return GP_WANTED;
-    return selected->unending ? GP_UNENDING : GP_REFUSED;
+    if (atomic_load_explicit(&selected->refused, memory_order_acquire))
+        return selected->unending ? GP_UNENDING : GP_REFUSED;
+    bool waits = atomic_load(&selected->waits_for_host) && gp_is_one_warp(configuration);
+    return waits ? GP_UNENDING : GP_WANTED;
 }
 
-enum gp_interest gp_kernel_interest(CUfunction handle)
+enum gp_interest gp_kernel_interest(CUfunction handle, const struct gp_configuration *configuration)
 {
     if (gp_kernel_is_left_out(handle))
         return GP_NOT_SELECTED;
     unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
     const struct gp_kernel *k = lock_and_find(handle);
-    enum gp_interest interest = k && k->selected ? interest_in(k) : GP_NOT_SELECTED;
+    enum gp_interest interest = k && k->selected ? interest_in(k, configuration) : GP_NOT_SELECTED;
     if (k && interest == GP_NOT_SELECTED)
         *position_of(handle) = (struct unselected){.handle = handle, .forgotten = now};
     pthread_rwlock_unlock(&lock);

@@ -12,6 +12,8 @@
 #include "launch/verify_schedule.h"
 #include "profile/record.h"
 
+#include <stdatomic.h>
+
 /* An answer that is searched for once. */
 enum gp_maybe { GP_NOT_ASKED, GP_NEVER, GP_MAYBE };
 
@@ -34,6 +36,7 @@ struct gp_kernel {
     /* Why it is not measured, NULL while it may be; lives for ever. Asked at every launch, said
      * while the gate is closed. */
     const char *_Atomic refused;
+    atomic_bool waits_for_host; /* single warps of it, by all that is known: launch/polls.h */
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
     enum gp_maybe launches_graphs, uses_textures, waits, polls;
     struct gp_pass_cost cost; /* learned by the collector */
@@ -43,11 +46,12 @@ struct gp_kernel {
     UT_hash_handle hh;
 };
 
-/* Whether launches of the function are to be measured: the user has selected it, and nothing is
- * known that speaks against it: that it was seen not to end by itself (unending), say. From any
- * thread. */
+/* Whether a launch of the function is to be measured: the user has selected it, and nothing is
+ * known that speaks against it: that the kernel was seen not to end by itself (unending), say. From
+ * any thread. */
 enum gp_interest { GP_NOT_SELECTED, GP_REFUSED, GP_UNENDING, GP_WANTED };
-enum gp_interest gp_kernel_interest(CUfunction function);
+enum gp_interest gp_kernel_interest(CUfunction function,
+                                    const struct gp_configuration *configuration);
 
 /* True where the calling thread has learned before that the user has not selected the function: no
  * more is to be asked. Takes no lock. */

@@ -303,11 +303,12 @@ static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *cal
     static struct gp_once once;
     if (gp_user.timeout_set || !gp_launch_polls(kernel, call, c))
         return false;
-    gp_say_limited(&once, MOST_POLLING,
-                   "%s reads the host's memory in a loop, so it may wait for the host, and is not "
-                   "measured; with GPUPROF_TIMEOUT=SECONDS it is waited for",
-                   kernel->name);
-    gp_kernel_refuse(kernel, "it reads the host's memory in a loop, and may wait for the host");
+    gp_say_limited(
+        &once, MOST_POLLING,
+        "%s reads the host's memory in a loop, so it may wait for the host: launches of a "
+        "single warp are not measured; with GPUPROF_TIMEOUT=SECONDS they are waited for",
+        kernel->name);
+    atomic_store(&kernel->waits_for_host, true);
     return true;
 }
 
@@ -375,12 +376,12 @@ static CUresult launch(const struct gp_launch *call)
     CUresult result = CUDA_SUCCESS;
     bool launched = false, held_up;
     uint64_t turn;
-    enum gp_interest interest = gp_kernel_interest(call->function);
+    enum gp_interest interest = gp_kernel_interest(call->function, &call->configuration);
     if (is_to_be_measured(call, interest, &turn) && close_gate()) {
         launched = launch_alone(call, turn, &held_up, &result);
         gp_gate_open();
         if (!launched)
-            interest = gp_kernel_interest(call->function);
+            interest = gp_kernel_interest(call->function, &call->configuration);
     }
     /* Never with the gate closed: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that passes the gate. */
@@ -437,7 +438,8 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool measured, uint64
     gp_session_count_launch();
     result = run_or_make_room(call);
     /* Nodes behind it would wait in vain. */
-    if (result == CUDA_SUCCESS && gp_kernel_interest(call->function) == GP_UNENDING) {
+    if (result == CUDA_SUCCESS &&
+        gp_kernel_interest(call->function, &call->configuration) == GP_UNENDING) {
         gp_unending_launched(call->stream, call->per_thread_stream);
         *held_up = true;
     }

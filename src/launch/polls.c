@@ -4,18 +4,8 @@
 
 #include <string.h>
 
-#define WARP_THREADS 32
-
 /* Under the gate: one launch at a time. */
 static unsigned char bytes[GP_MOST_PARAMETER_BYTES];
-
-/* Blocks that wait for each other read their flags in the same way: cuDNN's do, in kernels that get
- * memory of the host besides. For the host a single warp waits. */
-static bool is_one_warp(const struct gp_launch *call)
-{
-    const unsigned *g = call->grid, *b = call->block;
-    return (uint64_t)g[0] * g[1] * g[2] == 1 && (uint64_t)b[0] * b[1] * b[2] <= WARP_THREADS;
-}
 
 struct search {
     size_t size; /* of the parameters */
@@ -48,6 +38,6 @@ static bool gets_memory_of_host(struct gp_kernel *kernel, const struct gp_launch
 bool gp_launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
                      const struct gp_context *c)
 {
-    return kernel->polls != GP_NEVER && is_one_warp(call) && gets_memory_of_host(kernel, call, c) &&
-           gp_kernel_may_poll(kernel, &c->device);
+    return kernel->polls != GP_NEVER && gp_is_one_warp(&call->configuration) &&
+           gets_memory_of_host(kernel, call, c) && gp_kernel_may_poll(kernel, &c->device);
 }

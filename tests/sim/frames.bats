@@ -205,6 +205,11 @@ added() {
     [ "$(grep -cE "did not end within|in vain" "$log")" -eq 0 ]
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/blocked_linked" host
     grep -q "wait_for_flag did not end within 0.2 s" "$log"
+    # Only single warps of it are left out.
+    same_with_and_without "$programs/waiting_dlopen" host wide host wide scale
+    [ "$(measured wait_for_flag)" -eq 2 ]
+    [ "$(measured scale_in_place)" -eq 1 ]
+    [ "$(grep -cE "did not end within|in vain" "$log")" -eq 0 ]
     # Its flag lies in memory of the GPU: another kernel may set it, or have set it.
     same_with_and_without "$programs/blocked_linked" consumer
     grep -q "wait_for_flag did not end within 1 s" "$log"

@@ -2,14 +2,14 @@
  * memory, or a copy in another stream. A profiler that waits for the kernel at its launch waits
  * for ever; an alarm ends that after 30 seconds. In the case "left" nobody sets it: the program
  * ends. In the case "beside" another kernel is launched beside the one that waits. In the case
- * "set" the flag is there before the kernel. In the case "copied" a thread waits for the kernel
- * in a copy while others are launched. In the case "queued" more is launched behind it than the
- * driver takes, and in the case "destroyed" its context is destroyed, until a thread sets the
- * flag by a copy elsewhere. In the case "answered" a thread sets the flag once and takes it back
- * when the kernel has seen it, and again when it is known how long the launch took; in the case
- * "answered_late" the kernel takes long before. In the case "scale" it is a kernel that waits
- * for nothing; in the case "long" one that takes 0.4 s by itself, and in the case "polling" another
- * such, of which nobody can know that. */
+ * "set" the flag is there before the kernel, and in the case "wide" before two warps of it. In the
+ * case "copied" a thread waits for the kernel in a copy while others are launched. In the case
+ * "queued" more is launched behind it than the driver takes, and in the case "destroyed" its
+ * context is destroyed, until a thread sets the flag by a copy elsewhere. In the case "answered" a
+ * thread sets the flag once and takes it back when the kernel has seen it, and again when it is
+ * known how long the launch took; in the case "answered_late" the kernel takes long before. In the
+ * case "scale" it is a kernel that waits for nothing; in the case "long" one that takes 0.4 s by
+ * itself, and in the case "polling" another such, of which nobody can know that. */
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,14 +45,15 @@ struct waiting {
 };
 
 /* Launches a kernel that waits for its flag, which has this value now, to be other than 0. */
-static struct waiting launch_waiting(struct work *w, CUstream stream, unsigned value)
+static struct waiting launch_waiting(struct work *w, CUstream stream, unsigned value,
+                                     unsigned threads)
 {
     struct waiting kernel = {allocate(w, 4), allocate(w, 4)};
     void *params[] = {&kernel.flag, &kernel.seen};
 
     MUST(w->gpu->MemsetD32(kernel.flag, value, 1));
     MUST(w->gpu->CtxSynchronize()); /* the other streams do not wait for it */
-    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    launch(w, "wait_for_flag", 1, 1, threads, 1, 0, stream, params);
     return kernel;
 }
 
@@ -63,7 +64,7 @@ static void set_by_stream(struct work *w, CUstream stream)
     CUstream other;
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    kernel = launch_waiting(w, stream, 0);
+    kernel = launch_waiting(w, stream, 0, 32);
     MUST(w->gpu->MemsetD32Async(kernel.flag, 9, 1, other));
     MUST(w->gpu->StreamSynchronize(stream));
     download(w, &answer, kernel.seen, 4);
@@ -101,9 +102,9 @@ static void take_long(struct work *w, CUstream stream, const char *kernel)
     printf("took long\n");
 }
 
-static void set_before(struct work *w, CUstream stream)
+static void set_before(struct work *w, CUstream stream, unsigned threads)
 {
-    (void)launch_waiting(w, stream, 5);
+    (void)launch_waiting(w, stream, 5, threads);
     MUST(w->gpu->StreamSynchronize(stream));
     printf("did not wait\n");
 }
@@ -114,7 +115,7 @@ static void beside(struct work *w, CUstream stream)
     CUstream other;
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    kernel = launch_waiting(w, stream, 0);
+    kernel = launch_waiting(w, stream, 0, 32);
     scale(w, other);
     MUST(w->gpu->MemsetD32Async(kernel.flag, 9, 1, other));
     MUST(w->gpu->CtxSynchronize());
@@ -128,7 +129,7 @@ static void full(struct work *w, CUstream stream)
     CUstream other;
 
     MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    kernel = launch_waiting(w, stream, 0);
+    kernel = launch_waiting(w, stream, 0, 32);
     printf("much memory: %d\n", (int)w->gpu->MemAlloc(&much, (size_t)1 << 40));
     MUST(w->gpu->MemsetD32Async(kernel.flag, 4, 1, other));
     MUST(w->gpu->CtxSynchronize());
@@ -317,7 +318,7 @@ static void answered(struct work *w, CUstream stream, uint32_t after_us)
 
 static void left(struct work *w, CUstream stream)
 {
-    (void)launch_waiting(w, stream, 0);
+    (void)launch_waiting(w, stream, 0, 32);
     printf("left\n");
     exit(0);
 }
@@ -356,7 +357,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "full") == 0)
             full(&w, stream);
         else if (strcmp(argv[i], "set") == 0)
-            set_before(&w, stream);
+            set_before(&w, stream, 32);
+        else if (strcmp(argv[i], "wide") == 0)
+            set_before(&w, stream, 64);
         else if (strcmp(argv[i], "beside") == 0)
             beside(&w, stream);
         else if (strcmp(argv[i], "again") == 0) { /* the kernels are loaded again */
