@@ -86,7 +86,7 @@ bool gp_code_may_wait(const void *code, size_t size, int cc)
     return false;
 }
 
-/* A strong load for the whole system; up to 7.x also one of MMIO. */
+/* A strong load for the whole system, or one of MMIO. */
 static bool sees_host(const unsigned char *word, int cc)
 {
     uint64_t high;
@@ -94,7 +94,7 @@ static bool sees_host(const unsigned char *word, int cc)
     const enum gp_op op = gp_instruction_decode(word, cc).op;
     const unsigned strength = bits(high, 77, 4);
     return (op == GP_OP_LD || op == GP_OP_LDG) &&
-           (cc < 80 ? strength == 11 || strength == 15 : strength == 10);
+           (cc < 80 ? strength == 11 || strength == 15 : strength == 10 || strength == 12);
 }
 
 bool gp_code_polls(const void *code, size_t size, int cc)

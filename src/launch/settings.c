@@ -65,7 +65,7 @@ static void read_memory_limit(void)
     const char *size = secure_getenv("GPUPROF_MEMORY");
     if (size && *size && !gp_budget_set(size))
         gp_say("GPUPROF_MEMORY=%s: not a size such as 512M or 4G, nor a share such as 10%%, from "
-               "1%% to 100%%; it is 10%%",
+               "1%% to 100%%; it is 25%%",
                size);
 }
 

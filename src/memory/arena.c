@@ -15,6 +15,9 @@
 #define MOST_LAUNCHES 64
 #define FIRST_BYTES ((uint64_t)1 << 30)
 
+/* Each buffer's changes take whole units. */
+#define LEAST_BESIDE ((uint64_t)4 << 20)
+
 const char gp_arena_held[] = "no room beside the copies of launches that are to be replayed";
 
 uint64_t gp_arena_need(uint64_t bytes)
@@ -123,8 +126,11 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
         return false;
     }
     struct gp_room room = room_for(arena, beside);
-    /* Memory that is not needed now is left to the arena beside it. */
-    uint64_t spare = room.device / 2;
+    /* Memory that is not needed now is left to the arena beside it: where copies of many launches
+     * lie here, that one holds the changes of a single one. */
+    uint64_t spare = room.device / 2, of_one = bytes + bytes / 2 + LEAST_BESIDE;
+    if (arena->for_many && of_one < spare)
+        spare = room.device - of_one;
     uint64_t needed = suits ? 2 * arena->too_small : bytes * GP_LEAST_BATCH;
     if (fits && (!needed || needed > spare)) {
         arena->too_small = 0;

@@ -22,8 +22,10 @@ struct gp_arena {
     uint64_t too_large;   /* there is no batch of launches with so many bytes each; 0: not known */
 };
 
-/* To drain a batch takes tens of milliseconds: launches are not held where copies of fewer fit. */
-#define GP_LEAST_BATCH 8
+/* To drain a batch takes tens of milliseconds: launches are not held where copies of fewer fit. A
+ * launch with large copies takes long itself, and a pass that compares it many times as long: so
+ * few are enough. */
+#define GP_LEAST_BATCH 4
 
 /* True where so many bytes, those of one launch, leave room for a batch of such launches. */
 bool gp_arena_suits_batch(const struct gp_arena *arena, uint64_t bytes);

@@ -7,16 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_PERCENT 10
+/* Of the device's memory more: the program gets it back when it runs short. */
+#define DEFAULT_DEVICE_PERCENT 25
+#define DEFAULT_HOST_PERCENT 10
 /* Page-locked host memory taken at the most unless the user names a size: making it takes a second
  * for a few gigabytes, and each copy there as long as the bus takes. */
 #define MOST_ON_HOST ((uint64_t)4 << 30)
 /* Different texts kept. */
 #define MOST_REASONS 32
 
-/* One of them is 0. */
+/* The user's; one of them is 0 then. */
 static uint64_t limit;
-static unsigned percent = DEFAULT_PERCENT;
+static unsigned percent;
 
 bool gp_budget_set(const char *text)
 {
@@ -36,8 +38,10 @@ struct gp_room gp_budget(uint64_t free_on_device, uint64_t free_on_host)
         room.device = least(limit, spare);
         room.host = least(limit - room.device, free_on_host / 2);
     } else {
-        room.device = least(free_on_device / 100 * percent, spare);
-        room.host = least(free_on_host / 100 * percent, MOST_ON_HOST);
+        unsigned of_device = percent ? percent : DEFAULT_DEVICE_PERCENT;
+        unsigned of_host = percent ? percent : DEFAULT_HOST_PERCENT;
+        room.device = least(free_on_device / 100 * of_device, spare);
+        room.host = least(free_on_host / 100 * of_host, MOST_ON_HOST);
     }
     return room;
 }

@@ -146,6 +146,15 @@ git_as_somebody() {
     [ "$(wc -w <docs/architecture.md)" -le 1500 ]
 }
 
+@test "the files that the tutorial leaves in a clone are none of the project" {
+    [ -e .git ] || skip "this is no clone"
+    files=$(grep -oE '[a-z]+\.(jsonl|html|ini)\b' docs/tutorial.md | sort -u)
+    [ "$(wc -w <<<"$files")" -ge 4 ]
+    for file in $files; do
+        git check-ignore -q --no-index "$file" || { echo "$file"; false; }
+    done
+}
+
 @test "source and documents use the glossary's words, and a forbidden word is found with its line" {
     tools/check-words
     printf 'fine\nThe launch Bears Witness.\n' >"$BATS_TEST_TMPDIR/page.md"
@@ -192,8 +201,7 @@ $BATS_TEST_TMPDIR/page.md:1: there is no gp_gone" ]
 $BATS_TEST_TMPDIR/page.md:3: $home/me/include is a path of one machine" ]
 }
 
-@test "the bench's tables are right, and its result names no folder of the machine" {
-    tests/gpu/bench --self-test
+@test "the result of the bench names no folder of the machine" {
     mkdir "$BATS_TEST_TMPDIR/build"
     cp "$GPUPROF_BUILD/libgpuprof.so" "$BATS_TEST_TMPDIR/build"
     tests/gpu/bench "$BATS_TEST_TMPDIR/build" --cases bandwidth,small >"$BATS_TEST_TMPDIR/page.md"

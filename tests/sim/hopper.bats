@@ -228,7 +228,7 @@ said() {
     grep -q '"skipped":"its memory ([0-9.]* [kMG]*B) is more than GPUPROF_MEMORY allows (1 bytes)' "$profile"
     for wrong in 0 -1 -10% 0% 101% 10%% nonsense 4GB 1.5G 99999999999999999999 99999999999G; do
         GPUPROF_MEMORY=$wrong profiled "$programs/snippets_linked" in_place
-        said "GPUPROF_MEMORY=$wrong: not a size such as 512M or 4G, nor a share such as 10%, from 1% to 100%; it is 10%"
+        said "GPUPROF_MEMORY=$wrong: not a size such as 512M or 4G, nor a share such as 10%, from 1% to 100%; it is 25%"
         [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
     done
     for wrong in 0 -1 soon 5s nan inf 3601; do

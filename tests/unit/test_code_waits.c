@@ -147,6 +147,7 @@ static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
 {
     (void)state;
     static const uint64_t system[] = {0x0000000402007981, 0x000ea4000c1f5900},
+                          mmio[] = {0x00000004ff007981, 0x000ea200081f8900},
                           system_75[] = {0x00000004ff007980, 0x000ea4000c116900},
                           mmio_75[] = {0x00000004ff007981, 0x000ea2000c1fe900},
                           weak_75[] = {0x00000004ff007980, 0x000ea2000c10e900},
@@ -158,6 +159,7 @@ static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
     assert_int_equal(gp_instruction_jump(back, 90), -32);
     assert_int_equal(gp_instruction_jump(back_75, 75), -32);
     assert_true(polls(system, back, 90));
+    assert_true(polls(mmio, back, 90));
     assert_false(polls(system, itself, 90));
     assert_false(polls(plain, back, 90));
     assert_false(polls(back, system, 90)); /* behind the loop */

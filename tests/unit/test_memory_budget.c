@@ -64,7 +64,8 @@ static CUresult fake_device_pointer(CUdeviceptr *device, void *host, unsigned fl
     return CUDA_SUCCESS;
 }
 
-static int begin(void **state)
+/* As where the user has named no size: that cannot be had again once one was named. */
+static int begin_by_default(void **state)
 {
     (void)state;
     gp_cuda.cuMemGetInfo_v2 = fake_info;
@@ -75,6 +76,12 @@ static int begin(void **state)
     gp_cuda.cuMemHostGetDevicePointer_v2 = fake_device_pointer;
     device_free = 10 * GB;
     device_refuses = false;
+    return 0;
+}
+
+static int begin(void **state)
+{
+    begin_by_default(state);
     assert_true(gp_budget_set("10%"));
     return 0;
 }
@@ -263,18 +270,33 @@ static void a_small_launch_does_not_decide_on_the_room_of_later_ones(void **stat
     gp_arena_clear(&arena);
     assert_true(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
     assert_true(moved && gp_arena_suits_batch(&arena, 100 * MB));
-    /* Half of the budget is for the arena; copies of eight launches do not fit there. */
+    /* Room is left for the changes of one launch; copies of four launches do not fit beside it. */
+    assert_true(gp_arena_reserve(&arena, &beside, 3000 * MB, &moved, &why));
     uint64_t size = arena.device_size;
-    assert_true(gp_arena_reserve(&arena, &beside, 1025 * MB, &moved, &why));
-    assert_int_equal(arena.device_size, size);
+    assert_false(gp_arena_suits_batch(&arena, 3000 * MB));
     bytes = MB;
     assert_true(gp_arena_take(&arena, 0x500000000000, &bytes) != 0 && gp_arena_hold(&arena));
-    assert_true(gp_arena_reserve(&arena, &beside, 1025 * MB, &moved, &why)); /* asked once */
+    assert_true(gp_arena_reserve(&arena, &beside, 3000 * MB, &moved, &why)); /* asked once */
+    assert_int_equal(arena.device_size, size);
     gp_arena_release(&arena);
     gp_arena_clear(&arena);
     /* But those of less do. */
-    assert_true(gp_arena_reserve(&arena, &beside, 900 * MB, &moved, &why));
-    assert_true(gp_arena_suits_batch(&arena, 900 * MB));
+    assert_true(gp_arena_reserve(&arena, &beside, 2500 * MB, &moved, &why));
+    assert_true(gp_arena_suits_batch(&arena, 2500 * MB));
+    gp_arena_free(&arena);
+}
+
+/* A benchmark reads and writes gigabytes in each launch. */
+static void copies_of_some_large_launches_fit_by_default(void **state)
+{
+    (void)state;
+    struct gp_arena arena = {.for_many = true};
+    bool moved;
+    const char *why = NULL;
+    device_free = 140 * GB;
+    assert_true(gp_arena_reserve(&arena, &beside, 6 * GB, &moved, &why));
+    assert_true(gp_arena_suits_batch(&arena, 6 * GB));
+    assert_in_range(arena.device_size, 0, 35 * GB);
     gp_arena_free(&arena);
 }
 
@@ -331,6 +353,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(copies_of_some_large_launches_fit_by_default, begin_by_default),
         TEST(sizes_and_shares_are_understood),
         TEST(the_program_keeps_room_of_its_own),
         TEST(the_host_gives_no_more_than_4_gib_by_itself),

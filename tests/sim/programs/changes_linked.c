@@ -230,7 +230,7 @@ static void large(void)
 {
     struct numbers numbers;
     CUdeviceptr taken;
-    MUST(cuMemAlloc(&taken, 170 << 20));
+    MUST(cuMemAlloc(&taken, 200 << 20));
     begin(&numbers);
     for (int round = 0; round < ROUNDS; round++)
         launch_in(&numbers, scale, 0, NULL);
@@ -244,7 +244,7 @@ static void large_own(void)
 {
     struct numbers numbers;
     CUdeviceptr taken;
-    MUST(cuMemAlloc(&taken, 170 << 20));
+    MUST(cuMemAlloc(&taken, 200 << 20));
     numbers.x = taken;
     fill(&numbers);
     for (int round = 0; round < ROUNDS; round++)

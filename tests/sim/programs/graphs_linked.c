@@ -27,20 +27,26 @@ struct scaling {
     CUDA_KERNEL_NODE_PARAMS node;
 };
 
+static CUDA_KERNEL_NODE_PARAMS node_of(CUfunction function, unsigned blocks, unsigned threads,
+                                       void **parameters)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = function,
+                                     .gridDimX = blocks,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = threads,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = parameters};
+}
+
 static const CUDA_KERNEL_NODE_PARAMS *scaling(struct scaling *s, CUdeviceptr buffer, float factor)
 {
     *s = (struct scaling){.x = buffer, .n = N, .factor = factor};
     s->params[0] = &s->x;
     s->params[1] = &s->n;
     s->params[2] = &s->factor;
-    s->node = (CUDA_KERNEL_NODE_PARAMS){.func = scale,
-                                        .gridDimX = blocks_for(N, 128),
-                                        .gridDimY = 1,
-                                        .gridDimZ = 1,
-                                        .blockDimX = 128,
-                                        .blockDimY = 1,
-                                        .blockDimZ = 1,
-                                        .kernelParams = s->params};
+    s->node = node_of(scale, blocks_for(N, 128), 128, s->params);
     return &s->node;
 }
 
@@ -106,6 +112,12 @@ static CUgraphExec executable(CUgraph graph)
     return exec;
 }
 
+static void destroy(CUgraphExec exec, CUgraph graph)
+{
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
 static void launch_often(CUgraphExec exec)
 {
     for (int i = 0; i < ROUNDS; i++)
@@ -143,8 +155,7 @@ static void line(void)
 
     launch_often(exec);
     show("a line");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* The program's graph is changed and destroyed after it was instantiated. */
@@ -191,8 +202,7 @@ static void branches(void)
     MUST(cuMemsetD32Async(x[5], 7, N, stream));
     launch_often(exec);
     show("branches");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* 0 -> (1, 2 -> 3) -> 4 of copies: the joining node reads the last write of the longer branch.
@@ -217,8 +227,7 @@ static void joined(void)
         MUST(cuMemsetD32Async(x[3], 7, N, stream));
     }
     show("joined");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* A node that is launched cooperatively, with blocks enough for it to matter. */
@@ -226,13 +235,7 @@ static void cooperative(void)
 {
     CUgraph graph = new_graph();
     void *parameters[] = {&x[0]};
-    CUDA_KERNEL_NODE_PARAMS p = {.gridDimX = 4,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 128,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1,
-                                 .kernelParams = parameters};
+    CUDA_KERNEL_NODE_PARAMS p = node_of(NULL, 4, 128, parameters);
     CUlaunchAttributeValue yes = {.cooperative = 1};
     CUgraphNode node;
     CUgraphExec exec;
@@ -247,8 +250,7 @@ static void cooperative(void)
     for (int i = 0; i < 8; i++)
         launch_often(exec);
     show("cooperative");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* More kernels side by side than are launched apart. */
@@ -262,8 +264,7 @@ static void wide(void)
     exec = executable(graph);
     launch_often(exec);
     show("wide");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* Fills and copies among kernels, and one to memory that only the host knows. */
@@ -289,8 +290,7 @@ static void copies(void)
     launch_often(exec);
     show("copies and fills");
     printf("on the host: %08x\n", digest(pageable, sizeof(pageable)));
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* Every node is changed in the executable graph, in each of the ways there are. */
@@ -322,8 +322,7 @@ static void params(void)
     MUST(cuGraphExecNodeSetParams(exec, second, &any));
     MUST(cuGraphLaunch(exec, stream));
     show("changed nodes");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* The executable graph takes over other graphs of the same shape, and one of another. */
@@ -367,8 +366,7 @@ static void disabled(void)
     MUST(cuGraphNodeSetEnabled(exec, nodes[2], 0));
     launch_often(exec);
     show("disabled nodes");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* A line in a graph in a graph, beside a kernel and before another, and a child without nodes. */
@@ -421,8 +419,7 @@ static void inner(void)
     MUST(cuGraphExecKernelNodeSetParams(exec, node, scaling(&s, x[4], 3)));
     launch_often(exec);
     show("a changed child graph");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 static void count_call(void *data)
@@ -443,8 +440,7 @@ static void host_node(void)
     launch_often(exec);
     show("a host function");
     printf("called %d times\n", calls);
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* A graph that calls a host function, and then allocates memory that outlives its launch. */
@@ -473,8 +469,7 @@ static void allocates(void)
     MUST(cuStreamSynchronize(stream));
     MUST(cuMemcpyDtoH(host, params.alloc.dptr, N * 4));
     printf("memory of a graph: %g\n", (double)host[N - 1]);
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* A graph launched into a stream that is being captured is part of the graph that comes of it. */
@@ -517,8 +512,12 @@ static void streams(void)
     }
     show("streams");
     MUST(cuStreamDestroy(blocking));
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
+}
+
+static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters)
+{
+    return node_of(wait_for_flag, 1, 32, parameters);
 }
 
 /* One kernel waits for another one beside it. A profiler that holds up the one for the other
@@ -527,14 +526,7 @@ static void waits(void)
 {
     CUdeviceptr flag = x[6], seen = x[7];
     void *parameters[] = {&flag, &seen};
-    CUDA_KERNEL_NODE_PARAMS p = {.func = wait_for_flag,
-                                 .gridDimX = 1,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 32,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1,
-                                 .kernelParams = parameters};
+    CUDA_KERNEL_NODE_PARAMS p = waiting(parameters);
     CUgraph graph = new_graph();
     CUgraphNode zero, ends[2];
     CUgraphExec exec;
@@ -550,24 +542,11 @@ static void waits(void)
     (void)alarm(30);
     launch_often(exec);
     show("a kernel that waits");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* A kernel waits for the host, which goes on only when the launch has come back; then a copy to
  * memory that only the host knows, which is done by then as little. */
-static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters)
-{
-    return (CUDA_KERNEL_NODE_PARAMS){.func = wait_for_flag,
-                                     .gridDimX = 1,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 32,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = parameters};
-}
-
 static void waits_for_host(void)
 {
     static uint32_t seen[N];
@@ -601,8 +580,7 @@ static void waits_for_host(void)
     }
     show("a kernel that waits for the host");
     MUST(cuMemFreeHost(memory));
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* More nodes behind the kernel that waits than a stream takes launches; before it another kernel.
@@ -671,8 +649,7 @@ static void waits_alone(void)
     show("a kernel that waits alone");
     MUST(cuMemFreeHost(memory));
     MUST(cuStreamDestroy(other));
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* A kernel in the middle goes wrong. */
@@ -682,13 +659,7 @@ static void faulty(void)
     CUgraph graph = a_line(nodes);
     unsigned n = N * 4;
     void *parameters[] = {&x[BUFFERS - 1], &n};
-    CUDA_KERNEL_NODE_PARAMS p = {.gridDimX = 100,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 128,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1,
-                                 .kernelParams = parameters};
+    CUDA_KERNEL_NODE_PARAMS p = node_of(NULL, 100, 128, parameters);
     CUmodule module;
     CUgraphExec exec;
 
@@ -719,8 +690,7 @@ static void invalid(void)
     printf("no stream: %d\n", cuGraphLaunch(exec, gone));
     launch_often(exec);
     show("invalid");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
 }
 
 /* Threads launch one after the other into one stream, and all use x[7] in between: no launch may
@@ -818,8 +788,7 @@ static void library(void)
     exec = executable(graph);
     launch_often(exec);
     show("a library's kernel");
-    MUST(cuGraphExecDestroy(exec));
-    MUST(cuGraphDestroy(graph));
+    destroy(exec, graph);
     MUST(cuLibraryUnload(lib));
     free(image);
 }
@@ -829,14 +798,7 @@ static CUgraphExec launching(CUfunction from_graph, unsigned launches)
 {
     unsigned n = N;
     void *params[] = {&x[0], &n, &launches};
-    CUDA_KERNEL_NODE_PARAMS p = {.func = from_graph,
-                                 .gridDimX = blocks_for(N, 128),
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 128,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1,
-                                 .kernelParams = params};
+    CUDA_KERNEL_NODE_PARAMS p = node_of(from_graph, blocks_for(N, 128), 128, params);
     CUgraph graph = new_graph();
     CUgraphNode node;
     CUgraphExec exec;
