@@ -28,12 +28,12 @@ static uint64_t hash_of(const struct gp_run *run, int cc)
     return hash | IS_HASH;
 }
 
-uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc, bool reads_code)
+uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc)
 {
     static uint64_t unknown; /* kernels so far */
     if (!run->code)
         return run->shape;
-    if (*run->code == 0 && reads_code)
+    if (*run->code == 0)
         *run->code = hash_of(run, cc);
     if (*run->code == 0)
         *run->code = ++unknown;
