@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the program's stream -------------------------------------------------------------------- */
 
@@ -65,10 +66,12 @@ static CUresult run_whole(const struct gp_launch *call)
 
 /* ---- node by node ---------------------------------------------------------------------------- */
 
-/* A stream takes some thousand launches, then it holds up the host. A kernel among them may wait
- * for the host: beyond so many since the last one that was waited for, nodes that are not measured
- * are launched in rows, each as one graph. */
+/* A stream takes some thousand pieces of work, then it holds up the host. A kernel among them may
+ * wait for the host: beyond so many since the last one that was waited for, nodes that are not
+ * measured are launched in rows, each as one graph. A row ends where another branch waits for it:
+ * where even rows and events are so many, all that is left is launched as one graph. */
 #define MOST_QUEUED 256
+#define MOST_IN_BRANCH 768
 #define LONGEST_ROW 1024
 
 /* Nodes of a branch that are still to be launched. */
@@ -86,10 +89,11 @@ struct split {
     CUevent *ended;                         /* by node; NULL where no other branch waits for it */
     CUgraphExec *parts; /* by node: a graph of that node alone, NULL for kernels */
     CUcontext context;
-    struct row *rows; /* by branch */
-    unsigned queued;  /* launches since the last one that was waited for */
-    bool begun;       /* something was submitted */
-    bool held_up;     /* a kernel did not end: nothing is measured beside it */
+    struct row *rows;                  /* by branch */
+    unsigned queued[GP_MOST_BRANCHES]; /* since the last launch that was waited for */
+    unsigned last_taken; /* 1 + where the last node that is to be measured stands in the order */
+    bool begun;          /* something was submitted */
+    bool held_up;        /* a kernel did not end: nothing is measured beside it */
 };
 
 /* A copy or fill is launched as a graph of its own: it then does the same as in the whole, with any
@@ -119,6 +123,9 @@ static bool prepare(struct split *s, CUgraphExec exec, CUcontext context)
     s->parts = calloc(s->order->count + 1, sizeof(CUgraphExec));
     s->rows = calloc(s->order->branches + 1, sizeof(*s->rows));
     s->context = context;
+    for (unsigned i = 0; i < s->order->count; i++)
+        if (s->nodes[s->order->sequence[i]].taken)
+            s->last_taken = i + 1;
     if (!s->all_ended || !s->ended || !s->parts || !s->rows ||
         (s->order->branches > 1 && !prepare_branches(s, context)))
         return false;
@@ -158,7 +165,8 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
     bool held_up, measured = is_to_be_measured(s, n);
     result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
     s->held_up = s->held_up || held_up;
-    s->queued = measured ? 0 : s->queued;
+    if (measured)
+        memset(s->queued, 0, sizeof(s->queued));
     return result;
 }
 
@@ -182,19 +190,19 @@ static CUresult launch_node(struct split *s, unsigned index)
     bool is_kernel = n->type == CU_GRAPH_NODE_TYPE_KERNEL;
     if (n->disabled || (!is_kernel && !s->parts[index]))
         return CUDA_SUCCESS; /* only there to order others */
-    s->queued++;
+    s->queued[s->order->branch[index]]++;
     CUresult result =
         is_kernel ? launch_kernel(s, n, stream) : launch_part(s, s->parts[index], stream);
     s->begun = s->begun || result == CUDA_SUCCESS;
     return result;
 }
 
-/* Counts the kernels of a row that was launched. */
-static void note_row(struct split *s, const struct row *row, CUstream stream)
+/* Counts the kernels among nodes that were launched as one graph. */
+static void note_launched(struct split *s, const unsigned *which, size_t count, CUstream stream)
 {
     bool unending = false;
-    for (unsigned i = 0; i < row->count; i++) {
-        const struct gp_graph_node *n = &s->nodes[row->nodes[i]];
+    for (size_t i = 0; i < count; i++) {
+        const struct gp_graph_node *n = &s->nodes[which[i]];
         if (n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled)
             continue;
         gp_session_count_launch();
@@ -213,7 +221,7 @@ static bool launch_row_at_once(struct split *s, const struct row *row, CUstream 
     bool launched = launch_part(s, exec, stream) == CUDA_SUCCESS;
     gp_cuda.cuGraphExecDestroy(exec);
     if (launched)
-        note_row(s, row, stream);
+        note_launched(s, row->nodes, row->count, stream);
     return launched;
 }
 
@@ -222,9 +230,10 @@ static CUresult launch_row(struct split *s, unsigned branch)
 {
     struct row *row = &s->rows[branch];
     CUresult result = CUDA_SUCCESS;
-    if (launch_row_at_once(s, row, stream_of(s, branch)))
+    if (launch_row_at_once(s, row, stream_of(s, branch))) {
         s->begun = true;
-    else
+        s->queued[branch]++;
+    } else
         for (unsigned i = 0; i < row->count && result == CUDA_SUCCESS; i++)
             result = launch_node(s, row->nodes[i]);
     row->count = 0;
@@ -246,7 +255,8 @@ static CUresult launch_or_keep(struct split *s, unsigned index)
 {
     struct row *row = &s->rows[s->order->branch[index]];
     CUresult result;
-    if (is_to_be_measured(s, &s->nodes[index]) || s->queued < MOST_QUEUED) {
+    if (is_to_be_measured(s, &s->nodes[index]) ||
+        s->queued[s->order->branch[index]] < MOST_QUEUED) {
         result = launch_rows(s);
         return result == CUDA_SUCCESS ? launch_node(s, index) : result;
     }
@@ -264,6 +274,7 @@ static CUresult wait_for_others(struct split *s, unsigned index)
         if (o->branch[o->dependencies[d]] == o->branch[index])
             continue;
         result = launch_row(s, o->branch[index]);
+        s->queued[o->branch[index]]++;
         if (result == CUDA_SUCCESS)
             result = gp_cuda.cuStreamWaitEvent(stream_of(s, o->branch[index]),
                                                s->ended[o->dependencies[d]], 0);
@@ -277,15 +288,57 @@ static CUresult note_end(struct split *s, unsigned index)
     if (!s->ended[index])
         return CUDA_SUCCESS;
     CUresult result = launch_row(s, s->order->branch[index]);
+    s->queued[s->order->branch[index]]++;
     return result == CUDA_SUCCESS
                ? gp_cuda.cuEventRecord(s->ended[index], stream_of(s, s->order->branch[index]))
                : result;
+}
+
+/* A kernel may still wait for one beside it that is left: so only where a branch is nearly full. */
+static bool is_full(const struct split *s, unsigned at)
+{
+    bool full = false;
+    for (unsigned b = 0; b < s->order->branches; b++)
+        full = full || s->queued[b] >= MOST_IN_BRANCH;
+    return full && (s->held_up || at >= s->last_taken);
+}
+
+/* The stream waits for all that was launched into the other branches. */
+static CUresult wait_for_branches(struct split *s, CUstream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned b = 0; b < s->order->branches && result == CUDA_SUCCESS; b++) {
+        if (stream_of(s, b) == stream)
+            continue;
+        result = gp_cuda.cuEventRecord(s->fork, stream_of(s, b));
+        if (result == CUDA_SUCCESS)
+            result = gp_cuda.cuStreamWaitEvent(stream, s->fork, 0);
+    }
+    return result;
+}
+
+/* Launches all nodes from there on as one graph. False where nothing was launched. */
+static bool launch_rest(struct split *s, unsigned at)
+{
+    CUgraphExec rest;
+    CUstream stream = stream_of(s, 0);
+    if (!gp_graph_rest_make(s->nodes, s->order, at, s->context, &rest))
+        return false;
+    bool launched = launch_rows(s) == CUDA_SUCCESS &&
+                    wait_for_branches(s, stream) == CUDA_SUCCESS &&
+                    launch_part(s, rest, stream) == CUDA_SUCCESS;
+    gp_cuda.cuGraphExecDestroy(rest);
+    if (launched)
+        note_launched(s, s->order->sequence + at, s->order->count - at, stream);
+    return launched;
 }
 
 static CUresult launch_in_order(struct split *s)
 {
     for (unsigned i = 0; i < s->order->count; i++) {
         unsigned n = s->order->sequence[i];
+        if (is_full(s, i) && launch_rest(s, i))
+            return CUDA_SUCCESS;
         CUresult result = wait_for_others(s, n);
         if (result == CUDA_SUCCESS)
             result = launch_or_keep(s, n);

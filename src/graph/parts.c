@@ -1,72 +1,107 @@
 #include "graph/parts.h"
 
-/* The last node of a graph that is being made. */
-struct end {
+#include <stdlib.h>
+
+/* A graph that is being made, and the nodes of it that the next one is behind. */
+struct making {
     CUgraph graph;
-    CUgraphNode node; /* NULL: there is none yet */
+    CUcontext context;
+    const CUgraphNode *behind; /* NULL where there are none */
+    size_t count;
 };
 
-static CUresult add_copy(struct end *e, CUgraphNode from, CUcontext context, CUgraphNode *node)
+static CUresult add_copy(const struct making *m, CUgraphNode from, CUgraphNode *node)
 {
     CUDA_MEMCPY3D_v2 copy = {0};
     CUresult result = gp_cuda.cuGraphMemcpyNodeGetParams(from, &copy);
-    return result == CUDA_SUCCESS
-               ? gp_cuda.cuGraphAddMemcpyNode(node, e->graph, e->node ? &e->node : NULL,
-                                              e->node != NULL, &copy, context)
-               : result;
+    return result == CUDA_SUCCESS ? gp_cuda.cuGraphAddMemcpyNode(node, m->graph, m->behind,
+                                                                 m->count, &copy, m->context)
+                                  : result;
 }
 
-static CUresult add_fill(struct end *e, CUgraphNode from, CUcontext context, CUgraphNode *node)
+static CUresult add_fill(const struct making *m, CUgraphNode from, CUgraphNode *node)
 {
     CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
     CUresult result = gp_cuda.cuGraphMemsetNodeGetParams(from, &fill);
-    return result == CUDA_SUCCESS
-               ? gp_cuda.cuGraphAddMemsetNode(node, e->graph, e->node ? &e->node : NULL,
-                                              e->node != NULL, &fill, context)
-               : result;
+    return result == CUDA_SUCCESS ? gp_cuda.cuGraphAddMemsetNode(node, m->graph, m->behind,
+                                                                 m->count, &fill, m->context)
+                                  : result;
 }
 
-static CUresult add_kernel(struct end *e, CUgraphNode from, CUgraphNode *node)
+static CUresult add_kernel(const struct making *m, CUgraphNode from, CUgraphNode *node)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 kernel = {0};
     if (!gp_cuda.cuGraphAddKernelNode_v2 || !gp_cuda.cuGraphKernelNodeCopyAttributes)
         return CUDA_ERROR_NOT_SUPPORTED;
     CUresult result = gp_cuda.cuGraphKernelNodeGetParams_v2(from, &kernel);
     if (result == CUDA_SUCCESS)
-        result = gp_cuda.cuGraphAddKernelNode_v2(node, e->graph, e->node ? &e->node : NULL,
-                                                 e->node != NULL, &kernel);
+        result = gp_cuda.cuGraphAddKernelNode_v2(node, m->graph, m->behind, m->count, &kernel);
     return result == CUDA_SUCCESS ? gp_cuda.cuGraphKernelNodeCopyAttributes(*node, from) : result;
 }
 
-static bool add(struct end *e, const struct gp_graph_node *n, CUcontext context)
+/* A node that does nothing becomes an empty one. */
+static bool add(const struct making *m, const struct gp_graph_node *n, CUgraphNode *node)
 {
-    CUgraphNode node = NULL;
-    CUresult result = CUDA_SUCCESS;
-    if (n->disabled)
-        return true;
-    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        result = add_copy(e, n->node, context, &node);
-    else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        result = add_fill(e, n->node, context, &node);
-    else if (n->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        result = add_kernel(e, n->node, &node);
-    else
-        return true;
-    e->node = node;
+    CUgraphNodeType type = n->disabled ? CU_GRAPH_NODE_TYPE_EMPTY : n->type;
+    CUresult result = type == CU_GRAPH_NODE_TYPE_MEMCPY   ? add_copy(m, n->node, node)
+                      : type == CU_GRAPH_NODE_TYPE_MEMSET ? add_fill(m, n->node, node)
+                      : type == CU_GRAPH_NODE_TYPE_KERNEL
+                          ? add_kernel(m, n->node, node)
+                          : gp_cuda.cuGraphAddEmptyNode(node, m->graph, m->behind, m->count);
     return result == CUDA_SUCCESS;
+}
+
+static bool begin(struct making *m, CUcontext context)
+{
+    *m = (struct making){.context = context};
+    return gp_cuda.cuGraphCreate(&m->graph, 0) == CUDA_SUCCESS;
+}
+
+/* `made`: all nodes were added. */
+static bool end(struct making *m, bool made, CUgraphExec *part)
+{
+    made = made && gp_cuda.cuGraphInstantiateWithFlags(part, m->graph, 0) == CUDA_SUCCESS;
+    if (!made)
+        *part = NULL;
+    return gp_cuda.cuGraphDestroy(m->graph) == CUDA_SUCCESS && made;
 }
 
 bool gp_graph_part_make(const struct gp_graph_node *nodes, const unsigned *which, size_t count,
                         CUcontext context, CUgraphExec *part)
 {
-    struct end end = {0};
+    struct making m;
+    CUgraphNode last, node;
     bool made = true;
-    if (gp_cuda.cuGraphCreate(&end.graph, 0) != CUDA_SUCCESS)
+    if (!begin(&m, context))
         return false;
-    for (size_t i = 0; i < count && made; i++)
-        made = add(&end, &nodes[which[i]], context);
-    made = made && gp_cuda.cuGraphInstantiateWithFlags(part, end.graph, 0) == CUDA_SUCCESS;
-    if (!made)
-        *part = NULL;
-    return gp_cuda.cuGraphDestroy(end.graph) == CUDA_SUCCESS && made;
+    for (size_t i = 0; i < count && made; i++) {
+        made = add(&m, &nodes[which[i]], &node);
+        last = node;
+        m.behind = &last;
+        m.count = 1;
+    }
+    return end(&m, made, part);
+}
+
+bool gp_graph_rest_make(const struct gp_graph_node *nodes, const struct gp_graph_order *order,
+                        unsigned from, CUcontext context, CUgraphExec *rest)
+{
+    struct making m;
+    CUgraphNode *all =
+        calloc(order->count + 1, sizeof(*all)); /* by number; NULL: not of the rest */
+    CUgraphNode *behind = calloc(order->count + 1, sizeof(*behind));
+    bool begun = all && behind && begin(&m, context), made = begun;
+    for (unsigned i = from; i < order->count && made; i++) {
+        unsigned n = order->sequence[i];
+        m.count = 0;
+        for (unsigned d = order->first[n]; d < order->first[n + 1]; d++)
+            if (all[order->dependencies[d]])
+                behind[m.count++] = all[order->dependencies[d]];
+        m.behind = m.count ? behind : NULL;
+        made = add(&m, &nodes[n], &all[n]);
+    }
+    made = begun && end(&m, made, rest);
+    free(all);
+    free(behind);
+    return made;
 }

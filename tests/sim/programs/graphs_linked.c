@@ -583,11 +583,33 @@ static void waits_for_host(void)
     destroy(exec, graph);
 }
 
-/* More nodes behind the kernel that waits than a stream takes launches; before it another kernel.
- */
-static void waits_before_many(void)
+/* More nodes behind one than a stream takes launches. */
+static void add_line(CUgraph graph, CUgraphNode node)
 {
-    enum { BEHIND = 1100 };
+    for (int i = 0; i < 1100; i++)
+        node = add_scaling(graph, x[0], 0.5f, &node, 1);
+}
+
+/* The same, side by side, and each behind both before it; some of them copy the one to the other.
+ */
+static void add_ladder(CUgraph graph, CUgraphNode node)
+{
+    CUDA_MEMCPY3D copy = copy_of(x[2], x[0]);
+    CUgraphNode both[2], next[2];
+
+    for (int i = 0; i < 600; i++) {
+        const CUgraphNode *after = i % 20 ? both : &node;
+        next[0] = add_scaling(graph, x[0], 0.5f, after, i % 20 ? 2 : 1);
+        next[1] = add_scaling(graph, x[2], 0.25f, after, i % 20 ? 2 : 1);
+        memcpy(both, next, sizeof(both));
+        if (i % 20 == 19)
+            node = add_copy(graph, &copy, both, 2);
+    }
+}
+
+/* Many behind the kernel that waits; before it another kernel. */
+static void wait_before(void (*add_many)(CUgraph graph, CUgraphNode node))
+{
     CUdeviceptr on_device;
     void *memory, *parameters[] = {&on_device, &x[1]};
     CUDA_KERNEL_NODE_PARAMS p = waiting(parameters), counter = waiting(NULL);
@@ -600,8 +622,7 @@ static void waits_before_many(void)
     MUST(cuMemHostGetDevicePointer(&on_device, memory, 0));
     MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &counter));
     MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &p));
-    for (int i = 0; i < BEHIND; i++)
-        node = add_scaling(graph, x[0], 0.5f, &node, 1);
+    add_many(graph, node);
     exec = executable(graph);
     (void)alarm(30);
     for (unsigned i = 1; i <= 2; i++) { /* the second time it is known */
@@ -614,6 +635,16 @@ static void waits_before_many(void)
     MUST(cuMemFreeHost(memory));
     MUST(cuGraphExecDestroy(exec));
     MUST(cuGraphDestroy(graph));
+}
+
+static void waits_before_many(void)
+{
+    wait_before(add_line);
+}
+
+static void waits_before_ladder(void)
+{
+    wait_before(add_ladder);
 }
 
 /* The kernel that waits was launched by itself before, and is alone in the graph. */
@@ -883,6 +914,7 @@ int main(int argc, char **argv)
         {"waits_for_host", waits_for_host},
         {"waits_alone", waits_alone},
         {"waits_before_many", waits_before_many},
+        {"waits_before_ladder", waits_before_ladder},
         {"allocates", allocates},
         {"joined", joined},
         {"cooperative", cooperative},
