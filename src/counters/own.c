@@ -1,6 +1,6 @@
 #include "counters/own.h"
 
-#include "base/mix.h"
+#include "code/code_hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,16 +104,6 @@ void gp_own_close(struct gp_own *own)
 
 /* ---- the code -------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const unsigned char *code, size_t size)
-{
-    uint64_t hash = size, word;
-    for (size_t at = 0; at + sizeof(word) <= size; at += sizeof(word)) {
-        memcpy(&word, code + at, sizeof(word));
-        hash = gp_mix(hash, word);
-    }
-    return hash;
-}
-
 /* Marks the instructions that a branch or call of the code goes to. */
 static void mark_targets(struct function *f, const unsigned char *code, int cc, bool *is_target)
 {
@@ -196,7 +186,7 @@ static bool find_stretches(struct function *f, const unsigned char *code, int cc
 static bool read_function(struct function *f, const char *name, const unsigned char *code,
                           size_t size, int cc)
 {
-    *f = (struct function){.name = strdup(name), .size = size, .hash = hash_of(code, size)};
+    *f = (struct function){.name = strdup(name), .size = size, .hash = gp_code_hash(code, size)};
     bool *is_target = calloc(size / GP_INSTRUCTION_BYTES + 1, sizeof(*is_target));
     bool ok = f->name && is_target;
     if (ok) {
@@ -221,7 +211,7 @@ static struct function *find_function(struct gp_own *own, const struct gp_run *r
     own->code_size = size;
     if (!code)
         return NULL;
-    const uint64_t hash = hash_of(code, size);
+    const uint64_t hash = gp_code_hash(code, size);
     struct function *oldest = &own->functions[0];
     for (size_t i = 0; i < MOST_FUNCTIONS; i++) {
         struct function *f = &own->functions[i];

@@ -6,9 +6,8 @@
 #include "counters/collector.h"
 
 /* The launch's shape with its kernel's code: equal for two launches of kernels of one name only
- * where the code is the same, for compute capability cc / 10. Where that is not known, only for
- * launches of one loaded kernel. To find the code a module's image is unpacked: `reads_code` says
- * whether it may be. */
-uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc, bool reads_code);
+ * where the code is the same, for compute capability cc / 10. Where that cannot be found out, only
+ * for launches of one loaded kernel. */
+uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc);
 
 #endif

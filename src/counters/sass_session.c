@@ -413,7 +413,7 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     }
     if (!fetched)
         return false;
-    *fingerprint = gp_fingerprint_of(run->kernel, gp_run_shape_and_code(run, cc, s->own != NULL));
+    *fingerprint = gp_fingerprint_of(run->kernel, gp_run_shape_and_code(run, cc));
     add_records(s, run, cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
         const char *reason = NULL;

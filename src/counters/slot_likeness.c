@@ -22,10 +22,8 @@ static void note_kind(const struct gp_collection *c, struct gp_slot *t, const st
 {
     if (!c->recall)
         return;
-    /* Our own counters need the code in any case. */
-    uint64_t shape = gp_run_shape_and_code(run, gp_collection_cc(c), c->own != NULL);
-    gp_launch_kind_of(&t->kind, run->kernel, shape, run->work, run->parameters,
-                      run->parameters_size);
+    gp_launch_kind_of(&t->kind, run->kernel, gp_run_shape_and_code(run, gp_collection_cc(c)),
+                      run->work, run->parameters, run->parameters_size);
 }
 
 static struct gp_means_to_count means_of(const struct gp_collection *c, const struct gp_run *run)

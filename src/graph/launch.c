@@ -5,8 +5,11 @@
 
 #include "gate/waits.h"
 #include "graph/graphs.h"
+#include "graph/node_launch.h"
+#include "graph/parts.h"
 #include "graph/streams.h"
 #include "launch/kept_launch.h"
+#include "launch/kernels.h"
 #include "launch/session.h"
 
 #include <errno.h>
@@ -62,6 +65,17 @@ static CUresult run_whole(const struct gp_launch *call)
 
 /* ---- node by node ---------------------------------------------------------------------------- */
 
+/* A stream takes some thousand launches, then it holds up the host. A kernel among them may wait
+ * for the host: beyond so many since the last one that was waited for, nodes that are not measured
+ * are launched in rows, each as one graph. */
+#define MOST_QUEUED 256
+#define LONGEST_ROW 1024
+
+/* Nodes of a branch that are still to be launched. */
+struct row {
+    unsigned count, nodes[LONGEST_ROW];
+};
+
 struct split {
     const struct gp_graph_order *order;
     const struct gp_graph_node *nodes;
@@ -71,41 +85,15 @@ struct split {
     CUevent fork;                           /* the work that the stream held before */
     CUevent *ended;                         /* by node; NULL where no other branch waits for it */
     CUgraphExec *parts; /* by node: a graph of that node alone, NULL for kernels */
-    bool begun;         /* something was submitted */
-    bool held_up;       /* a kernel did not end: nothing is measured beside it */
+    CUcontext context;
+    struct row *rows; /* by branch */
+    unsigned queued;  /* launches since the last one that was waited for */
+    bool begun;       /* something was submitted */
+    bool held_up;     /* a kernel did not end: nothing is measured beside it */
 };
-
-static CUresult add_part(CUgraph graph, const struct gp_graph_node *n, CUcontext context)
-{
-    CUgraphNode node;
-    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-        CUDA_MEMCPY3D_v2 copy = {0};
-        CUresult result = gp_cuda.cuGraphMemcpyNodeGetParams(n->node, &copy);
-        return result == CUDA_SUCCESS
-                   ? gp_cuda.cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context)
-                   : result;
-    }
-    CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
-    CUresult result = gp_cuda.cuGraphMemsetNodeGetParams(n->node, &fill);
-    return result == CUDA_SUCCESS
-               ? gp_cuda.cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, context)
-               : result;
-}
 
 /* A copy or fill is launched as a graph of its own: it then does the same as in the whole, with any
  * memory, and never holds the host up, as a copy from or to pageable memory can. */
-static bool make_part(const struct gp_graph_node *n, CUcontext context, CUgraphExec *part)
-{
-    CUgraph graph;
-    if (gp_cuda.cuGraphCreate(&graph, 0) != CUDA_SUCCESS)
-        return false;
-    bool made = add_part(graph, n, context) == CUDA_SUCCESS &&
-                gp_cuda.cuGraphInstantiateWithFlags(part, graph, 0) == CUDA_SUCCESS;
-    if (!made)
-        *part = NULL;
-    return gp_cuda.cuGraphDestroy(graph) == CUDA_SUCCESS && made;
-}
-
 static bool has_part(const struct gp_graph_node *n)
 {
     return !n->disabled &&
@@ -129,11 +117,13 @@ static bool prepare(struct split *s, CUgraphExec exec, CUcontext context)
     s->all_ended = gp_graph_ended(exec, true);
     s->ended = calloc(s->order->count + 1, sizeof(CUevent));
     s->parts = calloc(s->order->count + 1, sizeof(CUgraphExec));
-    if (!s->all_ended || !s->ended || !s->parts ||
+    s->rows = calloc(s->order->branches + 1, sizeof(*s->rows));
+    s->context = context;
+    if (!s->all_ended || !s->ended || !s->parts || !s->rows ||
         (s->order->branches > 1 && !prepare_branches(s, context)))
         return false;
     for (unsigned n = 0; n < s->order->count; n++)
-        if (has_part(&s->nodes[n]) && !make_part(&s->nodes[n], context, &s->parts[n]))
+        if (has_part(&s->nodes[n]) && !gp_graph_part_make(s->nodes, &n, 1, context, &s->parts[n]))
             return false;
     return true;
 }
@@ -151,138 +141,160 @@ static void clean_up(struct split *s)
         gp_cuda.cuEventDestroy_v2(s->fork);
     free(s->ended);
     free(s->parts);
+    free(s->rows);
 }
 
-/* ---- one kernel ---- */
-
-struct node_launch {
-    struct gp_launch call;
-    PFN_cuLaunchKernelEx_v11060 real;
-    CUlaunchConfig config;
-    CUlaunchAttribute attributes[8];
-};
-
-static CUresult run_node(const struct gp_launch *call)
+static bool is_to_be_measured(const struct split *s, const struct gp_graph_node *n)
 {
-    const struct node_launch *k = (const struct node_launch *)call;
-    return k->real(&k->config, call->function, call->parameters, call->extra);
-}
-
-/* True when the value is set; a value that a node does not set is left to the launch's defaults. */
-static bool is_set(CUlaunchAttributeID id, const CUlaunchAttributeValue *value)
-{
-    switch (id) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-        return value->accessPolicyWindow.num_bytes != 0;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        return value->cooperative != 0;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return value->clusterDim.x != 0;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        return value->clusterSchedulingPolicyPreference != CU_CLUSTER_SCHEDULING_POLICY_DEFAULT;
-#if CUDA_VERSION >= 12080
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-        return value->preferredClusterDim.x != 0;
-#endif
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-        return value->memSyncDomain != CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
-    default:
-        return false;
-    }
-}
-
-/* The attributes of nodes that launches have too, but for the priority: the kernel runs alone. */
-static void take_attributes(struct node_launch *k, CUgraphNode node)
-{
-    static const CUlaunchAttributeID ids[] = {
-        CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-        CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-        CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-#if CUDA_VERSION >= 12080
-        CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
-#endif
-        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-    };
-    _Static_assert(sizeof(ids) / sizeof(ids[0]) <= 8, "room for the attributes");
-    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-        CUlaunchAttributeValue value = {0};
-        /* Older drivers do not know the newer attributes. */
-        if (gp_cuda.cuGraphKernelNodeGetAttribute(node, ids[i], &value) != CUDA_SUCCESS ||
-            !is_set(ids[i], &value))
-            continue;
-        k->attributes[k->config.numAttrs++] = (CUlaunchAttribute){.id = ids[i], .value = value};
-        if (ids[i] == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-            k->call.cooperative = true;
-    }
+    return n->taken && !s->held_up;
 }
 
 static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CUstream stream)
 {
-    CUDA_KERNEL_NODE_PARAMS_v2 p = {0};
-    CUresult result = gp_cuda.cuGraphKernelNodeGetParams_v2(n->node, &p);
+    struct gp_node_launch k;
+    CUresult result = gp_node_launch_make(&k, n, stream, s->target.per_thread && !s->streams);
     if (result != CUDA_SUCCESS)
         return result;
-    bool per_thread = s->target.per_thread && !s->streams;
-    struct node_launch k = {
-        .call = {.function = n->function,
-                 .stream = stream,
-                 .per_thread_stream = per_thread,
-                 .of_graph = true,
-                 .configuration = n->configuration,
-                 .parameters = p.kernelParams,
-                 .extra = p.extra,
-                 .run = run_node},
-        .real = per_thread ? gp_cuda.cuLaunchKernelEx_ptsz : gp_cuda.cuLaunchKernelEx,
-    };
-    k.config = gp_launch_config(&k.call, k.attributes);
-    take_attributes(&k, n->node);
-    k.call.attributes = k.attributes;
-    k.call.attribute_count = k.config.numAttrs;
-    bool held_up;
-    result = gp_launch_in_series(&k.call, n->taken && !s->held_up, n->turn, &held_up);
+    bool held_up, measured = is_to_be_measured(s, n);
+    result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
     s->held_up = s->held_up || held_up;
+    s->queued = measured ? 0 : s->queued;
     return result;
 }
 
-/* ---- all nodes ---- */
+/* ---- nodes in a row ---- */
 
-static CUresult launch_part(struct split *s, CUgraphExec part, CUstream stream)
+static CUstream stream_of(const struct split *s, unsigned branch)
+{
+    return s->streams ? s->streams->streams[branch] : s->target.stream;
+}
+
+static CUresult launch_part(const struct split *s, CUgraphExec part, CUstream stream)
 {
     return s->target.per_thread && !s->streams ? gp_cuda.cuGraphLaunch_ptsz(part, stream)
                                                : gp_cuda.cuGraphLaunch(part, stream);
 }
 
-static CUresult launch_node(struct split *s, unsigned index, CUstream stream)
+static CUresult launch_node(struct split *s, unsigned index)
 {
     const struct gp_graph_node *n = &s->nodes[index];
+    CUstream stream = stream_of(s, s->order->branch[index]);
     bool is_kernel = n->type == CU_GRAPH_NODE_TYPE_KERNEL;
     if (n->disabled || (!is_kernel && !s->parts[index]))
         return CUDA_SUCCESS; /* only there to order others */
+    s->queued++;
     CUresult result =
         is_kernel ? launch_kernel(s, n, stream) : launch_part(s, s->parts[index], stream);
     s->begun = s->begun || result == CUDA_SUCCESS;
     return result;
 }
 
-static CUresult launch_in_order(struct split *s)
+/* Counts the kernels of a row that was launched. */
+static void note_row(struct split *s, const struct row *row, CUstream stream)
+{
+    bool unending = false;
+    for (unsigned i = 0; i < row->count; i++) {
+        const struct gp_graph_node *n = &s->nodes[row->nodes[i]];
+        if (n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled)
+            continue;
+        gp_session_count_launch();
+        unending = unending || gp_kernel_interest(n->function, &n->configuration) == GP_UNENDING;
+    }
+    if (unending)
+        gp_unending_launched(stream, s->target.per_thread && !s->streams);
+    s->held_up = s->held_up || unending;
+}
+
+static bool launch_row_at_once(struct split *s, const struct row *row, CUstream stream)
+{
+    CUgraphExec exec;
+    if (row->count < 2 || !gp_graph_part_make(s->nodes, row->nodes, row->count, s->context, &exec))
+        return false;
+    bool launched = launch_part(s, exec, stream) == CUDA_SUCCESS;
+    gp_cuda.cuGraphExecDestroy(exec);
+    if (launched)
+        note_row(s, row, stream);
+    return launched;
+}
+
+/* Launches the nodes of the branch that are still to be. */
+static CUresult launch_row(struct split *s, unsigned branch)
+{
+    struct row *row = &s->rows[branch];
+    CUresult result = CUDA_SUCCESS;
+    if (launch_row_at_once(s, row, stream_of(s, branch)))
+        s->begun = true;
+    else
+        for (unsigned i = 0; i < row->count && result == CUDA_SUCCESS; i++)
+            result = launch_node(s, row->nodes[i]);
+    row->count = 0;
+    return result;
+}
+
+static CUresult launch_rows(struct split *s)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned b = 0; b < s->order->branches && result == CUDA_SUCCESS; b++)
+        result = launch_row(s, b);
+    return result;
+}
+
+/* ---- all nodes ---- */
+
+/* Launches the node, or puts it into the row of its branch. */
+static CUresult launch_or_keep(struct split *s, unsigned index)
+{
+    struct row *row = &s->rows[s->order->branch[index]];
+    CUresult result;
+    if (is_to_be_measured(s, &s->nodes[index]) || s->queued < MOST_QUEUED) {
+        result = launch_rows(s);
+        return result == CUDA_SUCCESS ? launch_node(s, index) : result;
+    }
+    result = row->count == LONGEST_ROW ? launch_row(s, s->order->branch[index]) : CUDA_SUCCESS;
+    row->nodes[row->count++] = index;
+    return result;
+}
+
+/* Behind nodes of other branches that it depends on. */
+static CUresult wait_for_others(struct split *s, unsigned index)
 {
     const struct gp_graph_order *o = s->order;
-    for (unsigned i = 0; i < o->count; i++) {
-        unsigned n = o->sequence[i];
-        CUstream stream = s->streams ? s->streams->streams[o->branch[n]] : s->target.stream;
-        CUresult result = CUDA_SUCCESS;
-        for (unsigned d = o->first[n]; d < o->first[n + 1] && result == CUDA_SUCCESS; d++)
-            if (o->branch[o->dependencies[d]] != o->branch[n])
-                result = gp_cuda.cuStreamWaitEvent(stream, s->ended[o->dependencies[d]], 0);
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned d = o->first[index]; d < o->first[index + 1] && result == CUDA_SUCCESS; d++) {
+        if (o->branch[o->dependencies[d]] == o->branch[index])
+            continue;
+        result = launch_row(s, o->branch[index]);
         if (result == CUDA_SUCCESS)
-            result = launch_node(s, n, stream);
-        if (result == CUDA_SUCCESS && s->ended[n])
-            result = gp_cuda.cuEventRecord(s->ended[n], stream);
+            result = gp_cuda.cuStreamWaitEvent(stream_of(s, o->branch[index]),
+                                               s->ended[o->dependencies[d]], 0);
+    }
+    return result;
+}
+
+/* For nodes of other branches that depend on it. */
+static CUresult note_end(struct split *s, unsigned index)
+{
+    if (!s->ended[index])
+        return CUDA_SUCCESS;
+    CUresult result = launch_row(s, s->order->branch[index]);
+    return result == CUDA_SUCCESS
+               ? gp_cuda.cuEventRecord(s->ended[index], stream_of(s, s->order->branch[index]))
+               : result;
+}
+
+static CUresult launch_in_order(struct split *s)
+{
+    for (unsigned i = 0; i < s->order->count; i++) {
+        unsigned n = s->order->sequence[i];
+        CUresult result = wait_for_others(s, n);
+        if (result == CUDA_SUCCESS)
+            result = launch_or_keep(s, n);
+        if (result == CUDA_SUCCESS)
+            result = note_end(s, n);
         if (result != CUDA_SUCCESS)
             return result;
     }
-    return CUDA_SUCCESS;
+    return launch_rows(s);
 }
 
 /* Branches begin behind the work in the program's stream. */

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mix.h"
+#include "code/code_hash.h"
 #include "launch/polls.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -38,18 +39,30 @@ static atomic_ulong times_forgotten = 1;
 static atomic_bool graphs_from_device; /* there is a graph that kernels may launch */
 
 /* Kernels that wait for others will do so when they are loaded another time: each time to find out
- * takes seconds. Locked as the kernels are. */
+ * takes seconds. Others of their name, with other code, may not. Locked as the kernels are. */
 struct abandoned {
     const char *why;
+    uint64_t code; /* 0: any */
     UT_hash_handle hh;
     char name[];
 };
 static struct abandoned *abandoned;
 
-static void remember(const char *name, const char *why)
+/* A hash; 0 where the code is not known. */
+static uint64_t code_of(const struct gp_kernel *k)
+{
+    size_t size;
+    const char *why;
+    const void *code = gp_module_code(k->module, k->name, &size, &why);
+    return code ? gp_code_hash(code, size) : 0;
+}
+
+static void remember(const char *name, uint64_t code, const char *why)
 {
     struct abandoned *l;
     HASH_FIND_STR(abandoned, name, l);
+    if (l && l->code != code)
+        l->code = 0;
     if (l || HASH_COUNT(abandoned) >= MOST_ABANDONED)
         return;
     size_t length = strlen(name);
@@ -57,17 +70,19 @@ static void remember(const char *name, const char *why)
     if (!l)
         return;
     l->why = why;
+    l->code = code;
     memcpy(l->name, name, length + 1);
     HASH_ADD_KEYPTR(hh, abandoned, l->name, length, l);
     if (!l->hh.tbl)
         free(l);
 }
 
-static const char *remembered_reason(const char *name)
+static const char *remembered_reason(const struct gp_kernel *k)
 {
     struct abandoned *l;
-    HASH_FIND_STR(abandoned, name, l);
-    return l ? l->why : NULL;
+    HASH_FIND_STR(abandoned, k->name, l);
+    uint64_t code = l && l->code ? code_of(k) : 0;
+    return l && (code == 0 || code == l->code) ? l->why : NULL;
 }
 
 /* cuLaunchKernel takes a CUkernel where it says CUfunction, and the CUDA runtime gives it one;
@@ -126,7 +141,7 @@ static struct gp_kernel *make(CUfunction handle)
     k->selected = gp_selection_wants(k->name);
     k->module = ask_module(handle);
     k->runs_once = gp_module_runs_once(k->module);
-    k->refused = remembered_reason(k->name);
+    k->refused = remembered_reason(k);
     k->unending = k->refused != NULL;
     if (k->selected && communicates(k->name)) {
         static struct gp_once once;
@@ -234,8 +249,9 @@ void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
 {
     kernel->unending = true;
     kernel->refused = why;
+    uint64_t code = code_of(kernel);
     pthread_rwlock_wrlock(&lock);
-    remember(kernel->name, why);
+    remember(kernel->name, code, why);
     pthread_rwlock_unlock(&lock);
 }
 

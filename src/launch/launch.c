@@ -428,13 +428,14 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
     return false;
 }
 
-CUresult gp_launch_in_series(const struct gp_launch *call, bool measured, uint64_t turn,
+CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up)
 {
     CUresult result;
     *held_up = false;
-    if (measured && gp_session_measures() && launch_alone(call, turn, held_up, &result))
+    if (*measured && gp_session_measures() && launch_alone(call, turn, held_up, &result))
         return result;
+    *measured = false;
     gp_session_count_launch();
     result = run_or_make_room(call);
     /* Nodes behind it would wait in vain. */

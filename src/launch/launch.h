@@ -28,10 +28,12 @@ CUresult gp_launch(const struct gp_launch *call);
 
 /* Launches that stand for one of the program's, a graph's: between these the gate is closed, so
  * that nothing of its other threads comes between them. Begins where launches into that stream can
- * be measured now and nothing else is running; false where not. *held_up tells that the bounded
- * wait for a kernel, or for work that was launched before it, has run out. */
+ * be measured now and nothing else is running; false where not. *measured says whether the launch
+ * is to be, and then whether it was: nothing else is running in its stream then. *held_up tells
+ * that the bounded wait for a kernel, or for work that was launched before it, has run out, or that
+ * the kernel is known not to end by itself. */
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream);
-CUresult gp_launch_in_series(const struct gp_launch *call, bool measured, uint64_t turn,
+CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up);
 void gp_launch_series_ends(void);
 

@@ -163,7 +163,7 @@ bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source)
     size_t size = source->instruction_count * sizeof(*source->instructions);
     if (!e)
         return false;
-    if (merge(e, source))
+    if (merge(e, source) || e->lines.source.launches > source->launches)
         return true;
     if (size > MOST_BYTES - s->bytes || !fill(e, source))
         return false;

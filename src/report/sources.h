@@ -13,7 +13,8 @@ struct gp_sources *gp_sources_new(void);
 void gp_sources_free(struct gp_sources *s);
 
 /* Takes in the counts of a kernel's instructions; several of one kernel add up where their code is
- * the same, else the last one counts. False when out of memory or there is too much. */
+ * the same, else those count that more launches are in. False when out of memory or there is too
+ * much. */
 bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source);
 
 /* Takes in a cubin; the order in which kernels and cubins come does not matter. */

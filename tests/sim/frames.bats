@@ -297,6 +297,12 @@ added() {
     [ "$(measured scale_in_place)" -eq 1 ]
 }
 
+@test "a kernel with the name of one that was abandoned, and other code, is measured" {
+    GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/one_name_linked" wait add:3 unload multiply:2 wait
+    [ "$(grep -c "did not end within" "$log")" -eq 1 ]
+    [ "$(measured one_name)" -eq 5 ]
+}
+
 @test "launches of a kernel that is not measured any more are counted" {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host host host scale
     grep -q '0 of 3 .*wait_for_flag' "$log"

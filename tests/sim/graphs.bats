@@ -162,6 +162,17 @@ no_wait_in_vain() {
     no_wait_in_vain
 }
 
+@test "a kernel that waits for the host, before more nodes than a stream takes launches" {
+    unset GPUPROF_TIMEOUT
+    graph waits_before_many 1
+    no_wait_in_vain
+    GPUPROF_TIMEOUT=0.3 graph waits_before_many 1
+    says "waits for the host or for other work"
+    # That the kernel waits is not known: a node behind it is wanted, or one before it.
+    GPUPROF_KERNELS=scale graph waits_before_many 0
+    GPUPROF_KERNELS=global_counter graph waits_before_many 2
+}
+
 @test "a kernel in the middle fails: the same errors at the same calls" {
     graph faulty 3
 }

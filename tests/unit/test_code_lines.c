@@ -468,6 +468,25 @@ static bool take(void *sources, const char *type, const struct json_t *line)
     return true;
 }
 
+/* Two modules have a kernel of that name. */
+static void of_two_codes_that_of_more_launches_is_shown(void **state)
+{
+    (void)state;
+    struct gp_instruction_counts counts[COUNTED];
+    make_counts(counts);
+    struct gp_code_counts often = counts_of(counts, "one"), once = counts_of(counts, "other");
+    often.launches = 1000;
+    once.launches = 1;
+    for (int order = 0; order < 2; order++) {
+        struct gp_sources *sources = gp_sources_new();
+        assert_true(gp_sources_add(sources, order ? &once : &often));
+        assert_true(gp_sources_add(sources, order ? &often : &once));
+        assert_int_equal(gp_sources_of(sources, FIRST)->source.launches, 1000);
+        assert_string_equal(gp_sources_of(sources, FIRST)->source.code, "one");
+        gp_sources_free(sources);
+    }
+}
+
 static void a_profile_holds_the_data_of_lines(void **state)
 {
     (void)state;
@@ -585,6 +604,7 @@ int main(void)
         cmocka_unit_test(lines_of_the_code_are_counted_and_named),
         cmocka_unit_test(a_header_is_named_with_the_line_that_calls_it),
         cmocka_unit_test(a_page_has_room_for_so_many_lines),
+        cmocka_unit_test(of_two_codes_that_of_more_launches_is_shown),
         cmocka_unit_test(a_profile_holds_the_data_of_lines),
         cmocka_unit_test(lines_that_make_no_sense_are_refused),
         cmocka_unit_test(base64_is_that_of_the_rfc),

@@ -439,6 +439,14 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
     return CUDA_SUCCESS;
 }
 
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
+{
+    if (!is_of_type(dst, CU_GRAPH_NODE_TYPE_KERNEL) || !is_of_type(src, CU_GRAPH_NODE_TYPE_KERNEL))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(dst->attributes, src->attributes, sizeof(dst->attributes));
+    return CUDA_SUCCESS;
+}
+
 /* ---- copies and fills ---- */
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)

@@ -10,7 +10,7 @@
 #define BUFFERS 8
 #define ROUNDS 5
 
-static CUfunction scale, wait_for_flag;
+static CUfunction scale, wait_for_flag, global_counter;
 static CUcontext context;
 static CUstream stream;
 static CUdeviceptr x[BUFFERS];
@@ -583,6 +583,39 @@ static void waits_for_host(void)
     destroy(exec, graph);
 }
 
+/* More nodes behind the kernel that waits than a stream takes launches; before it another kernel.
+ */
+static void waits_before_many(void)
+{
+    enum { BEHIND = 1100 };
+    CUdeviceptr on_device;
+    void *memory, *parameters[] = {&on_device, &x[1]};
+    CUDA_KERNEL_NODE_PARAMS p = waiting(parameters), counter = waiting(NULL);
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    counter.func = global_counter;
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&on_device, memory, 0));
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &counter));
+    MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &p));
+    for (int i = 0; i < BEHIND; i++)
+        node = add_scaling(graph, x[0], 0.5f, &node, 1);
+    exec = executable(graph);
+    (void)alarm(30);
+    for (unsigned i = 1; i <= 2; i++) { /* the second time it is known */
+        __atomic_store_n((uint32_t *)memory, 0, __ATOMIC_RELEASE);
+        MUST(cuGraphLaunch(exec, stream));
+        __atomic_store_n((uint32_t *)memory, i, __ATOMIC_RELEASE);
+        MUST(cuStreamSynchronize(stream));
+    }
+    show("many behind a kernel that waits");
+    MUST(cuMemFreeHost(memory));
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphDestroy(graph));
+}
+
 /* The kernel that waits was launched by itself before, and is alone in the graph. */
 static void waits_alone(void)
 {
@@ -849,6 +882,7 @@ int main(int argc, char **argv)
         {"library", library},
         {"waits_for_host", waits_for_host},
         {"waits_alone", waits_alone},
+        {"waits_before_many", waits_before_many},
         {"allocates", allocates},
         {"joined", joined},
         {"cooperative", cooperative},
@@ -861,6 +895,7 @@ int main(int argc, char **argv)
     snippets_open(&w);
     scale = kernel(&w, "scale_in_place");
     wait_for_flag = kernel(&w, "wait_for_flag");
+    global_counter = kernel(&w, "global_counter");
     MUST(cuCtxGetCurrent(&context));
     MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     for (int i = 0; i < BUFFERS; i++) {

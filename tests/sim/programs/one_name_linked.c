@@ -1,7 +1,8 @@
 /*
  * one_name_linked STEP...: two modules have a kernel of one name, whose code differs in one opcode.
  * add:COUNT and multiply:COUNT launch it so often from the one and the other, always with the same
- * parameters, grid and block; `unload` unloads both modules.
+ * parameters, grid and block. `wait` launches a third one, which waits until a fill in another
+ * stream. `unload` unloads all modules.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -9,8 +10,9 @@
 #define THREADS 256u
 
 static const struct gpusim_image_kernel kernels[] = {{"one_name=one_name_add", 10, 0, 0},
-                                                     {"one_name=one_name_multiply", 10, 0, 0}};
-static CUmodule modules[2];
+                                                     {"one_name=one_name_multiply", 10, 0, 0},
+                                                     {"one_name=wait_for_flag", 10, 0, 0}};
+static CUmodule modules[3];
 
 static CUfunction function_of(unsigned which)
 {
@@ -29,11 +31,29 @@ static CUfunction function_of(unsigned which)
 static void unload(void)
 {
     MUST(cuCtxSynchronize());
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 3; i++)
         if (modules[i]) {
             MUST(cuModuleUnload(modules[i]));
             modules[i] = NULL;
         }
+}
+
+static void wait_for_fill(void)
+{
+    CUdeviceptr flag, seen;
+    void *params[] = {&flag, &seen};
+    CUfunction f = function_of(2);
+    CUstream waiting, other;
+
+    MUST(cuMemAlloc(&flag, 4));
+    MUST(cuMemAlloc(&seen, 4));
+    MUST(cuMemsetD32(flag, 0, 1));
+    MUST(cuCtxSynchronize());
+    MUST(cuStreamCreate(&waiting, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, waiting, params, NULL));
+    MUST(cuMemsetD32Async(flag, 1, 1, other));
+    MUST(cuStreamSynchronize(waiting));
 }
 
 int main(int argc, char **argv)
@@ -50,8 +70,8 @@ int main(int argc, char **argv)
     MUST(cuMemsetD32(numbers, 0, THREADS));
     for (int i = 1; i < argc; i++) {
         unsigned count, which = strncmp(argv[i], "multiply", 8) == 0;
-        if (strcmp(argv[i], "unload") == 0) {
-            unload();
+        if (strcmp(argv[i], "unload") == 0 || strcmp(argv[i], "wait") == 0) {
+            (argv[i][0] == 'u' ? unload : wait_for_fill)();
             continue;
         }
         expect(sscanf(argv[i], which ? "multiply:%u" : "add:%u", &count) == 1, argv[i]);
