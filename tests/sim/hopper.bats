@@ -462,7 +462,7 @@ one_line() {
     GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.1 same_with_and_without "$programs/alike_linked" $launches
     [ "$(measured scale_in_place)" -eq "$(echo "$launches" | wc -l)" ]
     left_out=$(grep '"type":"launch"' "$profile" | grep -c 'counted in other launches: instrumented code takes long')
-    [ "$left_out" -ge 12 ] && [ "$left_out" -le 19 ]
+    [ "$left_out" -gt 0 ] && [ "$left_out" -lt 24 ]
     [ "$(grep -c "instrumented code has taken" "$log")" -eq 1 ]
     # Where every launch is to be verified there is no limit.
     # shellcheck disable=SC2086
