@@ -31,11 +31,13 @@ static double expect_sass(const struct gp_instrumenting_cost *cost, const struct
            run->native_ms * or_guess(run->cost->sass, SASS_SLOWDOWN);
 }
 
-/* The way there and back, which is most of a short kernel's pass, is one for many launches. */
+/* The way there and back, which is most of a short kernel's pass, is one for many launches. A
+ * kernel that was slow in one kind of instrumented code is so in the other. */
 double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
+    double guess = fmax(RANGE_SLOWDOWN, run->cost->sass);
     return or_guess(cost->range_ms, RANGE_PASS_MS) +
-           run->native_ms * or_guess(run->cost->range, RANGE_SLOWDOWN);
+           run->native_ms * or_guess(run->cost->range, guess);
 }
 
 static double expect_range(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
@@ -53,10 +55,11 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
     return false;
 }
 
-void gp_spend(struct gp_instrumenting_cost *cost, double ms)
+double gp_spend(struct gp_instrumenting_cost *cost, double ms)
 {
-    if (ms > LONG_MS)
-        cost->long_ms += ms;
+    double counted = ms > LONG_MS ? ms : 0;
+    cost->long_ms += counted;
+    return counted;
 }
 
 bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run)

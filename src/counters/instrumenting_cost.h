@@ -21,8 +21,8 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
  */
 double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
-/* So much is spent on a pass, or will be. */
-void gp_spend(struct gp_instrumenting_cost *cost, double ms);
+/* So much is spent on a pass, or will be. Returns how much of it counts. */
+double gp_spend(struct gp_instrumenting_cost *cost, double ms);
 
 /* True where an instrumented pass of the run is expected to take long, and those that took long
  * have together taken all the time that the run allows (gp_run). */

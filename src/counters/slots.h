@@ -28,6 +28,7 @@ struct gp_slot {
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or assumed */
     double started_ms;                 /* the instrumented pass */
+    double promised_ms;                /* of the time for such passes, for the one to come */
     const char *left_out;              /* why there is no instrumented pass; NULL: there is one */
     const char *hardware_lost;         /* why the hardware's counts cannot be read */
 };
