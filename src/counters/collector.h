@@ -18,10 +18,11 @@
 
 struct gp_collection;
 
-/* The cost of instrumented code for a kernel, learned from its launches: times of its own duration.
+/* The cost of instrumented code for a kernel, learned from its launches: times of its own duration,
  * 0 where not known. */
 struct gp_pass_cost {
     double sass, range;
+    bool measured; /* a launch of it was */
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the
@@ -41,6 +42,8 @@ struct gp_run {
     size_t parameters_size;
     uint64_t work;             /* a hash of the parameters on which its work depends */
     double native_ms;          /* the kernel alone, 0 where not known */
+    double most_long_ms;       /* that instrumented passes may take which take long, all together;
+                                * then only launches of a new kind make such a pass. 0: any time */
     bool only_pass;            /* there will be no other of this launch */
     bool held;                 /* it can be replayed later, in sweeps over all that are held */
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */

@@ -1,5 +1,7 @@
 #include "counters/instrumenting_cost.h"
 
+#include <math.h>
+
 /* Guesses until a kernel has been seen: how many times slower instrumented code is that tells
  * launches apart, and that of the Range Profiler. */
 #define SASS_SLOWDOWN 15.0
@@ -14,6 +16,9 @@
 #define RANGE_PASS_MS 1.0
 #define STEP_MS 20.0
 
+/* Milliseconds from which on an instrumented pass takes long. */
+#define LONG_MS 100.0
+
 static double or_guess(double learned, double guess)
 {
     return learned > 0 ? learned : guess;
@@ -26,11 +31,19 @@ static double expect_sass(const struct gp_instrumenting_cost *cost, const struct
            run->native_ms * or_guess(run->cost->sass, SASS_SLOWDOWN);
 }
 
+/* The way there and back, which is most of a short kernel's pass, is one for many launches. A
+ * kernel that was slow in one kind of instrumented code is so in the other. */
+double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
+{
+    double guess = fmax(RANGE_SLOWDOWN, run->cost->sass);
+    return or_guess(cost->range_ms, RANGE_PASS_MS) +
+           run->native_ms * or_guess(run->cost->range, guess);
+}
+
 static double expect_range(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
     return or_guess(cost->step_ms, STEP_MS) + or_guess(cost->return_ms, STEP_MS) +
-           or_guess(cost->range_ms, RANGE_PASS_MS) +
-           run->native_ms * or_guess(run->cost->range, RANGE_SLOWDOWN);
+           gp_expected_range_ms(cost, run);
 }
 
 bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run)
@@ -40,6 +53,19 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
     cost->sass_ms *= FADES;
     run->cost->sass *= FADES;
     return false;
+}
+
+double gp_spend(struct gp_instrumenting_cost *cost, double ms)
+{
+    double counted = ms > LONG_MS ? ms : 0;
+    cost->long_ms += counted;
+    return counted;
+}
+
+bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
+{
+    double longer = fmax(gp_expected_range_ms(cost, run), expect_sass(cost, run));
+    return run->most_long_ms > 0 && cost->long_ms >= run->most_long_ms && longer > LONG_MS;
 }
 
 static void learn_least(double *least_ms, double took_ms)

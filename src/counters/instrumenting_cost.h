@@ -9,12 +9,24 @@
 struct gp_instrumenting_cost {
     double sass_ms, range_ms;  /* a pass by the SASS metrics, and by the Range Profiler */
     double step_ms, return_ms; /* to go on to the Range Profiler's, and back */
+    double long_ms;            /* spent on passes that take long */
 };
 
 /* True when the run may be counted by the SASS metrics, to be compared with others, although the
  * Range Profiler may have to count it as well. Where it is false the known cost counts a little
  * less the next time: it may have been a pass that took long by chance. */
 bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run);
+
+/* Milliseconds that the run is expected to take in the Range Profiler's pass, once that is there.
+ */
+double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
+
+/* So much is spent on a pass, or will be. Returns how much of it counts. */
+double gp_spend(struct gp_instrumenting_cost *cost, double ms);
+
+/* True where an instrumented pass of the run is expected to take long, and those that took long
+ * have together taken all the time that the run allows (gp_run). */
+bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
 /* A pass took so many milliseconds. */
 void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,

@@ -25,7 +25,8 @@ static enum gp_way prefer(struct gp_plan *plan, const struct gp_means_to_count *
 static bool begins_instrumented(struct gp_plan *plan, const struct gp_means_to_count *m,
                                 const struct gp_plan_questions *q)
 {
-    if (!m->stands_in_instrumented || (m->fingerprints && !q->expects_new(q->data)))
+    if (!m->stands_in_instrumented || (m->fingerprints && !q->expects_new(q->data)) ||
+        q->takes_too_long(q->data))
         return false;
     prefer(plan, m, q);
     plan->front = true;
@@ -43,7 +44,7 @@ static bool ends_instrumented(struct gp_plan *plan, const struct gp_means_to_cou
         return false;
     /* The hardware has to confirm it, and its counters of other launches are not read yet. */
     if (!m->held || !q->assume(q->data))
-        return true;
+        return !q->takes_too_long(q->data);
     plan->source = GP_SOURCE_RECALLED;
     return false;
 }
@@ -84,7 +85,8 @@ static bool next_of_held(struct gp_plan *plan, const struct gp_means_to_count *m
     if (plan->stage == GP_STAGE_DONE || m->sweep <= fingerprints)
         return false;
     plan->stage = GP_STAGE_DONE;
-    return m->session;
+    /* A launch that was found to be new is measured. Others may have taken all the time since. */
+    return m->session && (plan->source == GP_SOURCE_NEW || !q->takes_too_long(q->data));
 }
 
 bool gp_plan_is_open(const struct gp_plan *plan, const struct gp_means_to_count *m)

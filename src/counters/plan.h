@@ -5,9 +5,9 @@
  * the Range Profiler, then those of the hardware, then its fingerprint, so that others can be
  * like it. Else: the hardware's passes. Then its fingerprint is taken, or a held launch is
  * assumed to be like others; like one before: recalled; like none: the instrumented pass by the
- * Range Profiler. No fingerprint can be had, or it does not pay: the hardware's passes, then the
- * instrumented pass by the Range Profiler. There is no session: the instrumented pass by the
- * SASS metrics, which count. */
+ * Range Profiler. Where that takes too long it is left out. No fingerprint can be had, or it does
+ * not pay: the hardware's passes, then the instrumented pass by the Range Profiler. There is no
+ * session: the instrumented pass by the SASS metrics, which count. */
 #ifndef GPUPROF_COUNTERS_PLAN_H
 #define GPUPROF_COUNTERS_PLAN_H
 
@@ -70,6 +70,8 @@ struct gp_plan_questions {
     bool (*fingerprint_pays)(void *data); /* against measuring at once */
     /* Of a held launch: it is assumed to be like others, whose counters it takes. */
     bool (*assume)(void *data);
+    /* It takes too long to measure: it stays without counters of instrumented code. */
+    bool (*takes_too_long)(void *data);
     void *data;
 };
 

@@ -352,11 +352,18 @@ static bool end_instrumented(struct gp_collection *c, unsigned slot, const struc
     bool ok = by_range ? pop(c, why) && !run->refused : end_sass(c, slot, run, why);
     if (!ok)
         return false;
+    double took = 1e3 * gp_clock_seconds() - t->started_ms;
+    gp_learn_pass(&c->cost, by_range, run, took);
+    gp_spend(&c->cost, took);
+    c->cost.long_ms -= t->promised_ms;
+    t->promised_ms = 0;
     if (by_range)
         gp_plan_measured(&t->plan);
     else
         t->by_sass = true;
-    gp_learn_pass(&c->cost, by_range, run, 1e3 * gp_clock_seconds() - t->started_ms);
+    if (t->plan.source == GP_SOURCE_NEW) /* the other pass follows in any case */
+        t->promised_ms = gp_spend(&c->cost, gp_expected_range_ms(&c->cost, run));
+    gp_slot_note_counted(c, slot, run);
     return true;
 }
 

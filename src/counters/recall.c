@@ -42,6 +42,7 @@ struct kind {
     uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
     uint64_t varied;                    /* a bit for each that was not the same for all */
     bool various;                       /* it was assumed once, and not so */
+    bool counted;                       /* one of them was, in instrumented code */
     UT_hash_handle hh;
 };
 
@@ -351,6 +352,19 @@ void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, b
     /* Those with the same work would have been assumed to be the same. */
     if (same_work && memcmp(&same_work->alike, &k->alike, sizeof(k->alike)) == 0)
         same_work->various = true;
+}
+
+void gp_recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    struct kind *k = find_or_make_kind(r, kind);
+    if (k)
+        k->counted = true;
+}
+
+bool gp_recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    const struct kind *k = find_kind(r, kind);
+    return k && k->counted;
 }
 
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)

@@ -92,6 +92,10 @@ bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct g
  * more of the kind are assumed. */
 void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
 
+/* A launch of that kind was counted in instrumented code; whether one was. */
+void gp_recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind);
+bool gp_recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *kind);
+
 /* They have been measured. */
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);
 

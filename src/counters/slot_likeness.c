@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "counters/run_code.h"
 #include "counters/slots.h"
 
@@ -133,12 +134,45 @@ static bool assume(void *data)
     return true;
 }
 
+/* A launch of each kind is measured, however long it takes. */
+static bool is_first(const struct asked *a)
+{
+    const struct gp_recall *recall = a->collection->recall;
+    return recall ? !gp_recall_has_counted(recall, &a->collection->slots[a->slot].kind)
+                  : !a->run->cost->measured;
+}
+
+static bool takes_too_long(void *data)
+{
+    static struct gp_once once;
+    const struct asked *a = data;
+    struct gp_slot *t = &a->collection->slots[a->slot];
+    if (is_first(a) || !gp_is_too_long(&a->collection->cost, a->run))
+        return false;
+    gp_say_limited(&once, 1,
+                   "instrumented code has taken %.3g s; launches that take long in it are counted "
+                   "without it from here on, but for the first of each kernel and configuration; "
+                   "GPUPROF_TIMEOUT=SECONDS gives it ten times as many",
+                   a->collection->cost.long_ms / 1e3);
+    t->left_out = GP_COUNTED_ELSEWHERE ": instrumented code takes long, and has taken all its time "
+                                       "(GPUPROF_TIMEOUT)";
+    return true;
+}
+
+void gp_slot_note_counted(struct gp_collection *c, unsigned slot, const struct gp_run *run)
+{
+    run->cost->measured = true;
+    if (c->recall)
+        gp_recall_note_counted(c->recall, &c->slots[slot].kind);
+}
+
 bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
                        unsigned *pass)
 {
     struct asked asked = {c, slot, run};
     const struct gp_means_to_count means = means_of(c, run);
-    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume, &asked};
+    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume,
+                                                takes_too_long, &asked};
     c->slots[slot].held = means.held;
     note_kind(c, &c->slots[slot], run);
     return gp_plan_next(&c->slots[slot].plan, &means, &questions, made, pass);
@@ -148,7 +182,8 @@ enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct 
 {
     struct asked asked = {c, slot, run};
     const struct gp_means_to_count means = means_of(c, run);
-    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume, &asked};
+    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume,
+                                                takes_too_long, &asked};
     note_kind(c, &c->slots[slot], run);
     return gp_plan_way(&c->slots[slot].plan, &means, &questions);
 }

@@ -142,9 +142,13 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
         !c->list.is_instrumented[column] || (gp_plan_is_measured(&t->plan) && !t->range_read);
     if (t->in_session && unread)
         return ended;
+    if (is_own(c, column) && !t->by_sass && t->left_out)
+        return t->left_out;
     if (is_own(c, column) && !t->by_sass)
         return c->sass ? "how often each instruction ran was not counted" : c->no_sass;
     if (c->list.is_instrumented[column]) {
+        if (t->left_out)
+            return t->left_out;
         if (source == GP_SOURCE_NEW)
             return c->no_session ? c->no_session : "it needs a pass that could not be made";
         if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost)

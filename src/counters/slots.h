@@ -28,6 +28,8 @@ struct gp_slot {
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or assumed */
     double started_ms;                 /* the instrumented pass */
+    double promised_ms;                /* of the time for such passes, for the one to come */
+    const char *left_out;              /* why there is no instrumented pass; NULL: there is one */
     const char *hardware_lost;         /* why the hardware's counts cannot be read */
 };
 
@@ -99,6 +101,9 @@ bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_r
 
 /* The way of the launch's instrumented pass that begins now. */
 enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct gp_run *run);
+
+/* It was counted in instrumented code. */
+void gp_slot_note_counted(struct gp_collection *c, unsigned slot, const struct gp_run *run);
 
 /* Searches the counters among launches that were measured. */
 void gp_slot_recall(struct gp_collection *c, unsigned slot);

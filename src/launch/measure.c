@@ -19,6 +19,10 @@
 #define TURNS_BY_ITSELF 12
 #define SAME_TURNS 32
 
+/* Times as long as a kernel may hold the program up (GPUPROF_TIMEOUT) instrumented passes that take
+ * long may take together. */
+#define LONG_PASSES 10
+
 static void empty_caches(void *measurement)
 {
     struct gp_measurement *m = measurement;
@@ -238,6 +242,8 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
                 .shape = gp_configuration_hash(&call->configuration, 0),
                 .warps = warps_of(call),
                 /* A kernel that waits for others goes round its loop as often as they need. */
+                .most_long_ms =
+                    gp_user.verify_always ? 0 : LONG_PASSES * 1e3 * gp_wait_first_limit(),
                 .always = call->cooperative || gp_user.verify_always,
                 .cost = &kernel->cost,
                 .code = &kernel->code,

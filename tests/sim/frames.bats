@@ -318,7 +318,7 @@ added() {
 
 @test "the launch that is abandoned is the last there is room for" {
     for metrics in "" duration,inst_executed; do
-        GPUPROF_METRICS=$metrics GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" \
+        GPUPROF_METRICS=$metrics GPUPROF_TIMEOUT=0.8 same_with_and_without "$programs/waiting_dlopen" \
             $(printf 'scale %.0s' {1..63}) host scale scale
         [ "$(measured scale_in_place)" -eq 65 ]
     done

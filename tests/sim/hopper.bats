@@ -454,6 +454,28 @@ one_line() {
     [ "$(grep -c '"recalled":1,' "$profile")" -eq 0 ]
 }
 
+@test "where instrumented code takes long, some launches of each kind are counted in it" {
+    # Each of 8 kinds of launches, four of each kind, is like none before, and takes 0.15 s for each pass of
+    # instrumented code. Ten times the longest wait, a second, is spent on that.
+    launches=$(for n in 1 2 3 4; do seq -f "1x%g" $((32 * n)) 31 256; done)
+    # shellcheck disable=SC2086
+    GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.1 same_with_and_without "$programs/alike_linked" $launches
+    [ "$(measured scale_in_place)" -eq "$(echo "$launches" | wc -l)" ]
+    left_out=$(grep '"type":"launch"' "$profile" | grep -c 'counted in other launches: instrumented code takes long')
+    [ "$left_out" -gt 0 ] && [ "$left_out" -lt 24 ]
+    [ "$(grep -c "instrumented code has taken" "$log")" -eq 1 ]
+    # Where every launch is to be verified there is no limit.
+    # shellcheck disable=SC2086
+    GPUPROF_VERIFY=always GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.1 \
+        same_with_and_without "$programs/alike_linked" $(echo "$launches" | head -10)
+    [ "$(grep -c 'instrumented code takes long' "$profile")" -eq 0 ]
+    # Other kernels are counted all the same, once each.
+    GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.01 same_with_and_without "$programs/snippets_linked" --launches 1
+    [ "$(grep -c 'instrumented code takes long' "$profile")" -eq 0 ]
+    grep -q "instrumented code" "$log" && false
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":5')" -eq 3 ]
+}
+
 @test "kernels of one name and other code have no counters of each other" {
     # Of the 256 threads each adds, or each multiplies. All else that is counted is the same.
     for metrics in default flop_count_sp_add,flop_count_sp_mul,inst_executed; do

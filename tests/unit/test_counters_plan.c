@@ -22,6 +22,7 @@
 #define EXPECTED_NEW "n" /* it will be like none before */
 #define PAYS "p"         /* a fingerprint does */
 #define ASSUMED "a"      /* it is assumed to be like others */
+#define LONG "t"         /* its instrumented pass takes too long */
 /* The answer of a fingerprint: */
 #define LEARNED "l"   /* there was such a launch */
 #define UNLEARNED "u" /* there was, and it was not learned yet */
@@ -97,6 +98,13 @@ static const struct row rows[] = {
     {"held: where the session stands does not matter",
      HELD SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS, 1, "", "0|S|R",
      GP_SOURCE_LEARNABLE},
+    {"held: it takes too long", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS LONG, 1, "", "0",
+     GP_SOURCE_NONE},
+    {"held: it takes too long, and is assumed to be like others",
+     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED LONG, 1, "", "0", GP_SOURCE_RECALLED},
+    {"it takes too long, also where the session stands there",
+     SESSION INSTRUMENTED STANDS FINGERPRINTS EXPECTED_NEW PAYS LONG, 2, "", "01", GP_SOURCE_NONE},
+    {"it takes too long without a session", INSTRUMENTED COUNTS LONG, 0, "", "", GP_SOURCE_NONE},
 };
 
 static bool has(const struct row *row, const char *letter)
@@ -106,7 +114,7 @@ static bool has(const struct row *row, const char *letter)
 
 struct asking {
     const struct row *row;
-    unsigned new, pays, assumed; /* times that was asked */
+    unsigned new, pays, assumed, too_long; /* times that was asked */
 };
 
 static bool is_expected_new(void *data)
@@ -128,6 +136,13 @@ static bool is_assumed(void *data)
     struct asking *a = data;
     a->assumed++;
     return has(a->row, ASSUMED);
+}
+
+static bool takes_too_long(void *data)
+{
+    struct asking *a = data;
+    a->too_long++;
+    return has(a->row, LONG);
 }
 
 static void ends(struct gp_plan *plan, const struct row *row, unsigned pass)
@@ -154,7 +169,8 @@ static void follow(const struct row *row, struct gp_plan *plan, struct asking *a
                                       .sass_counts = has(row, COUNTS),
                                       .fingerprints = has(row, FINGERPRINTS),
                                       .instrumented = has(row, INSTRUMENTED)};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, takes_too_long,
+                                                a};
     unsigned pass, count = 0, asked = 0, end = 0;
     const unsigned sweeps = means.held ? gp_plan_sweep_of_fingerprints(row->hardware) + 3 : 1;
     for (; means.sweep < sweeps; means.sweep++) {
@@ -186,13 +202,14 @@ static void every_launch_makes_the_passes_it_needs(void **state)
         if (strcmp(passes, rows[i].passes) != 0 || plan.source != rows[i].source)
             fail_msg("%s: passes %s, source %d", rows[i].name, passes, (int)plan.source);
         /* An answer changes the facts: once is enough. */
-        assert_true(a.new <= 1 && a.pays <= 1 && a.assumed <= 1);
+        assert_true(a.new <= 1 && a.pays <= 1 && a.assumed <= 1 && a.too_long <= 2);
         /* Nothing is assumed of a launch that was measured. */
         assert_true(!a.assumed || strncmp(rows[i].passes, "R0", 2) != 0);
         /* It is over. */
         unsigned pass;
         const struct gp_means_to_count nothing = {0};
-        const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
+        const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed,
+                                                    takes_too_long, &a};
         assert_false(gp_plan_next(&plan, &nothing, &questions, true, &pass));
     }
 }
@@ -202,7 +219,8 @@ static void a_launch_that_takes_turns_is_measured_at_once(void **state)
     (void)state;
     struct row row = {.given = SESSION INSTRUMENTED};
     struct asking a = {.row = &row};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, takes_too_long,
+                                                &a};
     struct gp_means_to_count means = {.session = true, .instrumented = true};
     struct gp_plan plan = {0};
     assert_int_equal(gp_plan_way(&plan, &means, &questions), GP_WAY_RANGE);
@@ -217,7 +235,8 @@ static void the_session_may_be_lost_on_the_way(void **state)
     (void)state;
     struct row row = {.given = SESSION INSTRUMENTED FINGERPRINTS PAYS};
     struct asking a = {.row = &row};
-    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, &a};
+    const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, takes_too_long,
+                                                &a};
     struct gp_means_to_count means = {
         .hardware_passes = 2, .session = true, .fingerprints = true, .instrumented = true};
     const struct gp_means_to_count lost = {.fingerprints = true, .instrumented = true};

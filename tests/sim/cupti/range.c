@@ -454,6 +454,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Par
         return CUPTI_ERROR_INVALID_OPERATION;
     if (o->mode == CUPTI_UserRange)
         (void)gpusim_driver()->synchronize(o->context);
+    if (o->watcher.instruments && gpusim_cupti_fault("slowcode"))
+        gpusim_driver()->sleep_ms(150);
     pthread_mutex_lock(&lock);
     if (o->depth > 0)
         o->depth--;

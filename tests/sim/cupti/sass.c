@@ -326,11 +326,13 @@ cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *pPa
     return CUPTI_SUCCESS;
 }
 
-static void flush_slowly_once(void)
+static void flush_slowly(void)
 {
     static atomic_bool done;
 
-    if (gpusim_cupti_fault("slowflush") && !atomic_exchange(&done, true))
+    if (gpusim_cupti_fault("slowcode"))
+        gpusim_driver()->sleep_ms(150);
+    else if (gpusim_cupti_fault("slowflush") && !atomic_exchange(&done, true))
         gpusim_driver()->sleep_ms(300);
 }
 
@@ -346,7 +348,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params
         return why;
     if (pParams->numOfPatchedInstructionRecords && !pParams->pMetricsData)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    flush_slowly_once();
+    flush_slowly();
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < c->record_count && i < pParams->numOfPatchedInstructionRecords; i++) {
         CUpti_SassMetrics_Data *data = &pParams->pMetricsData[i];
