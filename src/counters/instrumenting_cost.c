@@ -62,10 +62,11 @@ double gp_spend(struct gp_instrumenting_cost *cost, double ms)
     return counted;
 }
 
-bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
+bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
+                    unsigned times)
 {
     double longer = fmax(gp_expected_range_ms(cost, run), expect_sass(cost, run));
-    return run->most_long_ms > 0 && cost->long_ms >= run->most_long_ms && longer > LONG_MS;
+    return run->most_long_ms > 0 && cost->long_ms >= times * run->most_long_ms && longer > LONG_MS;
 }
 
 static void learn_least(double *least_ms, double took_ms)

@@ -25,8 +25,9 @@ double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const stru
 double gp_spend(struct gp_instrumenting_cost *cost, double ms);
 
 /* True where an instrumented pass of the run is expected to take long, and those that took long
- * have together taken all the time that the run allows (gp_run). */
-bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
+ * have together taken so many times the time that the run allows (gp_run). */
+bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
+                    unsigned times);
 
 /* A pass took so many milliseconds. */
 void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,

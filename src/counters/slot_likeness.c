@@ -134,26 +134,31 @@ static bool assume(void *data)
     return true;
 }
 
-/* A launch of each kind is measured, however long it takes. */
-static bool is_first(const struct asked *a)
+/* One of the kind was counted before. */
+static bool is_kind_counted(const struct asked *a)
 {
     const struct gp_recall *recall = a->collection->recall;
-    return recall ? !gp_recall_has_counted(recall, &a->collection->slots[a->slot].kind)
-                  : !a->run->cost->measured;
+    return recall ? gp_recall_has_counted(recall, &a->collection->slots[a->slot].kind)
+                  : a->run->cost->measured;
 }
 
+/* A launch of each kernel is measured, however long it takes; and, up to twice the time, one of
+ * each kind. A kernel may have hundreds of these: one for each size of the rest of a matrix, say.
+ */
 static bool takes_too_long(void *data)
 {
     static struct gp_once once;
     const struct asked *a = data;
+    const struct gp_instrumenting_cost *cost = &a->collection->cost;
     struct gp_slot *t = &a->collection->slots[a->slot];
-    if (is_first(a) || !gp_is_too_long(&a->collection->cost, a->run))
+    if (!(is_kind_counted(a) && gp_is_too_long(cost, a->run, 1)) &&
+        !(a->run->cost->measured && gp_is_too_long(cost, a->run, 2)))
         return false;
     gp_say_limited(&once, 1,
                    "instrumented code has taken %.3g s; launches that take long in it are counted "
-                   "without it from here on, but for the first of each kernel and configuration; "
+                   "without it from here on, but for the first of each kernel; "
                    "GPUPROF_TIMEOUT=SECONDS gives it ten times as many",
-                   a->collection->cost.long_ms / 1e3);
+                   cost->long_ms / 1e3);
     t->left_out = GP_COUNTED_ELSEWHERE ": instrumented code takes long, and has taken all its time "
                                        "(GPUPROF_TIMEOUT)";
     return true;

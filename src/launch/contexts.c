@@ -170,8 +170,8 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
         bool pushed = push(c), captured = gp_captures_are_in(c->handle);
         bool at_rest = may_replay && pushed && !captured && wait_for_rest(c) == CUDA_SUCCESS;
         /* A new launch makes the session go to instrumented code: then all held launches are
-         * counted there. */
-        if (at_rest && !in_launch && gp_is_new_concerned(c, change))
+         * counted there. In a batch one may be assumed to be like others, alone it is compared. */
+        if (at_rest && !in_launch && gp_is_batch_quicker(c, change))
             gp_drain(c, true);
         else
             gp_drain_before_change(c, change, at_rest);

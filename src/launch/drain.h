@@ -25,8 +25,9 @@ void gp_drain(struct gp_context *c, bool alive);
 
 /* Makes the further passes of the launches that a change concerns. The same. */
 void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive);
-/* True where one of these is, as far as is known, like none before it. */
-bool gp_is_new_concerned(const struct gp_context *c, const struct gp_change *change);
+/* True where it is quicker to drain all that are held: one of these is, as far as is known, like
+ * none before it, or to compare them one by one takes longer. */
+bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_change *change);
 /* True where there are any such. */
 bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change);
 

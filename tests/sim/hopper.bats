@@ -464,6 +464,11 @@ one_line() {
     left_out=$(grep '"type":"launch"' "$profile" | grep -c 'counted in other launches: instrumented code takes long')
     [ "$left_out" -gt 0 ] && [ "$left_out" -lt 24 ]
     [ "$(grep -c "instrumented code has taken" "$log")" -eq 1 ]
+    # Of 48 grids of one kernel those are left out that come after twice the time.
+    # shellcheck disable=SC2046
+    GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.05 same_with_and_without "$programs/alike_linked" $(seq -f 1x256x%g 1 48)
+    left_out=$(grep '"type":"launch"' "$profile" | grep -c 'counted in other launches: instrumented code takes long')
+    [ "$left_out" -gt 24 ] && [ "$left_out" -lt 48 ]
     # Where every launch is to be verified there is no limit.
     # shellcheck disable=SC2086
     GPUPROF_VERIFY=always GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.1 \
@@ -474,6 +479,23 @@ one_line() {
     [ "$(grep -c 'instrumented code takes long' "$profile")" -eq 0 ]
     grep -q "instrumented code" "$log" && false
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":5')" -eq 3 ]
+}
+
+# instrumented ARGUMENT...: passes of instrumented code that alike_linked takes, 0.15 s each.
+instrumented() {
+    export GPUSIM_SLEEPS=$BATS_TEST_TMPDIR/sleeps
+    rm -f "$GPUSIM_SLEEPS"
+    GPUSIM_FAULTS=slowcode same_with_and_without "$programs/alike_linked" "$@"
+    [ "$(grep -c "instrumented code has taken" "$log")" -eq 0 ]
+    grep -c '^150' "$GPUSIM_SLEEPS"
+}
+
+@test "launches that take long in instrumented code are drained together before their memory is freed" {
+    # One by one each would be compared with those before it; in a batch check counters do that.
+    together=$(instrumented 100x256)
+    freed=$(instrumented 40x256 free 20x256 free 20x256 free 20x256 free)
+    [ "$(measured scale_in_place)" -eq 100 ]
+    [ "$freed" -lt $((together + 20)) ]
 }
 
 @test "kernels of one name and other code have no counters of each other" {

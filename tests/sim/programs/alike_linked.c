@@ -1,7 +1,8 @@
 /*
- * alike_linked COUNTxELEMENTS...: launches scale_in_place so many times on so many of its 256
- * threads' elements, always with the same grid and block: 100x256 3x200. A last argument `kill`
- * ends the process before anything of it can be recorded.
+ * alike_linked COUNTxELEMENTS[xBLOCKS]...: launches scale_in_place so many times on so many of the
+ * elements of its first 256 threads, with one block or so many: 100x256 3x200. `free` between these
+ * puts the elements into other memory and frees theirs. A last argument `kill` ends the process
+ * before anything of it can be recorded.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -10,12 +11,23 @@
 
 #define THREADS 256u
 
+/* The elements in other memory; theirs is freed. */
+static CUdeviceptr moved(struct work *w, CUdeviceptr old)
+{
+    float elements[THREADS];
+    CUdeviceptr moved = allocate(w, sizeof(elements));
+    download(w, elements, old, sizeof(elements));
+    MUST(w->gpu->MemcpyHtoD(moved, elements, sizeof(elements)));
+    MUST(w->gpu->MemFree(old));
+    return moved;
+}
+
 int main(int argc, char **argv)
 {
     struct gpu gpu;
     struct work w = {.gpu = &gpu};
     float factor = -1, elements[THREADS];
-    unsigned launches, n;
+    unsigned launches, n, blocks;
 
     gpu_from_linker(&gpu);
     snippets_open(&w);
@@ -25,9 +37,14 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "kill") == 0)
             (void)raise(SIGKILL);
-        expect(sscanf(argv[i], "%ux%u", &launches, &n) == 2, argv[i]);
+        if (strcmp(argv[i], "free") == 0) {
+            numbers = moved(&w, numbers);
+            continue;
+        }
+        blocks = 1;
+        expect(sscanf(argv[i], "%ux%ux%u", &launches, &n, &blocks) >= 2, argv[i]);
         while (launches--)
-            launch(&w, "scale_in_place", 1, 1, THREADS, 1, 0, NULL, params);
+            launch(&w, "scale_in_place", blocks, 1, THREADS, 1, 0, NULL, params);
     }
     MUST(gpu.CtxSynchronize());
     download(&w, elements, numbers, sizeof(elements));
