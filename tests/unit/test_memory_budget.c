@@ -300,6 +300,23 @@ static void copies_of_some_large_launches_fit_by_default(void **state)
     gp_arena_free(&arena);
 }
 
+/* A batch that ends early costs a start and a stop of the session more. */
+static void a_whole_batch_fits_where_there_is_much_room(void **state)
+{
+    (void)state;
+    struct gp_arena arena = {.for_many = true};
+    bool moved;
+    const char *why = NULL;
+    device_free = 140 * GB;
+    assert_true(gp_arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
+    assert_in_range(arena.device_size, 64 * 128 * MB, 65 * 128 * MB);
+    gp_arena_free(&arena);
+    device_free = 10 * GB;
+    assert_true(gp_arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
+    assert_in_range(arena.device_size, 16 * 128 * MB, 17 * 128 * MB);
+    gp_arena_free(&arena);
+}
+
 /* The driver may refuse although it says that there is room. */
 static void an_arena_that_cannot_grow_is_not_made_anew_each_time(void **state)
 {
@@ -353,6 +370,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_whole_batch_fits_where_there_is_much_room, begin_by_default),
         cmocka_unit_test_setup(copies_of_some_large_launches_fit_by_default, begin_by_default),
         TEST(sizes_and_shares_are_understood),
         TEST(the_program_keeps_room_of_its_own),
