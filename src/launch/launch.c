@@ -7,6 +7,7 @@
 #include "gate/gate.h"
 #include "gate/own_work.h"
 #include "gate/waits.h"
+#include "launch/at_exit.h"
 #include "launch/contexts.h"
 #include "launch/drain.h"
 #include "launch/kernels.h"
@@ -20,7 +21,6 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /* How long other work in its context is waited for, where the last wait for such was in vain: less
  * each time. A wait in which that ends and which was not too short to tell makes good for it. */
@@ -233,39 +233,6 @@ static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context 
     return false;
 }
 
-/* CUPTI's own exit handlers, which came with it, must not find us measuring, and the counts are
- * read before they run. Launches that the program makes while it exits go through as they are. */
-static void end_collecting(void *unused)
-{
-    (void)unused;
-    gp_gate_line_up();
-    bool collected = gp_contexts_collect(), closed = collected && gp_gate_shut_in_time();
-    gp_contexts_end(closed || !collected);
-    gp_gate_leave(closed);
-}
-
-static void end(void)
-{
-    static atomic_bool ended;
-    if (!gp_session_is_here())
-        return; /* a child: the GPU, the gate and the counts are its parent's */
-    gp_session_stop();
-    /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
-    if (!gp_at_own_work() && !atomic_exchange(&ended, true))
-        gp_at_work(end_collecting, NULL);
-}
-
-/* Registered twice, as handlers that are registered later run earlier: after CUPTI has been loaded,
- * and after it has counted, for which it loads more. The first that runs ends it. */
-static void end_at_exit(void)
-{
-    static atomic_int registered;
-    if (atomic_load(&registered) < 2 && atomic_fetch_add(&registered, 1) < 2) {
-        atexit(end);
-        at_quick_exit(end);
-    }
-}
-
 /* The current context, if launches into the stream go there and are measured; NULL where not. The
  * gate is closed. */
 static struct gp_context *context_of(CUstream stream)
@@ -325,7 +292,7 @@ static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held
     bool ready = may_be_waited_for(kernel, context) && is_ready(context);
     if (ready) {
         *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
-        end_at_exit();
+        gp_end_at_exit();
     }
     *held_up = context->busy;
     return ready;

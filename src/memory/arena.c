@@ -10,10 +10,12 @@
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)
 /* Where copies of many launches are to lie in it, it is made for so many like the one that asks, or
- * for more of them up to so many bytes. Where that was too little it becomes twice as large. */
+ * for more of them up to so many bytes or a part of the room. Where that was too little it becomes
+ * twice as large. */
 #define FIRST_LAUNCHES 16
 #define MOST_LAUNCHES 64
 #define FIRST_BYTES ((uint64_t)1 << 30)
+#define FIRST_PART 4
 
 /* Each buffer's changes take whole units. */
 #define LEAST_BESIDE ((uint64_t)4 << 20)
@@ -93,6 +95,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The arena's part of the budget that it shares. */
 static struct gp_room room_for(const struct gp_arena *arena, const struct gp_arena *beside)
 {
@@ -140,6 +147,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     /* Memory that is not needed now is left to the arena beside it: where copies of many launches
      * lie here, that one holds the changes of a single one. */
     uint64_t spare = room.device / 2, of_one = bytes + bytes / 2 + LEAST_BESIDE;
+    leaves = leaves || bytes > room.device;
     arena->halved = arena->halved || !leaves;
     if (arena->for_many && !arena->halved && of_one < spare)
         spare = room.device - of_one;
@@ -158,9 +166,8 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     /* Half as much again, so that a growing need does not make it anew at each launch. */
     uint64_t wanted = bytes + bytes / 2;
     if (arena->for_many) {
-        wanted = least(bytes * MOST_LAUNCHES, FIRST_BYTES);
-        wanted = wanted > bytes * FIRST_LAUNCHES ? wanted : bytes * FIRST_LAUNCHES;
-        wanted = wanted > 2 * arena->too_small ? wanted : 2 * arena->too_small;
+        wanted = least(bytes * MOST_LAUNCHES, most(FIRST_BYTES, room.device / FIRST_PART));
+        wanted = most(most(wanted, bytes * FIRST_LAUNCHES), 2 * arena->too_small);
     }
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;

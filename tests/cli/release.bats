@@ -226,4 +226,9 @@ $BATS_TEST_TMPDIR/page.md:3: $home/me/include is a path of one machine" ]
     run tools/check-style "${header%.h}.c"
     [ "$status" -eq 1 ]
     [ "$output" = "${header%.h}.c:2: gp_is_same_file answers true or false" ]
+    mkdir "$BATS_TEST_TMPDIR/src/gate"
+    printf 'int x;\n%.0s' {1..451} | tee "$BATS_TEST_TMPDIR/src/gate/long.c" >"$BATS_TEST_TMPDIR/src/base/long.c"
+    tools/check-style "$BATS_TEST_TMPDIR/src/base/long.c"
+    run tools/check-style "$BATS_TEST_TMPDIR/src/gate/long.c"
+    [[ $output == *"gate/long.c:451: a file of the engine has at most 450 lines"* ]]
 }

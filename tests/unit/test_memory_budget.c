@@ -306,7 +306,8 @@ static void leave_free(uint64_t free, const struct gp_arena *one, const struct g
     device_free = free - one->device_size - other->device_size;
 }
 
-/* The arena for many is made for the copies of one launch; the next launch copies and changes more. */
+/* The arena for many is made for the copies of one launch; the next launch copies and changes more.
+ */
 static void changes_of_a_larger_launch_fit_beside_its_copy(void **state)
 {
     (void)state;
@@ -348,6 +349,23 @@ static void changes_of_a_larger_launch_fit_beside_its_copy(void **state)
         gp_arena_free(&copies);
         gp_arena_free(&changes);
     }
+}
+
+/* A batch that ends early costs a start and a stop of the session more. */
+static void a_whole_batch_fits_where_there_is_much_room(void **state)
+{
+    (void)state;
+    struct gp_arena arena = {.for_many = true};
+    bool moved;
+    const char *why = NULL;
+    device_free = 140 * GB;
+    assert_true(gp_arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
+    assert_in_range(arena.device_size, 64 * 128 * MB, 65 * 128 * MB);
+    gp_arena_free(&arena);
+    device_free = 10 * GB;
+    assert_true(gp_arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
+    assert_in_range(arena.device_size, 16 * 128 * MB, 17 * 128 * MB);
+    gp_arena_free(&arena);
 }
 
 /* The driver may refuse although it says that there is room. */
@@ -403,6 +421,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_whole_batch_fits_where_there_is_much_room, begin_by_default),
         cmocka_unit_test_setup(copies_of_some_large_launches_fit_by_default, begin_by_default),
         TEST(sizes_and_shares_are_understood),
         TEST(the_program_keeps_room_of_its_own),

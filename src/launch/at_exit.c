@@ -1,0 +1,42 @@
+#include "launch/at_exit.h"
+
+#include "gate/gate.h"
+#include "gate/own_work.h"
+#include "gate/waits.h"
+#include "launch/contexts.h"
+#include "launch/session.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* CUPTI's own exit handlers, which came with it, must not find us measuring, and the counts are
+ * read before they run. Launches that the program makes while it exits go through as they are. */
+static void end_collecting(void *unused)
+{
+    (void)unused;
+    gp_gate_line_up();
+    bool collected = gp_contexts_collect(), closed = collected && gp_gate_shut_in_time();
+    gp_contexts_end(closed || !collected);
+    gp_gate_leave(closed);
+}
+
+static void end(void)
+{
+    static atomic_bool ended;
+    if (!gp_session_is_here())
+        return; /* a child: the GPU, the gate and the counts are its parent's */
+    gp_session_stop();
+    /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
+    if (!gp_at_own_work() && !atomic_exchange(&ended, true))
+        gp_at_work(end_collecting, NULL);
+}
+
+void gp_end_at_exit(void)
+{
+    static atomic_int registered;
+    if (atomic_load(&registered) < 2 && atomic_fetch_add(&registered, 1) < 2) {
+        atexit(end);
+        at_quick_exit(end);
+    }
+}
