@@ -431,6 +431,7 @@ const struct gp_collector gp_range_collector = {
     .open = range_open,
     .passes = range_passes,
     .next = gp_slot_next_pass,
+    .leaves_out = gp_slot_leaves_out,
     .sweep = range_sweep,
     .state = gp_slot_state_of,
     .slot = range_slot,

@@ -481,6 +481,21 @@ one_line() {
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":5')" -eq 3 ]
 }
 
+@test "launches that take turns keep to the time for instrumented code, too" {
+    export GPUSIM_SLEEPS=$BATS_TEST_TMPDIR/sleeps
+    GPUPROF_REPLAY=off GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.1 same_with_and_without "$programs/alike_linked" 100x256
+    # A second of 0.15 s each, of 28 turns.
+    made=$(grep -c '^150' "$GPUSIM_SLEEPS")
+    [ "$made" -ge 2 ] && [ "$made" -le 7 ]
+    [ "$(grep -c "instrumented code has taken" "$log")" -eq 1 ]
+    left_out=$(grep '"type":"launch"' "$profile" | grep -c 'counted in other launches: instrumented code takes long')
+    [ $((made + left_out)) -eq 28 ]
+    # With enough of it no turn is left out.
+    rm "$GPUSIM_SLEEPS"
+    GPUPROF_REPLAY=off GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=2 same_with_and_without "$programs/alike_linked" 100x256
+    [ "$(grep -c '^150' "$GPUSIM_SLEEPS")" -eq 28 ]
+}
+
 # instrumented ARGUMENT...: passes of instrumented code that alike_linked takes, 0.15 s each.
 instrumented() {
     export GPUSIM_SLEEPS=$BATS_TEST_TMPDIR/sleeps
