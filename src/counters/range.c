@@ -196,6 +196,8 @@ static void range_settle(struct gp_collection *c, bool context_alive)
 
 static void range_reset(struct gp_collection *c)
 {
+    for (unsigned t = 0; t < c->slots_given; t++) /* their passes could not be made */
+        c->cost.long_ms -= c->slots[t].promised_ms;
     c->slots_given = c->sweep = 0;
     if (c->session)
         gp_range_session_reuse_ranges(c->session);
