@@ -39,6 +39,16 @@ static bool is_elsewhere(const struct gp_counter *counter)
            strncmp(counter->absent, GP_COUNTED_ELSEWHERE, strlen(GP_COUNTED_ELSEWHERE)) == 0;
 }
 
+/* Why it is absent, if no launch has it: the text behind that it is counted elsewhere. NULL where
+ * there is none. */
+static const char *reason_of(const struct gp_counter *counter)
+{
+    const char *why = counter->absent + (is_elsewhere(counter) ? strlen(GP_COUNTED_ELSEWHERE) : 0);
+    if (why == counter->absent)
+        return why;
+    return strncmp(why, ": ", 2) == 0 ? why + 2 : NULL;
+}
+
 bool gp_launch_is_in_part(const struct gp_record *launch)
 {
     for (size_t i = 0; i < launch->counter_count; i++)
@@ -58,8 +68,8 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
         if (!counter->absent) {
             means[i].sum += counter->value;
             means[i].count++;
-        } else if (!means[i].absent && !is_elsewhere(counter)) {
-            means[i].absent = keep(user, counter->absent);
+        } else if (!means[i].absent && reason_of(counter)) {
+            means[i].absent = keep(user, reason_of(counter));
         }
     }
 }

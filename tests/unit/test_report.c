@@ -390,6 +390,33 @@ static void launches_that_took_turns_are_combined(void **state)
     gp_metrics_close(m);
 }
 
+/* Where none of a group was counted in instrumented code, as that has taken all its time. */
+static void launches_that_are_counted_nowhere_say_why(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration,gld_requested_throughput");
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_counter counters[] = {
+        {"gpu__time_duration.sum", 1000, NULL},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, GP_COUNTED_ELSEWHERE ": it takes long"},
+    };
+    const struct gp_record l = {.kernel = "k",
+                                .grid = {8, 1, 1},
+                                .block = {32, 1, 1},
+                                .passes = 1,
+                                .counter_count = 2,
+                                .counters = counters};
+    gp_summary_device(s, &h200);
+    gp_summary_launch(s, &l);
+    const struct gp_group *g = gp_summary_group(s, 0);
+    assert_non_null(strstr(g->stats[1].absent, "it takes long"));
+    assert_null(strstr(g->stats[1].absent, "no launch was left"));
+    take_turn(s, 0, 0, 4000, NULL);
+    assert_true(g->stats[1].combined && fabs(g->stats[1].sum / 2 - 4e9) < 1);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void a_time_makes_no_launch_one_with_hardware_counters(void **state)
 {
     (void)state;
@@ -771,6 +798,7 @@ int main(void)
         cmocka_unit_test(a_kernel_of_which_nothing_was_measured_is_counted),
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),
         cmocka_unit_test(launches_that_took_turns_are_combined),
+        cmocka_unit_test(launches_that_are_counted_nowhere_say_why),
         cmocka_unit_test(a_time_makes_no_launch_one_with_hardware_counters),
         cmocka_unit_test(only_launches_that_took_turns_are_combined),
         cmocka_unit_test(launches_of_6000_grids_are_all_counted),
