@@ -92,7 +92,8 @@ static enum gp_graph_reason inspect_node(CUgraphNode node, unsigned depth)
             return GP_GRAPH_NOT_COPIED;
         return inspect(child, depth + 1);
     case CU_GRAPH_NODE_TYPE_HOST:
-        return GP_GRAPH_HOST_NODE;
+        return gp_cuda.cuGraphHostNodeGetParams && gp_cuda.cuGraphAddHostNode ? GP_GRAPH_SPLITS
+                                                                              : GP_GRAPH_HOST_NODE;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return GP_GRAPH_EVENT_NODE;
@@ -280,19 +281,21 @@ static bool read_graph(struct reading *r, CUgraph graph, unsigned parent)
     return well;
 }
 
+/* A graph that is too wide where every kernel may wait for others may be narrow enough by their
+ * code: graph/width.h, at its launch. */
 static enum gp_graph_reason find_order(struct gp_graph_clone *c, const struct reading *r)
 {
-    bool *is_kernel = calloc(r->count + 1, sizeof(*is_kernel));
-    if (!is_kernel)
+    bool *may_wait = calloc(r->count + 1, sizeof(*may_wait));
+    if (!may_wait)
         return GP_GRAPH_NOT_COPIED;
     for (unsigned i = 0; i < r->count; i++)
-        is_kernel[i] = r->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL;
-    enum gp_graph_order_result result =
-        gp_graph_order_find(r->count, is_kernel, r->edges, r->edge_count, &c->order);
-    free(is_kernel);
-    return result == GP_ORDER_FOUND      ? GP_GRAPH_SPLITS
-           : result == GP_ORDER_TOO_WIDE ? GP_GRAPH_TOO_WIDE
-                                         : GP_GRAPH_NOT_COPIED;
+        may_wait[i] = r->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL ||
+                      r->nodes[i].type == CU_GRAPH_NODE_TYPE_HOST;
+    bool found = gp_graph_order_find(r->count, r->edges, r->edge_count, &c->order);
+    if (found)
+        c->spread = gp_graph_order_spread(&c->order, may_wait);
+    free(may_wait);
+    return found ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
 }
 
 static void read_configuration(struct gp_graph_node *node, const CUDA_KERNEL_NODE_PARAMS_v2 *p)

@@ -51,6 +51,8 @@ struct gp_graph_clone {
     struct gp_graph_node
         *nodes; /* as many as there are in the order; child graphs are part of it */
     struct gp_graph_order order;
+    bool spread;  /* its nodes have branches; else it is too wide as far as is known */
+    bool by_code; /* these rest on the machine code of its kernels */
     struct gp_graph_original {
         CUgraphNode node;
         unsigned index;

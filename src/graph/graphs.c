@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "gate/own_work.h"
+#include "gate/waits.h"
 #include "launch/kernels.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -47,7 +48,8 @@ void gp_graph_say(enum gp_graph_reason why)
         [GP_GRAPH_FROM_DEVICE] = "kernels can change it or launch it",
         [GP_GRAPH_LAUNCHES] = "its kernels can launch other graphs",
         [GP_GRAPH_OTHER_EDGE] = "its nodes depend on each other in a way that is not known",
-        [GP_GRAPH_TOO_WIDE] = "too many of its kernels can run side by side",
+        [GP_GRAPH_TOO_WIDE] =
+            "too many of its kernels run side by side and may wait for each other",
         [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
         [GP_GRAPH_GREEN] = "it runs in a green context",
         [GP_GRAPH_NOT_FOLLOWED] = "it was changed in a way that is not followed",
@@ -61,8 +63,20 @@ void gp_graph_say(enum gp_graph_reason why)
 
 /* ---- one graph ------------------------------------------------------------------------------- */
 
+/* The clone keeps the data of its host functions alive. The driver does the same for a graph that
+ * runs, but knows nothing of a launch by nodes. */
+static void wait_for_host_functions(const struct gp_graph *g)
+{
+    bool calls_host = false;
+    for (unsigned i = 0; i < g->clone.order.count; i++)
+        calls_host = calls_host || g->clone.nodes[i].type == CU_GRAPH_NODE_TYPE_HOST;
+    if (g->ended && calls_host)
+        gp_wait_within_limit(g->ended, gp_wait_limit(), NULL);
+}
+
 static void release_clone(struct gp_graph *g)
 {
+    wait_for_host_functions(g);
     gp_graph_clone_free(&g->clone);
     pthread_mutex_lock(&lock);
     kept -= g->kept_nodes;
@@ -224,6 +238,8 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
         g->none_wanted = g->none_launches = g->unending = false;
+        if (g->clone.by_code)
+            g->clone.spread = false;
         /* The function may be another one; its context cannot. */
         if (result != CUDA_SUCCESS ||
             (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !gp_graph_node_read(n, &context)))
@@ -241,6 +257,8 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     if (n) {
         g->none_wanted = g->none_launches = g->unending = false;
         n->disabled = !enabled;
+        if (g->clone.by_code)
+            g->clone.spread = false;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -332,11 +350,11 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     return wanted;
 }
 
-const struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
+struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
 {
     pthread_mutex_lock(&lock);
-    const struct gp_graph *g = find(exec);
-    const struct gp_graph_clone *clone = g && g->why == GP_GRAPH_SPLITS ? &g->clone : NULL;
+    struct gp_graph *g = find(exec);
+    struct gp_graph_clone *clone = g && g->why == GP_GRAPH_SPLITS ? &g->clone : NULL;
     pthread_mutex_unlock(&lock);
     return clone;
 }

@@ -77,6 +77,9 @@ GP_GATED(cuGraphExecMemsetNodeSetParams,
           CUcontext ctx),
          (hGraphExec, hNode, memsetParams, ctx),
          CHANGE_CLONE(cuGraphMemsetNodeSetParams, memsetParams))
+GP_GATED(cuGraphExecHostNodeSetParams,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS_v1 *nodeParams),
+         (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphHostNodeSetParams, nodeParams))
 GP_GATED(cuGraphExecNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams),
          (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphNodeSetParams, nodeParams))

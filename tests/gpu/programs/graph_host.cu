@@ -1,6 +1,9 @@
 /* A graph with a host function between its kernels, which reads the output of the one and writes
- * the input of the other, among ordinary launches. */
+ * the input of the other, among ordinary launches. Another graph is destroyed while its host
+ * function runs, which has an object that the graph keeps alive. */
 #include "check.h"
+
+#include <time.h>
 
 #define N 1000
 
@@ -30,6 +33,46 @@ static void times_five(void *memory)
     unsigned *mapped = (unsigned *)memory;
     for (int i = 0; i < N; i++)
         mapped[i] *= 5;
+}
+
+static volatile int object, calls;
+
+static void end_object(void *unused)
+{
+    (void)unused;
+    object = 0;
+}
+
+static void use_object(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20; i++) {
+        struct timespec a_while = {0, 1000000};
+        nanosleep(&a_while, NULL);
+        calls = calls + object;
+    }
+}
+
+/* The host function begins before the graph goes, or afterwards. */
+static void destroy_while_it_runs(cudaStream_t stream, unsigned *data)
+{
+    cudaUserObject_t kept;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    object = 1;
+    calls = 0;
+    CHECK(cudaUserObjectCreate(&kept, NULL, end_object, 1, cudaUserObjectNoDestructorSync));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    ordinary<<<(int)blocks_for(N, 128), 128, 0, stream>>>(data);
+    CHECK(cudaLaunchHostFunc(stream, use_object, NULL));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphRetainUserObject(graph, kept, 1, cudaGraphUserObjectMove));
+    CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaGraphExecDestroy(executable));
+    CHECK(cudaStreamSynchronize(stream));
+    REQUIRE(calls == 20, "the object was there %d times, not 20", calls);
 }
 
 int main()
@@ -65,6 +108,8 @@ int main()
         REQUIRE(host[i] == expected, "element %d is %u, not %u", i, host[i], expected);
     CHECK(cudaGraphExecDestroy(executable));
     CHECK(cudaGraphDestroy(graph));
+    for (int k = 0; k < 3; k++)
+        destroy_while_it_runs(stream, data);
     CHECK(cudaFreeHost(mapped));
     printf("graph_host: ok %u\n", expected);
     return 0;

@@ -78,6 +78,7 @@ CUresult gpusim_node_launch(const CUDA_KERNEL_NODE_PARAMS *params, struct gpusim
 CUresult gpusim_node_copy(CUcontext context, const CUDA_MEMCPY3D *params, struct gpusim_work *work);
 CUresult gpusim_node_fill(CUcontext context, const CUDA_MEMSET_NODE_PARAMS *params,
                           struct gpusim_work *work);
+CUresult gpusim_node_host_call(const CUDA_HOST_NODE_PARAMS *params, struct gpusim_work *work);
 CUresult gpusim_node_any(const CUgraphNodeParams *params, struct gpusim_work *work);
 
 CUresult gpusim_graph_instantiate(CUgraphExec *exec, CUgraph graph);
