@@ -92,7 +92,7 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_MEMORY] =
         {"memory", 0, "SIZE",
          "how much memory copies may take: a size (512M, 4G) or a share of the free memory "
-         "(10%)",
+         "(25%; of the host's 10%)",
          HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_KERNEL_TIMEOUT] =
         {"kernel-timeout", 0, "SECONDS",

@@ -15,7 +15,8 @@
 /* A stream takes some thousand pieces of work, then it holds up the host. A kernel among them may
  * wait for the host: beyond so many since the last one that was waited for, nodes that are not
  * measured are launched in rows, each as one graph. A row ends where another branch waits for it:
- * where even rows and events are so many, all that is left is launched as one graph. */
+ * where even rows and events are so many, all that is left is launched as one graph. Where a node
+ * of that is to be measured, this is done only if those before it do not end in time. */
 #define MOST_QUEUED 256
 #define MOST_IN_BRANCH 768
 #define LONGEST_ROW 1024
@@ -40,6 +41,7 @@ struct split {
     unsigned last_taken; /* 1 + where the last node that is to be measured stands in the order */
     bool begun;          /* something was submitted */
     bool held_up;        /* a kernel did not end: nothing is measured beside it */
+    bool no_rest;        /* all that is left could not be launched as one graph */
 };
 
 /* A copy, a fill or a host function is launched as a graph of its own: it then does the same as in
@@ -243,13 +245,25 @@ static CUresult note_end(struct split *s, unsigned index)
                : result;
 }
 
-/* A kernel may still wait for one beside it that is left: so only where a branch is nearly full. */
-static bool is_full(const struct split *s, unsigned at)
+static bool is_full(const struct split *s)
 {
     bool full = false;
     for (unsigned b = 0; b < s->order->branches; b++)
         full = full || s->queued[b] >= MOST_IN_BRANCH;
-    return full && (s->held_up || at >= s->last_taken);
+    return full;
+}
+
+/* A kernel may still wait for one beside it that is left: so only where a branch is nearly full. */
+static bool is_rest_due(struct split *s, unsigned at)
+{
+    if (s->no_rest || !is_full(s))
+        return false;
+    if (s->held_up || at >= s->last_taken)
+        return true;
+    s->held_up = !gp_launch_series_rests(s->target.stream);
+    if (!s->held_up)
+        memset(s->queued, 0, sizeof(s->queued));
+    return s->held_up;
 }
 
 /* The stream waits for all that was launched into the other branches. */
@@ -266,11 +280,12 @@ static CUresult wait_for_branches(struct split *s, CUstream stream)
     return result;
 }
 
-/* Launches all nodes from there on as one graph. False where nothing was launched. */
+/* Launches all nodes from there on as one graph. False where nothing of them was launched. */
 static bool launch_rest(struct split *s, unsigned at)
 {
     CUgraphExec rest;
     CUstream stream = stream_of(s, 0);
+    s->no_rest = true; /* it is tried once: it takes as long as there are nodes */
     if (!gp_graph_rest_make(s->nodes, s->order, at, s->context, &rest))
         return false;
     bool launched = launch_rows(s) == CUDA_SUCCESS &&
@@ -286,7 +301,7 @@ static CUresult launch_in_order(struct split *s)
 {
     for (unsigned i = 0; i < s->order->count; i++) {
         unsigned n = s->order->sequence[i];
-        if (is_full(s, i) && launch_rest(s, i))
+        if (is_rest_due(s, i) && launch_rest(s, i))
             return CUDA_SUCCESS;
         CUresult result = wait_for_others(s, n);
         if (result == CUDA_SUCCESS)

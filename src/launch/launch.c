@@ -414,6 +414,12 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
     return result;
 }
 
+bool gp_launch_series_rests(CUstream stream)
+{
+    struct gp_context *c = context_of(stream);
+    return c && is_idle(c);
+}
+
 void gp_launch_series_ends(void)
 {
     gp_gate_open();

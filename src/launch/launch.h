@@ -35,6 +35,8 @@ CUresult gp_launch(const struct gp_launch *call);
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream);
 CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up);
+/* True when all that was launched in the stream's context ends within the bounded wait. */
+bool gp_launch_series_rests(CUstream stream);
 void gp_launch_series_ends(void);
 
 /* Makes a call that submits work which is not measured, beside replays but never in the middle of

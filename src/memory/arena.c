@@ -116,6 +116,15 @@ static void note_too_large(struct gp_arena *arena, uint64_t bytes)
         arena->too_large = bytes;
 }
 
+/* True where the changes of a launch with so many bytes fit beside the copies, or hardly better if
+ * these had less room. */
+static bool leaves_room(const struct gp_arena *arena, uint64_t bytes)
+{
+    uint64_t half = (arena->device_size + arena->left) / 2;
+    return !arena->for_many || bytes <= arena->left ||
+           arena->device_size <= (bytes <= half ? half : bytes + bytes / 4);
+}
+
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
                       bool *moved, const char **why)
 {
@@ -125,10 +134,12 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     bool fits = bytes + cut <= arena->device_size - arena->device_held + arena->host_size;
     bool suits = !arena->for_many || gp_arena_suits_batch(arena, bytes) ||
                  (arena->too_large && bytes >= arena->too_large);
-    if (fits && suits && (arena->device_held || !arena->too_small))
+    bool leaves = leaves_room(arena, bytes);
+    if (fits && suits && leaves && (arena->device_held || !arena->too_small))
         return true;
     if (arena->device_held) {
-        arena->too_small = arena->device_size;
+        if (!fits || !suits)
+            arena->too_small = arena->device_size;
         *why = gp_arena_held;
         return false;
     }
@@ -136,10 +147,12 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     /* Memory that is not needed now is left to the arena beside it: where copies of many launches
      * lie here, that one holds the changes of a single one. */
     uint64_t spare = room.device / 2, of_one = bytes + bytes / 2 + LEAST_BESIDE;
-    if (arena->for_many && of_one < spare)
+    leaves = leaves || bytes > room.device;
+    arena->halved = arena->halved || !leaves;
+    if (arena->for_many && !arena->halved && of_one < spare)
         spare = room.device - of_one;
     uint64_t needed = suits ? 2 * arena->too_small : bytes * GP_LEAST_BATCH;
-    if (fits && (!needed || needed > spare)) {
+    if (fits && leaves && (!needed || needed > spare)) {
         arena->too_small = 0;
         if (!suits)
             note_too_large(arena, bytes);
@@ -158,12 +171,14 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     }
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;
-    const uint64_t too_large = arena->too_large;
+    const struct gp_arena before = *arena;
     gp_arena_free(arena);
-    arena->too_large = too_large;
+    arena->too_large = before.too_large;
+    arena->halved = before.halved;
     get_device_memory(arena, least(least(wanted, room.device), spare > bytes ? spare : bytes));
     if (!arena->device && bytes <= room.device)
         get_device_memory(arena, bytes);
+    arena->left = room.device + beside->device_size - least(room.device, arena->device_size);
     if (!gp_arena_suits_batch(arena, bytes))
         note_too_large(arena, bytes);
     uint64_t rest = bytes - least(bytes, arena->device_size);

@@ -20,6 +20,8 @@ struct gp_arena {
     bool for_many;        /* copies of many launches lie in it at once */
     uint64_t too_small;   /* it was, with so many bytes on the device; 0: it was not */
     uint64_t too_large;   /* there is no batch of launches with so many bytes each; 0: not known */
+    uint64_t left;        /* on the device to the arena beside it, when it was made */
+    bool halved;          /* that was too little once: since then both have as much */
 };
 
 /* To drain a batch takes tens of milliseconds: launches are not held where copies of fewer fit. A

@@ -41,6 +41,14 @@ commands() {
     done
 }
 
+@test "the manual and the README name the memory that copies take by default" {
+    device=$(sed -n 's/^#define DEFAULT_DEVICE_PERCENT //p' src/memory/budget.c)
+    host=$(sed -n 's/^#define DEFAULT_HOST_PERCENT //p' src/memory/budget.c)
+    [ -n "$device" ] && [ -n "$host" ]
+    gpuprof run --help | tr -s ' \n' ' ' | grep -q "share of the free memory ($device%; of the host's $host%)"
+    grep -q "\`$device%\` of the free memory (default)" README.md
+}
+
 # completes EXPECTED WORDS...: bash's offers for the last word.
 completes() {
     local expected=$1

@@ -204,6 +204,11 @@ no_wait_in_vain() {
         GPUPROF_KERNELS=scale graph waits_before_$behind 0
         GPUPROF_KERNELS=global_counter graph waits_before_$behind 2
     done
+    # A node is wanted that comes only behind all of these: the one before the kernel that waits is measured.
+    GPUPROF_KERNELS=global_counter graph waits_before_last 1
+    says "waits for the host or for other work"
+    GPUPROF_KERNELS=global_counter graph counter_before_last 2
+    says
 }
 
 @test "a kernel in the middle fails: the same errors at the same calls" {

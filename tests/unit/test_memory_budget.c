@@ -300,6 +300,57 @@ static void copies_of_some_large_launches_fit_by_default(void **state)
     gp_arena_free(&arena);
 }
 
+/* So many bytes are free with these arenas. */
+static void leave_free(uint64_t free, const struct gp_arena *one, const struct gp_arena *other)
+{
+    device_free = free - one->device_size - other->device_size;
+}
+
+/* The arena for many is made for the copies of one launch; the next launch copies and changes more.
+ */
+static void changes_of_a_larger_launch_fit_beside_its_copy(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t first, next;
+    } cases[] = {{3000, 7000}, {3000, 8000}, {900, 5000}, {4000, 7500}, {2500, 5500}, {5, 16}};
+    const uint64_t all = GP_DEVICE_RESERVE + 100 * GB;
+    assert_true(gp_budget_set("16000M"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_arena copies = {.for_many = true}, changes = {0};
+        const uint64_t next = cases[i].next * MB;
+        bool moved;
+        const char *why = NULL;
+        leave_free(all, &copies, &changes);
+        assert_true(gp_arena_reserve(&copies, &changes, cases[i].first * MB, &moved, &why));
+        uint64_t bytes = MB;
+        assert_true(gp_arena_take(&copies, 0x500000000000, &bytes) != 0 && gp_arena_hold(&copies));
+        leave_free(all, &copies, &changes);
+        if (!gp_arena_reserve(&copies, &changes, next, &moved, &why)) {
+            assert_ptr_equal(why, gp_arena_held);
+            gp_arena_release(&copies);
+            gp_arena_clear(&copies);
+            assert_true(gp_arena_reserve(&copies, &changes, next, &moved, &why));
+        }
+        leave_free(all, &copies, &changes);
+        assert_true(gp_arena_reserve(&changes, &copies, next, &moved, &why));
+        assert_int_equal(changes.host_size, 0);
+        /* That stays so, without asking. */
+        gp_arena_release(&copies);
+        gp_arena_clear(&copies);
+        leave_free(all, &copies, &changes);
+        allocations = 0;
+        for (int round = 0; round < 10; round++) {
+            assert_true(gp_arena_reserve(&copies, &changes, cases[i].first * MB, &moved, &why));
+            assert_true(gp_arena_reserve(&copies, &changes, next, &moved, &why));
+            leave_free(all, &copies, &changes);
+        }
+        assert_in_range(allocations, 0, 2);
+        gp_arena_free(&copies);
+        gp_arena_free(&changes);
+    }
+}
+
 /* A batch that ends early costs a start and a stop of the session more. */
 static void a_whole_batch_fits_where_there_is_much_room(void **state)
 {
@@ -381,6 +432,7 @@ int main(void)
         TEST(no_more_is_taken_than_allowed),
         TEST(two_arenas_share_the_budget),
         TEST(a_small_launch_does_not_decide_on_the_room_of_later_ones),
+        TEST(changes_of_a_larger_launch_fit_beside_its_copy),
         TEST(an_arena_that_cannot_grow_is_not_made_anew_each_time),
         TEST(readable_memory_is_distinguished_from_other_addresses),
         TEST(no_more_than_so_many_figures_are_kept),

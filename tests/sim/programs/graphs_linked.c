@@ -760,8 +760,8 @@ static void add_line(CUgraph graph, CUgraphNode node)
 }
 
 /* The same, side by side, and each behind both before it; some of them copy the one to the other.
- */
-static void add_ladder(CUgraph graph, CUgraphNode node)
+ * Returns the last node. */
+static CUgraphNode make_ladder(CUgraph graph, CUgraphNode node)
 {
     CUDA_MEMCPY3D copy = copy_of(x[2], x[0]);
     CUgraphNode both[2], next[2];
@@ -774,6 +774,22 @@ static void add_ladder(CUgraph graph, CUgraphNode node)
         if (i % 20 == 19)
             node = add_copy(graph, &copy, both, 2);
     }
+    return node;
+}
+
+static void add_ladder(CUgraph graph, CUgraphNode node)
+{
+    (void)make_ladder(graph, node);
+}
+
+/* The same, and one more kernel behind them. */
+static void add_ladder_and_counter(CUgraph graph, CUgraphNode node)
+{
+    CUDA_KERNEL_NODE_PARAMS counter = waiting(NULL);
+
+    counter.func = global_counter;
+    node = make_ladder(graph, node);
+    MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &counter));
 }
 
 /* Many behind the kernel that waits; before it another kernel. */
@@ -814,6 +830,29 @@ static void waits_before_many(void)
 static void waits_before_ladder(void)
 {
     wait_before(add_ladder);
+}
+
+static void waits_before_last(void)
+{
+    wait_before(add_ladder_and_counter);
+}
+
+/* The same without a kernel that waits. */
+static void counter_before_last(void)
+{
+    CUDA_KERNEL_NODE_PARAMS counter = waiting(NULL);
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    counter.func = global_counter;
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &counter));
+    add_ladder_and_counter(graph, node);
+    exec = executable(graph);
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuStreamSynchronize(stream));
+    show("many between two kernels");
+    destroy(exec, graph);
 }
 
 /* The kernel that waits was launched by itself before, and is alone in the graph. */
@@ -1091,6 +1130,8 @@ int main(int argc, char **argv)
         {"waits_alone", waits_alone},
         {"waits_before_many", waits_before_many},
         {"waits_before_ladder", waits_before_ladder},
+        {"waits_before_last", waits_before_last},
+        {"counter_before_last", counter_before_last},
         {"allocates", allocates},
         {"joined", joined},
         {"cooperative", cooperative},
