@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "gate/own_work.h"
-#include "gate/waits.h"
 #include "launch/kernels.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -63,20 +62,8 @@ void gp_graph_say(enum gp_graph_reason why)
 
 /* ---- one graph ------------------------------------------------------------------------------- */
 
-/* The clone keeps the data of its host functions alive. The driver does the same for a graph that
- * runs, but knows nothing of a launch by nodes. */
-static void wait_for_host_functions(const struct gp_graph *g)
-{
-    bool calls_host = false;
-    for (unsigned i = 0; i < g->clone.order.count; i++)
-        calls_host = calls_host || g->clone.nodes[i].type == CU_GRAPH_NODE_TYPE_HOST;
-    if (g->ended && calls_host)
-        gp_wait_within_limit(g->ended, gp_wait_limit(), NULL);
-}
-
 static void release_clone(struct gp_graph *g)
 {
-    wait_for_host_functions(g);
     gp_graph_clone_free(&g->clone);
     pthread_mutex_lock(&lock);
     kept -= g->kept_nodes;
