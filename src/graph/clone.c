@@ -1,6 +1,5 @@
 #include "graph/clone.h"
 
-#include "memory/buffers.h"
 #include "memory/modules.h"
 
 #include <stdlib.h>
@@ -13,8 +12,7 @@
 
 /* ---- the parts of a graph -------------------------------------------------------------------- */
 
-/* NULL when out of memory, or for a graph that the driver does not know. */
-static CUgraphNode *nodes_of(CUgraph graph, size_t *count)
+CUgraphNode *gp_graph_nodes(CUgraph graph, size_t *count)
 {
     *count = 0;
     if (gp_cuda.cuGraphGetNodes(graph, NULL, count) != CUDA_SUCCESS || *count > GP_MOST_GRAPH_NODES)
@@ -101,8 +99,6 @@ static enum gp_graph_reason inspect_node(CUgraphNode node, unsigned depth)
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return GP_GRAPH_SEMAPHORE_NODE;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        gp_memory_bar_replay("the program allocates memory in a graph");
-        return GP_GRAPH_MEMORY_NODE;
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return GP_GRAPH_MEMORY_NODE;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
@@ -130,7 +126,7 @@ static enum gp_graph_reason inspect_edges(CUgraph graph)
 static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < MOST_DEPTH ? nodes_of(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < MOST_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
     if (!nodes)
         return GP_GRAPH_NOT_COPIED;
     enum gp_graph_reason why = GP_GRAPH_SPLITS;
@@ -265,7 +261,7 @@ static bool read_node(struct reading *r, CUgraphNode node, unsigned parent)
 static bool read_graph(struct reading *r, CUgraph graph, unsigned parent)
 {
     size_t count;
-    CUgraphNode *nodes = nodes_of(graph, &count);
+    CUgraphNode *nodes = gp_graph_nodes(graph, &count);
     struct gp_graph_original *own = calloc(count + 1, sizeof(*own));
     bool well = nodes && own;
     for (size_t i = 0; i < count && well; i++) {
@@ -356,7 +352,7 @@ static enum gp_graph_reason read_kernels(struct gp_graph_clone *c)
 static bool read_originals(struct gp_graph_clone *c, CUgraph graph)
 {
     size_t count;
-    CUgraphNode *nodes = nodes_of(graph, &count);
+    CUgraphNode *nodes = gp_graph_nodes(graph, &count);
     struct gp_graph_original *clones = calloc(c->order.count + 1, sizeof(*clones));
     c->originals = calloc(count + 1, sizeof(*c->originals));
     bool well = nodes && clones && c->originals;

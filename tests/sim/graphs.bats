@@ -172,6 +172,17 @@ says() {
     [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 5 ]
 }
 
+@test "memory that a graph allocates and frees concerns no other launch" {
+    graph allocates_and_frees 20
+    says "allocates or frees memory"
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    # Launches before it were held; from then on nothing is replayed.
+    for case in allocates_more allocates_more_in_child; do
+        graph $case 10
+        [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 5 ]
+    done
+}
+
 @test "a kernel that waits for the host, before a copy to pageable memory" {
     GPUPROF_TIMEOUT=0.3 graph waits_for_host 1
     says "waits for the host or for other work"

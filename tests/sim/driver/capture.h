@@ -32,6 +32,7 @@ struct CUgraphNode_st {
     unsigned index;
     CUgraph child;                                        /* of a child graph's node */
     CUgraphNode cloned_from;                              /* it may be gone by now */
+    uint64_t memory;                                      /* that it allocates or frees */
     bool disabled;                                        /* in an executable graph */
     CUlaunchAttributeValue attributes[GPUSIM_ATTRIBUTES]; /* of a kernel; all zero: not set */
     void *pointers[GPUSIM_MAX_PARAMS]; /* to its parameters, for a caller that asks */

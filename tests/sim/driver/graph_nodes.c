@@ -336,11 +336,33 @@ CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
 
     if (!nodeParams || dependencyData)
         return CUDA_ERROR_INVALID_VALUE;
-    result = nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ? allocate(&nodeParams->alloc)
-                                                              : gpusim_node_any(nodeParams, &work);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return add_node(phGraphNode, hGraph, dependencies, numDependencies, nodeParams->type, &work);
+    result = nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC  ? allocate(&nodeParams->alloc)
+             : nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE ? CUDA_SUCCESS
+                                                               : gpusim_node_any(nodeParams, &work);
+    if (result == CUDA_SUCCESS)
+        result =
+            add_node(phGraphNode, hGraph, dependencies, numDependencies, nodeParams->type, &work);
+    if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        (*phGraphNode)->memory = nodeParams->alloc.dptr;
+    if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        (*phGraphNode)->memory = nodeParams->free.dptr;
+    return result;
+}
+
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS_v1 *params_out)
+{
+    if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC) || !params_out)
+        return CUDA_ERROR_INVALID_VALUE;
+    *params_out = (CUDA_MEM_ALLOC_NODE_PARAMS_v1){.dptr = hNode->memory};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
+{
+    if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE) || !dptr_out)
+        return CUDA_ERROR_INVALID_VALUE;
+    *dptr_out = hNode->memory;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,

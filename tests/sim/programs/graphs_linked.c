@@ -612,16 +612,75 @@ static void host_destroyed(void)
     printf("called %d times\n", calls);
 }
 
+static const CUgraphNodeParams an_allocation = {
+    .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+    .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+              .bytesize = N * 4}};
+
+/* Adds an allocation, work in it, and its end. */
+static void add_allocation(CUgraph graph, bool freed)
+{
+    CUgraphNodeParams made = an_allocation, gone = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+    CUDA_MEMCPY3D out;
+    CUgraphNode node;
+
+    MUST(cuGraphAddNode(&node, graph, NULL, NULL, 0, &made));
+    node = add_fill(graph, made.alloc.dptr, 5, &node, 1);
+    node = add_scaling(graph, made.alloc.dptr, 2, &node, 1);
+    out = copy_of(x[4], made.alloc.dptr);
+    node = add_copy(graph, &out, &node, 1);
+    gone.free.dptr = made.alloc.dptr;
+    if (freed)
+        MUST(cuGraphAddNode(&node, graph, &node, NULL, 1, &gone));
+}
+
+/* Memory that is there only while the graph runs, or longer; other launches before and behind it.
+ */
+static void allocates_and(bool freed, bool in_child)
+{
+    CUgraph graph = new_graph(), inner = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+    struct scaling s;
+
+    (void)scaling(&s, x[0], 2);
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cuLaunchKernel(scale, s.node.gridDimX, 1, 1, 128, 1, 1, 0, stream, s.params, NULL));
+    add_allocation(graph, true);
+    add_allocation(in_child ? inner : graph, freed);
+    MUST(cuGraphAddChildGraphNode(&node, graph, NULL, 0, inner));
+    exec = executable(graph);
+    launch_often(exec);
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cuLaunchKernel(scale, s.node.gridDimX, 1, 1, 128, 1, 1, 0, stream, s.params, NULL));
+    show("memory of a graph");
+    destroy(exec, graph);
+    MUST(cuGraphDestroy(inner));
+}
+
+static void allocates_and_frees(void)
+{
+    allocates_and(true, false);
+    allocates_and(true, true);
+}
+
+static void allocates_more(void)
+{
+    allocates_and(false, false);
+}
+
+static void allocates_more_in_child(void)
+{
+    allocates_and(false, true);
+}
+
 /* A graph that calls a host function, and then allocates memory that outlives its launch. */
 static void allocates(void)
 {
     static int calls;
     CUDA_HOST_NODE_PARAMS call = {.fn = count_call, .userData = &calls};
-    CUgraphNodeParams params = {
-        .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-        .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
-                  .bytesize = N * 4}};
+    CUgraphNodeParams params = an_allocation;
     CUgraph graph = new_graph();
     CUgraphNode first, node;
     CUgraphExec exec;
@@ -1113,6 +1172,9 @@ int main(int argc, char **argv)
         {"disabled", disabled},
         {"child", child},
         {"inner", inner},
+        {"allocates_and_frees", allocates_and_frees},
+        {"allocates_more", allocates_more},
+        {"allocates_more_in_child", allocates_more_in_child},
         {"host", host_node},
         {"host_changed", host_changed},
         {"host_between", host_between},
