@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define MOST_KERNELS 2048
+#define MOST_OF_A_NAME 64
+#define MOST_NUMBERS 8
 #define MOST_FUNCTIONS 64               /* of one kernel: those it calls */
 #define MOST_BYTES ((size_t)64 << 20)   /* of all counts and cubins */
 #define LARGEST_CUBIN ((size_t)8 << 20) /* of one kernel */
@@ -18,12 +20,13 @@
 
 struct kernel {
     UT_hash_handle hh;
-    struct kernel *namesake; /* of the same name, with other code; NULL: none more */
-    uint64_t number;         /* of its code (gp_run) */
+    struct kernel *namesake;        /* of the same name, with other code; NULL: none more */
+    uint64_t numbers[MOST_NUMBERS]; /* of its code (gp_run), which has a new one each time that it
+                                     * is loaded, if it cannot be known again */
+    unsigned loaded;                /* so often; the last ones are kept */
     int cc;
     uint64_t launches;
     unsigned kinds;
-    bool searched;
     void *cubin;
     size_t cubin_size;
     char hash[GP_SHA256_TEXT];
@@ -58,46 +61,14 @@ enum gp_count_kind gp_count_kind_of(const char *base_metric)
     return (enum gp_count_kind)i;
 }
 
-static struct kernel *make_kernel(const char *name, uint64_t number)
+static size_t room_left(void)
 {
-    size_t length = strlen(name);
-    if (all.count == MOST_KERNELS || length > MOST_BYTES - all.bytes)
-        return NULL;
-    struct kernel *k = calloc(1, sizeof(*k) + length + 1);
-    if (!k)
-        return NULL;
-    memcpy(k->name, name, length);
-    k->number = number;
-    all.count++;
-    all.bytes += sizeof(*k) + length;
-    return k;
-}
-
-/* The kernel with that name and code. */
-static struct kernel *find_kernel(const char *name, uint64_t number)
-{
-    struct kernel *first = NULL, *k;
-    HASH_FIND_STR(all.kernels, name, first);
-    for (k = first; k && k->number != number; k = k->namesake)
-        ;
-    if (k || !(k = make_kernel(name, number)))
-        return k;
-    if (first) {
-        k->namesake = first->namesake;
-        first->namesake = k;
-        return k;
-    }
-    HASH_ADD_KEYPTR(hh, all.kernels, k->name, strlen(name), k);
-    if (k->hh.tbl)
-        return k;
-    free(k);
-    return NULL;
+    return all.bytes < MOST_BYTES ? MOST_BYTES - all.bytes : 0;
 }
 
 static void find_cubin(struct kernel *k, const struct gp_run *run)
 {
-    size_t room = MOST_BYTES - all.bytes;
-    k->searched = true;
+    size_t room = room_left();
     if (!run->find_cubin || all.seconds > MOST_SECONDS)
         return;
     double begun = gp_clock_seconds();
@@ -110,14 +81,84 @@ static void find_cubin(struct kernel *k, const struct gp_run *run)
     all.seconds += gp_clock_seconds() - begun;
 }
 
+static void add_number(struct kernel *k, uint64_t number)
+{
+    k->numbers[k->loaded++ % MOST_NUMBERS] = number;
+}
+
+static bool has_number(const struct kernel *k, uint64_t number)
+{
+    unsigned i = k->loaded < MOST_NUMBERS ? k->loaded : MOST_NUMBERS;
+    while (i > 0 && k->numbers[i - 1] != number)
+        i--;
+    return i > 0;
+}
+
+static void free_kernel(struct kernel *k)
+{
+    all.count--;
+    all.bytes -= sizeof(*k) + strlen(k->name) + (k->cubin ? k->cubin_size : 0);
+    free(k->cubin);
+    free(k);
+}
+
+static struct kernel *make_kernel(const struct gp_run *run, uint64_t number)
+{
+    size_t length = strlen(run->kernel);
+    if (all.count == MOST_KERNELS || length > room_left())
+        return NULL;
+    struct kernel *k = calloc(1, sizeof(*k) + length + 1);
+    if (!k)
+        return NULL;
+    memcpy(k->name, run->kernel, length);
+    add_number(k, number);
+    all.count++;
+    all.bytes += sizeof(*k) + length;
+    find_cubin(k, run);
+    return k;
+}
+
+static bool have_one_cubin(const struct kernel *a, const struct kernel *b)
+{
+    return a->cubin && b->cubin && strcmp(a->hash, b->hash) == 0;
+}
+
+/* The kernel with the name and code of the run. */
+static struct kernel *find_kernel(const struct gp_run *run)
+{
+    struct kernel *first = NULL, *k, *same;
+    uint64_t number = run->code ? *run->code : 0;
+    unsigned namesakes = 0;
+    HASH_FIND_STR(all.kernels, run->kernel, first);
+    for (k = first; k && !has_number(k, number); k = k->namesake)
+        namesakes++;
+    if (k || namesakes == MOST_OF_A_NAME || !(k = make_kernel(run, number)))
+        return k;
+    for (same = first; same && !have_one_cubin(same, k); same = same->namesake)
+        ;
+    if (same) {
+        free_kernel(k);
+        add_number(same, number);
+        return same;
+    }
+    if (first) {
+        k->namesake = first->namesake;
+        first->namesake = k;
+        return k;
+    }
+    HASH_ADD_KEYPTR(hh, all.kernels, k->name, strlen(k->name), k);
+    if (k->hh.tbl)
+        return k;
+    free_kernel(k);
+    return NULL;
+}
+
 bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
 {
-    struct kernel *k = all.current = find_kernel(run->kernel, run->code ? *run->code : 0);
+    struct kernel *k = all.current = find_kernel(run);
     all.last_name = NULL;
     if (!k)
         return false;
-    if (!k->searched)
-        find_cubin(k, run);
     k->cc = cc;
     k->kinds |= kinds;
     k->launches++;
@@ -163,7 +204,7 @@ static bool grow(struct kernel *k)
 {
     size_t capacity = k->capacity ? 2 * k->capacity : 64;
     size_t size = capacity * (sizeof(*k->instructions) + 4 * sizeof(*k->positions));
-    if (size > MOST_BYTES - all.bytes)
+    if (size > room_left())
         return false;
     void *instructions = realloc(k->instructions, capacity * sizeof(*k->instructions));
     uint32_t *positions = calloc(4 * capacity, sizeof(*positions));

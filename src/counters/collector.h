@@ -22,7 +22,8 @@ struct gp_collection;
  * 0 where not known. */
 struct gp_pass_cost {
     double sass, range;
-    bool measured; /* a launch of it was */
+    double last_ms; /* its last pass of instrumented code */
+    bool measured;  /* a launch of it was */
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the
@@ -93,6 +94,10 @@ struct gp_collector {
      * one before was made, and ended well; the first time it says nothing. */
     bool (*next)(struct gp_collection *collection, unsigned slot, const struct gp_run *run,
                  bool made, unsigned *pass);
+
+    /* True where the instrumented pass of a launch that makes one pass itself is to be left out,
+     * because such passes have taken all their time. NULL: never. */
+    bool (*leaves_out)(struct gp_collection *collection, unsigned slot, const struct gp_run *run);
 
     /* The next sweep over the launches that are held, from 1, after which `next` has more passes of
      * them; false where all that there can be were made. NULL: launches cannot be held. */

@@ -66,6 +66,8 @@ bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_ru
                     unsigned times)
 {
     double longer = fmax(gp_expected_range_ms(cost, run), expect_sass(cost, run));
+    if (run->native_ms <= 0)
+        longer = run->cost->last_ms;
     return run->most_long_ms > 0 && cost->long_ms >= times * run->most_long_ms && longer > LONG_MS;
 }
 
@@ -82,6 +84,7 @@ void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const stru
 {
     double *pass_ms = by_range ? &cost->range_ms : &cost->sass_ms;
     double *slowdown = by_range ? &run->cost->range : &run->cost->sass;
+    run->cost->last_ms = took_ms;
     if (run->native_ms <= 0)
         return;
     learn_least(pass_ms, took_ms);

@@ -196,6 +196,8 @@ static void range_settle(struct gp_collection *c, bool context_alive)
 
 static void range_reset(struct gp_collection *c)
 {
+    for (unsigned t = 0; t < c->slots_given; t++) /* their passes could not be made */
+        c->cost.long_ms -= c->slots[t].promised_ms;
     c->slots_given = c->sweep = 0;
     if (c->session)
         gp_range_session_reuse_ranges(c->session);
@@ -431,6 +433,7 @@ const struct gp_collector gp_range_collector = {
     .open = range_open,
     .passes = range_passes,
     .next = gp_slot_next_pass,
+    .leaves_out = gp_slot_leaves_out,
     .sweep = range_sweep,
     .state = gp_slot_state_of,
     .slot = range_slot,

@@ -164,6 +164,13 @@ static bool takes_too_long(void *data)
     return true;
 }
 
+bool gp_slot_leaves_out(struct gp_collection *c, unsigned slot, const struct gp_run *run)
+{
+    struct asked asked = {c, slot, run};
+    note_kind(c, &c->slots[slot], run);
+    return takes_too_long(&asked);
+}
+
 void gp_slot_note_counted(struct gp_collection *c, unsigned slot, const struct gp_run *run)
 {
     run->cost->measured = true;

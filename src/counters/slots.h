@@ -102,6 +102,9 @@ bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_r
 /* The way of the launch's instrumented pass that begins now. */
 enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct gp_run *run);
 
+/* Its pass in instrumented code takes too long, and is left out. */
+bool gp_slot_leaves_out(struct gp_collection *c, unsigned slot, const struct gp_run *run);
+
 /* It was counted in instrumented code. */
 void gp_slot_note_counted(struct gp_collection *c, unsigned slot, const struct gp_run *run);
 

@@ -1,0 +1,65 @@
+/* counters/instrumenting_cost: the time that passes of instrumented code take, and may take. */
+#include "counters/instrumenting_cost.h"
+#include "counters/slots.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void only_passes_that_take_long_are_counted(void **state)
+{
+    (void)state;
+    struct gp_instrumenting_cost cost = {0};
+    struct gp_pass_cost of_kernel = {0};
+    struct gp_run run = {.native_ms = 10, .most_long_ms = 1000, .cost = &of_kernel};
+    for (int i = 0; i < 1000; i++)
+        gp_spend(&cost, 90);
+    assert_false(gp_is_too_long(&cost, &run, 1));
+    gp_spend(&cost, 1000);
+    assert_true(gp_is_too_long(&cost, &run, 1));
+    assert_false(gp_is_too_long(&cost, &run, 2));
+    run.native_ms = 0.1; /* this one does not take long */
+    assert_false(gp_is_too_long(&cost, &run, 1));
+    run.native_ms = 10;
+    run.most_long_ms = 0; /* any time */
+    assert_false(gp_is_too_long(&cost, &run, 1));
+}
+
+/* In its own run a launch makes one pass, and its time by itself is not known. */
+static void the_last_pass_stands_for_a_time_that_is_not_known(void **state)
+{
+    (void)state;
+    struct gp_instrumenting_cost cost = {.long_ms = 5000};
+    struct gp_pass_cost slow = {0}, quick = {0};
+    struct gp_run run = {.most_long_ms = 1000, .cost = &slow};
+    assert_false(gp_is_too_long(&cost, &run, 1));
+    gp_learn_pass(&cost, true, &run, 800);
+    assert_true(gp_is_too_long(&cost, &run, 1));
+    run.cost = &quick;
+    gp_learn_pass(&cost, true, &run, 3);
+    assert_false(gp_is_too_long(&cost, &run, 1));
+}
+
+/* The pass was refused, say, or the session was lost before it. */
+static void time_for_a_pass_that_never_came_is_given_back(void **state)
+{
+    (void)state;
+    struct gp_collection c = {.slots_given = 3, .cost.long_ms = 5000};
+    c.slots[0].promised_ms = 700;
+    c.slots[2].promised_ms = 300;
+    c.slots[3].promised_ms = 100; /* of a batch before */
+    gp_range_collector.reset(&c);
+    assert_true(c.cost.long_ms == 4000);
+    assert_int_equal(c.slots_given, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_passes_that_take_long_are_counted),
+        cmocka_unit_test(the_last_pass_stands_for_a_time_that_is_not_known),
+        cmocka_unit_test(time_for_a_pass_that_never_came_is_given_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
