@@ -1,6 +1,5 @@
 #include "graph/clone.h"
 
-#include "memory/buffers.h"
 #include "memory/modules.h"
 
 #include <stdlib.h>
@@ -13,8 +12,7 @@
 
 /* ---- the parts of a graph -------------------------------------------------------------------- */
 
-/* NULL when out of memory, or for a graph that the driver does not know. */
-static CUgraphNode *nodes_of(CUgraph graph, size_t *count)
+CUgraphNode *gp_graph_nodes(CUgraph graph, size_t *count)
 {
     *count = 0;
     if (gp_cuda.cuGraphGetNodes(graph, NULL, count) != CUDA_SUCCESS || *count > GP_MOST_GRAPH_NODES)
@@ -92,7 +90,8 @@ static enum gp_graph_reason inspect_node(CUgraphNode node, unsigned depth)
             return GP_GRAPH_NOT_COPIED;
         return inspect(child, depth + 1);
     case CU_GRAPH_NODE_TYPE_HOST:
-        return GP_GRAPH_HOST_NODE;
+        return gp_cuda.cuGraphHostNodeGetParams && gp_cuda.cuGraphAddHostNode ? GP_GRAPH_SPLITS
+                                                                              : GP_GRAPH_HOST_NODE;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return GP_GRAPH_EVENT_NODE;
@@ -100,8 +99,6 @@ static enum gp_graph_reason inspect_node(CUgraphNode node, unsigned depth)
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return GP_GRAPH_SEMAPHORE_NODE;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        gp_memory_bar_replay("the program allocates memory in a graph");
-        return GP_GRAPH_MEMORY_NODE;
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return GP_GRAPH_MEMORY_NODE;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
@@ -129,7 +126,7 @@ static enum gp_graph_reason inspect_edges(CUgraph graph)
 static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < MOST_DEPTH ? nodes_of(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < MOST_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
     if (!nodes)
         return GP_GRAPH_NOT_COPIED;
     enum gp_graph_reason why = GP_GRAPH_SPLITS;
@@ -264,7 +261,7 @@ static bool read_node(struct reading *r, CUgraphNode node, unsigned parent)
 static bool read_graph(struct reading *r, CUgraph graph, unsigned parent)
 {
     size_t count;
-    CUgraphNode *nodes = nodes_of(graph, &count);
+    CUgraphNode *nodes = gp_graph_nodes(graph, &count);
     struct gp_graph_original *own = calloc(count + 1, sizeof(*own));
     bool well = nodes && own;
     for (size_t i = 0; i < count && well; i++) {
@@ -280,19 +277,21 @@ static bool read_graph(struct reading *r, CUgraph graph, unsigned parent)
     return well;
 }
 
+/* A graph that is too wide where every kernel may wait for others may be narrow enough by their
+ * code: graph/width.h, at its launch. */
 static enum gp_graph_reason find_order(struct gp_graph_clone *c, const struct reading *r)
 {
-    bool *is_kernel = calloc(r->count + 1, sizeof(*is_kernel));
-    if (!is_kernel)
+    bool *may_wait = calloc(r->count + 1, sizeof(*may_wait));
+    if (!may_wait)
         return GP_GRAPH_NOT_COPIED;
     for (unsigned i = 0; i < r->count; i++)
-        is_kernel[i] = r->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL;
-    enum gp_graph_order_result result =
-        gp_graph_order_find(r->count, is_kernel, r->edges, r->edge_count, &c->order);
-    free(is_kernel);
-    return result == GP_ORDER_FOUND      ? GP_GRAPH_SPLITS
-           : result == GP_ORDER_TOO_WIDE ? GP_GRAPH_TOO_WIDE
-                                         : GP_GRAPH_NOT_COPIED;
+        may_wait[i] = r->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL ||
+                      r->nodes[i].type == CU_GRAPH_NODE_TYPE_HOST;
+    bool found = gp_graph_order_find(r->count, r->edges, r->edge_count, &c->order);
+    if (found)
+        c->spread = gp_graph_order_spread(&c->order, may_wait);
+    free(may_wait);
+    return found ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
 }
 
 static void read_configuration(struct gp_graph_node *node, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
@@ -353,7 +352,7 @@ static enum gp_graph_reason read_kernels(struct gp_graph_clone *c)
 static bool read_originals(struct gp_graph_clone *c, CUgraph graph)
 {
     size_t count;
-    CUgraphNode *nodes = nodes_of(graph, &count);
+    CUgraphNode *nodes = gp_graph_nodes(graph, &count);
     struct gp_graph_original *clones = calloc(c->order.count + 1, sizeof(*clones));
     c->originals = calloc(count + 1, sizeof(*c->originals));
     bool well = nodes && clones && c->originals;

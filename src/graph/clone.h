@@ -51,6 +51,8 @@ struct gp_graph_clone {
     struct gp_graph_node
         *nodes; /* as many as there are in the order; child graphs are part of it */
     struct gp_graph_order order;
+    bool spread;  /* its nodes have branches; else it is too wide as far as is known */
+    bool by_code; /* these rest on the machine code of its kernels */
     struct gp_graph_original {
         CUgraphNode node;
         unsigned index;
@@ -65,6 +67,10 @@ void gp_graph_clone_free(struct gp_graph_clone *clone);
 
 /* Our node for one of the program's, NULL where none is known: nodes in child graphs are not. */
 struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *clone, CUgraphNode original);
+
+/* The nodes of a graph of the program's, to be freed. NULL when out of memory, for a graph that the
+ * driver does not know, and for one with too many. */
+CUgraphNode *gp_graph_nodes(CUgraph graph, size_t *count);
 
 /* Reads a kernel's function and configuration, and the context it runs in, NULL where the driver
  * does not tell; false where that cannot be read. */

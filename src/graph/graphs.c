@@ -47,7 +47,8 @@ void gp_graph_say(enum gp_graph_reason why)
         [GP_GRAPH_FROM_DEVICE] = "kernels can change it or launch it",
         [GP_GRAPH_LAUNCHES] = "its kernels can launch other graphs",
         [GP_GRAPH_OTHER_EDGE] = "its nodes depend on each other in a way that is not known",
-        [GP_GRAPH_TOO_WIDE] = "too many of its kernels can run side by side",
+        [GP_GRAPH_TOO_WIDE] =
+            "too many of its kernels run side by side and may wait for each other",
         [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
         [GP_GRAPH_GREEN] = "it runs in a green context",
         [GP_GRAPH_NOT_FOLLOWED] = "it was changed in a way that is not followed",
@@ -224,6 +225,8 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
         g->none_wanted = g->none_launches = g->unending = false;
+        if (g->clone.by_code)
+            g->clone.spread = false;
         /* The function may be another one; its context cannot. */
         if (result != CUDA_SUCCESS ||
             (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !gp_graph_node_read(n, &context)))
@@ -241,6 +244,8 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     if (n) {
         g->none_wanted = g->none_launches = g->unending = false;
         n->disabled = !enabled;
+        if (g->clone.by_code)
+            g->clone.spread = false;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -332,11 +337,11 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     return wanted;
 }
 
-const struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
+struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
 {
     pthread_mutex_lock(&lock);
-    const struct gp_graph *g = find(exec);
-    const struct gp_graph_clone *clone = g && g->why == GP_GRAPH_SPLITS ? &g->clone : NULL;
+    struct gp_graph *g = find(exec);
+    struct gp_graph_clone *clone = g && g->why == GP_GRAPH_SPLITS ? &g->clone : NULL;
     pthread_mutex_unlock(&lock);
     return clone;
 }

@@ -32,8 +32,10 @@ void gp_graphs_forget_context(CUcontext context);
  * itself. */
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
 
-/* The graph's clone, NULL where it is not split. Valid while the gate is closed. */
-const struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
+/* The graph's clone, NULL where it is not split. Valid, and to be changed, while the gate is
+ * closed.
+ */
+struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
 /* True when all kernels of the graph run in that context, as far as is known. */
 bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
 /* The event that the last launch by nodes has ended, to be recorded there: a graph never runs

@@ -3,23 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For each branch a number of its kernels, the first ones: kernels of a branch depend on each
- * other, so that these are all that something waits for there. */
+/* For each branch a number of its nodes that may wait for others, the first ones: those of a branch
+ * depend on each other, so that these are all that something waits for there. */
 struct reach {
-    unsigned kernels[GP_MOST_BRANCHES];
+    unsigned waiting[GP_MOST_BRANCHES];
 };
 
 static void join(struct reach *into, const struct reach *other)
 {
     for (unsigned b = 0; b < GP_MOST_BRANCHES; b++)
-        if (other->kernels[b] > into->kernels[b])
-            into->kernels[b] = other->kernels[b];
+        if (other->waiting[b] > into->waiting[b])
+            into->waiting[b] = other->waiting[b];
 }
 
 static bool covers(const struct reach *outer, const struct reach *inner)
 {
     for (unsigned b = 0; b < GP_MOST_BRANCHES; b++)
-        if (inner->kernels[b] > outer->kernels[b])
+        if (inner->waiting[b] > outer->waiting[b])
             return false;
     return true;
 }
@@ -82,12 +82,12 @@ static unsigned choose_branch(const struct gp_graph_order *o, unsigned node,
     return o->branches;
 }
 
-/* needs: kernels a node depends on, itself included. behind: kernels that the end of a branch waits
- * for. */
-static bool spread(struct gp_graph_order *o, const bool *is_kernel, struct reach *needs)
+/* needs: nodes that may wait and that a node depends on, itself included. behind: those that the
+ * end of a branch waits for. */
+static bool spread(struct gp_graph_order *o, const bool *may_wait, struct reach *needs)
 {
     struct reach behind[GP_MOST_BRANCHES] = {0};
-    unsigned kernels[GP_MOST_BRANCHES] = {0};
+    unsigned waiting[GP_MOST_BRANCHES] = {0};
     o->branches = 1;
     for (unsigned i = 0; i < o->count; i++) {
         unsigned n = o->sequence[i];
@@ -99,10 +99,11 @@ static bool spread(struct gp_graph_order *o, const bool *is_kernel, struct reach
         if (b == o->branches)
             o->branches++;
         o->branch[n] = (unsigned char)b;
-        if (is_kernel[n])
-            needs[n].kernels[b] = ++kernels[b];
+        if (may_wait[n])
+            needs[n].waiting[b] = ++waiting[b];
         join(&behind[b], &needs[n]);
     }
+    memset(o->awaited, 0, o->count * sizeof(*o->awaited));
     for (unsigned n = 0; n < o->count; n++)
         for (unsigned d = o->first[n]; d < o->first[n + 1]; d++)
             if (o->branch[o->dependencies[d]] != o->branch[n])
@@ -120,14 +121,12 @@ static bool edges_are_good(const struct gp_graph_edge *edges, size_t edge_count,
     return edge_count <= (size_t)1 << 30;
 }
 
-enum gp_graph_order_result gp_graph_order_find(unsigned count, const bool *is_kernel,
-                                               const struct gp_graph_edge *edges, size_t edge_count,
-                                               struct gp_graph_order *order)
+bool gp_graph_order_find(unsigned count, const struct gp_graph_edge *edges, size_t edge_count,
+                         struct gp_graph_order *order)
 {
     memset(order, 0, sizeof(*order));
     if (!edges_are_good(edges, edge_count, count))
-        return GP_ORDER_FAILED;
-    enum gp_graph_order_result result = GP_ORDER_FAILED;
+        return false;
     order->count = count;
     order->sequence = calloc(count + 1, sizeof(*order->sequence));
     order->first = calloc(count + 1, sizeof(*order->first));
@@ -137,21 +136,27 @@ enum gp_graph_order_result gp_graph_order_find(unsigned count, const bool *is_ke
     unsigned *next_first = calloc(count + 1, sizeof(*next_first));
     unsigned *next = calloc(edge_count + 1, sizeof(*next));
     unsigned *missing = calloc(count + 1, sizeof(*missing));
-    struct reach *needs = calloc(count + 1, sizeof(*needs));
+    bool found = false;
     if (order->sequence && order->first && order->dependencies && order->branch && order->awaited &&
-        next_first && next && missing && needs) {
+        next_first && next && missing) {
         list_by_end(edges, edge_count, count, true, order->first, order->dependencies);
         list_by_end(edges, edge_count, count, false, next_first, next);
-        if (find_sequence(order, next_first, next, missing))
-            result = spread(order, is_kernel, needs) ? GP_ORDER_FOUND : GP_ORDER_TOO_WIDE;
+        found = find_sequence(order, next_first, next, missing);
     }
     free(next_first);
     free(next);
     free(missing);
-    free(needs);
-    if (result != GP_ORDER_FOUND)
+    if (!found)
         gp_graph_order_free(order);
-    return result;
+    return found;
+}
+
+bool gp_graph_order_spread(struct gp_graph_order *order, const bool *may_wait)
+{
+    struct reach *needs = calloc(order->count + 1, sizeof(*needs));
+    bool spreads = needs && spread(order, may_wait, needs);
+    free(needs);
+    return spreads;
 }
 
 void gp_graph_order_free(struct gp_graph_order *order)

@@ -1,10 +1,11 @@
 /* In which order the nodes of a graph can be launched one by one, and which of them need a stream
  * of their own.
  *
- * A kernel may wait for another one that no path of the graph puts before or after it: launched
- * behind it in the same stream, it would never end. So nodes are spread over branches, each a
- * stream, in such a way that being behind the others of its branch makes a node wait only for
- * kernels that it depends on anyway. Copies and fills wait for nobody, and may be behind anything.
+ * A kernel or a host function may wait for another node that no path of the graph puts before or
+ * after it: with that behind it in the same stream, it would never end. So nodes are spread over
+ * branches, each a stream, in such a way that being behind the others of its branch makes a node
+ * wait only for those of the nodes that may wait on which it depends anyway. Copies, fills, and
+ * kernels that by their code cannot wait may have anything behind them.
  */
 #ifndef GPUPROF_GRAPH_ORDER_H
 #define GPUPROF_GRAPH_ORDER_H
@@ -23,7 +24,7 @@ struct gp_graph_edge {
 
 struct gp_graph_order {
     unsigned count;         /* nodes */
-    unsigned branches;      /* streams they need; 1 where no two kernels can run side by side */
+    unsigned branches;      /* streams they need; 1 where no two can wait for each other */
     unsigned *sequence;     /* the nodes, each behind those it depends on */
     unsigned *first;        /* of a node's dependencies, in the next list; one more at the end */
     unsigned *dependencies; /* nodes */
@@ -31,14 +32,13 @@ struct gp_graph_order {
     bool *awaited;          /* a node of another branch depends on it */
 };
 
-enum gp_graph_order_result { GP_ORDER_FOUND, GP_ORDER_TOO_WIDE, GP_ORDER_FAILED };
-
-/* Orders nodes 0 to count - 1; is_kernel has one entry for each. GP_ORDER_TOO_WIDE where more
- * branches are needed than there may be; GP_ORDER_FAILED when out of memory, or for input that is
- * no graph. After both there is nothing to free. */
-enum gp_graph_order_result gp_graph_order_find(unsigned count, const bool *is_kernel,
-                                               const struct gp_graph_edge *edges, size_t edge_count,
-                                               struct gp_graph_order *order);
+/* Finds a sequence for nodes 0 to count - 1, which have no branches yet. False when out of memory,
+ * or for input that is no graph: then there is nothing to free. */
+bool gp_graph_order_find(unsigned count, const struct gp_graph_edge *edges, size_t edge_count,
+                         struct gp_graph_order *order);
+/* Gives each node a branch; may_wait has one entry for each. False where more branches are needed
+ * than there may be, or when out of memory: then they have none. */
+bool gp_graph_order_spread(struct gp_graph_order *order, const bool *may_wait);
 void gp_graph_order_free(struct gp_graph_order *order);
 
 #endif

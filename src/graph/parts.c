@@ -28,6 +28,15 @@ static CUresult add_fill(const struct making *m, CUgraphNode from, CUgraphNode *
                                   : result;
 }
 
+static CUresult add_host_function(const struct making *m, CUgraphNode from, CUgraphNode *node)
+{
+    CUDA_HOST_NODE_PARAMS_v1 function = {0};
+    CUresult result = gp_cuda.cuGraphHostNodeGetParams(from, &function);
+    return result == CUDA_SUCCESS
+               ? gp_cuda.cuGraphAddHostNode(node, m->graph, m->behind, m->count, &function)
+               : result;
+}
+
 static CUresult add_kernel(const struct making *m, CUgraphNode from, CUgraphNode *node)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 kernel = {0};
@@ -45,6 +54,7 @@ static bool add(const struct making *m, const struct gp_graph_node *n, CUgraphNo
     CUgraphNodeType type = n->disabled ? CU_GRAPH_NODE_TYPE_EMPTY : n->type;
     CUresult result = type == CU_GRAPH_NODE_TYPE_MEMCPY   ? add_copy(m, n->node, node)
                       : type == CU_GRAPH_NODE_TYPE_MEMSET ? add_fill(m, n->node, node)
+                      : type == CU_GRAPH_NODE_TYPE_HOST   ? add_host_function(m, n->node, node)
                       : type == CU_GRAPH_NODE_TYPE_KERNEL
                           ? add_kernel(m, n->node, node)
                           : gp_cuda.cuGraphAddEmptyNode(node, m->graph, m->behind, m->count);

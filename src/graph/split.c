@@ -5,6 +5,7 @@
 #include "graph/node_launch.h"
 #include "graph/parts.h"
 #include "graph/streams.h"
+#include "graph/width.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
 
@@ -43,12 +44,15 @@ struct split {
     bool no_rest;        /* all that is left could not be launched as one graph */
 };
 
-/* A copy or fill is launched as a graph of its own: it then does the same as in the whole, with any
- * memory, and never holds the host up, as a copy from or to pageable memory can. */
+/* A copy, a fill or a host function is launched as a graph of its own: it then does the same as in
+ * the whole, with any memory, and never holds the host up, as a copy from or to pageable memory
+ * can.
+ */
 static bool has_part(const struct gp_graph_node *n)
 {
     return !n->disabled &&
-           (n->type == CU_GRAPH_NODE_TYPE_MEMCPY || n->type == CU_GRAPH_NODE_TYPE_MEMSET);
+           (n->type == CU_GRAPH_NODE_TYPE_MEMCPY || n->type == CU_GRAPH_NODE_TYPE_MEMSET ||
+            n->type == CU_GRAPH_NODE_TYPE_HOST);
 }
 
 static bool prepare_branches(struct split *s, CUcontext context)
@@ -364,11 +368,16 @@ static CUresult launch_nodes(struct split *s, CUgraphExec exec)
 bool gp_graph_launch_split(CUgraphExec exec, const struct gp_graph_target *target, CUresult *result)
 {
     CUcontext context;
-    const struct gp_graph_clone *graph = gp_graph_find(exec);
+    struct gp_graph_clone *graph = gp_graph_find(exec);
     if (!graph || gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
         return false;
     if (!gp_graph_is_in_context(graph, context)) {
         gp_graph_give_up(exec, GP_GRAPH_SEVERAL_CONTEXTS);
+        return false;
+    }
+    if (!graph->spread && !gp_graph_spread_by_code(graph)) {
+        gp_graph_give_up(exec, GP_GRAPH_TOO_WIDE);
+        gp_graph_say(GP_GRAPH_TOO_WIDE);
         return false;
     }
     struct split s = {.order = &graph->order, .nodes = graph->nodes, .target = *target};

@@ -2,20 +2,18 @@
  * work on graphs is none of ours, but for allocations: it does nothing until an executable graph is
  * made. */
 #include "graph/graphs.h"
+#include "graph/allocations.h"
 #include "graph/launch.h"
 #include "hook/entry.h"
-#include "memory/buffers.h"
 
-static void bar_if_allocating(const CUgraphNodeParams *node)
+static void note_allocating(const CUgraphNodeParams *node)
 {
     if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        gp_memory_bar_replay("the program allocates memory in a graph");
+        gp_graph_allocates();
 }
 
-/* An allocation's address means memory when the graph has run, also if other work is in the
- * graph. */
 #define ADDS_NODE(symbol, parameters, arguments) \
-    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(bar_if_allocating(nodeParams)))
+    GP_GATED(symbol, parameters, arguments, GP_IF_DONE(note_allocating(nodeParams)))
 ADDS_NODE(cuGraphAddNode,
           (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
            size_t numDependencies, CUgraphNodeParams *nodeParams),
@@ -26,13 +24,21 @@ ADDS_NODE(cuGraphAddNode_v2,
            CUgraphNodeParams *nodeParams),
           (phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams))
 
+GP_GATED(cuGraphAddMemAllocNode,
+         (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+          size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS_v1 *nodeParams),
+         (phGraphNode, hGraph, dependencies, numDependencies, nodeParams),
+         GP_IF_DONE(gp_graph_allocates()))
+
 #define INSTANTIATES(symbol, parameters, arguments, flags)      \
     GP_EXPORT CUresult symbol parameters                        \
     {                                                           \
         GP_FORWARD(symbol, arguments);                          \
         CUresult result = gp_cuda.symbol arguments;             \
-        if (result == CUDA_SUCCESS)                             \
+        if (result == CUDA_SUCCESS) {                           \
+            gp_graph_check_allocations(hGraph);                 \
             gp_graph_instantiated(*phGraphExec, hGraph, flags); \
+        }                                                       \
         return result;                                          \
     }
 #define WITH_LOG                                                                            \
@@ -77,6 +83,9 @@ GP_GATED(cuGraphExecMemsetNodeSetParams,
           CUcontext ctx),
          (hGraphExec, hNode, memsetParams, ctx),
          CHANGE_CLONE(cuGraphMemsetNodeSetParams, memsetParams))
+GP_GATED(cuGraphExecHostNodeSetParams,
+         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS_v1 *nodeParams),
+         (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphHostNodeSetParams, nodeParams))
 GP_GATED(cuGraphExecNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams),
          (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphNodeSetParams, nodeParams))
@@ -91,6 +100,7 @@ GP_GATED(cuGraphExecChildGraphNodeSetParams,
     GP_EXPORT CUresult symbol parameters                  \
     {                                                     \
         GP_FORWARD(symbol, arguments);                    \
+        gp_graph_check_allocations(hGraph);               \
         gp_gate_share();                                  \
         gp_graph_update_begins(hGraphExec);               \
         CUresult result = gp_cuda.symbol arguments;       \

@@ -1,6 +1,7 @@
 /* Allocation and free. An allocation is entered after the real one, a free reported before the real
  * one, so that an address is never in the list while it can belong to something else. */
 #include "gate/captures.h"
+#include "graph/allocations.h"
 #include "hook/entry.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
@@ -54,11 +55,11 @@ GP_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigne
 }
 
 /* In a stream that is being captured an asynchronous allocation is a node of a graph: its address
- * means memory only while the graph runs. */
+ * means memory only when the graph has run. */
 static void add_async(CUdeviceptr address, size_t size, bool captured)
 {
     if (captured)
-        gp_memory_bar_replay("the program allocates memory in a graph");
+        gp_graph_allocates();
     else
         gp_buffer_add_pooled(address, size);
 }

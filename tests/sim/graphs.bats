@@ -76,8 +76,26 @@ says() {
     GPUPROF_SAMPLE=every:5 GPUSIM_FAULTS=slow graph branches 20
 }
 
-@test "more branches than are launched apart" {
-    graph wide
+@test "more branches than are launched apart, of kernels that cannot wait by their code" {
+    graph wide 40
+    says
+    # Where their code is not known they may.
+    CUDA_FORCE_PTX_JIT=1 graph wide
+    says "side by side"
+}
+
+@test "more branches than are launched apart, and all of them may wait" {
+    graph wide_waits
+    says "side by side"
+}
+
+@test "more branches than are launched apart, and one of them waits" {
+    GPUPROF_TIMEOUT=0.3 GPUPROF_KERNELS=scale graph wide_waits_once
+    says "waits for the host or for other work"
+}
+
+@test "kernels of a wide graph become such that wait" {
+    graph wide_changed 30
     says "side by side"
 }
 
@@ -112,8 +130,21 @@ says() {
 }
 
 @test "a host function" {
-    graph host
-    says "calls host functions"
+    graph host 15
+    says
+    graph host_changed 45
+    says
+    graph host_between 10
+    says
+    graph host_destroyed 3
+    says
+    GPUPROF_SAMPLE=every:5 GPUSIM_FAULTS=slow same_with_and_without "$programs/graphs_linked" host_destroyed
+}
+
+@test "a host function that waits for the program" {
+    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/graphs_linked" host_waits
+    [ "$(measured)" -eq 3 ]
+    says "waits for the host or for other work"
 }
 
 @test "a graph launched into a captured stream" {
@@ -139,6 +170,17 @@ says() {
 @test "memory that a graph allocates behind a host function" {
     graph allocates 5
     [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 5 ]
+}
+
+@test "memory that a graph allocates and frees concerns no other launch" {
+    graph allocates_and_frees 20
+    says "allocates or frees memory"
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    # Launches before it were held; from then on nothing is replayed.
+    for case in allocates_more allocates_more_in_child; do
+        graph $case 10
+        [ "$(grep -c '"skipped":"the program allocates memory in a graph"' "$profile")" -eq 5 ]
+    done
 }
 
 @test "a kernel that waits for the host, before a copy to pageable memory" {

@@ -13,7 +13,7 @@
 
 struct graph {
     unsigned count;
-    bool kernel[MOST];
+    bool waits[MOST];
     struct gp_graph_edge edges[MOST * MOST];
     size_t edge_count;
 };
@@ -23,17 +23,24 @@ static void edge(struct graph *g, unsigned from, unsigned to)
     g->edges[g->edge_count++] = (struct gp_graph_edge){from, to};
 }
 
-static enum gp_graph_order_result order_of(const struct graph *g, struct gp_graph_order *o)
+enum outcome { ORDERED, TOO_WIDE, FAILED };
+
+static enum outcome order_of(const struct graph *g, struct gp_graph_order *o)
 {
-    return gp_graph_order_find(g->count, g->kernel, g->edges, g->edge_count, o);
+    if (!gp_graph_order_find(g->count, g->edges, g->edge_count, o))
+        return FAILED;
+    if (gp_graph_order_spread(o, g->waits))
+        return ORDERED;
+    gp_graph_order_free(o);
+    return TOO_WIDE;
 }
 
-/* Bits of the kernels each node depends on, itself included. */
+/* Bits of the nodes that may wait on which each depends, itself included. */
 static void depends(const struct graph *g, const struct gp_graph_order *o, uint32_t *kernels)
 {
     for (unsigned i = 0; i < o->count; i++) {
         unsigned n = o->sequence[i];
-        kernels[n] = g->kernel[n] ? 1u << n : 0;
+        kernels[n] = g->waits[n] ? 1u << n : 0;
         for (size_t e = 0; e < g->edge_count; e++)
             if (g->edges[e].to == n)
                 kernels[n] |= kernels[g->edges[e].from];
@@ -64,7 +71,7 @@ static void check(const struct graph *g, const struct gp_graph_order *o)
             }
         }
         nodes[n] |= 1u << n;
-        waited[n] |= g->kernel[n] ? 1u << n : 0;
+        waited[n] |= g->waits[n] ? 1u << n : 0;
         for (size_t e = 0; e < g->edge_count; e++)
             if (g->edges[e].to == n)
                 assert_true(nodes[n] & 1u << g->edges[e].from);
@@ -81,11 +88,11 @@ static void a_line_needs_one_branch(void **state)
     struct gp_graph_order o;
     (void)state;
     for (unsigned n = 0; n < g.count; n++) {
-        g.kernel[n] = n % 3 != 1;
+        g.waits[n] = n % 3 != 1;
         if (n)
             edge(&g, n, n - 1);
     }
-    assert_int_equal(order_of(&g, &o), GP_ORDER_FOUND);
+    assert_int_equal(order_of(&g, &o), ORDERED);
     assert_int_equal(o.branches, 1);
     assert_int_equal(o.sequence[0], g.count - 1);
     check(&g, &o);
@@ -98,7 +105,7 @@ static void forks_and_joins_use_the_same_branches_again(void **state)
     struct gp_graph_order o;
     (void)state;
     for (unsigned n = 0; n < g.count; n++)
-        g.kernel[n] = true;
+        g.waits[n] = true;
     for (unsigned n = 0; n + 3 < g.count; n += 3) {
         edge(&g, n, n + 1);
         edge(&g, n, n + 2);
@@ -107,7 +114,7 @@ static void forks_and_joins_use_the_same_branches_again(void **state)
     }
     edge(&g, 21, 22);
     edge(&g, 21, 23);
-    assert_int_equal(order_of(&g, &o), GP_ORDER_FOUND);
+    assert_int_equal(order_of(&g, &o), ORDERED);
     assert_int_equal(o.branches, 2);
     check(&g, &o);
     gp_graph_order_free(&o);
@@ -118,29 +125,51 @@ static void copies_side_by_side_need_no_branches(void **state)
     struct graph g = {.count = 21};
     struct gp_graph_order o;
     (void)state;
-    g.kernel[10] = true;
+    g.waits[10] = true;
     for (unsigned n = 0; n < 10; n++) {
         edge(&g, n, 10);
         edge(&g, 10, n + 11);
     }
-    assert_int_equal(order_of(&g, &o), GP_ORDER_FOUND);
+    assert_int_equal(order_of(&g, &o), ORDERED);
     assert_int_equal(o.branches, 1);
     check(&g, &o);
     gp_graph_order_free(&o);
 }
 
-static void too_many_kernels_side_by_side(void **state)
+static void too_many_that_may_wait_side_by_side(void **state)
 {
     struct graph g = {.count = GP_MOST_BRANCHES};
     struct gp_graph_order o;
     (void)state;
-    memset(g.kernel, true, sizeof(g.kernel));
-    assert_int_equal(order_of(&g, &o), GP_ORDER_FOUND);
+    memset(g.waits, true, sizeof(g.waits));
+    assert_int_equal(order_of(&g, &o), ORDERED);
     assert_int_equal(o.branches, GP_MOST_BRANCHES);
     gp_graph_order_free(&o);
     g.count++;
-    assert_int_equal(order_of(&g, &o), GP_ORDER_TOO_WIDE);
+    assert_int_equal(order_of(&g, &o), TOO_WIDE);
     assert_null(o.sequence);
+}
+
+/* Kernels that cannot wait, by their code, have room where others have not. */
+static void an_order_that_is_too_wide_is_spread_anew(void **state)
+{
+    struct graph g = {.count = MOST};
+    struct gp_graph_order o;
+    (void)state;
+    memset(g.waits, true, sizeof(g.waits));
+    for (unsigned n = 2; n < g.count; n++)
+        edge(&g, n % 2, n);
+    assert_true(gp_graph_order_find(g.count, g.edges, g.edge_count, &o));
+    assert_false(gp_graph_order_spread(&o, g.waits));
+    memset(g.waits, false, sizeof(g.waits));
+    g.waits[0] = g.waits[9] = g.waits[20] = true;
+    assert_true(gp_graph_order_spread(&o, g.waits));
+    check(&g, &o);
+    memset(g.waits, false, sizeof(g.waits));
+    assert_true(gp_graph_order_spread(&o, g.waits));
+    assert_int_equal(o.branches, 1);
+    check(&g, &o);
+    gp_graph_order_free(&o);
 }
 
 static void input_that_is_no_graph_is_refused(void **state)
@@ -151,11 +180,11 @@ static void input_that_is_no_graph_is_refused(void **state)
     edge(&g, 0, 1);
     edge(&g, 1, 2);
     edge(&g, 2, 1);
-    assert_int_equal(order_of(&g, &o), GP_ORDER_FAILED);
+    assert_int_equal(order_of(&g, &o), FAILED);
     g.edges[2].to = 3;
-    assert_int_equal(order_of(&g, &o), GP_ORDER_FAILED);
+    assert_int_equal(order_of(&g, &o), FAILED);
     g = (struct graph){.count = 0};
-    assert_int_equal(order_of(&g, &o), GP_ORDER_FOUND);
+    assert_int_equal(order_of(&g, &o), ORDERED);
     gp_graph_order_free(&o);
 }
 
@@ -169,14 +198,14 @@ static void any_graph(void **state)
         unsigned one_in = 1 + (unsigned)rand() % 6, kernels = 1 + (unsigned)rand() % 3;
         struct gp_graph_order o;
         for (unsigned n = 0; n < g.count; n++) {
-            g.kernel[n] = (unsigned)rand() % 3 < kernels;
+            g.waits[n] = (unsigned)rand() % 3 < kernels;
             for (unsigned m = 0; m < n; m++)
                 if ((unsigned)rand() % one_in == 0)
                     edge(&g, m, n);
         }
-        enum gp_graph_order_result result = order_of(&g, &o);
-        assert_int_not_equal(result, GP_ORDER_FAILED);
-        if (result == GP_ORDER_FOUND) {
+        enum outcome result = order_of(&g, &o);
+        assert_int_not_equal(result, FAILED);
+        if (result == ORDERED) {
             found++;
             check(&g, &o);
             gp_graph_order_free(&o);
@@ -191,7 +220,8 @@ int main(void)
         cmocka_unit_test(a_line_needs_one_branch),
         cmocka_unit_test(forks_and_joins_use_the_same_branches_again),
         cmocka_unit_test(copies_side_by_side_need_no_branches),
-        cmocka_unit_test(too_many_kernels_side_by_side),
+        cmocka_unit_test(too_many_that_may_wait_side_by_side),
+        cmocka_unit_test(an_order_that_is_too_wide_is_spread_anew),
         cmocka_unit_test(input_that_is_no_graph_is_refused),
         cmocka_unit_test(any_graph),
     };

@@ -1,6 +1,9 @@
 /* A graph with a host function between its kernels, which reads the output of the one and writes
- * the input of the other, among ordinary launches. */
+ * the input of the other, among ordinary launches. Another graph is destroyed while its host
+ * function runs. */
 #include "check.h"
+
+#include <time.h>
 
 #define N 1000
 
@@ -30,6 +33,31 @@ static void times_five(void *memory)
     unsigned *mapped = (unsigned *)memory;
     for (int i = 0; i < N; i++)
         mapped[i] *= 5;
+}
+
+static void slow_call(void *calls)
+{
+    struct timespec a_while = {0, 20000000};
+    nanosleep(&a_while, NULL);
+    ++*(int *)calls;
+}
+
+static void destroy_while_it_runs(cudaStream_t stream, unsigned *data)
+{
+    static int calls;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    calls = 0;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    ordinary<<<(int)blocks_for(N, 128), 128, 0, stream>>>(data);
+    CHECK(cudaLaunchHostFunc(stream, slow_call, &calls));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaGraphExecDestroy(executable));
+    CHECK(cudaStreamSynchronize(stream));
+    REQUIRE(calls == 1, "the host function was called %d times, not once", calls);
 }
 
 int main()
@@ -65,6 +93,8 @@ int main()
         REQUIRE(host[i] == expected, "element %d is %u, not %u", i, host[i], expected);
     CHECK(cudaGraphExecDestroy(executable));
     CHECK(cudaGraphDestroy(graph));
+    for (int k = 0; k < 3; k++)
+        destroy_while_it_runs(stream, data);
     CHECK(cudaFreeHost(mapped));
     printf("graph_host: ok %u\n", expected);
     return 0;

@@ -32,6 +32,7 @@ struct CUgraphNode_st {
     unsigned index;
     CUgraph child;                                        /* of a child graph's node */
     CUgraphNode cloned_from;                              /* it may be gone by now */
+    uint64_t memory;                                      /* that it allocates or frees */
     bool disabled;                                        /* in an executable graph */
     CUlaunchAttributeValue attributes[GPUSIM_ATTRIBUTES]; /* of a kernel; all zero: not set */
     void *pointers[GPUSIM_MAX_PARAMS]; /* to its parameters, for a caller that asks */
@@ -78,6 +79,7 @@ CUresult gpusim_node_launch(const CUDA_KERNEL_NODE_PARAMS *params, struct gpusim
 CUresult gpusim_node_copy(CUcontext context, const CUDA_MEMCPY3D *params, struct gpusim_work *work);
 CUresult gpusim_node_fill(CUcontext context, const CUDA_MEMSET_NODE_PARAMS *params,
                           struct gpusim_work *work);
+CUresult gpusim_node_host_call(const CUDA_HOST_NODE_PARAMS *params, struct gpusim_work *work);
 CUresult gpusim_node_any(const CUgraphNodeParams *params, struct gpusim_work *work);
 
 CUresult gpusim_graph_instantiate(CUgraphExec *exec, CUgraph graph);

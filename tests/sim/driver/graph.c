@@ -77,6 +77,7 @@ static bool clone_node(CUgraph clone, CUgraphNode of, CUgraphNode *by_index)
         return false;
     by_index[node->index] = node;
     node->cloned_from = of;
+    node->memory = of->memory;
     node->disabled = of->disabled;
     memcpy(node->attributes, of->attributes, sizeof(node->attributes));
     if (of->child) {

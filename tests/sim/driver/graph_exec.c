@@ -135,6 +135,15 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
     return set_work(node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET), result, &work);
 }
 
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                      const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    struct gpusim_work work;
+    CUresult result = gpusim_node_host_call(nodeParams, &work);
+
+    return set_work(node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST), result, &work);
+}
+
 CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                   CUgraphNodeParams *nodeParams)
 {

@@ -204,8 +204,18 @@ CUresult gpusim_node_fill(CUcontext context, const CUDA_MEMSET_NODE_PARAMS *p,
     return gpusim_work_check(context, work);
 }
 
+CUresult gpusim_node_host_call(const CUDA_HOST_NODE_PARAMS *p, struct gpusim_work *work)
+{
+    *work = (struct gpusim_work){.kind = GPUSIM_HOST_CALL};
+    if (!p || !p->fn)
+        return CUDA_ERROR_INVALID_VALUE;
+    work->host = (struct gpusim_host_call){.function = p->fn, .data = p->userData};
+    return CUDA_SUCCESS;
+}
+
 CUresult gpusim_node_any(const CUgraphNodeParams *p, struct gpusim_work *work)
 {
+    CUDA_HOST_NODE_PARAMS call;
     CUDA_MEMSET_NODE_PARAMS fill;
     CUDA_KERNEL_NODE_PARAMS launch;
 
@@ -220,6 +230,9 @@ CUresult gpusim_node_any(const CUgraphNodeParams *p, struct gpusim_work *work)
     case CU_GRAPH_NODE_TYPE_MEMSET:
         memcpy(&fill, &p->memset, sizeof(fill)); /* the newer one has a context at its end */
         return gpusim_node_fill(p->memset.ctx, &fill, work);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        call = (CUDA_HOST_NODE_PARAMS){.fn = p->host.fn, .userData = p->host.userData};
+        return gpusim_node_host_call(&call, work);
     default:
         return CUDA_ERROR_NOT_SUPPORTED;
     }
@@ -291,11 +304,11 @@ CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                             const CUgraphNode *dependencies, size_t numDependencies,
                             const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-    struct gpusim_work work = {.kind = GPUSIM_HOST_CALL};
+    struct gpusim_work work;
+    CUresult result = gpusim_node_host_call(nodeParams, &work);
 
-    if (!nodeParams || !nodeParams->fn)
-        return CUDA_ERROR_INVALID_VALUE;
-    work.host = (struct gpusim_host_call){.function = nodeParams->fn, .data = nodeParams->userData};
+    if (result != CUDA_SUCCESS)
+        return result;
     return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_HOST,
                     &work);
 }
@@ -323,11 +336,33 @@ CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
 
     if (!nodeParams || dependencyData)
         return CUDA_ERROR_INVALID_VALUE;
-    result = nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ? allocate(&nodeParams->alloc)
-                                                              : gpusim_node_any(nodeParams, &work);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return add_node(phGraphNode, hGraph, dependencies, numDependencies, nodeParams->type, &work);
+    result = nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC  ? allocate(&nodeParams->alloc)
+             : nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE ? CUDA_SUCCESS
+                                                               : gpusim_node_any(nodeParams, &work);
+    if (result == CUDA_SUCCESS)
+        result =
+            add_node(phGraphNode, hGraph, dependencies, numDependencies, nodeParams->type, &work);
+    if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        (*phGraphNode)->memory = nodeParams->alloc.dptr;
+    if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        (*phGraphNode)->memory = nodeParams->free.dptr;
+    return result;
+}
+
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS_v1 *params_out)
+{
+    if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC) || !params_out)
+        return CUDA_ERROR_INVALID_VALUE;
+    *params_out = (CUDA_MEM_ALLOC_NODE_PARAMS_v1){.dptr = hNode->memory};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
+{
+    if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE) || !dptr_out)
+        return CUDA_ERROR_INVALID_VALUE;
+    *dptr_out = hNode->memory;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
@@ -508,6 +543,28 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PA
     if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_MEMSET))
         return CUDA_ERROR_INVALID_VALUE;
     result = gpusim_node_fill(NULL, nodeParams, &work);
+    if (result == CUDA_SUCCESS)
+        hNode->work = work;
+    return result;
+}
+
+CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_HOST) || !nodeParams)
+        return CUDA_ERROR_INVALID_VALUE;
+    *nodeParams =
+        (CUDA_HOST_NODE_PARAMS){.fn = hNode->work.host.function, .userData = hNode->work.host.data};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    struct gpusim_work work;
+    CUresult result;
+
+    if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_HOST))
+        return CUDA_ERROR_INVALID_VALUE;
+    result = gpusim_node_host_call(nodeParams, &work);
     if (result == CUDA_SUCCESS)
         hNode->work = work;
     return result;

@@ -267,6 +267,63 @@ static void wide(void)
     destroy(exec, graph);
 }
 
+static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters);
+
+/* The same, and so many of them wait for a fill beside them. */
+static void wide_and_waiting(int waits)
+{
+    CUdeviceptr flag = x[6], seen = x[7];
+    void *parameters[] = {&flag, &seen};
+    CUDA_KERNEL_NODE_PARAMS p = waiting(parameters);
+    CUgraph graph = new_graph();
+    CUgraphNode zero = add_fill(graph, flag, 0, NULL, 0), node;
+    CUgraphExec exec;
+
+    for (int i = 0; i < waits; i++)
+        MUST(cuGraphAddKernelNode(&node, graph, &zero, 1, &p));
+    for (int i = 0; i < 6; i++)
+        (void)add_scaling(graph, x[i], 2 + (float)i, &zero, 1);
+    (void)add_fill(graph, flag, 3, &zero, 1);
+    exec = executable(graph);
+    (void)alarm(30);
+    launch_often(exec);
+    show("wide");
+    destroy(exec, graph);
+}
+
+static void wide_waits(void)
+{
+    wide_and_waiting(5);
+}
+
+static void wide_waits_once(void)
+{
+    wide_and_waiting(1);
+}
+
+/* A kernel that cannot wait becomes one that does. */
+static void wide_changed(void)
+{
+    CUdeviceptr flag = x[6], seen = x[7];
+    void *parameters[] = {&flag, &seen};
+    CUDA_KERNEL_NODE_PARAMS p = waiting(parameters);
+    CUgraph graph = new_graph();
+    CUgraphNode nodes[6], zero = add_fill(graph, flag, 0, NULL, 0);
+    CUgraphExec exec;
+
+    for (int i = 0; i < 6; i++)
+        nodes[i] = add_scaling(graph, x[i], 2 + (float)i, &zero, 1);
+    (void)add_fill(graph, flag, 3, &zero, 1);
+    exec = executable(graph);
+    (void)alarm(30);
+    launch_often(exec);
+    for (int i = 0; i < 6; i++)
+        MUST(cuGraphExecKernelNodeSetParams(exec, nodes[i], &p));
+    launch_often(exec);
+    show("wide");
+    destroy(exec, graph);
+}
+
 /* Fills and copies among kernels, and one to memory that only the host knows. */
 static void copies(void)
 {
@@ -443,16 +500,187 @@ static void host_node(void)
     destroy(exec, graph);
 }
 
+static void count_other(void *data)
+{
+    *(int *)data += 1000;
+}
+
+/* The host function becomes another one, and then one of other data. */
+static void host_changed(void)
+{
+    static int calls[2];
+    CUDA_HOST_NODE_PARAMS call = {.fn = count_call, .userData = &calls[0]};
+    CUgraphNodeParams other = {.type = CU_GRAPH_NODE_TYPE_HOST};
+    CUgraphNode nodes[3], node;
+    CUgraph graph = a_line(nodes);
+    CUgraphExec exec;
+
+    MUST(cuGraphAddHostNode(&node, graph, &nodes[2], 1, &call));
+    exec = executable(graph);
+    launch_often(exec);
+    call.fn = count_other;
+    MUST(cuGraphExecHostNodeSetParams(exec, node, &call));
+    launch_often(exec);
+    MUST(cuStreamSynchronize(stream));
+    other.host.fn = count_other;
+    other.host.userData = &calls[1];
+    MUST(cuGraphExecNodeSetParams(exec, node, &other));
+    launch_often(exec);
+    show("a host function that changes");
+    printf("called: %d %d\n", calls[0], calls[1]);
+    destroy(exec, graph);
+}
+
+static void halve(void *data)
+{
+    float *numbers = data;
+    for (unsigned i = 0; i < N; i++)
+        numbers[i] = numbers[i] / 2 + (float)i;
+}
+
+/* The host changes the numbers between two kernels. */
+static void host_between(void)
+{
+    void *memory;
+    CUDA_MEMCPY3D out = copy_of(0, x[1]), back = copy_of(x[1], 0);
+    CUDA_HOST_NODE_PARAMS call = {.fn = halve};
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    MUST(cuMemHostAlloc(&memory, N * 4, 0));
+    out.dstMemoryType = back.srcMemoryType = CU_MEMORYTYPE_HOST;
+    out.dstHost = memory;
+    back.srcHost = memory;
+    call.userData = memory;
+    node = add_scaling(graph, x[1], 3, NULL, 0);
+    node = add_copy(graph, &out, &node, 1);
+    MUST(cuGraphAddHostNode(&node, graph, &node, 1, &call));
+    node = add_copy(graph, &back, &node, 1);
+    (void)add_scaling(graph, x[1], 0.5f, &node, 1);
+    exec = executable(graph);
+    launch_often(exec);
+    show("a host function between kernels");
+    MUST(cuMemFreeHost(memory));
+    destroy(exec, graph);
+}
+
+static void wait_for_program(void *data)
+{
+    while (!__atomic_load_n((int *)data, __ATOMIC_ACQUIRE))
+        usleep(100);
+}
+
+/* A host function waits for the program, which goes on only when the launch has come back. */
+static void host_waits(void)
+{
+    static int flag;
+    CUDA_HOST_NODE_PARAMS call = {.fn = wait_for_program, .userData = &flag};
+    CUgraphNode nodes[3];
+    CUgraph graph = a_line(nodes);
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    MUST(cuGraphAddHostNode(&node, graph, &nodes[2], 1, &call));
+    (void)add_scaling(graph, x[0], 7, &node, 1);
+    exec = executable(graph);
+    (void)alarm(30);
+    for (int i = 0; i < ROUNDS; i++) {
+        __atomic_store_n(&flag, 0, __ATOMIC_RELEASE);
+        MUST(cuGraphLaunch(exec, stream));
+        __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+        MUST(cuStreamSynchronize(stream));
+    }
+    show("a host function that waits");
+    destroy(exec, graph);
+}
+
+/* The graph goes while it runs. */
+static void host_destroyed(void)
+{
+    static int calls;
+    CUDA_HOST_NODE_PARAMS call = {.fn = count_call, .userData = &calls};
+    CUgraphNode nodes[3], node;
+    CUgraph graph = a_line(nodes);
+    CUgraphExec exec;
+
+    MUST(cuGraphAddHostNode(&node, graph, &nodes[2], 1, &call));
+    exec = executable(graph);
+    MUST(cuGraphLaunch(exec, stream));
+    destroy(exec, graph);
+    show("a host function of a graph that is gone");
+    printf("called %d times\n", calls);
+}
+
+static const CUgraphNodeParams an_allocation = {
+    .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+    .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+              .bytesize = N * 4}};
+
+/* Adds an allocation, work in it, and its end. */
+static void add_allocation(CUgraph graph, bool freed)
+{
+    CUgraphNodeParams made = an_allocation, gone = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+    CUDA_MEMCPY3D out;
+    CUgraphNode node;
+
+    MUST(cuGraphAddNode(&node, graph, NULL, NULL, 0, &made));
+    node = add_fill(graph, made.alloc.dptr, 5, &node, 1);
+    node = add_scaling(graph, made.alloc.dptr, 2, &node, 1);
+    out = copy_of(x[4], made.alloc.dptr);
+    node = add_copy(graph, &out, &node, 1);
+    gone.free.dptr = made.alloc.dptr;
+    if (freed)
+        MUST(cuGraphAddNode(&node, graph, &node, NULL, 1, &gone));
+}
+
+/* Memory that is there only while the graph runs, or longer; other launches before and behind it.
+ */
+static void allocates_and(bool freed, bool in_child)
+{
+    CUgraph graph = new_graph(), inner = new_graph();
+    CUgraphNode node;
+    CUgraphExec exec;
+    struct scaling s;
+
+    (void)scaling(&s, x[0], 2);
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cuLaunchKernel(scale, s.node.gridDimX, 1, 1, 128, 1, 1, 0, stream, s.params, NULL));
+    add_allocation(graph, true);
+    add_allocation(in_child ? inner : graph, freed);
+    MUST(cuGraphAddChildGraphNode(&node, graph, NULL, 0, inner));
+    exec = executable(graph);
+    launch_often(exec);
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cuLaunchKernel(scale, s.node.gridDimX, 1, 1, 128, 1, 1, 0, stream, s.params, NULL));
+    show("memory of a graph");
+    destroy(exec, graph);
+    MUST(cuGraphDestroy(inner));
+}
+
+static void allocates_and_frees(void)
+{
+    allocates_and(true, false);
+    allocates_and(true, true);
+}
+
+static void allocates_more(void)
+{
+    allocates_and(false, false);
+}
+
+static void allocates_more_in_child(void)
+{
+    allocates_and(false, true);
+}
+
 /* A graph that calls a host function, and then allocates memory that outlives its launch. */
 static void allocates(void)
 {
     static int calls;
     CUDA_HOST_NODE_PARAMS call = {.fn = count_call, .userData = &calls};
-    CUgraphNodeParams params = {
-        .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-        .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
-                  .bytesize = N * 4}};
+    CUgraphNodeParams params = an_allocation;
     CUgraph graph = new_graph();
     CUgraphNode first, node;
     CUgraphExec exec;
@@ -935,13 +1163,23 @@ int main(int argc, char **argv)
         {"destroyed", destroyed},
         {"branches", branches},
         {"wide", wide},
+        {"wide_waits", wide_waits},
+        {"wide_waits_once", wide_waits_once},
+        {"wide_changed", wide_changed},
         {"copies", copies},
         {"params", params},
         {"update", update},
         {"disabled", disabled},
         {"child", child},
         {"inner", inner},
+        {"allocates_and_frees", allocates_and_frees},
+        {"allocates_more", allocates_more},
+        {"allocates_more_in_child", allocates_more_in_child},
         {"host", host_node},
+        {"host_changed", host_changed},
+        {"host_between", host_between},
+        {"host_waits", host_waits},
+        {"host_destroyed", host_destroyed},
         {"captured", captured},
         {"streams", streams},
         {"waits", waits},
