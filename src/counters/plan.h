@@ -70,7 +70,8 @@ struct gp_plan_questions {
     bool (*fingerprint_pays)(void *data); /* against measuring at once */
     /* Of a held launch: it is assumed to be like others, whose counters it takes. */
     bool (*assume)(void *data);
-    /* It takes too long to measure: it stays without counters of instrumented code. */
+    /* It takes too long to measure: it stays without counters of instrumented code. Of a held
+     * launch it may be asked twice, before and after passes of others. */
     bool (*takes_too_long)(void *data);
     void *data;
 };
