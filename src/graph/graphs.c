@@ -322,6 +322,15 @@ static bool choose_kernels(struct gp_graph *g)
     return taken;
 }
 
+bool gp_graph_may_be_too_wide(CUgraphExec exec)
+{
+    pthread_mutex_lock(&lock);
+    const struct gp_graph *g = find(exec);
+    bool may_be = g && g->why == GP_GRAPH_SPLITS && !g->clone.spread;
+    pthread_mutex_unlock(&lock);
+    return may_be;
+}
+
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
 {
     gp_own_work_begins();
@@ -329,7 +338,9 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     struct gp_graph *g = find(exec);
     if (g && g->why == GP_GRAPH_SPLITS && launches_graphs(g))
         g->why = GP_GRAPH_LAUNCHES;
-    *why = g ? g->why : GP_GRAPH_UNSEEN;
+    *why = !g                                              ? GP_GRAPH_UNSEEN
+           : g->why == GP_GRAPH_SPLITS && !g->clone.spread ? GP_GRAPH_TOO_WIDE
+                                                           : g->why;
     bool wanted = *why == GP_GRAPH_SPLITS && choose_kernels(g);
     *unending = *why == GP_GRAPH_WAITS || (g && g->unending);
     pthread_mutex_unlock(&lock);

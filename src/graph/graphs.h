@@ -32,6 +32,9 @@ void gp_graphs_forget_context(CUcontext context);
  * itself. */
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
 
+/* True where the graph would be split, but its nodes have no branches yet (graph/width.h). */
+bool gp_graph_may_be_too_wide(CUgraphExec exec);
+
 /* The graph's clone, NULL where it is not split. Valid, and to be changed, while the gate is
  * closed.
  */

@@ -2,10 +2,12 @@
 
 #include "cuda/green.h"
 #include "gate/captures.h"
+#include "gate/gate.h"
 #include "gate/own_work.h"
 #include "gate/waits.h"
 #include "graph/graphs.h"
 #include "graph/split.h"
+#include "graph/width.h"
 #include "launch/launch.h"
 #include "launch/session.h"
 
@@ -51,10 +53,23 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
     return true;
 }
 
+/* Before its launches are counted: those of a graph that is too wide are not seen. */
+static void spread_by_code(CUgraphExec exec)
+{
+    gp_gate_line_up();
+    bool closed = gp_gate_shut_in_time();
+    struct gp_graph_clone *clone = closed ? gp_graph_find(exec) : NULL;
+    if (clone && !clone->spread && !gp_graph_spread_by_code(clone))
+        gp_graph_give_up(exec, GP_GRAPH_TOO_WIDE);
+    gp_gate_leave(closed);
+}
+
 static void launch_or_split(void *whole)
 {
     struct whole_launch *w = whole;
     enum gp_graph_reason why;
+    if (gp_graph_may_be_too_wide(w->exec))
+        spread_by_code(w->exec);
     bool wanted = gp_graph_is_wanted(w->exec, &why, &w->unending);
     if (wanted && gp_stream_is_green(w->call.stream)) {
         wanted = false;

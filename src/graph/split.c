@@ -377,7 +377,6 @@ bool gp_graph_launch_split(CUgraphExec exec, const struct gp_graph_target *targe
     }
     if (!graph->spread && !gp_graph_spread_by_code(graph)) {
         gp_graph_give_up(exec, GP_GRAPH_TOO_WIDE);
-        gp_graph_say(GP_GRAPH_TOO_WIDE);
         return false;
     }
     struct split s = {.order = &graph->order, .nodes = graph->nodes, .target = *target};
