@@ -178,6 +178,7 @@ added() {
         awk -v most="$1" '{ print "added " $1 " s"; good = $1 < most } END { exit !good }'
 }
 
+# bats test_tags=time
 @test "launches that wait for the program hold it up for two seconds in all, and others are measured" {
     # Twenty launches of each case wait. A second each would be twenty; all besides takes a fraction of a
     # second, on a busy machine a few.
@@ -198,6 +199,7 @@ added() {
     held_up_for 0.0001 0.05
 }
 
+# bats test_tags=time
 @test "a kernel that reads the host's memory in a loop is not waited for, unless the user says so" {
     same_with_and_without "$programs/blocked_linked" host
     [ "$(measured scale_in_place)" -gt 1 ]
@@ -221,6 +223,7 @@ added() {
     [ "$(measured scale_in_place)" -gt 12 ]
 }
 
+# bats test_tags=time
 @test "a kernel that takes half of the longest wait is not said to have held the program up in vain" {
     # The kernel takes 0.4 s, of which nobody can know that it will end. A busy machine may make that more.
     for limit in 0.7 1.4 2.8; do
@@ -232,6 +235,7 @@ added() {
     false
 }
 
+# bats test_tags=time
 @test "a kernel that is found to wait in its first pass, which is of instrumented code, is abandoned soon" {
     # After another new kernel the session stands in that pass. A hundred times as long would be late;
     # how long the kernel takes by itself counts, too.
@@ -244,6 +248,7 @@ added() {
     done
 }
 
+# bats test_tags=time
 @test "a kernel that takes long, and by its code cannot wait for anybody, is measured" {
     # It takes 0.4 s. Instrumented code is left out, as it would take minutes.
     export GPUPROF_TIMEOUT=0.2
@@ -264,11 +269,13 @@ added() {
     [ "$(measured compute_long)" -eq 1 ]
 }
 
+# bats test_tags=time
 @test "a kernel that takes long is measured in full where it gets the time" {
     GPUPROF_TIMEOUT=60 same_with_and_without "$programs/waiting_dlopen" long polling
     [ "$(launches | grep -c '"smsp__sass_[a-z_]*.sum":[0-9]')" -eq 2 ]
 }
 
+# bats test_tags=time
 @test "a kernel that takes longer than thirty times the limit is abandoned, as such" {
     # No more is charged than for any kernel that does not end: the next one is measured. On a busy machine that may
     # take longer than 5 ms.
@@ -283,6 +290,7 @@ added() {
     false
 }
 
+# bats test_tags=time
 @test "the time of a kernel that only takes long is not charged as a wait in vain" {
     # As waits in vain these would leave no time for a kernel that is not known yet.
     GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=duration \

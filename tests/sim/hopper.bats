@@ -454,6 +454,7 @@ one_line() {
     [ "$(grep -c '"recalled":1,' "$profile")" -eq 0 ]
 }
 
+# bats test_tags=time
 @test "where instrumented code takes long, some launches of each kind are counted in it" {
     # Each of 8 kinds of launches, four of each kind, is like none before, and takes 0.15 s for each pass of
     # instrumented code. Ten times the longest wait, a second, is spent on that.
@@ -481,6 +482,7 @@ one_line() {
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":5')" -eq 3 ]
 }
 
+# bats test_tags=time
 @test "launches that take turns keep to the time for instrumented code, too" {
     export GPUSIM_SLEEPS=$BATS_TEST_TMPDIR/sleeps
     GPUPROF_REPLAY=off GPUSIM_FAULTS=slowcode GPUPROF_TIMEOUT=0.1 same_with_and_without "$programs/alike_linked" 100x256
@@ -506,6 +508,7 @@ instrument() {
     instrumented=$(grep -c '^150' "$GPUSIM_SLEEPS")
 }
 
+# bats test_tags=time
 @test "launches that take long in instrumented code are drained together before their memory is freed" {
     # One by one each would be compared with those before it; in a batch check counters do that.
     instrument 100x256
@@ -763,6 +766,7 @@ plain_count() {
 }
 
 # A GPU that drives a display ends a kernel that takes some seconds, and the program's context with it. Each kernel takes 20 ms here.
+# bats test_tags=time
 @test "instrumented code is left out where it may take longer than a GPU with a display allows" {
     local reason="drives a display, lets a kernel run" column='"smsp__sass_inst_executed_op_tma.sum":0'
     # A busy machine may make a kernel or two take as long by itself.
