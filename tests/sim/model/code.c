@@ -1,5 +1,6 @@
 #include "model/code.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,14 +57,51 @@ static uint64_t width_field(enum gpusim_op op, unsigned size)
     return (uint64_t)field << 9;
 }
 
-uint32_t gpusim_code_offset(const struct gpusim_site *site)
+/* All sites in the order of their files, each with its place in its file's text. */
+static struct placed {
+    const struct gpusim_site *site;
+    uint32_t offset;
+} * all_placed;
+static size_t placed_count;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static int compare_places(const void *a, const void *b)
 {
+    const struct gpusim_site *one = ((const struct placed *)a)->site;
+    const struct gpusim_site *other = ((const struct placed *)b)->site;
+    int files = one->file == other->file ? 0 : strcmp(one->file, other->file);
+
+    return files ? files : (one->order > other->order) - (one->order < other->order);
+}
+
+static void place_all(void)
+{
+    size_t count = (size_t)(__stop_gpusim_sites - __start_gpusim_sites);
     uint32_t before = 0;
 
-    for (const struct gpusim_site *const *s = __start_gpusim_sites; s < __stop_gpusim_sites; s++)
-        if ((*s)->order < site->order && strcmp((*s)->file, site->file) == 0)
-            before += (*s)->count;
-    return before * GPUSIM_INSTRUCTION_BYTES;
+    all_placed = calloc(count + 1, sizeof(*all_placed));
+    if (!all_placed)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        all_placed[i].site = __start_gpusim_sites[i];
+    qsort(all_placed, count, sizeof(*all_placed), compare_places);
+    for (size_t i = 0; i < count; i++) {
+        struct placed *p = &all_placed[i];
+        if (i > 0 && strcmp(p[-1].site->file, p->site->file) != 0)
+            before = 0;
+        p->offset = before;
+        before += p->site->count * GPUSIM_INSTRUCTION_BYTES;
+    }
+    placed_count = count;
+}
+
+uint32_t gpusim_code_offset(const struct gpusim_site *site)
+{
+    const struct placed key = {.site = site}, *found;
+
+    pthread_once(&once, place_all);
+    found = bsearch(&key, all_placed, placed_count, sizeof(key), compare_places);
+    return found ? found->offset : 0;
 }
 
 /* As on compute capability 9.0: words of four bytes from the next instruction on, the low eight
@@ -101,13 +139,13 @@ void *gpusim_kernel_code(const char *kernel, size_t *bytes)
     if (!k || !k->file)
         return NULL;
     for (const struct gpusim_site *const *s = __start_gpusim_sites; s < __stop_gpusim_sites; s++)
-        if (strcmp((*s)->file, k->file) == 0)
+        if ((*s)->file == k->file || strcmp((*s)->file, k->file) == 0)
             *bytes += (*s)->count * GPUSIM_INSTRUCTION_BYTES;
     code = *bytes ? malloc(*bytes) : NULL;
     if (!code)
         return NULL;
     for (const struct gpusim_site *const *s = __start_gpusim_sites; s < __stop_gpusim_sites; s++)
-        if (strcmp((*s)->file, k->file) == 0)
+        if ((*s)->file == k->file || strcmp((*s)->file, k->file) == 0)
             write_site(code + gpusim_code_offset(*s), *s);
     return code;
 }
