@@ -57,50 +57,50 @@ static uint64_t width_field(enum gpusim_op op, unsigned size)
     return (uint64_t)field << 9;
 }
 
-/* All sites in the order of their files, each with its place in its file's text. */
-static struct placed {
+/* All sites in the order of their files, each with its offset in the text of its file. */
+static struct site {
     const struct gpusim_site *site;
     uint32_t offset;
-} * all_placed;
-static size_t placed_count;
+} * all_sites;
+static size_t site_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static int compare_places(const void *a, const void *b)
+static int compare_sites(const void *a, const void *b)
 {
-    const struct gpusim_site *one = ((const struct placed *)a)->site;
-    const struct gpusim_site *other = ((const struct placed *)b)->site;
+    const struct gpusim_site *one = ((const struct site *)a)->site;
+    const struct gpusim_site *other = ((const struct site *)b)->site;
     int files = one->file == other->file ? 0 : strcmp(one->file, other->file);
 
     return files ? files : (one->order > other->order) - (one->order < other->order);
 }
 
-static void place_all(void)
+static void find_offsets(void)
 {
     size_t count = (size_t)(__stop_gpusim_sites - __start_gpusim_sites);
     uint32_t before = 0;
 
-    all_placed = calloc(count + 1, sizeof(*all_placed));
-    if (!all_placed)
+    all_sites = calloc(count + 1, sizeof(*all_sites));
+    if (!all_sites)
         abort();
     for (size_t i = 0; i < count; i++)
-        all_placed[i].site = __start_gpusim_sites[i];
-    qsort(all_placed, count, sizeof(*all_placed), compare_places);
+        all_sites[i].site = __start_gpusim_sites[i];
+    qsort(all_sites, count, sizeof(*all_sites), compare_sites);
     for (size_t i = 0; i < count; i++) {
-        struct placed *p = &all_placed[i];
+        struct site *p = &all_sites[i];
         if (i > 0 && strcmp(p[-1].site->file, p->site->file) != 0)
             before = 0;
         p->offset = before;
         before += p->site->count * GPUSIM_INSTRUCTION_BYTES;
     }
-    placed_count = count;
+    site_count = count;
 }
 
 uint32_t gpusim_code_offset(const struct gpusim_site *site)
 {
-    const struct placed key = {.site = site}, *found;
+    const struct site key = {.site = site}, *found;
 
-    pthread_once(&once, place_all);
-    found = bsearch(&key, all_placed, placed_count, sizeof(key), compare_places);
+    pthread_once(&once, find_offsets);
+    found = bsearch(&key, all_sites, site_count, sizeof(key), compare_sites);
     return found ? found->offset : 0;
 }
 
