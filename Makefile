@@ -76,7 +76,7 @@ core = $(O)/libgpuprof-core.a
 hook_core = $(O)/libgpuprof-hook.a
 
 .PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball cuda-home \
-	format lint reference clean help FORCE
+	format lint formatted reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -380,11 +380,12 @@ uninstall:
 c_files = $(shell tools/list-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
 	$(Q)clang-format -i $(c_files)
-lint:
-	$(Q)clang-format --dry-run -Werror $(c_files)
+lint: formatted
 	$(Q)tools/check-words
 	$(Q)tools/check-style
 	$(Q)tools/check-paths
+formatted:
+	$(Q)clang-format --dry-run -Werror $(c_files)
 
 clean:
 	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64

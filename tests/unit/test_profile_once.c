@@ -452,7 +452,7 @@ static void numbers_read_back_as_they_were(void **state)
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
         assert_number(odd[i]);
     uint64_t bits = 88172645463325252u;
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 50000; i++) {
         double value;
         bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
         memcpy(&value, &bits, sizeof(value));
