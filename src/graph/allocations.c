@@ -10,8 +10,6 @@
 
 /* Allocations of one graph: each is compared with each that is freed. */
 #define MOST_ALLOCATIONS 1024
-/* Child graphs in child graphs. */
-#define MOST_DEPTH 16
 
 static atomic_bool some_allocates;
 
@@ -67,7 +65,7 @@ static bool list_node(struct allocations *a, CUgraphNode node, unsigned depth)
 static bool list(struct allocations *a, CUgraph graph, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < MOST_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
     bool known = nodes != NULL;
     for (size_t i = 0; known && i < count; i++)
         known = list_node(a, nodes[i], depth);

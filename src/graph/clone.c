@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Child graphs in child graphs. */
-#define MOST_DEPTH 16
-
 #define NO_PARENT UINT32_MAX
 
 /* ---- the parts of a graph -------------------------------------------------------------------- */
@@ -126,7 +123,7 @@ static enum gp_graph_reason inspect_edges(CUgraph graph)
 static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < MOST_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
     if (!nodes)
         return GP_GRAPH_NOT_COPIED;
     enum gp_graph_reason why = GP_GRAPH_SPLITS;

@@ -9,6 +9,8 @@
 
 /* The most nodes there may be. */
 #define GP_MOST_GRAPH_NODES (1u << 19)
+/* Child graphs in child graphs. */
+#define GP_MOST_GRAPH_DEPTH 16
 
 /* Why the kernels of a graph are not launched, and hence not measured, one by one. */
 enum gp_graph_reason {
