@@ -247,7 +247,7 @@ $(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,src/cli/chip.
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
+	$(Q)$(CC) $(all_cflags) -O0 -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
 # A cubin with line information, for the tests of line tables.
@@ -284,16 +284,22 @@ $(O)/sim/libcupti.so.13: $(sim_cupti_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)
 	$(Q)ln -sf libcupti.so.13 $(@D)/libcupti.so
-# They call the driver, and compute nothing.
-sim_programs_cflags = $(sim_cflags) -O0
+# They call the driver, and compute nothing. Sanitizers are for the library, and for the calls between it
+# and the simulator: the programs and the simulated kernels would only be slower with them. The switch of
+# stacks says so to the sanitizers.
+sim_programs_cflags = $(filter-out $(san_flags),$(sim_cflags)) -O0
+sim_kernels_obj = $(filter-out %/coroutine.o,$(call sim_objects,tests/sim/model/*.c))
+$(sim_kernels_obj): san_flags =
 $(O)/sim/programs/%_linked: tests/sim/programs/%_linked.c $(O)/sim/libcuda.so.1 $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< -L$(O)/sim -lcuda $(system_libs)
+	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -c -o $@.o $<
+	$(Q)$(CC) $(san_flags) -o $@ $@.o -L$(O)/sim -lcuda $(system_libs)
 $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(system_libs)
+	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -c -o $@.o $<
+	$(Q)$(CC) $(san_flags) -o $@ $@.o $(system_libs)
 # The library's own reader of code finds the counts in the code of its kernels.
 code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)

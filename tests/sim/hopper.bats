@@ -50,6 +50,7 @@ load common
 
 # ---- the paper's tables, on sectors of 32 bytes --------------------------------------------------
 
+# bats test_tags=values
 @test "matrix add by rows and columns" {
     local size=512
     if sanitized; then size=256; fi
@@ -66,6 +67,7 @@ load common
     is matrix_add_column gst_efficiency "25.00 %"
 }
 
+# bats test_tags=values
 @test "an offset of 11 floats" {
     GPUPROF_TIMEOUT=60 profiled "$programs/snippets_linked" --size 131072 --offset 11 --block 512 read_offset write_offset
     is read_offset gld_efficiency "80.00 %"
@@ -76,6 +78,7 @@ load common
     is read_offset gld_efficiency "100.00 %"
 }
 
+# bats test_tags=values
 @test "an array of structs against a struct of arrays" {
     profiled "$programs/snippets_linked" structs_aos structs_soa
     is structs_aos gld_efficiency "50.00 %"
@@ -84,6 +87,7 @@ load common
     is structs_soa gst_efficiency "100.00 %"
 }
 
+# bats test_tags=values
 @test "the theoretical occupancy of blocks of 32 is half" {
     profiled "$programs/snippets_linked" --block 32 vector_add
     is vector_add theoretical_occupancy 0.5000
@@ -91,6 +95,7 @@ load common
     is vector_add theoretical_occupancy 1.0000
 }
 
+# bats test_tags=values
 @test "bank conflicts show, and padding removes them" {
     profiled "$programs/snippets_linked" transpose_shared transpose_padded transpose_naive
     [ "$(metric transpose_shared shared_efficiency)" != "100.00 %" ]
@@ -98,6 +103,7 @@ load common
     is transpose_naive shared_efficiency absent
 }
 
+# bats test_tags=values
 @test "divergence and predication show" {
     profiled "$programs/snippets_linked" one_lane predicated sum_neighbours sum_interleaved
     [ "$(metric one_lane warp_execution_efficiency | cut -d. -f1)" -lt 60 ]
@@ -109,6 +115,7 @@ load common
     [ "$neighbours" -lt "$interleaved" ]
 }
 
+# bats test_tags=values
 @test "operations are counted by precision, tensor work apart" {
     profiled "$programs/snippets_linked" flops_float flops_double flops_half tensor
     for kind in float:sp double:dp half:hp; do
@@ -122,6 +129,7 @@ load common
 }
 
 # 2048 threads, 8 rounds, each of which multiplies 16 x 8 x 16 numbers for a warp.
+# bats test_tags=values
 @test "operations of the tensor cores are counted from how often their instructions ran" {
     for metrics in default flop_count_tensor,flop_count_tensor_fp16; do
         GPUPROF_METRICS=$metrics profiled "$programs/snippets_linked" tensor flops_float tensor
@@ -136,11 +144,13 @@ load common
     is tensor_work flops_without_tensor "0 FLOP/s"
 }
 
+# bats test_tags=values
 @test "they are counted as well where the hardware's counters are busy" {
     GPUSIM_FAULTS=busy GPUPROF_METRICS=flop_count_tensor profiled "$programs/snippets_linked" tensor
     is tensor_work flop_count_tensor $((2048 / 32 * 8 * 2 * 16 * 8 * 16))
 }
 
+# bats test_tags=values
 @test "where instructions cannot be counted the hardware says that the tensor cores rested" {
     for kernel in flops_float tensor; do
         GPUPROF_REPLAY=off GPUPROF_METRICS=flop_count_tensor,tensor_utilization \
@@ -151,6 +161,7 @@ load common
     [ "$(profile=$profile.tensor metric tensor_work flop_count_tensor)" = absent ]
 }
 
+# bats test_tags=values
 @test "in nvprof's sense each thread's bytes count" {
     GPUPROF_METRICS=gld_efficiency,gld_efficiency_nvprof,gst_efficiency_nvprof \
         profiled "$programs/snippets_linked" vector_add matrix_column
@@ -159,6 +170,7 @@ load common
     is matrix_add_column gld_efficiency_nvprof "12.50 %"
 }
 
+# bats test_tags=values
 @test "a kernel that asks nothing of L1 has no hit rate there" {
     GPUPROF_METRICS=tex_cache_hit_rate profiled "$programs/snippets_linked" nothing vector_add
     is noop tex_cache_hit_rate absent
@@ -818,6 +830,7 @@ column() {
     grep -o '"counts":\[[^]]*\]' <<<"$counts" | grep -o '"smsp[^"]*"' | grep -nx "\"$1\"" | cut -d: -f1
 }
 
+# bats test_tags=values
 @test "counts of instructions sum up to the metrics" {
     profiled "$programs/snippets_linked" vector_add in_place
     [ "$(counted vector_add 1)" -eq $(($(metric vector_add gld_transactions) + $(metric vector_add gst_transactions))) ]
@@ -832,6 +845,7 @@ column() {
     [[ "$(metric sum_shared smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum)" == *" $wavefronts" ]]
 }
 
+# bats test_tags=values
 @test "with GPUPROF_LINES=instructions every instruction is counted, and sums up to the metrics" {
     GPUPROF_LINES=instructions profiled "$programs/snippets_linked" predicated one_lane
     for kernel in predicated one_lane; do

@@ -12,18 +12,18 @@ unsigned gpusim_units(const struct gpusim_access *access, uint32_t lanes, unsign
 
     lanes &= access->lanes;
     for (unsigned lane = 0; lane < GPUSIM_WARP; lane++) {
-        uint64_t first, last;
+        uint64_t first, end;
         if (!(lanes >> lane & 1))
             continue;
-        first = access->address[lane] / unit;
-        last = (access->address[lane] + access->size - 1) / unit;
-        for (uint64_t u = first; u <= last; u++) {
+        first = access->address[lane] & -(uint64_t)unit; /* a power of two */
+        end = access->address[lane] + access->size;
+        for (uint64_t u = first; u < end; u += unit) {
             bool known = false;
             /* Neighbouring lanes mostly share a unit: search from the latest one back. */
             for (unsigned i = count; i-- > 0 && !known;)
-                known = out[i] == u * unit;
+                known = out[i] == u;
             if (!known)
-                out[count++] = u * unit;
+                out[count++] = u;
         }
     }
     return count;

@@ -151,6 +151,8 @@ enum gpusim_outcome gpusim_grid_run(struct gpusim_grid *grid)
     unsigned threads = grid->block.x * grid->block.y * grid->block.z;
     struct gpusim_coroutine *coroutines = NULL;
 
+    for (unsigned i = 0; i < grid->kernel->params; i++)
+        grid->param_at[i] = (uint16_t)gpusim_param_offset(grid->kernel, i);
     memset(grid->recent, 0, sizeof(grid->recent));
     grid->outcome = GPUSIM_RAN;
     if (grid->kernel->whole)

@@ -81,6 +81,7 @@ struct gpusim_grid {
     uint64_t swept_address, swept_bytes;
 
     /* Private to the run. */
+    uint16_t param_at[GPUSIM_MAX_PARAMS]; /* where each parameter begins in params */
     struct gpusim_stretch recent[GPUSIM_RECENT];
     unsigned recent_next;
     struct gpusim_thread *threads;

@@ -69,7 +69,7 @@ struct gpusim_site {
 
 /* The parameter at this position, as the launch passed it. */
 #define PARAM(t, i, type) \
-    (*(type const *)(const void *)((t)->grid->params + gpusim_param_offset((t)->grid->kernel, (i))))
+    (*(type const *)(const void *)((t)->grid->params + (t)->grid->param_at[(i)]))
 
 /* The address of a variable of the kernel's module, as the linker would have written it in. */
 #define GLOBAL(t, type, name) ((type *)gpusim_symbol((t), (name)))

@@ -13,7 +13,7 @@ static uint64_t param64(const struct gpusim_grid *grid, unsigned i)
 {
     uint64_t value;
 
-    memcpy(&value, grid->params + gpusim_param_offset(grid->kernel, i), sizeof(value));
+    memcpy(&value, grid->params + grid->param_at[i], sizeof(value));
     return value;
 }
 
@@ -21,7 +21,7 @@ static uint32_t param32(const struct gpusim_grid *grid, unsigned i)
 {
     uint32_t value;
 
-    memcpy(&value, grid->params + gpusim_param_offset(grid->kernel, i), sizeof(value));
+    memcpy(&value, grid->params + grid->param_at[i], sizeof(value));
     return value;
 }
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { N = 1024, ROUNDS = 6, SMALL = 1 << 20, PART = 16 << 10 };
+enum { N = 1024, ROUNDS = 6, FEW = 2, SMALL = 1 << 20, PART = 16 << 10 };
 
 static CUfunction scale;
 static const void *image;
@@ -232,7 +232,7 @@ static void large(void)
     CUdeviceptr taken;
     MUST(cuMemAlloc(&taken, 200 << 20));
     begin(&numbers);
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < FEW; round++)
         launch_in(&numbers, scale, 0, NULL);
     check("large", &numbers);
     MUST(cuMemFree(numbers.x));
@@ -247,7 +247,7 @@ static void large_own(void)
     MUST(cuMemAlloc(&taken, 200 << 20));
     numbers.x = taken;
     fill(&numbers);
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < FEW; round++)
         launch_in(&numbers, scale, 0, NULL);
     check("large_own", &numbers);
     MUST(cuMemFree(taken));
