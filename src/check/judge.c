@@ -258,7 +258,7 @@ void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
 
 void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
 {
-    struct gp_judged_kernel *k = kernel_of(j, count->kernel);
+    struct gp_judged_kernel *k = count->reason ? NULL : kernel_of(j, count->kernel);
     if (k)
         k->counted += count->launches;
 }

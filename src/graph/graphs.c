@@ -51,6 +51,7 @@ void gp_graph_say(enum gp_graph_reason why)
             "too many of its kernels run side by side and may wait for each other",
         [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
         [GP_GRAPH_GREEN] = "it runs in a green context",
+        [GP_GRAPH_BESIDE_CAPTURE] = "a stream was being captured at its launch",
         [GP_GRAPH_NOT_FOLLOWED] = "it was changed in a way that is not followed",
         [GP_GRAPH_WAITS] = "a kernel in it waits for the host or for other work",
         [GP_GRAPH_BROKE_OFF] = "a node of it could not be launched by itself",
@@ -346,6 +347,24 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     pthread_mutex_unlock(&lock);
     gp_own_work_ends();
     return wanted;
+}
+
+void gp_graph_node_passed_over(const struct gp_graph_node *n, enum gp_passed_over why)
+{
+    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
+    gp_sampling_passed_over(&call, why);
+}
+
+void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why)
+{
+    gp_own_work_begins();
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    for (unsigned i = 0; g && i < g->clone.order.count; i++)
+        if (g->clone.nodes[i].taken)
+            gp_graph_node_passed_over(&g->clone.nodes[i], why);
+    pthread_mutex_unlock(&lock);
+    gp_own_work_ends();
 }
 
 struct gp_graph_clone *gp_graph_find(CUgraphExec exec)

@@ -8,6 +8,7 @@
 #define GPUPROF_GRAPH_GRAPHS_H
 
 #include "graph/clone.h"
+#include "launch/launch.h"
 
 /* After a successful instantiation. */
 void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags);
@@ -31,6 +32,10 @@ void gp_graphs_forget_context(CUcontext context);
  * such a kernel, and *why is GP_GRAPH_SPLITS. *unending: a kernel of it is known not to end by
  * itself. */
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
+
+/* After that: those that were to be measured are not, as the graph is launched as it is. */
+void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why);
+void gp_graph_node_passed_over(const struct gp_graph_node *node, enum gp_passed_over why);
 
 /* True where the graph would be split, but its nodes have no branches yet (graph/width.h). */
 bool gp_graph_may_be_too_wide(CUgraphExec exec);

@@ -38,8 +38,11 @@ static CUresult run_whole(const struct gp_launch *call)
 /* The gate is open. False where the graph is to be launched as it is. */
 static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
 {
-    if (!gp_launch_series_begins(w->call.stream, w->call.per_thread_stream))
+    enum gp_passed_over why;
+    if (!gp_launch_series_begins(w->call.stream, w->call.per_thread_stream, &why)) {
+        gp_graph_passed_over(w->exec, why);
         return false;
+    }
     const struct gp_graph_target target = {w->call.stream, w->call.per_thread_stream};
     bool launched = gp_graph_launch_split(w->exec, &target, result);
     gp_launch_series_ends();
@@ -82,6 +85,16 @@ static void launch_or_split(void *whole)
     }
 }
 
+/* While a stream is being captured kernels must not even be asked for their names. */
+static CUresult launch_beside_capture(const struct whole_launch *w)
+{
+    CUresult result = gp_launch_plainly(&w->call);
+    if (result == CUDA_SUCCESS &&
+        !gp_stream_is_capturing(w->call.stream, w->call.per_thread_stream, true))
+        gp_graph_say(GP_GRAPH_BESIDE_CAPTURE);
+    return result;
+}
+
 CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stream,
                          PFN_cuGraphLaunch_v10000 real)
 {
@@ -89,9 +102,10 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .call = {.stream = stream, .per_thread_stream = per_thread_stream, .run = run_whole},
         .exec = exec,
         .real = real};
-    /* While a stream is being captured kernels must not even be asked for their names. */
-    if (!gp_session_measures() || gp_captures() > 0)
+    if (!gp_session_measures())
         return gp_launch_plainly(&w.call);
+    if (gp_captures() > 0)
+        return launch_beside_capture(&w);
     gp_at_work(launch_or_split, &w);
     return w.result;
 }

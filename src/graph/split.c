@@ -114,6 +114,8 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
     if (result != CUDA_SUCCESS)
         return result;
     bool held_up, measured = is_to_be_measured(s, n);
+    if (n->taken && !measured)
+        gp_graph_node_passed_over(n, GP_BESIDE_WORK);
     result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
     s->held_up = s->held_up || held_up;
     if (measured)
@@ -157,6 +159,8 @@ static void note_launched(struct split *s, const unsigned *which, size_t count, 
         if (n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled)
             continue;
         gp_session_count_launch();
+        if (n->taken)
+            gp_graph_node_passed_over(n, GP_BESIDE_WORK);
         unending = unending || gp_kernel_interest(n->function, &n->configuration) == GP_UNENDING;
     }
     if (unending)

@@ -2,7 +2,6 @@
 
 #include "base/added_time.h"
 #include "base/log.h"
-#include "cuda/green.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
 #include "gate/own_work.h"
@@ -12,30 +11,10 @@
 #include "launch/drain.h"
 #include "launch/kernels.h"
 #include "launch/measure.h"
-#include "launch/polls.h"
+#include "launch/ready.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
-#include "launch/settings.h"
-#include "memory/buffers.h"
-
-#include <math.h>
-#include <stdatomic.h>
-
-/* How long other work in its context is waited for, where the last wait for such was in vain: less
- * each time. A wait in which that ends and which was not too short to tell makes good for it. */
-#define FIRST_WARY_SECONDS 0.01
-#define LAST_WARY_SECONDS 0.0005
-#define TELLING_SECONDS 0.0005
-/* The same for kernels that wait for the host: it has often let them end just before the launch. */
-#define FIRST_HELD_UP_SECONDS 0.001
-#define MOST_HELD_UP 16
-/* A kernel that has ended before is measured where the next wait may last so much longer; an
- * unknown one, where that is a small part of the least time that the first one may last. */
-#define ROOM_FACTOR 2
-#define LEAST_PART (1.0 / 32)
-/* Kernels that are named. */
-#define MOST_POLLING 8
 
 /* The launch is the program's: a full stream holds it up. */
 static CUresult run_programs(const struct gp_launch *call)
@@ -141,168 +120,49 @@ bool gp_launch_release_memory(void)
 /* ---- which launches -------------------------------------------------------------------------- */
 
 /* Asked of every launch, so the quick questions come first. A launch that is captured into a graph
- * does not run: it is not counted. While anything is captured nothing is measured. */
-static bool is_to_be_measured(const struct gp_launch *call, enum gp_interest interest,
-                              uint64_t *turn)
+ * does not run: it is not counted. */
+static bool is_taken(const struct gp_launch *call, enum gp_interest interest, bool captures,
+                     uint64_t *turn)
 {
     if (interest == GP_NOT_SELECTED)
         return false;
-    bool captures = gp_captures() > 0;
     if (captures && gp_stream_is_capturing(call->stream, call->per_thread_stream, false))
         return false;
-    return gp_selection_takes(call) && gp_sampling_takes(call, turn) && interest == GP_WANTED &&
-           !captures && !gp_stream_is_capturing(call->stream, call->per_thread_stream, false);
+    return gp_selection_takes(call) && gp_sampling_takes(call, turn);
 }
 
-/* A stream other than the default ones knows its context; a launch goes there, current or not. */
-static bool is_in_context(CUstream stream, CUcontext context)
+/* While anything is captured nothing is measured. */
+static bool may_be_measured(const struct gp_launch *call, enum gp_interest interest, bool captures,
+                            enum gp_passed_over *why)
 {
-    CUcontext own = NULL;
-    if (gp_stream_is_default(stream) || !gp_cuda.cuStreamGetCtx)
-        return true;
-    return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
-}
-
-/* True while a kernel runs that does not end by itself. Each wait in vain halves the next. */
-static bool is_held_up(struct gp_context *c)
-{
-    bool runs = gp_unending_runs_on(c->handle, FIRST_HELD_UP_SECONDS / (1u << c->held_up));
-    if (!runs)
-        c->held_up = 0;
-    else if (c->held_up < MOST_HELD_UP)
-        c->held_up++;
-    return runs;
-}
-
-/* True when nothing else runs in the context. Where something does and does not end, it is asked
- * for again, but not waited for again. An error that is pending is the program's: its launch
- * reports it. */
-static bool is_idle(struct gp_context *c)
-{
-    static struct gp_once once;
-    if (is_held_up(c) || (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
-        return false;
-    double waited = 0, most = gp_wait_limit();
-    if (c->wary > 0 && most > c->wary)
-        most = c->wary;
-    if (c->tail) /* our own: the time that it takes is added, and the rest's is not */
-        gp_wait_within_limit(c->event, most, NULL);
-    c->tail = false;
-    CUresult result = gp_wait_for_rest(c->handle, c->event, most, &waited);
-    c->busy = result == CUDA_ERROR_NOT_READY;
-    /* The program would have waited for it later; but not to learn that there is nothing. */
-    if (!c->busy && waited > TELLING_SECONDS)
-        gp_added_less(waited);
-    if (c->busy)
-        gp_say_limited(&once, 1,
-                       "other work on the GPU does not end; launches beside it are not measured");
-    if (c->busy)
-        c->wary = c->wary > 0 ? fmax(c->wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
-    else if (waited > TELLING_SECONDS)
-        c->wary = 0;
-    return result == CUDA_SUCCESS;
-}
-
-/* True for a kernel that has ended before and cannot wait for others. */
-static bool is_sure_to_end(struct gp_kernel *kernel, const struct gp_context *c)
-{
-    return kernel->ended && !gp_kernel_may_wait(kernel, &c->device);
-}
-
-/* True where the rest of the waits in vain permits a wait for one more launch of the kernel. */
-static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context *c)
-{
-    static struct gp_once once, too_long;
-    double limit = gp_wait_limit(), first = gp_wait_first_limit();
-    double least = kernel->ended ? ROOM_FACTOR * kernel->longest : 0;
-    if (least < LEAST_PART * first && !kernel->ended)
-        least = LEAST_PART * first;
-    if (limit > least || is_sure_to_end(kernel, c))
-        return true;
-    const double in_vain = 2 * (first - limit);
-    if (in_vain < 1e-3)
-        gp_say_limited(&too_long, 1,
-                       "%s takes too long to be waited for; GPUPROF_TIMEOUT=SECONDS gives it more "
-                       "time than %.3g s",
-                       kernel->name, first);
-    else
-        gp_say_limited(&once, 1,
-                       "the program was held up for %.3g s in vain; some launches are not measured "
-                       "any more, as they would be waited for (GPUPROF_TIMEOUT)",
-                       in_vain);
-    return false;
-}
-
-/* The current context, if launches into the stream go there and are measured; NULL where not. The
- * gate is closed. */
-static struct gp_context *context_of(CUstream stream)
-{
-    CUcontext current = NULL;
-    const char *why = NULL;
-    bool green = gp_stream_is_green(stream);
-    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
-        (!green && !is_in_context(stream, current)))
-        return NULL;
-    struct gp_context *context = gp_context_enter(current, green, &why);
-    if (!context && why)
-        gp_session_give_up(why);
-    return context;
-}
-
-/* True when the context is ready for a measurement: nothing runs in it, and its counters are
- * collected. */
-static bool is_ready(struct gp_context *c)
-{
-    const char *why;
-    if (!is_idle(c))
-        return false;
-    if (gp_context_collects(c, &why))
-        return true;
-    gp_session_give_up(why);
-    return false;
-}
-
-/* It waits for the host, by all that is known: no time is lost to find out. Where the user has said
- * how long to wait, that is done. */
-static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *call,
-                           const struct gp_context *c)
-{
-    static struct gp_once once;
-    if (gp_user.timeout_set || !gp_launch_polls(kernel, call, c))
-        return false;
-    gp_say_limited(
-        &once, MOST_POLLING,
-        "%s reads the host's memory in a loop, so it may wait for the host: launches of a "
-        "single warp are not measured; with GPUPROF_TIMEOUT=SECONDS they are waited for",
-        kernel->name);
-    atomic_store(&kernel->waits_for_host, true);
-    return true;
+    *why = interest == GP_WANTED ? GP_BESIDE_CAPTURE : GP_WAITS;
+    return interest == GP_WANTED && !captures &&
+           !gp_stream_is_capturing(call->stream, call->per_thread_stream, false);
 }
 
 /* Makes the launch, and measures it; false where that cannot be done now, and nothing was launched.
  * The gate is closed. True in *held_up where a wait ran out. */
 static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held_up,
-                         CUresult *result)
+                         enum gp_passed_over *why, CUresult *result)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
-    struct gp_context *context = kernel ? context_of(call->stream) : NULL;
     *held_up = false;
-    if (!context || refuse_polling(kernel, call, context))
+    *why = GP_AFTER_END;
+    struct gp_context *context = kernel ? gp_ready_for(call, kernel, held_up, why) : NULL;
+    if (!context)
         return false;
-    bool ready = may_be_waited_for(kernel, context) && is_ready(context);
-    if (ready) {
-        *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
-        gp_end_at_exit();
-    }
+    *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
+    gp_end_at_exit();
     *held_up = context->busy;
-    return ready;
+    return true;
 }
 
 /* Closes the gate. False where nothing is measured now: some call does not get past the gate, or
  * another thread has given up, or begun a capture, while we waited. */
-static bool close_gate(void)
+static bool close_gate(enum gp_passed_over *why)
 {
     static struct gp_once once;
+    *why = GP_BEHIND_CALL;
     if (!gp_gate_close_in_time()) {
         gp_say_limited(
             &once, 1,
@@ -311,6 +171,7 @@ static bool close_gate(void)
     }
     if (gp_session_measures() && gp_captures() == 0)
         return true;
+    *why = gp_session_measures() ? GP_BESIDE_CAPTURE : GP_AFTER_END;
     gp_gate_open();
     return false;
 }
@@ -341,15 +202,19 @@ static CUresult pass(const struct gp_launch *call)
 static CUresult launch(const struct gp_launch *call)
 {
     CUresult result = CUDA_SUCCESS;
-    bool launched = false, held_up;
+    bool launched = false, held_up, captures = gp_captures() > 0;
     uint64_t turn;
+    enum gp_passed_over why;
     enum gp_interest interest = gp_kernel_interest(call->function, &call->configuration);
-    if (is_to_be_measured(call, interest, &turn) && close_gate()) {
-        launched = launch_alone(call, turn, &held_up, &result);
+    bool taken = is_taken(call, interest, captures, &turn);
+    if (taken && may_be_measured(call, interest, captures, &why) && close_gate(&why)) {
+        launched = launch_alone(call, turn, &held_up, &why, &result);
         gp_gate_open();
         if (!launched)
             interest = gp_kernel_interest(call->function, &call->configuration);
     }
+    if (taken && !launched)
+        gp_sampling_passed_over(call, why);
     /* Never with the gate closed: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that passes the gate. */
     if (!launched)
@@ -379,15 +244,15 @@ CUresult gp_launch(const struct gp_launch *call)
 
 /* ---- launches that stand for one of the program's -------------------------------------------- */
 
-bool gp_launch_series_begins(CUstream stream, bool per_thread_stream)
+bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why)
 {
+    *why = gp_session_measures() ? GP_BESIDE_CAPTURE : GP_AFTER_END;
     if (!gp_session_measures() || gp_captures() > 0 ||
         gp_stream_is_capturing(stream, per_thread_stream, false))
         return false;
     gp_own_work_begins();
-    if (close_gate()) {
-        struct gp_context *c = context_of(stream);
-        if (c && is_ready(c))
+    if (close_gate(why)) {
+        if (gp_ready_in(stream, why))
             return true;
         gp_gate_open();
     }
@@ -399,9 +264,12 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
                              bool *held_up)
 {
     CUresult result;
+    enum gp_passed_over why = GP_AFTER_END;
     *held_up = false;
-    if (*measured && gp_session_measures() && launch_alone(call, turn, held_up, &result))
+    if (*measured && gp_session_measures() && launch_alone(call, turn, held_up, &why, &result))
         return result;
+    if (*measured)
+        gp_sampling_passed_over(call, why);
     *measured = false;
     gp_session_count_launch();
     result = run_or_make_room(call);
@@ -412,12 +280,6 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
         *held_up = true;
     }
     return result;
-}
-
-bool gp_launch_series_rests(CUstream stream)
-{
-    struct gp_context *c = context_of(stream);
-    return c && is_idle(c);
 }
 
 void gp_launch_series_ends(void)

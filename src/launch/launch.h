@@ -26,13 +26,30 @@ struct gp_launch {
 /* Makes the launch, measured if it can be; the result is that of the program's own launch. */
 CUresult gp_launch(const struct gp_launch *call);
 
+/* Why a kernel's launches are not measured that may be waiting, as are all of them after one that
+ * was waited for in vain. */
+#define GP_DOES_NOT_END \
+    "it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT"
+
+/* Why a launch that was to be measured was let through as it is. */
+enum gp_passed_over {
+    GP_BESIDE_CAPTURE,
+    GP_BEHIND_CALL,
+    GP_BESIDE_WORK,
+    GP_OUT_OF_TIME,
+    GP_WAITS,
+    GP_ELSEWHERE,
+    GP_AFTER_END,
+    GP_PASSED_OVER_KINDS,
+};
+
 /* Launches that stand for one of the program's, a graph's: between these the gate is closed, so
  * that nothing of its other threads comes between them. Begins where launches into that stream can
- * be measured now and nothing else is running; false where not. *measured says whether the launch
- * is to be, and then whether it was: nothing else is running in its stream then. *held_up tells
- * that the bounded wait for a kernel, or for work that was launched before it, has run out, or that
- * the kernel is known not to end by itself. */
-bool gp_launch_series_begins(CUstream stream, bool per_thread_stream);
+ * be measured now and nothing else is running; false where not, and *why. *measured says whether
+ * the launch is to be, and then whether it was: nothing else is running in its stream then.
+ * *held_up tells that the bounded wait for a kernel, or for work that was launched before it, has
+ * run out, or that the kernel is known not to end by itself. */
+bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why);
 CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up);
 /* True when all that was launched in the stream's context ends within the bounded wait. */

@@ -39,8 +39,7 @@ static void refuse_waiting(struct gp_kernel *kernel, double seconds)
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
                    "gives it more time",
                    kernel->name, seconds);
-    gp_kernel_refuse(kernel, "it waits for the host or for other work, or takes longer than "
-                             "GPUPROF_TIMEOUT");
+    gp_kernel_refuse(kernel, GP_DOES_NOT_END);
 }
 
 /* The kernel does not end while the program waits for us: abandon it. Of a replay the program gets

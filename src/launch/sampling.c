@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "launch/kernels.h"
-#include "launch/tallies.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -118,6 +117,11 @@ bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn)
     if (turn)
         *turn = taken;
     return true;
+}
+
+void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over why)
+{
+    atomic_fetch_add(&tally_of(call)->passed_over[why], 1);
 }
 
 void gp_sampling_forget(void)

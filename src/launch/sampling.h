@@ -5,6 +5,7 @@
 
 #include "base/sample.h"
 #include "launch/launch.h"
+#include "launch/tallies.h"
 
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ void gp_sampling_start(const struct gp_sample *sample);
  * measured; *turn (may be NULL) is then how many launches of the same kernel and configuration were
  * to be measured before it. */
 bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn);
+
+/* One that was to be measured could not be, and has no record. */
+void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over why);
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void gp_sampling_forget(void);

@@ -110,11 +110,27 @@ struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_lau
     return tally ? tally : &rest;
 }
 
+static const char *const reasons[GP_PASSED_OVER_KINDS] = {
+    [GP_BESIDE_CAPTURE] = "a stream was being captured at its launch",
+    [GP_BEHIND_CALL] = "a driver call of another thread did not return before its launch",
+    [GP_BESIDE_WORK] = "other work on the GPU did not end before its launch",
+    [GP_OUT_OF_TIME] = "GPUPROF_TIMEOUT left no time to wait for it",
+    [GP_WAITS] = GP_DOES_NOT_END,
+    [GP_ELSEWHERE] = "its stream is of another context than the current one",
+    [GP_AFTER_END] = "measuring had ended",
+};
+
 void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)
 {
     for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next)) {
         struct gp_count counted = t->what;
         counted.launches = atomic_load(&t->launches);
         visit(user, &counted);
+        for (int why = 0; why < GP_PASSED_OVER_KINDS; why++) {
+            counted.launches = atomic_load(&t->passed_over[why]);
+            counted.reason = reasons[why];
+            if (counted.launches > 0)
+                visit(user, &counted);
+        }
     }
 }

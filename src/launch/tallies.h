@@ -13,15 +13,15 @@
 
 struct gp_tally {
     struct gp_count what; /* but for the launches, which are here */
-    atomic_ulong launches, taken;
+    atomic_ulong launches, taken, passed_over[GP_PASSED_OVER_KINDS];
     struct gp_tally *_Atomic next;
 };
 
 /* The counts of launches like this one, never NULL. */
 struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_launch *call);
 
-/* Visits every count but the shared one, in the order of first launches. Waits for nobody: it is
- * for the end of the process. */
+/* Visits every count but the shared one, in the order of first launches, and behind each how many
+ * of its launches were passed over. Waits for nobody: it is for the end of the process. */
 void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user);
 
 #endif

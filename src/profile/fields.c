@@ -71,7 +71,7 @@ const size_t gp_launch_field_count = sizeof(gp_launch_fields) / sizeof(gp_launch
 const struct gp_field gp_count_fields[] = {
     COUNT(STRING, kernel, 1), COUNT(INT, device, 1),     COUNT(EXTENT, grid, 1),
     COUNT(EXTENT, block, 1),  COUNT(EXTENT, cluster, 0), COUNT(UNSIGNED, shared_dynamic, 0),
-    COUNT(U64, launches, 1),
+    COUNT(U64, launches, 1),  COUNT(STRING, reason, 0),
 };
 const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);
 

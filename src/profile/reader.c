@@ -300,6 +300,12 @@ static bool read_count(struct reading *r, const json_t *object)
     return !r->visitor->count || visited(r, r->visitor->count(r->visitor->user, &count));
 }
 
+static bool read_passed_over(struct reading *r, const json_t *object)
+{
+    return json_object_get(object, "reason") ? read_count(r, object)
+                                             : leave_out(r, "\"reason\" is missing");
+}
+
 static bool read_end(struct reading *r, const json_t *object)
 {
     struct gp_end end = {0};
@@ -328,9 +334,10 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     static const struct {
         const char *type;
         bool (*read)(struct reading *, const json_t *);
-    } kinds[] = {{"header", read_header}, {"device", read_device}, {"launch", read_launch},
-                 {"early", read_early},   {"count", read_count},   {"forget", read_forget},
-                 {"end", read_end}};
+    } kinds[] = {{"header", read_header}, {"device", read_device},
+                 {"launch", read_launch}, {"early", read_early},
+                 {"count", read_count},   {"passed_over", read_passed_over},
+                 {"forget", read_forget}, {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);

@@ -77,12 +77,14 @@ struct gp_record {
     const struct gp_counter *counters;
 };
 
-/* How often a process launched one kernel in one configuration, measured or not. */
+/* How often a process launched one kernel in one configuration, measured or not; or how many of
+ * these launches were passed over for a reason: they were not measured, and have no record. */
 struct gp_count {
     const char *kernel; /* mangled */
     int device;
     GP_CONFIGURATION;
     uint64_t launches;
+    const char *reason; /* NULL: all launches */
 };
 
 /* Copies and fills of a process, by direction. */

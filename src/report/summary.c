@@ -212,12 +212,13 @@ static struct gp_group *group_of(struct gp_summary *s, const struct gp_record *l
     return g ? &g->group : NULL;
 }
 
-static void count_skip(struct gp_summary *s, const struct gp_record *launch)
+static void count_skips(struct gp_summary *s, const char *kernel, const char *reason,
+                        uint64_t launches)
 {
-    size_t kernel_length = strlen(launch->kernel) + 1;
+    size_t kernel_length = strlen(kernel) + 1;
     gp_text_clear(&s->key);
-    gp_text_add_bytes(&s->key, launch->kernel, kernel_length);
-    gp_text_add_bytes(&s->key, launch->skipped, strlen(launch->skipped) + 1);
+    gp_text_add_bytes(&s->key, kernel, kernel_length);
+    gp_text_add_bytes(&s->key, reason, strlen(reason) + 1);
     struct hashed_skip *k = NULL;
     if (!s->key.failed)
         HASH_FIND(hh, s->skips, s->key.data, s->key.length, k);
@@ -238,9 +239,9 @@ static void count_skip(struct gp_summary *s, const struct gp_record *launch)
         }
     }
     if (k)
-        k->skip.launches++;
+        k->skip.launches += launches;
     else
-        s->other_skips++;
+        s->other_skips += launches;
 }
 
 /* Any launch can have a time, so it does not show the kind. */
@@ -388,7 +389,7 @@ static void note_launches(struct gp_group *group)
 void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 {
     if (launch->skipped)
-        count_skip(s, launch);
+        count_skips(s, launch->kernel, launch->skipped, 1);
     struct gp_group *group = group_of(s, launch);
     count_work(group ? group : &s->rest, launch);
     if (!group) {
@@ -405,6 +406,10 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 {
+    if (count->reason) {
+        count_skips(s, count->kernel, count->reason, count->launches);
+        return;
+    }
     struct gp_record launch = {
         .index = UINT64_MAX, /* behind those that were recorded */
         .kernel = count->kernel,

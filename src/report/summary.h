@@ -63,7 +63,7 @@ void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
 
 /* Tells how often a kernel was launched, launches folded in one by one included; several counts of
- * the same kernel add up. */
+ * the same kernel add up. Or how many of these were passed over, for one reason. */
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
 
 /* Adds the values of a process's end; of several processes times add up. */

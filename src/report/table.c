@@ -275,6 +275,15 @@ static void add_turns(const struct gp_rows *r, const struct gp_row *row, struct 
                  row->hardware, row->hardware == 1 ? "" : "es", row->instrumented);
 }
 
+/* True where launches of the kernel are listed as not measured. */
+static bool has_reasons(const struct gp_summary *s, const char *kernel)
+{
+    size_t i = 0, count = gp_summary_skip_count(s);
+    while (i < count && strcmp(gp_summary_skip(s, i)->kernel, kernel) != 0)
+        i++;
+    return i < count;
+}
+
 static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
                            struct reasons *reasons, struct gp_text *out)
 {
@@ -289,8 +298,9 @@ static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
         evaluated += row->stats[i].count + row->stats[i].absent_count > 0;
     if (evaluated == 0) {
-        gp_text_add(out, row->recorded > 0 ? "   no launch was measured: see NOT MEASURED\n"
-                                           : "   no launch was measured\n");
+        gp_text_add(out, has_reasons(r->summary, row->launch->kernel)
+                             ? "   no launch was measured: see NOT MEASURED\n"
+                             : "   no launch was measured\n");
         return;
     }
     gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", "min", "max", "avg");

@@ -314,7 +314,7 @@ added() {
 @test "launches of a kernel that is not measured any more are counted" {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host host host scale
     grep -q '0 of 3 .*wait_for_flag' "$log"
-    grep -q "1 launch of wait_for_flag: it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT" "$log"
+    grep -q "3 launches of wait_for_flag: it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT" "$log"
 }
 
 @test "counters are not read while a kernel waits for the host" {
@@ -466,6 +466,16 @@ has_all_counters() {
         same_with_and_without "$programs/contexts_linked" $case
         [ "$(measured scale_in_place)" -eq 20 ]
     done
+}
+
+@test "launches beside a capture are passed over, and said to be, in the report and in the profile" {
+    same_with_and_without "$programs/contexts_linked" beside_capture
+    [ "$(measured scale_in_place)" -eq 10 ]
+    grep -q "20 kernel launches, 10 measured" "$log"
+    grep -q "10 launches of scale_in_place: a stream was being captured at its launch" "$log"
+    [ "$(grep -c "the kernels of a graph are not measured: a stream was being captured at its launch" "$log")" -eq 1 ]
+    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q "10 launches of scale_in_place: a stream was being captured"
+    "$GPUPROF_BUILD/gpuprof" report --print launches "$profile" | grep -q '"type":"passed_over".*"launches":10'
 }
 
 @test "a context goes while a stream of it is being captured" {

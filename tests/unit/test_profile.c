@@ -250,6 +250,9 @@ static bool check_count(void *user, const struct gp_count *c)
     assert_memory_equal(c->cluster, count.cluster, sizeof(c->cluster));
     assert_int_equal(c->shared_dynamic, count.shared_dynamic);
     assert_int_equal(c->launches, count.launches);
+    if (c->reason)
+        assert_string_equal(c->reason, "a reason, with \"quotes\"");
+    *(int *)user += c->reason ? 100 : 0;
     return true;
 }
 
@@ -259,12 +262,24 @@ static void counts_are_read_back(void **state)
     int counts = 0;
     char why[512] = "";
     struct gp_writer *w = opened();
+    struct gp_count passed_over = count;
+    passed_over.reason = "a reason, with \"quotes\"";
     assert_true(gp_writer_count(w, &count));
-    assert_true(gp_writer_count(w, &count));
+    assert_true(gp_writer_count(w, &passed_over));
     gp_writer_close(w);
     const struct gp_profile_visitor visitor = {.user = &counts, .count = check_count};
     assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
-    assert_int_equal(counts, 2);
+    assert_int_equal(counts, 102);
+    /* Without the reason it would be taken for further launches. */
+    FILE *f = fopen(path, "a");
+    assert_non_null(f);
+    fputs("{\"type\":\"passed_over\",\"kernel\":\"k\",\"device\":0,\"grid\":[1,1,1],"
+          "\"block\":[1,1,1],\"launches\":1}\n",
+          f);
+    fclose(f);
+    assert_false(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_non_null(strstr(why, "\"reason\" is missing"));
+    assert_int_equal(counts, 204);
 }
 
 static void the_end_is_read_back(void **state)

@@ -284,6 +284,41 @@ static void captured_and_gone(const void *image)
     MUST(cuModuleUnload(module));
 }
 
+/* Every other launch is made while another stream is being captured, and a graph's too. */
+static void beside_capture(const void *image)
+{
+    struct numbers numbers;
+    unsigned n = N;
+    float factor = 2;
+    void *params[] = {&numbers.x, &n, &factor};
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUmodule module;
+    CUfunction f = load(&module, image);
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    MUST(cuLaunchKernel(f, 8, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    MUST(cuStreamEndCapture(stream, &graph));
+    MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    MUST(cuGraphDestroy(graph));
+    for (int round = 0; round < ROUNDS; round++) {
+        advance(&numbers, f);
+        MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+        advance(&numbers, f);
+        MUST(cuGraphLaunch(exec, NULL));
+        numbers.expected = 2 * numbers.expected + 1;
+        MUST(cuStreamEndCapture(stream, &graph));
+        MUST(cuGraphDestroy(graph));
+    }
+    end("beside a capture", &numbers);
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuStreamDestroy(stream));
+    MUST(cuModuleUnload(module));
+}
+
 /* The fatbin that a wrapper points to is freed once it is loaded. */
 static void freed(const void *image, size_t size)
 {
@@ -471,6 +506,8 @@ int main(int argc, char **argv)
             captured(image, true);
         else if (strcmp(argv[i], "captured_and_gone") == 0)
             captured_and_gone(image);
+        else if (strcmp(argv[i], "beside_capture") == 0)
+            beside_capture(image);
         else if (strcmp(argv[i], "freed") == 0)
             freed(image, size);
         else if (strcmp(argv[i], "left_alone") == 0)

@@ -1,0 +1,191 @@
+#include "launch/ready.h"
+
+#include "base/added_time.h"
+#include "base/log.h"
+#include "cuda/green.h"
+#include "gate/waits.h"
+#include "launch/polls.h"
+#include "launch/session.h"
+#include "launch/settings.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+/* How long other work in its context is waited for, where the last wait for such was in vain: less
+ * each time. A wait in which that ends and which was not too short to tell makes good for it. */
+#define FIRST_WARY_SECONDS 0.01
+#define LAST_WARY_SECONDS 0.0005
+#define TELLING_SECONDS 0.0005
+/* The same for kernels that wait for the host: it has often let them end just before the launch. */
+#define FIRST_HELD_UP_SECONDS 0.001
+#define MOST_HELD_UP 16
+/* A kernel that has ended before is measured where the next wait may last so much longer; an
+ * unknown one, where that is a small part of the least time that the first one may last. */
+#define ROOM_FACTOR 2
+#define LEAST_PART (1.0 / 32)
+/* Kernels that are named. */
+#define MOST_POLLING 8
+
+/* A stream other than the default ones knows its context; a launch goes there, current or not. */
+static bool is_in_context(CUstream stream, CUcontext context)
+{
+    CUcontext own = NULL;
+    if (gp_stream_is_default(stream) || !gp_cuda.cuStreamGetCtx)
+        return true;
+    return gp_cuda.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == context;
+}
+
+/* True while a kernel runs that does not end by itself. Each wait in vain halves the next. */
+static bool is_held_up(struct gp_context *c)
+{
+    bool runs = gp_unending_runs_on(c->handle, FIRST_HELD_UP_SECONDS / (1u << c->held_up));
+    if (!runs)
+        c->held_up = 0;
+    else if (c->held_up < MOST_HELD_UP)
+        c->held_up++;
+    return runs;
+}
+
+/* True when nothing else runs in the context. Where something does and does not end, it is asked
+ * for again, but not waited for again. An error that is pending is the program's: its launch
+ * reports it. */
+static bool is_idle(struct gp_context *c)
+{
+    static struct gp_once once;
+    if (is_held_up(c) || (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
+        return false;
+    double waited = 0, most = gp_wait_limit();
+    if (c->wary > 0 && most > c->wary)
+        most = c->wary;
+    if (c->tail) /* our own: the time that it takes is added, and the rest's is not */
+        gp_wait_within_limit(c->event, most, NULL);
+    c->tail = false;
+    CUresult result = gp_wait_for_rest(c->handle, c->event, most, &waited);
+    c->busy = result == CUDA_ERROR_NOT_READY;
+    /* The program would have waited for it later; but not to learn that there is nothing. */
+    if (!c->busy && waited > TELLING_SECONDS)
+        gp_added_less(waited);
+    if (c->busy)
+        gp_say_limited(&once, 1,
+                       "other work on the GPU does not end; launches beside it are not measured");
+    if (c->busy)
+        c->wary = c->wary > 0 ? fmax(c->wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
+    else if (waited > TELLING_SECONDS)
+        c->wary = 0;
+    return result == CUDA_SUCCESS;
+}
+
+/* True for a kernel that has ended before and cannot wait for others. */
+static bool is_sure_to_end(struct gp_kernel *kernel, const struct gp_context *c)
+{
+    return kernel->ended && !gp_kernel_may_wait(kernel, &c->device);
+}
+
+/* True where the rest of the waits in vain permits a wait for one more launch of the kernel. */
+static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context *c)
+{
+    static struct gp_once once, too_long;
+    double limit = gp_wait_limit(), first = gp_wait_first_limit();
+    double least = kernel->ended ? ROOM_FACTOR * kernel->longest : 0;
+    if (least < LEAST_PART * first && !kernel->ended)
+        least = LEAST_PART * first;
+    if (limit > least || is_sure_to_end(kernel, c))
+        return true;
+    const double in_vain = 2 * (first - limit);
+    if (in_vain < 1e-3)
+        gp_say_limited(&too_long, 1,
+                       "%s takes too long to be waited for; GPUPROF_TIMEOUT=SECONDS gives it more "
+                       "time than %.3g s",
+                       kernel->name, first);
+    else
+        gp_say_limited(&once, 1,
+                       "the program was held up for %.3g s in vain; some launches are not measured "
+                       "any more, as they would be waited for (GPUPROF_TIMEOUT)",
+                       in_vain);
+    return false;
+}
+
+/* The current context, if launches into the stream go there and are measured; NULL where not, and
+ * *reason. */
+static struct gp_context *context_of(CUstream stream, enum gp_passed_over *reason)
+{
+    *reason = GP_ELSEWHERE;
+    CUcontext current = NULL;
+    const char *why = NULL;
+    bool green = gp_stream_is_green(stream);
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
+        (!green && !is_in_context(stream, current)))
+        return NULL;
+    struct gp_context *context = gp_context_enter(current, green, &why);
+    if (!context && why) {
+        *reason = GP_AFTER_END;
+        gp_session_give_up(why);
+    }
+    return context;
+}
+
+/* True when the context is ready for a measurement: nothing runs in it, and its counters are
+ * collected. */
+static bool is_ready(struct gp_context *c)
+{
+    const char *why;
+    if (!is_idle(c))
+        return false;
+    if (gp_context_collects(c, &why))
+        return true;
+    gp_session_give_up(why);
+    return false;
+}
+
+/* It waits for the host, by all that is known: no time is lost to find out. Where the user has said
+ * how long to wait, that is done. */
+static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *call,
+                           const struct gp_context *c)
+{
+    static struct gp_once once;
+    if (gp_user.timeout_set || !gp_launch_polls(kernel, call, c))
+        return false;
+    gp_say_limited(
+        &once, MOST_POLLING,
+        "%s reads the host's memory in a loop, so it may wait for the host: launches of a "
+        "single warp are not measured; with GPUPROF_TIMEOUT=SECONDS they are waited for",
+        kernel->name);
+    atomic_store(&kernel->waits_for_host, true);
+    return true;
+}
+
+struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *kernel,
+                                bool *held_up, enum gp_passed_over *why)
+{
+    struct gp_context *context = context_of(call->stream, why);
+    bool ready = false;
+    if (!context)
+        return NULL;
+    *why = GP_WAITS;
+    if (refuse_polling(kernel, call, context))
+        return NULL;
+    *why = GP_OUT_OF_TIME;
+    if (may_be_waited_for(kernel, context)) {
+        ready = is_ready(context);
+        *why = gp_session_measures() ? GP_BESIDE_WORK : GP_AFTER_END;
+    }
+    *held_up = context->busy;
+    return ready ? context : NULL;
+}
+
+bool gp_ready_in(CUstream stream, enum gp_passed_over *why)
+{
+    struct gp_context *c = context_of(stream, why);
+    if (!c)
+        return false;
+    bool ready = is_ready(c);
+    *why = gp_session_measures() ? GP_BESIDE_WORK : GP_AFTER_END;
+    return ready;
+}
+
+bool gp_launch_series_rests(CUstream stream)
+{
+    enum gp_passed_over why;
+    struct gp_context *c = context_of(stream, &why);
+    return c && is_idle(c);
+}

@@ -1,0 +1,18 @@
+/* Whether a launch can be measured now: nothing else runs in its context, and the kernel may be
+ * waited for. While the gate is closed. */
+#ifndef GPUPROF_LAUNCH_READY_H
+#define GPUPROF_LAUNCH_READY_H
+
+#include "launch/contexts.h"
+#include "launch/kernels.h"
+#include "launch/launch.h"
+
+/* The context that the launch can be measured in; NULL where it cannot be, and why. True in
+ * *held_up where a wait for other work ran out. */
+struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *kernel,
+                                bool *held_up, enum gp_passed_over *why);
+
+/* The same of any launch into the stream. */
+bool gp_ready_in(CUstream stream, enum gp_passed_over *why);
+
+#endif
