@@ -116,7 +116,7 @@ $(O)/obj/%.c.o: src/%.c $(O)/obj/flags | $(O)/compat/string
 
 # dlsym is called before a sanitizer has its memory.
 $(O)/obj/hook/dlsym.c.o $(O)/obj/hook/table.c.o $(O)/obj/cuda/driver.c.o: \
-	san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=address -fno-sanitize-recover=undefined)
+	san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=address -fno-sanitize=thread -fno-sanitize-recover=undefined)
 
 $(O)/obj/%.S.o: src/%.S $(O)/obj/flags
 	$(call say,AS,$<)

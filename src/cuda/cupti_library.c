@@ -83,8 +83,8 @@ static void *open_itself(const char *file, const char *toolkit, const char **why
     return handle;
 }
 
-/* The runtime of the address sanitizer ends a process that binds so. */
-#ifdef __SANITIZE_ADDRESS__
+/* The runtime of a sanitizer ends a process that binds so. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DEEPBIND 0
 #else
 #define DEEPBIND RTLD_DEEPBIND

@@ -40,7 +40,7 @@ enum gpusim_handle {
 
 struct gpusim_device {
     int ordinal;
-    uint64_t used; /* bytes */
+    _Atomic uint64_t used; /* bytes; under several locks */
     CUcontext primary;
     unsigned primary_refs;
     unsigned primary_flags;
