@@ -16,8 +16,12 @@
 #define RANGE_PASS_MS 1.0
 #define STEP_MS 20.0
 
-/* Milliseconds from which on an instrumented pass takes long. */
+/* Milliseconds from which on an instrumented pass takes long; and from which on many of them do:
+ * one that is shorter takes no longer than the rest of a launch's measurement. */
 #define LONG_MS 100.0
+#define NOT_SHORT_MS 10.0
+/* All that are not short may take so many times more of the time than those that take long. */
+#define MORE_TIMES 2
 
 static double or_guess(double learned, double guess)
 {
@@ -55,11 +59,20 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
     return false;
 }
 
-double gp_spend(struct gp_instrumenting_cost *cost, double ms)
+void gp_spend(struct gp_instrumenting_cost *cost, double ms)
 {
-    double counted = ms > LONG_MS ? ms : 0;
-    cost->long_ms += counted;
-    return counted;
+    if (ms > LONG_MS)
+        cost->long_ms += ms;
+    if (ms > NOT_SHORT_MS)
+        cost->not_short_ms += ms;
+}
+
+void gp_give_back(struct gp_instrumenting_cost *cost, double ms)
+{
+    if (ms > LONG_MS)
+        cost->long_ms -= ms;
+    if (ms > NOT_SHORT_MS)
+        cost->not_short_ms -= ms;
 }
 
 bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
@@ -68,7 +81,11 @@ bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_ru
     double longer = fmax(gp_expected_range_ms(cost, run), expect_sass(cost, run));
     if (run->native_ms <= 0)
         longer = run->cost->last_ms;
-    return run->most_long_ms > 0 && cost->long_ms >= times * run->most_long_ms && longer > LONG_MS;
+    if (run->most_long_ms <= 0)
+        return false;
+    return (longer > LONG_MS && cost->long_ms >= times * run->most_long_ms) ||
+           (longer > NOT_SHORT_MS &&
+            cost->not_short_ms >= (times + MORE_TIMES) * run->most_long_ms);
 }
 
 static void learn_least(double *least_ms, double took_ms)

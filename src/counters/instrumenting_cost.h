@@ -10,6 +10,7 @@ struct gp_instrumenting_cost {
     double sass_ms, range_ms;  /* a pass by the SASS metrics, and by the Range Profiler */
     double step_ms, return_ms; /* to go on to the Range Profiler's, and back */
     double long_ms;            /* spent on passes that take long */
+    double not_short_ms;       /* on these, and on those that would take long if there were many */
 };
 
 /* True when the run may be counted by the SASS metrics, to be compared with others, although the
@@ -21,11 +22,13 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
  */
 double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
-/* So much is spent on a pass, or will be. Returns how much of it counts. */
-double gp_spend(struct gp_instrumenting_cost *cost, double ms);
+/* So much is spent on a pass, or will be; or that pass is not made. */
+void gp_spend(struct gp_instrumenting_cost *cost, double ms);
+void gp_give_back(struct gp_instrumenting_cost *cost, double ms);
 
 /* True where an instrumented pass of the run is expected to take long, and those that took long
- * have together taken so many times the time that the run allows (gp_run). */
+ * have together taken so many times the time that the run allows (gp_run); or where it is not
+ * expected to be short, and all that were not have taken two times more of it. */
 bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
                     unsigned times);
 

@@ -197,7 +197,7 @@ static void range_settle(struct gp_collection *c, bool context_alive)
 static void range_reset(struct gp_collection *c)
 {
     for (unsigned t = 0; t < c->slots_given; t++) /* their passes could not be made */
-        c->cost.long_ms -= c->slots[t].promised_ms;
+        gp_give_back(&c->cost, c->slots[t].promised_ms);
     c->slots_given = c->sweep = 0;
     if (c->session)
         gp_range_session_reuse_ranges(c->session);
@@ -357,14 +357,16 @@ static bool end_instrumented(struct gp_collection *c, unsigned slot, const struc
     double took = 1e3 * gp_clock_seconds() - t->started_ms;
     gp_learn_pass(&c->cost, by_range, run, took);
     gp_spend(&c->cost, took);
-    c->cost.long_ms -= t->promised_ms;
+    gp_give_back(&c->cost, t->promised_ms);
     t->promised_ms = 0;
     if (by_range)
         gp_plan_measured(&t->plan);
     else
         t->by_sass = true;
-    if (t->plan.source == GP_SOURCE_NEW) /* the other pass follows in any case */
-        t->promised_ms = gp_spend(&c->cost, gp_expected_range_ms(&c->cost, run));
+    if (t->plan.source == GP_SOURCE_NEW) { /* the other pass follows in any case */
+        t->promised_ms = gp_expected_range_ms(&c->cost, run);
+        gp_spend(&c->cost, t->promised_ms);
+    }
     gp_slot_note_counted(c, slot, run);
     return true;
 }

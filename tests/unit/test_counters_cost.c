@@ -7,13 +7,15 @@
 
 #include <cmocka.h>
 
-static void only_passes_that_take_long_are_counted(void **state)
+static void passes_that_take_long_have_a_budget(void **state)
 {
     (void)state;
     struct gp_instrumenting_cost cost = {0};
     struct gp_pass_cost of_kernel = {0};
     struct gp_run run = {.native_ms = 10, .most_long_ms = 1000, .cost = &of_kernel};
     for (int i = 0; i < 1000; i++)
+        gp_spend(&cost, 9);
+    for (int i = 0; i < 10; i++)
         gp_spend(&cost, 90);
     assert_false(gp_is_too_long(&cost, &run, 1));
     gp_spend(&cost, 1000);
@@ -24,6 +26,28 @@ static void only_passes_that_take_long_are_counted(void **state)
     run.native_ms = 10;
     run.most_long_ms = 0; /* any time */
     assert_false(gp_is_too_long(&cost, &run, 1));
+}
+
+/* A program with hundreds of grids takes a minute where each of them takes a tenth of a second. */
+static void many_passes_that_are_not_short_have_a_larger_one(void **state)
+{
+    (void)state;
+    struct gp_instrumenting_cost cost = {0};
+    struct gp_pass_cost of_kernel = {0};
+    struct gp_run run = {.native_ms = 1, .most_long_ms = 1000, .cost = &of_kernel};
+    for (int i = 0; i < 59; i++)
+        gp_spend(&cost, 50);
+    assert_false(gp_is_too_long(&cost, &run, 1)); /* 25 ms are expected */
+    gp_spend(&cost, 50);
+    assert_true(gp_is_too_long(&cost, &run, 1));
+    assert_false(gp_is_too_long(&cost, &run, 2)); /* of a new kind */
+    gp_give_back(&cost, 50);
+    assert_false(gp_is_too_long(&cost, &run, 1));
+    for (int i = 0; i < 21; i++)
+        gp_spend(&cost, 50);
+    assert_true(gp_is_too_long(&cost, &run, 2));
+    run.native_ms = 0.1;
+    assert_false(gp_is_too_long(&cost, &run, 2));
 }
 
 /* In its own run a launch makes one pass, and its time by itself is not known. */
@@ -57,7 +81,8 @@ static void time_for_a_pass_that_never_came_is_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_passes_that_take_long_are_counted),
+        cmocka_unit_test(passes_that_take_long_have_a_budget),
+        cmocka_unit_test(many_passes_that_are_not_short_have_a_larger_one),
         cmocka_unit_test(the_last_pass_stands_for_a_time_that_is_not_known),
         cmocka_unit_test(time_for_a_pass_that_never_came_is_given_back),
     };
