@@ -197,7 +197,7 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
 
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count)
 {
-    struct group *g = group_of(f, &count->configuration, count->kernel);
+    struct group *g = count->reason ? NULL : group_of(f, &count->configuration, count->kernel);
     if (g)
         g->counted += count->launches;
 }

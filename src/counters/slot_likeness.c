@@ -158,7 +158,8 @@ static bool takes_too_long(void *data)
                    "instrumented code has taken %.3g s; launches that take long in it are counted "
                    "without it from here on, but for the first of each kernel; "
                    "GPUPROF_TIMEOUT=SECONDS gives it ten times as many",
-                   cost->not_short_ms / 1e3);
+                   (cost->long_ms >= a->run->most_long_ms ? cost->long_ms : cost->not_short_ms) /
+                       1e3);
     t->left_out = GP_COUNTED_ELSEWHERE ": instrumented code takes long, and has taken all its time "
                                        "(GPUPROF_TIMEOUT)";
     return true;

@@ -289,6 +289,13 @@ static bool takes(struct gp_graph_node *n)
     return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
 }
 
+void gp_graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
+{
+    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
+    gp_sampling_passed_over(&call, why);
+    n->taken = false;
+}
+
 /* A kernel launches graphs only as part of one itself: by itself it fails. Locked. */
 static bool launches_graphs(struct gp_graph *g)
 {
@@ -316,7 +323,10 @@ static bool choose_kernels(struct gp_graph *g)
             continue;
         wanted = wanted || interest == GP_WANTED;
         g->unending = g->unending || interest == GP_UNENDING;
-        n->taken = takes(n) && interest == GP_WANTED;
+        bool counted = takes(n);
+        n->taken = counted && interest == GP_WANTED;
+        if (counted && !n->taken)
+            gp_graph_node_passed_over(n, interest == GP_REFUSED ? GP_TALKS : GP_WAITS);
         taken = taken || n->taken;
     }
     g->none_wanted = !wanted; /* a kernel that is refused stays so */
@@ -347,12 +357,6 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     pthread_mutex_unlock(&lock);
     gp_own_work_ends();
     return wanted;
-}
-
-void gp_graph_node_passed_over(const struct gp_graph_node *n, enum gp_passed_over why)
-{
-    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
-    gp_sampling_passed_over(&call, why);
 }
 
 void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why)

@@ -45,6 +45,7 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
     }
     const struct gp_graph_target target = {w->call.stream, w->call.per_thread_stream};
     bool launched = gp_graph_launch_split(w->exec, &target, result);
+    gp_graph_passed_over(w->exec, launched ? GP_FAILED : GP_AS_A_WHOLE);
     gp_launch_series_ends();
     if (launched)
         return true;
@@ -75,6 +76,7 @@ static void launch_or_split(void *whole)
         spread_by_code(w->exec);
     bool wanted = gp_graph_is_wanted(w->exec, &why, &w->unending);
     if (wanted && gp_stream_is_green(w->call.stream)) {
+        gp_graph_passed_over(w->exec, GP_AS_A_WHOLE);
         wanted = false;
         why = GP_GRAPH_GREEN;
     }

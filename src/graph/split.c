@@ -28,7 +28,7 @@ struct row {
 
 struct split {
     const struct gp_graph_order *order;
-    const struct gp_graph_node *nodes;
+    struct gp_graph_node *nodes;
     struct gp_graph_target target;          /* the program's */
     const struct gp_graph_streams *streams; /* NULL: one branch, which is the program's stream */
     CUevent all_ended;                      /* the whole launch */
@@ -107,7 +107,7 @@ static bool is_to_be_measured(const struct split *s, const struct gp_graph_node 
     return n->taken && !s->held_up;
 }
 
-static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CUstream stream)
+static CUresult launch_kernel(struct split *s, struct gp_graph_node *n, CUstream stream)
 {
     struct gp_node_launch k;
     CUresult result = gp_node_launch_make(&k, n, stream, s->target.per_thread && !s->streams);
@@ -116,6 +116,7 @@ static CUresult launch_kernel(struct split *s, const struct gp_graph_node *n, CU
     bool held_up, measured = is_to_be_measured(s, n);
     if (n->taken && !measured)
         gp_graph_node_passed_over(n, GP_BESIDE_WORK);
+    n->taken = false; /* it will have a record, or a reason */
     result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
     s->held_up = s->held_up || held_up;
     if (measured)
@@ -138,7 +139,7 @@ static CUresult launch_part(const struct split *s, CUgraphExec part, CUstream st
 
 static CUresult launch_node(struct split *s, unsigned index)
 {
-    const struct gp_graph_node *n = &s->nodes[index];
+    struct gp_graph_node *n = &s->nodes[index];
     CUstream stream = stream_of(s, s->order->branch[index]);
     bool is_kernel = n->type == CU_GRAPH_NODE_TYPE_KERNEL;
     if (n->disabled || (!is_kernel && !s->parts[index]))
@@ -155,7 +156,7 @@ static void note_launched(struct split *s, const unsigned *which, size_t count, 
 {
     bool unending = false;
     for (size_t i = 0; i < count; i++) {
-        const struct gp_graph_node *n = &s->nodes[which[i]];
+        struct gp_graph_node *n = &s->nodes[which[i]];
         if (n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled)
             continue;
         gp_session_count_launch();

@@ -145,7 +145,7 @@ static struct gp_kernel *make(CUfunction handle)
     k->unending = k->refused != NULL;
     if (k->selected && communicates(k->name)) {
         static struct gp_once once;
-        k->refused = "it communicates with other GPUs or processes";
+        k->refused = GP_COMMUNICATES;
         gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", k->name, k->refused);
     }
     return k;

@@ -135,7 +135,7 @@ static bool is_taken(const struct gp_launch *call, enum gp_interest interest, bo
 static bool may_be_measured(const struct gp_launch *call, enum gp_interest interest, bool captures,
                             enum gp_passed_over *why)
 {
-    *why = interest == GP_WANTED ? GP_BESIDE_CAPTURE : GP_WAITS;
+    *why = interest == GP_WANTED ? GP_BESIDE_CAPTURE : interest == GP_REFUSED ? GP_TALKS : GP_WAITS;
     return interest == GP_WANTED && !captures &&
            !gp_stream_is_capturing(call->stream, call->per_thread_stream, false);
 }
@@ -280,6 +280,11 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
         *held_up = true;
     }
     return result;
+}
+
+bool gp_launch_series_rests(CUstream stream)
+{
+    return gp_rests_in(stream);
 }
 
 void gp_launch_series_ends(void)

@@ -30,6 +30,7 @@ CUresult gp_launch(const struct gp_launch *call);
  * was waited for in vain. */
 #define GP_DOES_NOT_END \
     "it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT"
+#define GP_COMMUNICATES "it communicates with other GPUs or processes"
 
 /* Why a launch that was to be measured was let through as it is. */
 enum gp_passed_over {
@@ -38,7 +39,10 @@ enum gp_passed_over {
     GP_BESIDE_WORK,
     GP_OUT_OF_TIME,
     GP_WAITS,
+    GP_TALKS,
     GP_ELSEWHERE,
+    GP_FAILED,
+    GP_AS_A_WHOLE,
     GP_AFTER_END,
     GP_PASSED_OVER_KINDS,
 };

@@ -5,6 +5,7 @@
 #include "gate/waits.h"
 #include "launch/drain.h"
 #include "launch/measurement.h"
+#include "launch/sampling.h"
 #include "launch/session.h"
 #include "launch/settings.h"
 #include "memory/arena.h"
@@ -279,6 +280,9 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     if (measured)
         hold(&m, record(&m, index, started));
+    else
+        gp_sampling_passed_over(call,
+                                result == CUDA_SUCCESS && !c->dead ? GP_AFTER_END : GP_FAILED);
     if (c->snapshot)
         gp_snapshot_done(c->snapshot);
     /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */

@@ -109,18 +109,19 @@ static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context 
  * *reason. */
 static struct gp_context *context_of(CUstream stream, enum gp_passed_over *reason)
 {
-    *reason = GP_ELSEWHERE;
     CUcontext current = NULL;
     const char *why = NULL;
     bool green = gp_stream_is_green(stream);
-    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
-        (!green && !is_in_context(stream, current)))
+    *reason = GP_FAILED;
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
+        return NULL;
+    *reason = GP_ELSEWHERE;
+    if (!green && !is_in_context(stream, current))
         return NULL;
     struct gp_context *context = gp_context_enter(current, green, &why);
-    if (!context && why) {
-        *reason = GP_AFTER_END;
+    *reason = why ? GP_AFTER_END : GP_FAILED;
+    if (!context && why)
         gp_session_give_up(why);
-    }
     return context;
 }
 
@@ -135,6 +136,13 @@ static bool is_ready(struct gp_context *c)
         return true;
     gp_session_give_up(why);
     return false;
+}
+
+static enum gp_passed_over why_not_ready(const struct gp_context *c)
+{
+    if (!gp_session_measures())
+        return GP_AFTER_END;
+    return c->busy || c->held_up > 0 ? GP_BESIDE_WORK : GP_FAILED;
 }
 
 /* It waits for the host, by all that is known: no time is lost to find out. Where the user has said
@@ -167,7 +175,7 @@ struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *
     *why = GP_OUT_OF_TIME;
     if (may_be_waited_for(kernel, context)) {
         ready = is_ready(context);
-        *why = gp_session_measures() ? GP_BESIDE_WORK : GP_AFTER_END;
+        *why = why_not_ready(context);
     }
     *held_up = context->busy;
     return ready ? context : NULL;
@@ -179,11 +187,11 @@ bool gp_ready_in(CUstream stream, enum gp_passed_over *why)
     if (!c)
         return false;
     bool ready = is_ready(c);
-    *why = gp_session_measures() ? GP_BESIDE_WORK : GP_AFTER_END;
+    *why = why_not_ready(c);
     return ready;
 }
 
-bool gp_launch_series_rests(CUstream stream)
+bool gp_rests_in(CUstream stream)
 {
     enum gp_passed_over why;
     struct gp_context *c = context_of(stream, &why);

@@ -14,5 +14,7 @@ struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *
 
 /* The same of any launch into the stream. */
 bool gp_ready_in(CUstream stream, enum gp_passed_over *why);
+/* True when all that was launched in the stream's context ends within the bounded wait. */
+bool gp_rests_in(CUstream stream);
 
 #endif

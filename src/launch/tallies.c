@@ -116,7 +116,10 @@ static const char *const reasons[GP_PASSED_OVER_KINDS] = {
     [GP_BESIDE_WORK] = "other work on the GPU did not end before its launch",
     [GP_OUT_OF_TIME] = "GPUPROF_TIMEOUT left no time to wait for it",
     [GP_WAITS] = GP_DOES_NOT_END,
+    [GP_TALKS] = GP_COMMUNICATES,
     [GP_ELSEWHERE] = "its stream is of another context than the current one",
+    [GP_FAILED] = "its launch failed, or its context had failed before",
+    [GP_AS_A_WHOLE] = "its graph was launched as it is",
     [GP_AFTER_END] = "measuring had ended",
 };
 

@@ -76,3 +76,15 @@ measured() {
     settle_early
     grep '"type":"launch"' "$profile" | grep "\"kernel\":\"${1:-}" | grep -c '"counters":{"' || true
 }
+
+# forgotten: kernels with launches that were counted, and have neither a record nor a reason; behind them
+# "of N", the launches that were counted.
+forgotten() {
+    "$GPUPROF_BUILD/gpuprof" report --print launches "$profile" | awk '
+        function text(name) { match($0, "\"" name "\":\"[^\"]*"); return substr($0, RSTART, RLENGTH) }
+        function number(name) { match($0, "\"" name "\":[0-9]+"); return substr($0, RSTART + length(name) + 3, RLENGTH) + 0 }
+        /"type":"count"/ { left[text("kernel")] += number("launches"); all += number("launches") }
+        /"type":"passed_over"/ { left[text("kernel")] -= number("launches") }
+        /"type":"launch"/ { left[text("kernel")]-- }
+        END { for (k in left) if (left[k]) print k, left[k]; print "of", all }'
+}

@@ -72,6 +72,8 @@ unset GPUPROF_TIMEOUT
     [ "$(grep -c '"skipped"' "$profile")" -eq 16 ]
     [ "$(measured nccl)" -eq 0 ]
     grep -q "ncclDevKernel_Scale is not measured: it communicates" "$log"
+    grep -q "8 launches of ncclDevKernel_Scale: it communicates with other GPUs or processes" "$log"
+    [[ $(forgotten) == "of "* ]]
 }
 
 @test "launches that cannot be replayed, with failing ones between them" {

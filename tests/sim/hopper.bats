@@ -845,7 +845,6 @@ column() {
     [[ "$(metric sum_shared smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum)" == *" $wavefronts" ]]
 }
 
-# bats test_tags=values
 @test "with GPUPROF_LINES=instructions every instruction is counted, and sums up to the metrics" {
     GPUPROF_LINES=instructions profiled "$programs/snippets_linked" predicated one_lane
     for kernel in predicated one_lane; do

@@ -681,6 +681,31 @@ static void a_fold_has_a_median_for_each_run(void **state)
     gp_metrics_close(m);
 }
 
+static void launches_that_were_passed_over_are_counted_once(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_side side = {0};
+    char why[256] = "";
+    struct gp_fold *f = gp_fold_new(m, &side);
+    struct made x;
+    made(&x, 0, 100e3, 100);
+    struct gp_count count = {
+        .kernel = x.launch.kernel, .configuration = x.launch.configuration, .launches = 20};
+    gp_fold_run(f);
+    gp_fold_process(f, "0.1.0");
+    gp_fold_device(f, &h200);
+    gp_fold_launch(f, &x.launch);
+    gp_fold_count(f, &count);
+    count.launches = 19;
+    count.reason = "some reason";
+    gp_fold_count(f, &count);
+    assert_true(gp_fold_finish(f, why, sizeof(why)));
+    assert_int_equal(side.subjects[0].launches, 20);
+    gp_side_free(&side);
+    gp_metrics_close(m);
+}
+
 static void a_baseline_is_read_as_it_was_written(void **state)
 {
     (void)state;
@@ -1260,6 +1285,7 @@ int main(void)
         cmocka_unit_test(student_is_as_in_tables),
         cmocka_unit_test(a_slow_drift_is_a_trend_and_noise_is_none),
         cmocka_unit_test(a_fold_has_a_median_for_each_run),
+        cmocka_unit_test(launches_that_were_passed_over_are_counted_once),
         cmocka_unit_test(a_baseline_is_read_as_it_was_written),
         cmocka_unit_test(a_baseline_that_makes_no_sense_is_refused),
         cmocka_unit_test(the_brief_name_follows_from_the_full_one),
