@@ -27,3 +27,11 @@ load common
         [ "$status" -eq 1 ]
     done
 }
+
+# bats test_tags=time
+@test "a program whose kernels wait for the host and for each other computes the same" {
+    for seed in 1 2 3; do
+        GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/random_linked" $seed 1 150 waits
+        [[ $(forgotten) == "of "* ]]
+    done
+}

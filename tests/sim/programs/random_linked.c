@@ -1,9 +1,10 @@
 /*
- * random_linked SEED [THREADS [STEPS]]: a program made by chance, the same for the same seed.
- * Memory of every kind comes and goes, kernels update it in several streams, in graphs and behind
- * host functions, modules and streams come and go. Operations that touch the same memory have an
- * order, so the results are the same in each run. Prints digests of memory, and how many kernels
- * were launched.
+ * random_linked SEED [THREADS [STEPS [waits]]]: a program made by chance, the same for the same
+ * seed. Memory of every kind comes and goes, kernels update it in several streams, in graphs and
+ * behind host functions, modules and streams come and go. Operations that touch the same memory
+ * have an order, so the results are the same in each run. With "waits" there are kernels, too, that
+ * wait for the host or for another stream. Prints digests of memory, and how many kernels were
+ * launched.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -73,6 +74,8 @@ struct world {
     CUevent event;
     struct graph *captured; /* operations go into it */
     unsigned capturing[2];  /* in these streams */
+    bool waits;             /* there are kernels that wait */
+    bool waiting;           /* one of them does: the host must not wait for anything */
     unsigned launches, steps;
     uint32_t digest;
     FILE *out;
@@ -351,6 +354,7 @@ static const struct gpusim_image_kernel kernels[] = {
     {"sum_once", 8, 0, 0},          {"structs_aos", 12, 0, 0},    {"reach_table", 10, 0, 0},
     {"reach_list", 10, 0, 0},       {"reach_variable", 10, 0, 0}, {"reach_around", 10, 0, 0},
     {"reach_unaligned", 10, 0, 0},  {"reach_hidden", 10, 0, 0},   {"noop", 4, 0, 0},
+    {"wait_for_flag", 8, 0, 0}, /* the last: it is not launched like the others */
 };
 static const uint32_t table[8] = {3, 1, 4, 1, 5, 9, 2, 6}, state = 7;
 static const struct gpusim_image_global globals[] = {
@@ -480,7 +484,7 @@ static CUdeviceptr make_list(struct world *w, struct call *c, unsigned stream)
 
 static bool prepare(struct world *w, struct call *c, struct module *m, unsigned stream)
 {
-    unsigned kind = below(w, sizeof(kernels) / sizeof(kernels[0]));
+    unsigned kind = below(w, sizeof(kernels) / sizeof(kernels[0]) - 1);
     struct piece *a = any_piece(w, 0, stream), *b = any_piece(w, 0, stream);
     struct piece *d = any_piece(w, 0, stream);
     bool makes_order = false; /* the preparation copies, which a capture cannot */
@@ -494,7 +498,7 @@ static bool prepare(struct world *w, struct call *c, struct module *m, unsigned 
     if (n > d->words)
         n = d->words;
     makes_order = strncmp(c->name, "reach_", 6) == 0;
-    if (makes_order && w->captured)
+    if (makes_order && (w->captured || w->waiting))
         return false;
     if (w->captured && stream != w->capturing[0] && strncmp(c->name, "global_", 7) == 0)
         return false; /* the module's variables are with the other half */
@@ -591,6 +595,54 @@ static void work(struct world *w, unsigned stream)
         launch(w, m, &c, stream);
     for (unsigned i = 0; i < c.pointer_count; i++)
         MUST(cuMemsetD32Async(c.pointers[i], 0, 2, w->streams[stream]));
+}
+
+static void operate(struct world *w);
+
+/* A kernel in a stream of its own waits until the host, or a fill in yet another stream, sets its
+ * flag; meanwhile there is other work, some of it behind that kernel. */
+static void wait_for_flag(struct world *w)
+{
+    struct call c = {.name = "wait_for_flag", .blocks = 1, .threads = 32};
+    struct piece *seen = any_piece(w, 0, 0);
+    bool by_host = one_in(w, 2);
+    CUstream other, kept = w->streams[1];
+    CUdeviceptr flag;
+    uint32_t *host;
+
+    if (!seen)
+        return;
+    everything_is_done(w);
+    MUST(cuMemHostAlloc((void **)&host, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&flag, host, 0));
+    if (!by_host)
+        MUST(cuMemAlloc(&flag, 4));
+    MUST(cuMemsetD32(flag, 0, 1));
+    MUST(cuStreamSynchronize(NULL));
+    MUST(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&w->streams[1], CU_STREAM_NON_BLOCKING));
+    use(w, seen, 1);
+    pass(&c, flag, 8), pass(&c, seen->at, 8);
+    launch(w, &w->modules[0], &c, 1);
+    w->waiting = true;
+    for (unsigned i = below(w, 6); i > 0; i--)
+        operate(w);
+    w->waiting = false;
+    if (by_host)
+        __atomic_store_n(host, 5u, __ATOMIC_RELEASE);
+    else
+        MUST(cuMemsetD32Async(flag, 5, 1, other));
+    everything_is_done(w);
+    if (!by_host)
+        MUST(cuMemFree(flag));
+    MUST(cuMemFreeHost(host));
+    MUST(cuStreamDestroy(w->streams[1]));
+    MUST(cuStreamDestroy(other));
+    w->streams[1] = kept;
+    for (unsigned i = 0; i < PIECES; i++)
+        w->pieces[i].stream = 0;
+    for (unsigned i = 0; i < MODULES; i++)
+        w->modules[i].variables.stream = 0;
 }
 
 /* Attributes and limits, on which launches depend. */
@@ -792,6 +844,8 @@ static void step(struct world *w)
         open_or_close_stream(w);
     } else if (choice < 45) {
         set_up(w);
+    } else if (choice < 47 && w->waits) {
+        wait_for_flag(w);
     } else if (choice < 46) {
         MUST(cuCtxSynchronize());
     } else if (choice < 47) {
@@ -867,6 +921,7 @@ int main(int argc, char **argv)
                                    .context = seed % 3 == 0 ? NULL : context,
                                    .image = image,
                                    .image_bytes = bytes,
+                                   .waits = argc > 4,
                                    .steps = steps};
         below(&worlds[i], 2);
         if (pthread_create(&thread[i], NULL, live, &worlds[i]) != 0)
