@@ -2,7 +2,7 @@
 #
 #   O=DIR       build folder (build)
 #   CC=clang    the C compiler
-#   SAN=LIST    sanitizers for everything built: SAN=address,undefined
+#   SAN=LIST    sanitizers for all but simulated kernels: SAN=address,undefined or SAN=thread
 #   WERROR=1    warnings are errors
 #   V=1         show the commands
 #   CUDA_HOME=  the CUDA toolkit; else the one on PATH, /usr/local/cuda, build/cuda
@@ -285,8 +285,8 @@ $(O)/sim/libcupti.so.13: $(sim_cupti_obj)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)
 	$(Q)ln -sf libcupti.so.13 $(@D)/libcupti.so
 # They call the driver, and compute nothing. Sanitizers are for the library, and for the calls between it
-# and the simulator: the programs and the simulated kernels would only be slower with them. The switch of
-# stacks says so to the sanitizers.
+# and the simulator: the programs and the simulated kernels would only be slower with them. coroutine.c tells
+# them of its stacks.
 sim_programs_cflags = $(filter-out $(san_flags),$(sim_cflags)) -O0
 sim_kernels_obj = $(filter-out %/coroutine.o,$(call sim_objects,tests/sim/model/*.c))
 $(sim_kernels_obj): san_flags =

@@ -73,11 +73,7 @@ static bool print_launch(void *user, const struct gp_record *launch)
 static bool print_count(void *user, const struct gp_count *count)
 {
     struct printing *p = user;
-    if (!gp_filter_counts(p->filter, count))
-        return true;
-    struct gp_object o = gp_object_new(count->reason ? "passed_over" : "count");
-    gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
-    return print_object(user, o);
+    return !gp_filter_counts(p->filter, count) || print_object(p, gp_object_count(count));
 }
 
 static bool print_end(void *user, const struct gp_end *end)

@@ -326,7 +326,7 @@ static bool choose_kernels(struct gp_graph *g)
         bool counted = takes(n);
         n->taken = counted && interest == GP_WANTED;
         if (counted && !n->taken)
-            gp_graph_node_passed_over(n, interest == GP_REFUSED ? GP_TALKS : GP_WAITS);
+            gp_graph_node_passed_over(n, gp_kernel_why_not(interest));
         taken = taken || n->taken;
     }
     g->none_wanted = !wanted; /* a kernel that is refused stays so */

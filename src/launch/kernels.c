@@ -237,6 +237,11 @@ enum gp_interest gp_kernel_interest(CUfunction handle, const struct gp_configura
     return interest;
 }
 
+enum gp_passed_over gp_kernel_why_not(enum gp_interest interest)
+{
+    return interest == GP_REFUSED ? GP_COMMUNICATING : GP_WAITS;
+}
+
 void gp_kernel_add_name(CUfunction handle, struct gp_text *text)
 {
     const struct gp_kernel *k = lock_and_find(handle);

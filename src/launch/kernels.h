@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "counters/collector.h"
 #include "cuda/driver.h"
+#include "launch/launch.h"
 #include "launch/parameters.h"
 #include "launch/times.h"
 #include "launch/verify_schedule.h"
@@ -52,6 +53,8 @@ struct gp_kernel {
 enum gp_interest { GP_NOT_SELECTED, GP_REFUSED, GP_UNENDING, GP_WANTED };
 enum gp_interest gp_kernel_interest(CUfunction function,
                                     const struct gp_configuration *configuration);
+/* Why launches are passed over of a kernel that is selected and not wanted. */
+enum gp_passed_over gp_kernel_why_not(enum gp_interest interest);
 
 /* True where the calling thread has learned before that the user has not selected the function: no
  * more is to be asked. Takes no lock. */

@@ -135,7 +135,7 @@ static bool is_taken(const struct gp_launch *call, enum gp_interest interest, bo
 static bool may_be_measured(const struct gp_launch *call, enum gp_interest interest, bool captures,
                             enum gp_passed_over *why)
 {
-    *why = interest == GP_WANTED ? GP_BESIDE_CAPTURE : interest == GP_REFUSED ? GP_TALKS : GP_WAITS;
+    *why = interest == GP_WANTED ? GP_BESIDE_CAPTURE : gp_kernel_why_not(interest);
     return interest == GP_WANTED && !captures &&
            !gp_stream_is_capturing(call->stream, call->per_thread_stream, false);
 }

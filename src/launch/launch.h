@@ -26,8 +26,7 @@ struct gp_launch {
 /* Makes the launch, measured if it can be; the result is that of the program's own launch. */
 CUresult gp_launch(const struct gp_launch *call);
 
-/* Why a kernel's launches are not measured that may be waiting, as are all of them after one that
- * was waited for in vain. */
+/* Why no launch of a kernel is measured: one was waited for in vain, or its name tells. */
 #define GP_DOES_NOT_END \
     "it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT"
 #define GP_COMMUNICATES "it communicates with other GPUs or processes"
@@ -39,7 +38,7 @@ enum gp_passed_over {
     GP_BESIDE_WORK,
     GP_OUT_OF_TIME,
     GP_WAITS,
-    GP_TALKS,
+    GP_COMMUNICATING,
     GP_ELSEWHERE,
     GP_FAILED,
     GP_AS_A_WHOLE,

@@ -94,6 +94,13 @@ void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, si
             put_field(o, &fields[i], (const char *)record + fields[i].offset);
 }
 
+struct gp_object gp_object_count(const struct gp_count *count)
+{
+    struct gp_object o = gp_object_new(count->reason ? "passed_over" : "count");
+    gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
+    return o;
+}
+
 struct gp_object gp_object_launch(const char *type, const struct gp_record *launch)
 {
     struct gp_object o = gp_object_new(type);

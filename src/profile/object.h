@@ -36,6 +36,9 @@ void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, si
 /* A launch with all that is known of it, as format 1 has it. */
 struct gp_object gp_object_launch(const char *type, const struct gp_record *launch);
 
+/* The line of a count: of all launches, or of those passed over for a reason. */
+struct gp_object gp_object_count(const struct gp_count *count);
+
 /* Appends the object in one line, without the newline, and frees it. False when out of memory. */
 bool gp_object_finish(struct gp_object *o, struct gp_text *out);
 

@@ -366,8 +366,7 @@ bool gp_writer_count(struct gp_writer *w, const struct gp_count *count)
 {
     if (w->stopped)
         return false;
-    struct gp_object line = gp_object_new(count->reason ? "passed_over" : "count");
-    gp_object_put_fields(&line, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
+    struct gp_object line = gp_object_count(count);
     return write_object(w, &line);
 }
 

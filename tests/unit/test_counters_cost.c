@@ -28,7 +28,7 @@ static void passes_that_take_long_have_a_budget(void **state)
     assert_false(gp_is_too_long(&cost, &run, 1));
 }
 
-/* A program with hundreds of grids takes a minute where each of them takes a tenth of a second. */
+/* A program with hundreds of grids takes a minute even where no pass takes a tenth of a second. */
 static void many_passes_that_are_not_short_have_a_larger_one(void **state)
 {
     (void)state;
