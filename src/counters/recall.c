@@ -10,8 +10,10 @@
 #define FIRST_CHECK 300
 /* Launches of a kind that have to be known to be alike before others are assumed to be. */
 #define LEAST_ALIKE 2
-/* One in so many launches that need no comparison has one. */
+/* One in so many launches that need no comparison has one: of those that are assumed to be alike
+ * twice as many lie between two comparisons as between the two before, up to the most. */
 #define SPOT_CHECK 16
+#define LEAST_SPOT_CHECKS 256
 /* Launches of a kind in a row that were new: then they are not compared any more. */
 #define MOST_NEW 4
 /* Launches remembered; when there are more all are forgotten. */
@@ -34,9 +36,10 @@ struct barred {
 /* The launches of a kernel with one grid and block, or those of them with the same work. */
 struct kind {
     struct gp_fingerprint which;
-    struct gp_fingerprint alike; /* their fingerprints */
-    unsigned confirmed;          /* launches in a row that were that */
-    unsigned asked;
+    struct gp_fingerprint alike;        /* their fingerprints */
+    unsigned confirmed;                 /* launches in a row that were that */
+    unsigned assumed;                   /* since the last of them that was compared all the same */
+    unsigned spot_check;                /* one in so many is; 0: none was yet */
     unsigned new_in_a_row;              /* launches that were like none before */
     unsigned not_compared;              /* since */
     uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
@@ -290,6 +293,7 @@ static void note_found(struct kind *k, const struct gp_launch_kind *kind,
         k->alike = *f;
         memcpy(k->parameters, kind->parameters, sizeof(k->parameters));
         k->varied = 0;
+        k->assumed = k->spot_check = 0;
     }
     k->varied |= differences(k, kind);
     k->confirmed += confirmed;
@@ -319,6 +323,19 @@ bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kin
     return may_be_assumed(r, k, kind) && gp_recall_find(r, &k->alike) != NULL;
 }
 
+/* True for the launches of a kind that are compared although they may be assumed to be alike. */
+static bool is_spot_check(struct kind *k)
+{
+    if (!k->spot_check)
+        k->spot_check = SPOT_CHECK;
+    if (++k->assumed < k->spot_check)
+        return false;
+    k->assumed = 0;
+    if (k->spot_check < LEAST_SPOT_CHECKS)
+        k->spot_check *= 2;
+    return true;
+}
+
 bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct gp_fingerprint *f,
                       const double **values)
 {
@@ -330,7 +347,7 @@ bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct g
         return false;
     struct entry *e;
     HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
-    if (!e || e->launches + 1 >= e->next_check || ++k->asked % SPOT_CHECK == 0)
+    if (!e || e->launches + 1 >= e->next_check || is_spot_check(k))
         return false;
     e->launches++;
     *f = k->alike;

@@ -8,7 +8,8 @@
  * block) have been alike so far, the next ones are assumed to be, where no parameter is changed
  * that was the same for all. Where they were not, the same is asked of those whose parameters are
  * the same but for addresses: many kernels get the length of their work so. The hardware's counters
- * have to confirm it first, and the instructions of one in 16 are counted all the same.
+ * have to confirm it first, and the instructions of some are counted all the same: of the 16th,
+ * and from there of one in 32, 64, 128 and at last 256.
  *
  * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H

@@ -247,16 +247,49 @@ static void two_launches_that_were_alike_make_a_rule(void **state)
     assert_false(is_assumed(r, &kind, &f));
 }
 
-static void one_in_sixteen_is_compared(void **state)
+/* The n-th launch of those that may be assumed, from 1, which is compared all the same. */
+static unsigned next_compared(struct gp_recall *r, struct gp_launch_kind *kind,
+                              const struct gp_fingerprint *f, unsigned n)
+{
+    while (n < 2000 && is_assumed(r, kind, f))
+        n++;
+    return n;
+}
+
+static void fewer_and_fewer_are_compared(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 1, 6);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    static const unsigned compared[] = {16, 48, 112, 240};
+    are_found(r, &kind, &f, 10);
+    unsigned n = 1;
+    for (unsigned i = 0; i < sizeof(compared) / sizeof(compared[0]); i++, n++) {
+        n = next_compared(r, &kind, &f, n);
+        assert_int_equal(n, compared[i]);
+        are_found(r, &kind, &f, 1);
+    }
+    /* Launches that are alike in another way begin anew. */
+    are_found(r, &kind, &other, 2);
+    assert_int_equal(next_compared(r, &kind, &other, 1), 16);
+}
+
+/* However many agree, one in 256 is compared. The launches that are measured again are compared
+ * for that reason. */
+static void some_are_compared_for_ever(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     struct gp_launch_kind kind = kind_with(0, 10);
-    are_found(r, &kind, &f, 100);
-    unsigned assumed = 0;
-    for (unsigned n = 0; n < 64; n++)
-        assumed += is_assumed(r, &kind, &f);
-    assert_int_equal(assumed, 60);
+    are_found(r, &kind, &f, 10);
+    unsigned in_a_row = 0, most = 0;
+    for (unsigned n = 0; n < 20000; n++) {
+        in_a_row = is_assumed(r, &kind, &f) ? in_a_row + 1 : 0;
+        most = in_a_row > most ? in_a_row : most;
+        if (!in_a_row)
+            gp_recall_values(r, &f);
+    }
+    assert_int_equal(most, 255);
 }
 
 static void a_parameter_that_never_changed_has_to_stay(void **state)
@@ -499,7 +532,8 @@ int main(void)
         TEST(beyond_its_room_all_are_forgotten),
         TEST(a_value_that_is_no_number_is_equal_to_itself),
         TEST(two_launches_that_were_alike_make_a_rule),
-        TEST(one_in_sixteen_is_compared),
+        TEST(fewer_and_fewer_are_compared),
+        TEST(some_are_compared_for_ever),
         TEST(a_parameter_that_never_changed_has_to_stay),
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
