@@ -17,10 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds until counters that were busy are asked for again, doubled each time. */
-#define FIRST_RETRY 10.0
-#define LAST_RETRY 300.0
-
 _Static_assert(GP_PLAN_INSTRUMENTED == GP_INSTRUMENTED_PASS, "one number for that pass");
 
 #define NO_SESSION "the session with the GPU's counters has ended"
@@ -62,30 +58,6 @@ static unsigned slots_of(const struct gp_collection *c)
 {
     unsigned ranges = c->session ? gp_range_session_ranges(c->session) : GP_MOST_SLOTS;
     return ranges < GP_MOST_SLOTS ? ranges : GP_MOST_SLOTS;
-}
-
-/* The hardware's session could not be had, or has failed. Counters that are busy become free some
- * time; permissions do not. */
-static void lose_session(struct gp_collection *c, const char *why)
-{
-    for (unsigned t = 0; t < c->slots_given; t++)
-        if (c->slots[t].in_session && !c->slots[t].hardware_lost)
-            c->slots[t].hardware_lost = why;
-    c->no_session = why;
-    c->retry_after = c->retry_after ? fmin(2 * c->retry_after, LAST_RETRY) : FIRST_RETRY;
-    c->retry_at = gp_clock_seconds() + c->retry_after;
-}
-
-static bool open_session(struct gp_collection *c, const char **why)
-{
-    struct gp_range_config config;
-    if (!gp_range_config_make(&config, c->device.chip, c->list.names, c->list.used,
-                              c->list.hardware_used, why)) {
-        gp_range_config_free(&config);
-        return false;
-    }
-    c->session = gp_range_session_open(c->context, &config, GP_MOST_SLOTS, why);
-    return c->session != NULL;
 }
 
 /* Beside a session with the hardware's counters the SASS metrics compare launches; without one
@@ -137,13 +109,13 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     for (size_t i = 0; i < count; i++)
         c->counters[i].name = names[i];
     c->own = c->list.own_count ? gp_own_open() : NULL;
-    if (!open_session(c, why)) {
+    if (!gp_collection_open_session(c, why)) {
         range_close(c, true);
         return NULL;
     }
     /* Whether the counters are free shows when they are taken. */
     if (!gp_range_session_start(c->session, why))
-        lose_session(c, *why);
+        gp_collection_lose_session(c, *why);
     open_sass(c);
     return c;
 }
@@ -166,8 +138,7 @@ static bool range_full(const struct gp_collection *c)
     return c->slots_given >= slots_of(c);
 }
 
-/* Takes the values of the session for all slots. */
-static void take_values(struct gp_collection *c)
+void gp_collection_take_values(struct gp_collection *c)
 {
     for (unsigned t = 0; t < c->slots_given; t++)
         gp_slot_take_values(c, t);
@@ -180,8 +151,8 @@ static bool read_session(struct gp_collection *c, const char **why)
 {
     bool settled = gp_range_session_settle(c->session, why);
     if (!settled)
-        lose_session(c, *why);
-    take_values(c);
+        gp_collection_lose_session(c, *why);
+    gp_collection_take_values(c);
     return settled;
 }
 
@@ -190,40 +161,21 @@ static void range_settle(struct gp_collection *c, bool context_alive)
     const char *why = NO_SESSION;
     bool settled = c->session && context_alive && gp_range_session_settle(c->session, &why);
     if (c->session && !settled)
-        lose_session(c, why);
-    take_values(c);
+        gp_collection_lose_session(c, why);
+    gp_collection_take_values(c);
 }
 
 static void range_reset(struct gp_collection *c)
 {
     for (unsigned t = 0; t < c->slots_given; t++) /* their passes could not be made */
         gp_give_back(&c->cost, c->slots[t].promised_ms);
+    c->launches += c->slots_given;
     c->slots_given = c->sweep = 0;
     if (c->session)
         gp_range_session_reuse_ranges(c->session);
 }
 
 /* ---- the hardware's passes ------------------------------------------------------------------- */
-
-/* A session that was lost is opened anew when it is time. */
-static bool has_session(struct gp_collection *c)
-{
-    if (!c->no_session)
-        return c->session != NULL;
-    const char *why;
-    if (gp_clock_seconds() < c->retry_at)
-        return false;
-    /* Enabling afresh, as an object that has failed once does not recover. */
-    take_values(c);
-    gp_range_session_close(c->session, true);
-    c->session = NULL;
-    if (!open_session(c, &why)) {
-        lose_session(c, why);
-        return false;
-    }
-    c->no_session = NULL;
-    return true;
-}
 
 static bool wants_hardware(const struct gp_collection *c)
 {
@@ -252,7 +204,7 @@ static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const st
     if (stands && pass < instrumented)
         run->empty_caches(run->empty_caches_data);
     if (!stands || !gp_range_session_push(c->session, slot, why)) {
-        lose_session(c, *why);
+        gp_collection_lose_session(c, *why);
         return false;
     }
     if (there || back)
@@ -265,7 +217,7 @@ static bool pop(struct gp_collection *c, const char **why)
 {
     if (gp_range_session_pop(c->session, why))
         return true;
-    lose_session(c, *why);
+    gp_collection_lose_session(c, *why);
     return false;
 }
 
@@ -278,7 +230,7 @@ static bool instruments(const struct gp_collection *c)
 
 static struct gp_passes range_passes(struct gp_collection *c)
 {
-    bool there = has_session(c);
+    bool there = gp_collection_has_session(c);
     return (struct gp_passes){
         .hardware = there ? gp_range_session_hardware_passes(c->session) : 0,
         .instrumented = instruments(c),
@@ -403,8 +355,8 @@ static void read_hardware(struct gp_collection *c)
     if (!c->session || c->no_session)
         return;
     if (!gp_range_session_settle_hardware(c->session, &why))
-        lose_session(c, why);
-    take_values(c);
+        gp_collection_lose_session(c, why);
+    gp_collection_take_values(c);
 }
 
 static bool any_open(const struct gp_collection *c)

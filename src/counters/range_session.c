@@ -1,13 +1,12 @@
 #include "counters/range_session.h"
 
+#include "base/pages.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An image has some hundred thousand bytes for each range with the default counters. It is emptied
- * at some GB/s, and the pass of instrumented code costs more the more ranges there may be. */
-#define MOST_IMAGE_BYTES (64ul << 20)
 #define LEAST_RANGES 6u
 
 struct gp_range_session {
@@ -17,7 +16,6 @@ struct gp_range_session {
     uint8_t *empty; /* the image as it is before anything was counted; NULL: not made yet */
     uint8_t *data; /* CUPTI's counter data image: one for many starts and stops, as all are added */
     size_t data_size;
-    bool was_emptied;
     bool used_up; /* it is to be emptied before it takes more */
     bool started;
     unsigned pass;   /* that is started, or that the next start makes */
@@ -57,19 +55,19 @@ static bool ask_image_size(struct gp_range_session *s, const char **why)
 }
 
 /* Without counters there is nothing to make room for: the session is open for its own sake. */
-static bool make_data_image(struct gp_range_session *s, const char **why)
+static bool make_data_image(struct gp_range_session *s, size_t most, const char **why)
 {
     if (!s->config.count)
         return true;
     if (!ask_image_size(s, why))
         return false;
-    while (s->data_size > MOST_IMAGE_BYTES && s->ranges > LEAST_RANGES) {
+    while (s->data_size > most && s->ranges > LEAST_RANGES) {
         s->ranges /= 2;
         if (!ask_image_size(s, why))
             return false;
     }
     s->used_up = true;
-    s->data = calloc(1, s->data_size);
+    s->data = gp_pages_take(s->data_size); /* CUPTI wants it to be zero */
     s->pushed = calloc(s->ranges, sizeof(*s->pushed));
     s->values = calloc(s->ranges * s->config.count, sizeof(*s->values));
     s->has_values = calloc(s->ranges, sizeof(*s->has_values));
@@ -78,7 +76,7 @@ static bool make_data_image(struct gp_range_session *s, const char **why)
 }
 
 struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
-                                               unsigned ranges, const char **why)
+                                               unsigned ranges, size_t most, const char **why)
 {
     struct gp_range_session *s = calloc(1, sizeof(*s));
     *why = "out of memory";
@@ -88,7 +86,7 @@ struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_rang
     }
     s->config = *config;
     s->ranges = ranges;
-    if (enable(s, context, why) && make_data_image(s, why))
+    if (enable(s, context, why) && make_data_image(s, most, why))
         return s;
     gp_range_session_close(s, true);
     return NULL;
@@ -104,8 +102,8 @@ void gp_range_session_close(struct gp_range_session *s, bool context_alive)
         gp_cupti.cuptiRangeProfilerDisable(p);
     }
     gp_range_config_free(&s->config);
-    free(s->data);
-    free(s->empty);
+    gp_pages_give(s->data, s->data_size);
+    gp_pages_give(s->empty, s->data_size);
     free(s->pushed);
     free(s->values);
     free(s->has_values);
@@ -124,7 +122,8 @@ unsigned gp_range_session_hardware_passes(const struct gp_range_session *s)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-/* To have CUPTI make an empty image takes 0.2 ms for each range; to copy one takes much less. */
+/* To have CUPTI make an empty image takes 0.2 ms and more for each range; to copy one takes much
+ * less. Without room for a copy CUPTI makes it each time. */
 static bool initialize_image(struct gp_range_session *s, const char **why)
 {
     if (s->empty) {
@@ -137,12 +136,9 @@ static bool initialize_image(struct gp_range_session *s, const char **why)
     image->pCounterData = s->data;
     if (GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataImageInitialize, image, why))
         return false;
-    /* The first time is the start of the program: many need no second one. */
-    if (s->was_emptied)
-        s->empty = malloc(s->data_size);
+    s->empty = gp_pages_take(s->data_size);
     if (s->empty)
         memcpy(s->empty, s->data, s->data_size);
-    s->was_emptied = true;
     return true;
 }
 

@@ -13,11 +13,11 @@
 
 struct gp_range_session;
 
-/* A session for ranges numbered from 0, `ranges` of them or, where that would take too much memory,
- * fewer. The configuration becomes the session's, also when that fails: NULL with the reason in
- * *why. Nothing is started yet. */
+/* A session for ranges numbered from 0, `ranges` of them or, where CUPTI's image would take more
+ * than `most` bytes, fewer. The configuration becomes the session's, also when that fails: NULL
+ * with the reason in *why. Nothing is started yet. */
 struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
-                                               unsigned ranges, const char **why);
+                                               unsigned ranges, size_t most, const char **why);
 void gp_range_session_close(struct gp_range_session *s, bool context_alive);
 
 unsigned gp_range_session_ranges(const struct gp_range_session *s);

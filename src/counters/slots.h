@@ -1,6 +1,7 @@
 /* The launches of a collection of the Range Profiler until they are read: each has a slot, with its
  * plan, its kind and fingerprint, and its values. slot_values.c fills these in and reads them,
- * slot_likeness.c finds launches that are alike. Only for counters/range.c. */
+ * slot_likeness.c finds launches that are alike. session_upkeep.c opens
+ * their session. Only for counters/range.c. */
 #ifndef GPUPROF_COUNTERS_SLOTS_H
 #define GPUPROF_COUNTERS_SLOTS_H
 
@@ -11,10 +12,11 @@
 #include "counters/range_session.h"
 #include "counters/sass_session.h"
 
-/* Launches whose counters wait to be read. Each costs the first start of a session some 0.6 ms, and
+/* Launches whose counters wait to be read. Each costs the first start of a session some 1.2 ms, and
  * each pass of instrumented code 0.1 ms; with few of them the session is stopped and started often,
- * which takes 45 ms. */
-#define GP_MOST_SLOTS 64
+ * which takes 45 ms. So there are few at first, and more where there are many launches. */
+#define GP_FIRST_SLOTS 64
+#define GP_MOST_SLOTS 256
 
 struct gp_slot {
     struct gp_plan plan;
@@ -41,8 +43,10 @@ struct gp_collection {
     struct gp_counter *counters; /* the answer of read: as many as were named, in that order */
 
     struct gp_range_session *session;
-    const char *no_session;       /* why there is none */
-    double retry_at, retry_after; /* seconds */
+    const char *no_session;                                         /* why there is none */
+    enum gp_growth { GP_TO_GROW, GP_GROWN, GP_NOT_TO_GROW } growth; /* to GP_MOST_SLOTS ranges */
+    uint64_t launches;                                              /* that were read */
+    double retry_at, retry_after;                                   /* seconds */
 
     struct gp_sass_session *sass;
     const char *no_sass;
@@ -60,6 +64,21 @@ struct gp_collection {
     double *row;         /* scratch: used + our own + all check counters */
     const char **absent; /* the same */
 };
+
+/* ---- the session (session_upkeep.c) ---------------------------------------------------------- */
+
+/* False with the reason in *why. Nothing is started yet. */
+bool gp_collection_open_session(struct gp_collection *c, const char **why);
+
+/* It could not be had, or has failed. Counters that are busy become free some time; permissions do
+ * not. */
+void gp_collection_lose_session(struct gp_collection *c, const char *why);
+
+/* True where there is one: one that was lost is opened anew when it is time. */
+bool gp_collection_has_session(struct gp_collection *c);
+
+/* Takes the values of the session for all slots (range.c). */
+void gp_collection_take_values(struct gp_collection *c);
 
 /* ---- values (slot_values.c) ------------------------------------------------------------------ */
 

@@ -680,6 +680,22 @@ profiler() {
     [ "$(profiler "start 0")" -eq 4 ]
 }
 
+@test "where there are many launches the session gets more ranges, if it starts with them" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/snippets_linked" --size 64 --launches 2048 in_place
+    [ "$(measured)" -eq 2048 ]
+    [ "$(profiler "enable 0")" -eq 2 ]
+    [ "$(profiler "start 0")" -eq $((1536 / 64 + 2)) ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 2048 ]
+    rm "$GPUSIM_PROFILER"
+    GPUSIM_FAULTS=fewranges same_with_and_without "$programs/snippets_linked" --size 64 \
+        --launches 2048 in_place
+    [ "$(measured)" -eq 2048 ]
+    [ "$(profiler "enable 0")" -eq 3 ]
+    [ "$(profiler "start 0")" -eq $((2048 / 64)) ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 2048 ]
+}
+
 @test "a CUPTI that counts nothing: launches are replayed, and their counters are absent" {
     GPUPROF_CUPTI=$GPUPROF_BUILD/tests/gpu/libcupti_null.so GPUPROF_VERIFY=always \
         same_with_and_without "$programs/snippets_linked" in_place globals atomics

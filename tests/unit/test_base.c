@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/pages.h"
 #include "base/path.h"
 #include "base/pattern.h"
 #include "base/process.h"
@@ -455,6 +456,28 @@ static void *work_with_small_stack(void *unused)
     return unused;
 }
 
+static void large_pieces_of_memory_are_zero(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 4096, (2 << 20) - 1, 2 << 20, (6 << 20) + 1};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        unsigned char *memory = gp_pages_take(sizes[i]), *other = gp_pages_take(sizes[i]);
+        assert_non_null(memory);
+        assert_non_null(other);
+        assert_int_equal((uintptr_t)memory % (2 << 20), 0);
+        for (size_t at = 0; at < sizes[i]; at++)
+            assert_int_equal(memory[at], 0);
+        memset(memory, 1, sizes[i]);
+        assert_int_equal(other[sizes[i] - 1], 0);
+        gp_pages_give(memory, sizes[i]);
+        gp_pages_give(other, sizes[i]);
+    }
+    gp_pages_give(NULL, 1);
+    assert_null(gp_pages_take(0));
+    assert_null(gp_pages_take(SIZE_MAX));
+    assert_null(gp_pages_take(SIZE_MAX / 2));
+}
+
 static void work_that_needs_much_stack_runs_on_one_of_ours(void **state)
 {
     pthread_attr_t attributes;
@@ -627,6 +650,7 @@ int main(void)
         cmocka_unit_test(kernels_have_readable_names),
         cmocka_unit_test(characters_that_do_not_show_are_escaped),
         cmocka_unit_test(messages_are_one_line_that_shows),
+        cmocka_unit_test(large_pieces_of_memory_are_zero),
         cmocka_unit_test(work_that_needs_much_stack_runs_on_one_of_ours),
         cmocka_unit_test(expressions_have_limits),
         cmocka_unit_test(samples_are_read),
