@@ -1,5 +1,6 @@
 #include "counters/instrumenting_cost.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* Guesses until a kernel has been seen: how many times slower instrumented code is that tells
@@ -8,6 +9,10 @@
 #define RANGE_SLOWDOWN 25.0
 /* So many times the cost of the Range Profiler's pass may be spent on a fingerprint. */
 #define WORTH_TELLING 2
+/* Milliseconds that a launch takes to be measured without instrumented code, beside the kernel; and
+ * the part of that time that may be added to compare some. */
+#define MEASURED_MS 2.0
+#define TELLING_PART 10
 /* The part of a cost that remains, each time that a launch is not compared because of it. */
 #define FADES 0.97
 /* Guesses of the cost of such a pass beside the kernel, in milliseconds, and of the way to the
@@ -57,6 +62,14 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
     cost->sass_ms *= FADES;
     run->cost->sass *= FADES;
     return false;
+}
+
+unsigned gp_launches_to_one_telling(const struct gp_instrumenting_cost *cost,
+                                    const struct gp_run *run)
+{
+    double launches =
+        TELLING_PART * expect_sass(cost, run) / (MEASURED_MS + 2 * fmax(run->native_ms, 0));
+    return launches < UINT_MAX ? (unsigned)launches : UINT_MAX;
 }
 
 void gp_spend(struct gp_instrumenting_cost *cost, double ms)

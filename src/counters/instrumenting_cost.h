@@ -18,6 +18,11 @@ struct gp_instrumenting_cost {
  * less the next time: it may have been a pass that took long by chance. */
 bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
+/* Launches like this one of which one may be counted by the SASS metrics, to be compared with
+ * others, so that it takes a tenth of the time that all of them take to be measured. */
+unsigned gp_launches_to_one_telling(const struct gp_instrumenting_cost *cost,
+                                    const struct gp_run *run);
+
 /* Milliseconds that the run is expected to take in the Range Profiler's pass, once that is there.
  */
 double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);

@@ -324,11 +324,11 @@ bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kin
 }
 
 /* True for the launches of a kind that are compared although they may be assumed to be alike. */
-static bool is_spot_check(struct kind *k)
+static bool is_spot_check(struct kind *k, unsigned apart)
 {
     if (!k->spot_check)
         k->spot_check = SPOT_CHECK;
-    if (++k->assumed < k->spot_check)
+    if (++k->assumed < k->spot_check || (k->assumed < apart && k->assumed < LEAST_SPOT_CHECKS))
         return false;
     k->assumed = 0;
     if (k->spot_check < LEAST_SPOT_CHECKS)
@@ -336,8 +336,8 @@ static bool is_spot_check(struct kind *k)
     return true;
 }
 
-bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct gp_fingerprint *f,
-                      const double **values)
+bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
+                      struct gp_fingerprint *f, const double **values)
 {
     struct kind *k = find_kind(r, kind);
     kind->by_work = !may_be_assumed(r, k, kind);
@@ -347,7 +347,7 @@ bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct g
         return false;
     struct entry *e;
     HASH_FIND(hh, r->entries, &k->alike, sizeof(k->alike), e);
-    if (!e || e->launches + 1 >= e->next_check || is_spot_check(k))
+    if (!e || e->launches + 1 >= e->next_check || is_spot_check(k, apart))
         return false;
     e->launches++;
     *f = k->alike;

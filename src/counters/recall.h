@@ -9,7 +9,7 @@
  * that was the same for all. Where they were not, the same is asked of those whose parameters are
  * the same but for addresses: many kernels get the length of their work so. The hardware's counters
  * have to confirm it first, and the instructions of some are counted all the same: of the 16th,
- * and from there of one in 32, 64, 128 and at last 256.
+ * and from there of one in 32, 64, 128 and at last 256; of fewer at first where that takes long.
  *
  * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
@@ -85,9 +85,10 @@ bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kin
 
 /* Where the next launch of that kind may be assumed to be as all others, or as all others with the
  * same work: true, with their fingerprint in *f and their counters in *values, NULL while they are
- * still to be measured. Counts the launch. */
-bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, struct gp_fingerprint *f,
-                      const double **values);
+ * still to be measured. Counts the launch. Those that are compared all the same lie `apart`
+ * launches apart at least, but not more than 256. */
+bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
+                      struct gp_fingerprint *f, const double **values);
 
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */

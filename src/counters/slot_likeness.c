@@ -119,7 +119,9 @@ static bool assume(void *data)
     const double *row;
     unsigned other = 0;
     if (!c->sass || !c->tells || c->list.check_count < GP_ALL_CHECKS || run->always ||
-        !run->parameters || !gp_recall_assume(c->recall, &t->kind, &fingerprint, &row))
+        !run->parameters ||
+        !gp_recall_assume(c->recall, &t->kind, gp_launches_to_one_telling(&c->cost, run),
+                          &fingerprint, &row))
         return false;
     bool there = row || find_held(c, &fingerprint, &other);
     bool alike = there && gp_slot_agrees(c, a->slot, checks_of(c, row, other), c->list.check_count);

@@ -72,7 +72,7 @@ setup() {
     mkdir a
     run "$gpuprof" -o a/../%h --log /tmp/%p sh -c 'echo "$GPUPROF_OUTPUT;$GPUPROF_LOG"'
     [ "$output" = "${PWD/\%/%%}/a/../%h;/tmp/%p" ]
-    export FOLDER=/tmp
+    export FOLDER=$BATS_TEST_TMPDIR
     run "$gpuprof" -o '%q{FOLDER}/x' sh -c 'echo "$GPUPROF_OUTPUT"'
     [ "$output" = "%q{FOLDER}/x" ]
 }

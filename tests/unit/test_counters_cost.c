@@ -2,6 +2,7 @@
 #include "counters/instrumenting_cost.h"
 #include "counters/slots.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -78,10 +79,26 @@ static void time_for_a_pass_that_never_came_is_given_back(void **state)
     assert_int_equal(c.slots_given, 0);
 }
 
+/* A comparison takes as long as its pass; a launch two milliseconds, and its kernel twice. */
+static void launches_are_compared_in_a_tenth_of_their_time(void **state)
+{
+    (void)state;
+    struct gp_instrumenting_cost cost = {.sass_ms = 1};
+    struct gp_pass_cost of_kernel = {.sass = 19};
+    struct gp_run run = {.native_ms = 1, .cost = &of_kernel};
+    assert_int_equal(gp_launches_to_one_telling(&cost, &run), 50); /* 10 x 20 ms / (2 + 2 x 1) */
+    run.native_ms = 0;                                             /* not known */
+    assert_int_equal(gp_launches_to_one_telling(&cost, &run), 5);
+    run.native_ms = 1;
+    of_kernel.sass = 1e12;
+    assert_int_equal(gp_launches_to_one_telling(&cost, &run), UINT_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_that_take_long_have_a_budget),
+        cmocka_unit_test(launches_are_compared_in_a_tenth_of_their_time),
         cmocka_unit_test(many_passes_that_are_not_short_have_a_larger_one),
         cmocka_unit_test(the_last_pass_stands_for_a_time_that_is_not_known),
         cmocka_unit_test(time_for_a_pass_that_never_came_is_given_back),

@@ -2,6 +2,7 @@
  * then; a kernel with launches that were not alike is known by its name. */
 #include "counters/recall.h"
 
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -219,12 +220,14 @@ static void are_found(struct gp_recall *r, const struct gp_launch_kind *kind,
         gp_recall_found(r, kind, f, true);
 }
 
+static unsigned apart; /* launches from one that is compared to the next, at least */
+
 static bool is_assumed(struct gp_recall *r, struct gp_launch_kind *kind,
                        const struct gp_fingerprint *as)
 {
     struct gp_fingerprint f;
     const double *row = NULL;
-    bool assumed = gp_recall_assume(r, kind, &f, &row);
+    bool assumed = gp_recall_assume(r, kind, apart, &f, &row);
     if (assumed) {
         assert_memory_equal(row, measured, sizeof(measured));
         assert_true(are_equal(&f, as));
@@ -272,6 +275,28 @@ static void fewer_and_fewer_are_compared(void **state)
     /* Launches that are alike in another way begin anew. */
     are_found(r, &kind, &other, 2);
     assert_int_equal(next_compared(r, &kind, &other, 1), 16);
+}
+
+static void fewer_are_compared_where_that_takes_long(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    static const unsigned compared[] = {40, 80};
+    are_found(r, &kind, &f, 10);
+    apart = 40;
+    unsigned n = 1;
+    for (unsigned i = 0; i < sizeof(compared) / sizeof(compared[0]); i++, n++) {
+        n = next_compared(r, &kind, &f, n);
+        assert_int_equal(n, compared[i]);
+        are_found(r, &kind, &f, 1);
+    }
+    assert_int_equal(next_compared(r, &kind, &f, n), 80 + 64);
+    apart = UINT_MAX;
+    struct gp_fingerprint other = launch_of("k", 1, 6);
+    are_found(r, &kind, &other, 2);
+    assert_int_equal(next_compared(r, &kind, &other, 1), 256);
+    apart = 0;
 }
 
 /* However many agree, one in 256 is compared. The launches that are measured again are compared
@@ -534,6 +559,7 @@ int main(void)
         TEST(two_launches_that_were_alike_make_a_rule),
         TEST(fewer_and_fewer_are_compared),
         TEST(some_are_compared_for_ever),
+        TEST(fewer_are_compared_where_that_takes_long),
         TEST(a_parameter_that_never_changed_has_to_stay),
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
