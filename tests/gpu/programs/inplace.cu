@@ -1,5 +1,6 @@
-/* A kernel that updates its buffer in place, many times: any launch replayed from the wrong memory
- * changes the result. A second, large buffer is hardly written, and a third only read. */
+/* inplace [launches]: a kernel that updates its buffer in place, many times (200). Any launch
+ * replayed from the wrong memory changes the result. A second, large buffer is hardly written, and a
+ * third only read. */
 #include "check.h"
 
 __global__ void advance(unsigned *state, const unsigned *step, unsigned *large, int n)
@@ -11,9 +12,9 @@ __global__ void advance(unsigned *state, const unsigned *step, unsigned *large, 
         large[state[0] % (1u << 24)] += 1;
 }
 
-int main()
+int main(int argc, char **argv)
 {
-    const int n = 100003, launches = 200, large_n = 1 << 24;
+    const int n = 100003, launches = argc > 1 ? atoi(argv[1]) : 200, large_n = 1 << 24;
     unsigned *host = (unsigned *)malloc(n * sizeof(unsigned)), *state, *step, *large;
     REQUIRE(host, "out of memory");
     CHECK(cudaMalloc(&state, n * sizeof(unsigned)));
