@@ -1,9 +1,13 @@
 #include "launch/sampling.h"
 
+#include "base/added_time.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "gate/waits.h"
 #include "launch/kernels.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +16,11 @@
 #define MOST_KNOWN 65536
 /* Locks, each for a part of them: threads rarely meet. */
 #define STRIPES 64
+
+/* Launches of one kernel and configuration, and times as long as a kernel may hold the program up
+ * that all measuring has taken: then the user may want to know how to measure fewer. */
+#define MANY_ALIKE 256
+#define LONG_RUN 4
 
 /* The key of a launch. No padding: it is compared bytewise. */
 struct key {
@@ -107,6 +116,20 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
     return tally;
 }
 
+static void suggest_fewer(uint64_t taken)
+{
+    static struct gp_once once;
+    if (rule.first || rule.every || taken == 0 || taken % MANY_ALIKE != 0)
+        return;
+    double seconds = gp_added_seconds();
+    if (seconds > LONG_RUN * gp_wait_first_limit())
+        gp_say_limited(&once, 1,
+                       "measuring has added %.3g s so far, and one kernel was measured %" PRIu64
+                       " times; GPUPROF_SAMPLE=first:20,every:100 (--sample) measures fewer "
+                       "launches of each kernel",
+                       seconds, taken);
+}
+
 bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn)
 {
     struct gp_tally *tally = tally_of(call);
@@ -114,6 +137,7 @@ bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn)
     if (!gp_sample_takes(&rule, before))
         return false;
     uint64_t taken = atomic_fetch_add(&tally->taken, 1);
+    suggest_fewer(taken);
     if (turn)
         *turn = taken;
     return true;

@@ -26,6 +26,17 @@ indices() {
     grep -q ": 20 kernel launches, 3 measured with 7 replays" "$log"
 }
 
+@test "where measuring takes long, with many launches of one kernel, a message names sampling once" {
+    GPUPROF_TIMEOUT=0.02 same_with_and_without "$programs/snippets_linked" --launches 700 in_place
+    [ "$(measured)" -eq 700 ]
+    [ "$(grep -c "one kernel was measured 256 times; GPUPROF_SAMPLE=first:20,every:100" "$log")" -eq 1 ]
+    same_with_and_without "$programs/snippets_linked" --launches 300 in_place
+    [ "$(grep -c "measuring has added" "$log")" -eq 0 ]
+    GPUPROF_TIMEOUT=0.02 GPUPROF_SAMPLE=first:300 \
+        same_with_and_without "$programs/snippets_linked" --launches 300 in_place
+    [ "$(grep -c "measuring has added" "$log")" -eq 0 ]
+}
+
 @test "one in so many begins with the first" {
     export GPUPROF_SAMPLE=every:7
     same_with_and_without "$programs/snippets_linked" --launches 20 in_place
