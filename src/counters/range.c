@@ -138,14 +138,6 @@ static bool range_full(const struct gp_collection *c)
     return c->slots_given >= slots_of(c);
 }
 
-void gp_collection_take_values(struct gp_collection *c)
-{
-    for (unsigned t = 0; t < c->slots_given; t++)
-        gp_slot_take_values(c, t);
-    if (c->session)
-        gp_range_session_forget_values(c->session);
-}
-
 /* Reads all that the session has counted so far. */
 static bool read_session(struct gp_collection *c, const char **why)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Fewer are not tried, however large the image is. */
 #define LEAST_RANGES 6u
 
 struct gp_range_session {

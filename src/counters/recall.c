@@ -11,9 +11,9 @@
 /* Launches of a kind that have to be known to be alike before others are assumed to be. */
 #define LEAST_ALIKE 2
 /* One in so many launches that need no comparison has one: of those that are assumed to be alike
- * twice as many lie between two comparisons as between the two before, up to the most. */
+ * twice as many lie between two comparisons as between the two before, up to the rarest. */
 #define SPOT_CHECK 16
-#define LEAST_SPOT_CHECKS 256
+#define RAREST_SPOT_CHECK 256
 /* Launches of a kind in a row that were new: then they are not compared any more. */
 #define MOST_NEW 4
 /* Launches remembered; when there are more all are forgotten. */
@@ -328,10 +328,10 @@ static bool is_spot_check(struct kind *k, unsigned apart)
 {
     if (!k->spot_check)
         k->spot_check = SPOT_CHECK;
-    if (++k->assumed < k->spot_check || (k->assumed < apart && k->assumed < LEAST_SPOT_CHECKS))
+    if (++k->assumed < k->spot_check || (k->assumed < apart && k->assumed < RAREST_SPOT_CHECK))
         return false;
     k->assumed = 0;
-    if (k->spot_check < LEAST_SPOT_CHECKS)
+    if (k->spot_check < RAREST_SPOT_CHECK)
         k->spot_check *= 2;
     return true;
 }

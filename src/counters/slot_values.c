@@ -105,6 +105,14 @@ void gp_slot_take_values(struct gp_collection *c, unsigned slot)
         learn_launch(c, slot);
 }
 
+void gp_collection_take_values(struct gp_collection *c)
+{
+    for (unsigned t = 0; t < c->slots_given; t++)
+        gp_slot_take_values(c, t);
+    if (c->session)
+        gp_range_session_forget_values(c->session);
+}
+
 int gp_collection_cc(const struct gp_collection *c)
 {
     return 10 * c->device.cc_major + c->device.cc_minor;

@@ -1,7 +1,7 @@
 /* The launches of a collection of the Range Profiler until they are read: each has a slot, with its
  * plan, its kind and fingerprint, and its values. slot_values.c fills these in and reads them,
- * slot_likeness.c finds launches that are alike. session_upkeep.c opens
- * their session. Only for counters/range.c. */
+ * slot_likeness.c finds launches that are alike, session_upkeep.c opens the session that counts
+ * them. Only for counters/range.c. */
 #ifndef GPUPROF_COUNTERS_SLOTS_H
 #define GPUPROF_COUNTERS_SLOTS_H
 
@@ -77,9 +77,6 @@ void gp_collection_lose_session(struct gp_collection *c, const char *why);
 /* True where there is one: one that was lost is opened anew when it is time. */
 bool gp_collection_has_session(struct gp_collection *c);
 
-/* Takes the values of the session for all slots (range.c). */
-void gp_collection_take_values(struct gp_collection *c);
-
 /* ---- values (slot_values.c) ------------------------------------------------------------------ */
 
 /* The instrumented counters of a slot, our own, and the hardware's that are check counters, in one
@@ -96,6 +93,8 @@ bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t);
 
 /* Copies the session's counts of a slot, and marks it as read. */
 void gp_slot_take_values(struct gp_collection *c, unsigned slot);
+/* Those of all slots, so that the session need keep none. */
+void gp_collection_take_values(struct gp_collection *c);
 
 int gp_collection_cc(const struct gp_collection *c);
 

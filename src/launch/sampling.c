@@ -8,6 +8,7 @@
 #include "launch/kernels.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,11 @@
 /* Locks, each for a part of them: threads rarely meet. */
 #define STRIPES 64
 
-/* Launches of one kernel and configuration, and times as long as a kernel may hold the program up
- * that all measuring has taken: then the user may want to know how to measure fewer. */
+/* Launches of one kernel and configuration, and the seconds that all measuring has taken: then the
+ * user may want to know how to measure fewer. With a small GPUPROF_TIMEOUT that is sooner. */
 #define MANY_ALIKE 256
-#define LONG_RUN 4
+#define LONG_RUN 20.0
+#define LONG_TIMES 4 /* of GPUPROF_TIMEOUT */
 
 /* The key of a launch. No padding: it is compared bytewise. */
 struct key {
@@ -122,7 +124,7 @@ static void suggest_fewer(uint64_t taken)
     if (rule.first || rule.every || taken == 0 || taken % MANY_ALIKE != 0)
         return;
     double seconds = gp_added_seconds();
-    if (seconds > LONG_RUN * gp_wait_first_limit())
+    if (seconds > fmin(LONG_RUN, LONG_TIMES * gp_wait_first_limit()))
         gp_say_limited(&once, 1,
                        "measuring has added %.3g s so far, and one kernel was measured %" PRIu64
                        " times; GPUPROF_SAMPLE=first:20,every:100 (--sample) measures fewer "
