@@ -361,6 +361,7 @@ static void leave(CUcontext handle, bool green)
     gp_unending_forget(handle, at_rest);
     gp_snapshot_close(c->snapshot, at_rest);
     gp_collectors_leave(handle, at_rest || c->dead);
+    gp_clocks_free(&c->clocks, at_rest);
     if (at_rest)
         destroy_events(c);
     if (alive)

@@ -4,6 +4,7 @@
 #define GPUPROF_LAUNCH_CONTEXTS_H
 
 #include "counters/collector.h"
+#include "launch/clocks.h"
 #include "launch/pending.h"
 #include "memory/snapshot.h"
 
@@ -22,6 +23,9 @@ struct gp_context {
     const char *no_snapshot;          /* why there can be none, NULL while there may be */
     struct gp_pending *pending;       /* launches whose counters were not read yet */
     struct gp_held *held;             /* those of them that have passes to come */
+    bool counts_hardware;             /* there is a session, since the first of those */
+    double deferred_seconds;          /* that those took which were not waited for, as expected */
+    struct gp_clock *clocks;          /* of launches that were not waited for; free at present */
     CUevent event;                    /* after a launch: for waiting, and its end */
     CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
     float empty_ms;                   /* least time seen between two of these; 0: none yet */

@@ -1,12 +1,15 @@
 #include "launch/drain.h"
 
+#include "base/added_time.h"
 #include "base/clock.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/kept_launch.h"
+#include "launch/session.h"
 #include "launch/settings.h"
 #include "memory/buffers.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,7 @@
 #define ALONE_MS 0.5
 #define ALONE_SLOWDOWN 15.0
 
+#define LED_FURTHER "its memory led to other memory, of which there was no copy"
 #define NOT_ENDED "another replay did not end before it was measured"
 
 struct gp_held {
@@ -26,6 +30,10 @@ struct gp_held {
     void *parameters;
     struct gp_held_copy *copy;
     struct gp_pending *record;
+    struct gp_clock *clock; /* of its own run */
+    bool deferred;          /* no pass of it was made yet */
+    atomic_bool under_way;  /* its thread is about to launch it: it cannot be released */
+    bool given_up;          /* while it was */
     struct gp_held *prev, *next;
 };
 
@@ -51,36 +59,97 @@ static void free_held(struct gp_held *h)
     free(h);
 }
 
-bool gp_hold(struct gp_measurement *m, struct gp_pending *record)
+/* Keeps the launch with its parameters; it is in no list yet. */
+static struct gp_held *keep(const struct gp_measurement *m)
 {
     struct gp_held *h = calloc(1, sizeof(*h));
     if (!h)
-        return false;
+        return NULL;
     h->call = gp_launch_keep(m->call, m->run.parameters, m->run.parameters_size);
     h->parameters = malloc(m->run.parameters_size + 1);
-    if (h->parameters)
-        memcpy(h->parameters, m->run.parameters, m->run.parameters_size);
-    h->copy = h->call && h->parameters ? gp_snapshot_hold(m->snapshot) : NULL;
-    if (!h->copy) {
+    if (!h->call || !h->parameters) {
         free_held(h);
-        return false;
+        return NULL;
     }
+    if (m->run.parameters_size)
+        memcpy(h->parameters, m->run.parameters, m->run.parameters_size);
     h->measurement = *m;
     h->measurement.call = h->call;
     h->measurement.run.parameters = h->parameters;
     h->measurement.run.empty_caches_data = &h->measurement;
-    h->record = record;
-    DL_APPEND(m->context->held, h);
-    m->kernel->collected = true; /* passes are to come, if there was none: before its module goes */
+    return h;
+}
+
+static void enter(struct gp_held *h, struct gp_held_copy *copy)
+{
+    h->copy = copy;
+    DL_APPEND(h->measurement.context->held, h);
+    /* Passes are to come, if there was none: before its module goes. */
+    h->measurement.kernel->collected = true;
     atomic_fetch_add(&held_launches, 1);
+}
+
+bool gp_hold(struct gp_measurement *m, struct gp_pending *record)
+{
+    struct gp_held *h = keep(m);
+    struct gp_held_copy *copy = h ? gp_snapshot_hold(m->snapshot) : NULL;
+    if (!copy) {
+        if (h)
+            free_held(h);
+        return false;
+    }
+    h->record = record;
+    enter(h, copy);
     return true;
 }
 
-/* The launch needs its copy no more. */
+struct gp_held *gp_hold_unmade(struct gp_measurement *m, struct gp_held_copy *copy, double started)
+{
+    struct gp_context *c = m->context;
+    struct gp_held *h = keep(m);
+    if (!h)
+        return NULL;
+    h->clock = gp_clock_take(&c->clocks);
+    if (!h->clock) {
+        free_held(h);
+        return NULL;
+    }
+    h->measurement.slot = c->collector->slot(c->collection);
+    h->record = gp_measurement_record(&h->measurement, gp_session_next_launch(), started);
+    gp_pending_defer(h->record);
+    h->deferred = true;
+    atomic_store(&h->under_way, true);
+    enter(h, copy);
+    return h;
+}
+
+CUresult gp_launch_held(struct gp_held *h, const struct gp_launch *call)
+{
+    CUresult copied = gp_held_copy_make_on(h->measurement.snapshot, h->copy, call->stream,
+                                           call->per_thread_stream);
+    if (gp_snapshot_hold_up_on(h->measurement.snapshot, call->stream, call->per_thread_stream,
+                               gp_user.flush_caches))
+        gp_clock_start(h->clock, call);
+    gp_added_pauses();
+    CUresult result = call->run(call);
+    gp_added_resumes();
+    gp_clock_stop(h->clock, call);
+    if (copied != CUDA_SUCCESS || result != CUDA_SUCCESS)
+        h->measurement.broken_off = gp_cuda_error(copied != CUDA_SUCCESS ? copied : result);
+    atomic_store(&h->under_way, false);
+    return result;
+}
+
+/* The launch needs its copy no more; but one that is under way still writes it. */
 static void release(struct gp_context *c, struct gp_held *h)
 {
+    h->given_up = true;
+    h->record = NULL;
+    if (atomic_load(&h->under_way))
+        return;
     DL_DELETE(c->held, h);
     gp_snapshot_release(h->measurement.snapshot, h->copy);
+    gp_clock_give_back(&c->clocks, h->clock);
     free_held(h);
     atomic_fetch_sub(&held_launches, 1);
 }
@@ -136,18 +205,84 @@ static void replay(struct gp_held *h, bool made)
                          m->broken_off);
 }
 
+/* Whether the copy has all that the launch reaches, which shows now: the launch was not waited
+ * for. */
+static bool is_copy_whole(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    bool whole = false;
+    const char *why;
+    if (!gp_held_copy_is_whole(m->snapshot, h->copy, &whole, &why)) {
+        m->broken_off = why;
+    } else if (!whole) {
+        m->broken_off = LED_FURTHER;
+        gp_kernel_reached(m->kernel, true);
+    }
+    return whole;
+}
+
+/* The time of the own run, where it is not the first that is known of such launches: beside other
+ * work it would be too long, and nothing would tell. */
+static void take_time(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    float ms = gp_clock_read(h->clock) - m->context->empty_ms;
+    if (ms <= 0 || gp_times_least(&m->kernel->times, m->run.shape) == 0)
+        return;
+    m->run.native_ms = ms;
+    m->seconds = ms / 1e3;
+}
+
+static void replay_from_start(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    const char *why;
+    if (!gp_snapshot_resume(m->snapshot, h->copy, &why)) {
+        m->broken_off = why;
+        return;
+    }
+    take_time(h);
+    if (m->run.native_ms > 0 || gp_time_replay(m))
+        gp_replay_passes(m, true);
+    if (!m->broken_off)
+        gp_check_time(m);
+    gp_put_back_final_state(m);
+}
+
+/* The first passes of a launch that was not waited for; others make them at the launch. */
+static void measure_deferred(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    double start = gp_clock_seconds();
+    if (!m->broken_off && is_copy_whole(h))
+        replay_from_start(h);
+    gp_snapshot_done(m->snapshot);
+    h->deferred = false;
+    gp_pending_time(h->record, rint(1e6 * m->run.native_ms));
+    gp_pending_amend(h->record, m->runs, 1e3 * (gp_clock_seconds() - start), m->restored_bytes,
+                     m->broken_off);
+}
+
 static bool can_go_on(const struct gp_context *c)
 {
     return !c->dead && !c->busy;
+}
+
+/* More is to be had of it. One that was given up has no slot any more. */
+static bool is_open(const struct gp_context *c, const struct gp_held *h)
+{
+    return !h->given_up &&
+           (h->deferred || c->collector->state(c->collection, h->measurement.slot).open);
 }
 
 /* Nothing more is to be had of the launches that are held. */
 static void give_up(struct gp_context *c, const char *why)
 {
     struct gp_held *h, *next;
+    c->deferred_seconds = 0;
     DL_FOREACH_SAFE(c->held, h, next)
     {
-        if (why && c->collector->state(c->collection, h->measurement.slot).open)
+        if (why && is_open(c, h))
             gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes, why);
         release(c, h);
     }
@@ -159,11 +294,16 @@ void gp_drain(struct gp_context *c, bool alive)
     if (alive)
         c->busy = false; /* abandoned kernels there have ended: the context is idle */
     const char *why = c->held ? not_to_be_replayed(c, alive) : NULL;
+    DL_FOREACH(c->held, h)
+    {
+        if (!why && can_go_on(c) && h->deferred && !h->given_up)
+            measure_deferred(h);
+    }
     for (unsigned sweep = 1;
          c->held && !why && can_go_on(c) && c->collector->sweep(c->collection, sweep); sweep++) {
         DL_FOREACH(c->held, h)
         {
-            if (can_go_on(c) && c->collector->state(c->collection, h->measurement.slot).open)
+            if (can_go_on(c) && is_open(c, h))
                 replay(h, false);
         }
     }
@@ -222,9 +362,12 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
     {
         if (!concerns(change, h))
             continue;
-        if (!why && can_go_on(c)) {
+        if (!why && can_go_on(c) && !h->given_up) {
             h->measurement.run.held = false;
-            replay(h, true);
+            if (h->deferred)
+                measure_deferred(h);
+            else
+                replay(h, true);
         } else {
             gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes,
                              why ? why : NOT_ENDED);

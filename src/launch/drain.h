@@ -1,6 +1,7 @@
 /* Launches that are held: each was made, and counted in the hardware's first pass; its further
  * passes are made later, for many of them at once, as it takes tens of milliseconds to make the
- * session go from one pass to another. A held launch keeps its parameters and a copy of the memory
+ * session go from one pass to another. Or it was not waited for (launch/deferred.h), and all of its
+ * passes are to come. A held launch keeps its parameters and a copy of the memory
  * it reached. When a batch is full, or something is about to happen that would keep one of them
  * from being repeated, it is drained: each is replayed from its copy, and memory becomes again as
  * it was before. Used with the gate closed. */
@@ -17,6 +18,13 @@ bool gp_may_be_held(struct gp_measurement *m);
 /* Holds a launch that has more passes to come; its record is amended then. False where that cannot
  * be: then these are to be made now. */
 bool gp_hold(struct gp_measurement *m, struct gp_pending *record);
+
+/* The same of a launch that is not made yet, with all passes to come: it has a slot and a record
+ * from here on. NULL where it cannot be kept; the copy is the caller's then. */
+struct gp_held *gp_hold_unmade(struct gp_measurement *m, struct gp_held_copy *copy, double started);
+/* Makes that launch, the program's own, with the copies in front of it in its stream. The gate is
+ * passed, and not closed: a full stream holds the call up. */
+CUresult gp_launch_held(struct gp_held *held, const struct gp_launch *call);
 
 /* Drains the context's launches, and reads and records all that waits for it. Where it is not
  * alive, or something runs in it that does not end, held launches are given up. The context is

@@ -7,6 +7,12 @@
 /* Launches in a row that make a rule. */
 #define HOST_CHANGES_RULE 2
 
+void gp_kernel_reached(struct gp_kernel *kernel, bool further)
+{
+    if (kernel->reach != GP_REACH_FURTHER)
+        kernel->reach = further ? GP_REACH_FURTHER : GP_REACH_DIRECT;
+}
+
 void gp_kernel_ended(struct gp_kernel *kernel, double seconds)
 {
     if (seconds > kernel->longest)

@@ -39,6 +39,8 @@ struct gp_kernel {
     const char *_Atomic refused;
     atomic_bool waits_for_host; /* single warps of it, by all that is known: launch/polls.h */
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
+    /* Whether it reaches memory that its parameters do not lead to but other memory does. */
+    enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
     enum gp_maybe launches_graphs, uses_textures, waits, polls;
     struct gp_pass_cost cost; /* learned by the collector */
     uint64_t code;            /* the collector's number for it */
@@ -71,6 +73,9 @@ void gp_kernel_add_name(CUfunction function, struct gp_text *text);
 
 /* It did not end by itself. */
 void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
+
+/* A launch of it reached memory to which only other memory led, or did not. Once is enough. */
+void gp_kernel_reached(struct gp_kernel *kernel, bool further);
 
 /* It has ended by itself, after so long. */
 void gp_kernel_ended(struct gp_kernel *kernel, double seconds);

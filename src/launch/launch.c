@@ -8,6 +8,7 @@
 #include "gate/waits.h"
 #include "launch/at_exit.h"
 #include "launch/contexts.h"
+#include "launch/deferred.h"
 #include "launch/drain.h"
 #include "launch/kernels.h"
 #include "launch/measure.h"
@@ -176,6 +177,24 @@ static bool close_gate(enum gp_passed_over *why)
     return false;
 }
 
+/* Has the launch measured later, and makes it. The gate is closed before and open afterwards, as
+ * the driver may hold the launch up. */
+static bool launch_deferred(const struct gp_launch *call, CUresult *result)
+{
+    struct gp_kernel *kernel = gp_kernel_find(call->function);
+    struct gp_held *held = kernel ? gp_defer(call, kernel) : NULL;
+    if (!held)
+        return false;
+    gp_end_at_exit();
+    gp_gate_leave_and_share(true);
+    *result = gp_launch_held(held, call);
+    gp_gate_unshare();
+    /* The program can have our memory. */
+    if (*result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())
+        *result = run_beside_replays(call);
+    return true;
+}
+
 /* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
 static CUresult pass_unending(const struct gp_launch *call)
 {
@@ -208,6 +227,8 @@ static CUresult launch(const struct gp_launch *call)
     enum gp_interest interest = gp_kernel_interest(call->function, &call->configuration);
     bool taken = is_taken(call, interest, captures, &turn);
     if (taken && may_be_measured(call, interest, captures, &why) && close_gate(&why)) {
+        if (launch_deferred(call, &result))
+            return result;
         launched = launch_alone(call, turn, &held_up, &why, &result);
         gp_gate_open();
         if (!launched)

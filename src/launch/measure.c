@@ -20,45 +20,6 @@
 #define TURNS_BY_ITSELF 12
 #define SAME_TURNS 32
 
-/* Times as long as a kernel may hold the program up (GPUPROF_TIMEOUT) instrumented passes that take
- * long may take together. */
-#define LONG_PASSES 10
-
-static void empty_caches(void *measurement)
-{
-    struct gp_measurement *m = measurement;
-    const char *why;
-    struct gp_snapshot *snapshot =
-        gp_user.flush_caches ? gp_context_snapshot(m->context, &why) : NULL;
-    static struct gp_once said;
-    if (snapshot && !gp_snapshot_flush_caches(snapshot, m->snapshot != NULL))
-        gp_say_limited(&said, 1,
-                       "the GPU has no room for a buffer that empties its caches: from here on "
-                       "some launches find theirs warm");
-}
-
-/* Under the gate: one launch at a time. */
-static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
-
-static struct gp_reach reach_of(const struct gp_measurement *m)
-{
-    const struct gp_verify_schedule *schedule = &m->kernel->schedule;
-    struct gp_reach reach = {
-        .parameters = parameter_bytes,
-        .module = m->kernel->module,
-        .everything = schedule->broken,
-    };
-    reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_user.verify_always;
-    reach.parameters_known =
-        gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
-    return reach;
-}
-
-static bool is_reached(const void *snapshot, uint64_t value)
-{
-    return gp_snapshot_reaches(snapshot, value);
-}
-
 /* Saves memory that the kernel may write, so that it can run more than once. */
 static void save(struct gp_measurement *m)
 {
@@ -76,11 +37,7 @@ static void save(struct gp_measurement *m)
     struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);
     if (!snapshot)
         return;
-    struct gp_reach reach = reach_of(m);
-    if (reach.parameters_known) {
-        m->run.parameters = reach.parameters;
-        m->run.parameters_size = reach.parameters_size;
-    }
+    struct gp_reach reach = gp_measurement_reach(m);
     bool taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     if (!taken && m->context->held && m->not_replayed == gp_arena_held) {
         gp_snapshot_done(snapshot);
@@ -91,8 +48,8 @@ static void save(struct gp_measurement *m)
     if (taken) {
         m->snapshot = snapshot;
         m->not_replayed = NULL;
-        m->run.work = gp_parameters_hash_work(m->run.parameters, m->run.parameters_size, is_reached,
-                                              snapshot);
+        gp_measurement_note_work(m);
+        gp_kernel_reached(m->kernel, gp_snapshot_led_further(snapshot));
     } else {
         gp_snapshot_done(snapshot);
     }
@@ -168,36 +125,6 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     return result;
 }
 
-static struct gp_pending *record(const struct gp_measurement *m, uint64_t index, double started)
-{
-    struct gp_context *c = m->context;
-    const struct gp_launch *call = m->call;
-    struct gp_record launch = {
-        .index = index,
-        .device = c->device.ordinal,
-        .context = (uint64_t)(uintptr_t)c->handle,
-        .stream = (uint64_t)(uintptr_t)call->stream,
-        .configuration = call->configuration,
-        .passes = m->runs,
-        .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
-        .restored_bytes = m->restored_bytes,
-        .graph = call->of_graph,
-        .start_ms = rint(1e6 * started) / 1e3, /* the clock has no more that can be relied on */
-        .skipped = m->broken_off ? m->broken_off : m->not_replayed,
-    };
-    gp_kernel_describe(m->kernel, &launch);
-    const char *not_run = m->broken_off    ? m->broken_off
-                          : m->in_turn     ? GP_COUNTED_ELSEWHERE
-                          : launch.skipped ? launch.skipped
-                          : m->run.held    ? "the process ended before it was read"
-                                           : "no counter of the selection exists here";
-    double duration_ns = rint(1e6 * m->run.native_ms);
-    if (m->in_turn && duration_ns == 0)
-        duration_ns = GP_DURATION_ELSEWHERE;
-    launch.overhead_ms = 1e3 * (gp_clock_seconds() - started);
-    return gp_pending_add(&c->pending, m->slot, &launch, not_run, duration_ns);
-}
-
 /* Holds the launch where it has passes to come; else these are made now. */
 static void hold(struct gp_measurement *m, struct gp_pending *record)
 {
@@ -226,12 +153,6 @@ static void say_without_hardware(struct gp_context *c)
                        passes.no_hardware);
 }
 
-static uint64_t warps_of(const struct gp_launch *call)
-{
-    uint64_t threads = (uint64_t)call->block[0] * call->block[1] * call->block[2];
-    return (uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
-}
-
 /* The part of our own work that goes on when the program does. A kernel that was abandoned has the
  * event. */
 static void mark_tail(struct gp_context *c)
@@ -244,30 +165,15 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
                     uint64_t index, uint64_t turn)
 {
     double started = gp_clock_seconds();
-    struct gp_measurement m = {
-        .call = call,
-        .kernel = kernel,
-        .context = c,
-        .run = {.kernel = kernel->name,
-                .shape = gp_configuration_hash(&call->configuration, 0),
-                .warps = warps_of(call),
-                /* A kernel that waits for others goes round its loop as often as they need. */
-                .most_long_ms =
-                    gp_user.verify_always ? 0 : LONG_PASSES * 1e3 * gp_wait_first_limit(),
-                .always = call->cooperative || gp_user.verify_always,
-                .cost = &kernel->cost,
-                .code = &kernel->code,
-                .find_code = gp_kernel_find_code,
-                .find_cubin = gp_kernel_find_cubin,
-                .find_code_data = kernel,
-                .empty_caches = empty_caches},
-    };
-    m.run.empty_caches_data = &m;
-    struct gp_passes passes = c->collector->passes(c->collection);
-    bool ended, counts = passes.hardware > 0 || passes.instrumented;
-    /* An abandoned kernel before kept the last ones from being read. */
+    struct gp_measurement m;
+    gp_measurement_begin(&m, call, kernel, c);
+    /* Launches that were not waited for have filled it, or an abandoned kernel has kept the last
+     * ones from being read. */
     if (c->collector->full(c->collection))
         gp_drain(c, true);
+    struct gp_passes passes = c->collector->passes(c->collection);
+    c->counts_hardware = passes.hardware > 0;
+    bool ended, counts = passes.hardware > 0 || passes.instrumented;
     m.slot = c->collector->slot(c->collection);
     if (c->green)
         m.not_replayed = GP_GREEN_REASON;
@@ -279,7 +185,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     say_without_hardware(c);
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     if (measured)
-        hold(&m, record(&m, index, started));
+        hold(&m, gp_measurement_record(&m, index, started));
     else
         gp_sampling_passed_over(call,
                                 result == CUDA_SUCCESS && !c->dead ? GP_AFTER_END : GP_FAILED);

@@ -26,6 +26,17 @@ struct gp_measurement {
     uint64_t restored_bytes;
 };
 
+/* Begins the measurement of a launch; nothing is done yet. It stays where it is until it ends. */
+void gp_measurement_begin(struct gp_measurement *m, const struct gp_launch *call,
+                          struct gp_kernel *kernel, struct gp_context *c);
+/* The facts that tell its reach. Its parameters are noted; they stay until the next launch. */
+struct gp_reach gp_measurement_reach(struct gp_measurement *m);
+/* Its reach is known: notes a hash of the parameters on which its work depends. */
+void gp_measurement_note_work(struct gp_measurement *m);
+/* Enters it among those that wait to be read. NULL when out of memory. */
+struct gp_pending *gp_measurement_record(const struct gp_measurement *m, uint64_t index,
+                                         double started);
+
 /* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
  * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
  * its end. */
@@ -57,7 +68,9 @@ void gp_context_died(struct gp_measurement *m, CUresult error);
 /* Makes the passes that the collector wants now, a replay each. `made`: the last one of its passes
  * so far, if there was any, ended well. */
 void gp_replay_passes(struct gp_measurement *m, bool made);
-/* Runs the kernel once more, plainly, where its time is in doubt. */
+/* Runs the kernel once more, plainly, for its time. False where it does not end, or has failed. */
+bool gp_time_replay(struct gp_measurement *m);
+/* The same where its time is in doubt. */
 void gp_check_time(struct gp_measurement *m);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);

@@ -19,6 +19,7 @@ struct gp_pending {
     double duration_ns;
     double since; /* seconds */
     bool noted;   /* early */
+    bool deferred;
     struct gp_pending *prev, *next;
 };
 
@@ -49,11 +50,24 @@ void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint
 {
     if (!p)
         return;
+    p->deferred = false;
     p->launch.passes = runs;
     p->launch.overhead_ms += added_ms;
     p->launch.restored_bytes = restored_bytes;
     p->launch.skipped = broken_off;
     p->not_run = broken_off ? broken_off : p->not_run_at_first;
+}
+
+void gp_pending_defer(struct gp_pending *p)
+{
+    if (p)
+        p->deferred = true;
+}
+
+void gp_pending_time(struct gp_pending *p, double duration_ns)
+{
+    if (p)
+        p->duration_ns = duration_ns;
 }
 
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
@@ -106,7 +120,7 @@ void gp_pending_note(struct gp_pending **list, const struct gp_collector *collec
     struct gp_pending *p, *next;
     DL_FOREACH_SAFE(*list, p, next)
     {
-        if (collector->state(collection, p->slot).read) {
+        if (!p->deferred && collector->state(collection, p->slot).read) {
             record(list, p, collector, collection);
         } else if (!p->noted) {
             read_and(gp_results_note, p, collector, collection);

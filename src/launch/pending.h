@@ -21,6 +21,11 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
 void gp_pending_amend(struct gp_pending *launch, unsigned runs, double added_ms,
                       uint64_t restored_bytes, const char *broken_off);
 
+/* It is measured later as a whole: until it is amended, there is nothing of it to be read. */
+void gp_pending_defer(struct gp_pending *launch);
+/* The kernel alone took so long. */
+void gp_pending_time(struct gp_pending *launch, double duration_ns);
+
 /* True when it is time to read: no more slots, or a launch has waited for a second. */
 bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector *collector,
                        const struct gp_collection *collection);

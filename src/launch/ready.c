@@ -105,9 +105,7 @@ static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context 
     return false;
 }
 
-/* The current context, if launches into the stream go there and are measured; NULL where not, and
- * *reason. */
-static struct gp_context *context_of(CUstream stream, enum gp_passed_over *reason)
+struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *reason)
 {
     CUcontext current = NULL;
     const char *why = NULL;
@@ -165,7 +163,7 @@ static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *cal
 struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *kernel,
                                 bool *held_up, enum gp_passed_over *why)
 {
-    struct gp_context *context = context_of(call->stream, why);
+    struct gp_context *context = gp_context_of_stream(call->stream, why);
     bool ready = false;
     if (!context)
         return NULL;
@@ -183,7 +181,7 @@ struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *
 
 bool gp_ready_in(CUstream stream, enum gp_passed_over *why)
 {
-    struct gp_context *c = context_of(stream, why);
+    struct gp_context *c = gp_context_of_stream(stream, why);
     if (!c)
         return false;
     bool ready = is_ready(c);
@@ -194,6 +192,6 @@ bool gp_ready_in(CUstream stream, enum gp_passed_over *why)
 bool gp_rests_in(CUstream stream)
 {
     enum gp_passed_over why;
-    struct gp_context *c = context_of(stream, &why);
+    struct gp_context *c = gp_context_of_stream(stream, &why);
     return c && is_idle(c);
 }

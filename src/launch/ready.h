@@ -7,6 +7,10 @@
 #include "launch/kernels.h"
 #include "launch/launch.h"
 
+/* The current context, if launches into the stream go there and are measured; NULL where not, and
+ * why. */
+struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *why);
+
 /* The context that the launch can be measured in; NULL where it cannot be, and why. True in
  * *held_up where a wait for other work ran out. */
 struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *kernel,

@@ -235,6 +235,18 @@ bool gp_wants_time(const struct gp_measurement *m)
     return false;
 }
 
+bool gp_time_replay(struct gp_measurement *m)
+{
+    if (!rewind_memory(m))
+        return false;
+    bool timed = gp_start_clock(m);
+    if (!rehearse(m))
+        return false;
+    if (timed)
+        gp_read_clock(m);
+    return true;
+}
+
 /* A kernel's first run may hold work of the driver for it, code that it loads say. So does a time
  * that is longer than the kernel took in a pass. Of launches that are alike, one that took longer
  * was held up. */
@@ -254,9 +266,8 @@ void gp_check_time(struct gp_measurement *m)
     if (first == 0 || !gp_wants_time(m))
         return;
     if (is_time_doubtful(m)) {
-        if (!can_go_on(m) || !rewind_memory(m) || !gp_start_clock(m) || !rehearse(m))
+        if (!can_go_on(m) || !gp_time_replay(m))
             return; /* the time is as good as it was */
-        gp_read_clock(m);
         m->kernel->timed = true;
     }
     gp_times_count(&m->kernel->times, m->run.shape, first, m->run.native_ms);

@@ -17,6 +17,12 @@ static const struct gp_least_time *find(const struct gp_times *times, uint64_t s
     return NULL;
 }
 
+double gp_times_least(const struct gp_times *times, uint64_t shape)
+{
+    const struct gp_least_time *least = find(times, shape);
+    return least ? least->ms : 0;
+}
+
 static bool is_long(const struct gp_least_time *least, double ms)
 {
     return ms > least->ms + fmax(USUAL_PART * least->ms, USUAL_MS);

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define FIRST_LAUNCHES 3
 #define FIRST_CHANGES 5
 #define FIRST_REGULAR 10
 
@@ -28,7 +27,7 @@ static bool is_changed(const struct gp_verify_schedule *schedule, const unsigned
 bool gp_verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3])
 {
     uint64_t launch = schedule->launches + 1;
-    return launch <= FIRST_LAUNCHES || launch == next_of(schedule) ||
+    return launch <= GP_VERIFY_FIRST || launch == next_of(schedule) ||
            (is_changed(schedule, grid) && schedule->changes < FIRST_CHANGES);
 }
 
@@ -37,7 +36,7 @@ void gp_verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3]
     uint64_t launch = ++schedule->launches;
     if (launch == next_of(schedule))
         schedule->next = after(launch);
-    else if (launch > FIRST_LAUNCHES && is_changed(schedule, grid) &&
+    else if (launch > GP_VERIFY_FIRST && is_changed(schedule, grid) &&
              schedule->changes < FIRST_CHANGES)
         schedule->changes++;
     memcpy(schedule->grid, grid, sizeof(schedule->grid));

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The first launches of a kernel are verified in any case. */
+#define GP_VERIFY_FIRST 3
+
 struct gp_verify_schedule {
     uint64_t launches; /* that were copied for, and have ended */
     uint64_t next;     /* the one to verify next, once the first are over; 0: not set */

@@ -66,6 +66,12 @@ bool gp_arena_suits_batch(const struct gp_arena *arena, uint64_t bytes)
     return bytes <= arena->device_size / GP_LEAST_BATCH;
 }
 
+bool gp_arena_fits(const struct gp_arena *arena, uint64_t bytes)
+{
+    return bytes <= arena->device_size - arena->device_held && gp_arena_suits_batch(arena, bytes) &&
+           !arena->too_small;
+}
+
 bool gp_arena_has_room(uint64_t bytes)
 {
     return free_on_device() >= bytes + GP_DEVICE_RESERVE;

@@ -46,6 +46,10 @@ uint64_t gp_arena_need(uint64_t bytes);
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
                       bool *moved, const char **why);
 
+/* True where copies that need so many bytes fit beside those that are held, on the device and as it
+ * is. */
+bool gp_arena_fits(const struct gp_arena *arena, uint64_t bytes);
+
 /* Takes all room back that is not held. */
 void gp_arena_clear(struct gp_arena *arena);
 

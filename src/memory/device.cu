@@ -150,7 +150,19 @@ KERNEL gp_copy(const gp_segment *segments, uint32_t count, uint64_t begin, uint6
     copy<false>(segments, count, begin, end, 0, 0, 0);
 }
 
-/* The same; each range of the table into which a copied word points is marked with the round, and
+/* The same of all units of a few segments, which come with the launch: the host does not wait until
+ * they are read. Before 7.0 a kernel has a copy of its own of them. */
+#if __CUDA_ARCH__ >= 700
+#define AS_IT_IS const __grid_constant__
+#else
+#define AS_IT_IS
+#endif
+KERNEL gp_copy_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units)
+{
+    copy<false>(segments.of, count, 0, units, 0, 0, 0);
+}
+
+/* As gp_copy; each range of the table into which a copied word points is marked with the round, and
  * listed when it was not marked yet. */
 KERNEL gp_copy_and_follow(const gp_segment *segments, uint32_t count, uint64_t begin, uint64_t end,
                           const gp_table *table, gp_answer *answer, uint32_t round)

@@ -18,30 +18,32 @@ static bool make_scratch(struct gp_snapshot *s)
            gp_own_memory(&s->scratch, s->scratch_size) == CUDA_SUCCESS;
 }
 
-static CUresult launch_on(CUstream stream, bool per_thread, CUfunction function, unsigned blocks,
-                          unsigned threads, void **arguments)
-{
-    PFN_cuLaunchKernel_v4000 launch =
-        per_thread ? gp_cuda.cuLaunchKernel_ptsz : gp_cuda.cuLaunchKernel;
-    if (!launch)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    return launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
-}
-
 static CUresult read_memory(struct gp_snapshot *s, CUdeviceptr address, CUstream stream,
                             bool per_thread)
 {
     uint64_t bytes = s->scratch_size;
     void *arguments[] = {&address, &bytes, &address};
-    return launch_on(stream, per_thread, s->own.read_all.function, s->own.read_all.blocks,
-                     GP_UNIT_THREADS, arguments);
+    return gp_own_kernel_start_on(stream, per_thread, s->own.read_all.function,
+                                  s->own.read_all.blocks, GP_UNIT_THREADS, arguments);
+}
+
+bool gp_snapshot_may_flush(const struct gp_snapshot *s)
+{
+    return s->scratch != 0;
+}
+
+bool gp_snapshot_hold_up_on(struct gp_snapshot *s, CUstream stream, bool per_thread, bool flush)
+{
+    return flush ? read_memory(s, s->scratch, stream, per_thread) == CUDA_SUCCESS
+                 : gp_snapshot_pause_on(s, stream, per_thread);
 }
 
 bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_thread)
 {
     uint64_t nanoseconds = PAUSE_NS;
     void *arguments[] = {&nanoseconds};
-    return launch_on(stream, per_thread, s->own.pause.function, 1, 1, arguments) == CUDA_SUCCESS;
+    return gp_own_kernel_start_on(stream, per_thread, s->own.pause.function, 1, 1, arguments) ==
+           CUDA_SUCCESS;
 }
 
 bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool per_thread)

@@ -2,11 +2,6 @@
 
 #include <stdlib.h>
 
-struct gp_held_copy {
-    uint64_t bytes;
-    struct gp_segments segments;
-};
-
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
     if (!gp_arena_suits_batch(&s->arena, s->reached.needed))

@@ -36,6 +36,7 @@ bool gp_own_kernels_load(struct gp_own_kernels *k, CUdevice device)
         const char *name;
     } all[] = {
         {&k->copy, "gp_copy"},
+        {&k->copy_few, "gp_copy_few"},
         {&k->copy_and_follow, "gp_copy_and_follow"},
         {&k->compare, "gp_compare"},
         {&k->keep, "gp_keep"},
@@ -75,6 +76,16 @@ CUresult gp_own_kernel_start(struct gp_own_kernels *k, const struct gp_own_kerne
     unsigned blocks = units < kernel->blocks ? (unsigned)units : kernel->blocks;
     return gp_cuda.cuLaunchKernel(kernel->function, blocks, 1, 1, GP_UNIT_THREADS, 1, 1, 0,
                                   k->stream, arguments, NULL);
+}
+
+CUresult gp_own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function,
+                                unsigned blocks, unsigned threads, void **arguments)
+{
+    PFN_cuLaunchKernel_v4000 launch =
+        per_thread ? gp_cuda.cuLaunchKernel_ptsz : gp_cuda.cuLaunchKernel;
+    if (!launch)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
 }
 
 CUresult gp_answer_clear(struct gp_own_kernels *k)

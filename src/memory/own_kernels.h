@@ -13,7 +13,8 @@ struct gp_own_kernel {
 
 struct gp_own_kernels {
     CUmodule module;
-    struct gp_own_kernel copy, copy_and_follow, compare, keep, rewind_kept, rewind, put_back;
+    struct gp_own_kernel copy, copy_few, copy_and_follow, compare, keep, rewind_kept, rewind,
+        put_back;
     struct gp_own_kernel hash, compare_hashes, read_all, pause;
     CUstream stream;               /* made by the caller */
     CUdeviceptr answer;            /* struct gp_answer, on the device */
@@ -28,6 +29,10 @@ void gp_own_kernels_close(struct gp_own_kernels *kernels);
 /* Starts one with as many blocks as have something to do. */
 CUresult gp_own_kernel_start(struct gp_own_kernels *kernels, const struct gp_own_kernel *kernel,
                              uint64_t units, void **arguments);
+
+/* Starts one in a stream of the program (of the default ones the thread's own, when per_thread). */
+CUresult gp_own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function,
+                                unsigned blocks, unsigned threads, void **arguments);
 
 /* Zeroes the answer; the list in it needs no more than its count. */
 CUresult gp_answer_clear(struct gp_own_kernels *kernels);

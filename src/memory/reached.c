@@ -28,7 +28,7 @@ static bool make_marks(struct gp_reached *r)
 void gp_reached_clear(struct gp_reached *r)
 {
     r->round++;
-    r->count = 0;
+    r->count = r->roots = 0;
     r->seen = SIZE_MAX; /* so far it is all of them */
     r->out_of_memory = false;
     r->not_ours = NULL;

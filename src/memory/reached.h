@@ -10,6 +10,7 @@ struct gp_reached {
     struct gp_ranges ranges;
     size_t *list; /* numbers of ranges */
     size_t count, capacity;
+    size_t roots;    /* of them that parameters and variables lead to; contents lead to the next */
     size_t seen;     /* of them; the rest is there because everything is */
     uint32_t *marks; /* per range: the round in which it was reached last */
     size_t marks_capacity;

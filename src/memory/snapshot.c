@@ -94,7 +94,7 @@ static bool take_room_for_reached(struct gp_snapshot *s, const char **why)
     return true;
 }
 
-static CUresult copy_new(struct gp_snapshot *s, struct gp_segments *list, bool follow)
+CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, bool follow)
 {
     if (list->units_done == list->units)
         return CUDA_SUCCESS;
@@ -113,8 +113,9 @@ static CUresult copy_new(struct gp_snapshot *s, struct gp_segments *list, bool f
 /* Copies all that is reached and was not copied yet. */
 static bool copy_reached(struct gp_snapshot *s, bool follow, const char **why)
 {
-    if (!take_room_for_reached(s, why) || !gp_worked(copy_new(s, &s->restored, follow), why) ||
-        !gp_worked(copy_new(s, &s->watched, follow), why))
+    if (!take_room_for_reached(s, why) ||
+        !gp_worked(gp_snapshot_copy_new(s, &s->restored, follow), why) ||
+        !gp_worked(gp_snapshot_copy_new(s, &s->watched, follow), why))
         return false;
     if (!s->arrays_saved && !gp_worked(gp_arrays_save(&s->arrays, GP_BEFORE, s->own.stream), why))
         return false;
@@ -217,7 +218,10 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
             return false;
         *why = GP_OUT_OF_MEMORY;
         if (!gp_reach_from_module(&s->reached, launch->module) ||
-            !gp_reached_is_ours(&s->reached, why) || !copy_and_follow(s, why))
+            !gp_reached_is_ours(&s->reached, why))
+            return false;
+        s->reached.roots = s->reached.count;
+        if (!copy_and_follow(s, why))
             return false;
     }
     s->reached.seen = s->reached.count;
@@ -234,6 +238,11 @@ bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, cons
                  (!launch->verify || gp_snapshot_hash_rest(s, why));
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
     return taken && gp_worked(waited, why);
+}
+
+bool gp_snapshot_led_further(const struct gp_snapshot *s)
+{
+    return s->reached.roots < s->reached.count;
 }
 
 uint64_t gp_snapshot_bytes(const struct gp_snapshot *s)

@@ -40,6 +40,10 @@ bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *reach, const
 uint64_t
 gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that were copied */
 
+/* True where the launch reaches more than its parameters and its module's variables lead to: the
+ * contents of that memory have led further, or all memory was copied. */
+bool gp_snapshot_led_further(const struct gp_snapshot *s);
+
 /* True where the address lies in memory that was copied. */
 bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address);
 
@@ -77,6 +81,20 @@ const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
 /* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or out of memory. While any is
  * held our memory is not given back. */
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s);
+/* The held copy of a launch that is not made yet: of the memory to which its parameters and its
+ * module's variables lead. Nothing is read, so the GPU may be at work. Room is given out, nothing
+ * is copied. NULL where that is not to be had without a wait, or the launch reaches memory whose
+ * copy cannot be held. */
+struct gp_held_copy *gp_snapshot_foresee(struct gp_snapshot *s, const struct gp_reach *launch);
+/* Has it copied in a stream (of the default ones the thread's own, when per_thread), in front of
+ * the launch, without waiting. */
+CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+                              CUstream stream, bool per_thread);
+/* When that is done and the context is idle: *whole becomes true where its contents lead to no
+ * other memory. False, with the reason in *why, where something failed. In use until
+ * gp_snapshot_done. */
+bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *copy, bool *whole,
+                           const char **why);
 /* Makes it the copy that rewind and finish work on, as if it had just been taken: they keep and put
  * back the memory of now. False, with the reason in *why, where something failed. */
 bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why);
@@ -97,6 +115,12 @@ bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool pe
 /* Keeps a stream busy for some microseconds, without waiting, and leaves the caches as they are:
  * the next work in the stream stands in line by the time it can run. */
 bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
+
+/* True where the memory for that is there. */
+bool gp_snapshot_may_flush(const struct gp_snapshot *s);
+/* Empties the caches that way, where it may, or only keeps the stream busy. While a copy is held.
+ */
+bool gp_snapshot_hold_up_on(struct gp_snapshot *s, CUstream stream, bool per_thread, bool flush);
 
 /* The program has run out of device memory: gives back all of ours that no replay is using now, in
  * every context. A free waits for work in the context; where that does not end in some seconds

@@ -1,6 +1,7 @@
 /* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes the memory
- * that is not in it, held_copies.c keeps it for later, flush.c empties the caches, give_back.c
- * gives its memory back to the program. Only for these. */
+ * that is not in it, held_copies.c keeps it for later, foresee.c has it made in the launch's
+ * stream, flush.c empties the caches, give_back.c gives its memory back to the program. Only for
+ * these. */
 #ifndef GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 #define GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 
@@ -50,6 +51,14 @@ struct gp_snapshot {
     unsigned held; /* copies */
     struct gp_snapshot *prev, *next;
 };
+
+struct gp_held_copy {
+    uint64_t bytes;
+    struct gp_segments segments;
+};
+
+/* Copies the segments of the list that were not copied yet, and follows the pointers in them. */
+CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, bool follow);
 
 /* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
  * not while a snapshot is in use or holds copies. */

@@ -22,6 +22,12 @@ struct gp_segment {
     uint64_t first_unit; /* units of all segments before this one */
 };
 
+/* So few are handed to a kernel as they are, where there is no table on the device. */
+#define GP_FEW_SEGMENTS 16u
+struct gp_few_segments {
+    struct gp_segment of[GP_FEW_SEGMENTS];
+};
+
 /* A buffer: the memory from start to before end. A pointer to its end counts as one into it. */
 struct gp_range {
     uint64_t start, end;

@@ -51,6 +51,12 @@ launches() {
     grep '"type":"launch"' "$profile" | sed 's/.*"index":\([0-9]*\),/\1 &/' | sort -n | cut -d' ' -f2-
 }
 
+# counted: the counters of each launch, in the order of launches, but for those that differ from run to run.
+counted() {
+    grep '"type":"launch"' "$profile" | sed 's/.*"index":\([0-9]*\),.*"counters":{\([^}]*\)}.*/\1 \2/' |
+        sort -n | sed 's/"gpu__time_duration[^,]*,//; s/"[a-z_]*__cycles[^,]*,//g; s/"[^"]*pct_of_peak_sustained_elapsed[^,]*,//g'
+}
+
 # metric KERNEL NAME: the average of a metric, with its unit, as the report prints it.
 metric() {
     "$GPUPROF_BUILD/gpuprof" report --details --metrics "$2" "$profile" | awk -v kernel="$1" -v name="$2" '

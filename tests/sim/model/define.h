@@ -19,7 +19,7 @@
         .file = __FILE__,                                   \
         .run = run_,                                        \
         .barriers = (barriers_),                            \
-        .params = sizeof((uint8_t[]){__VA_ARGS__}),         \
+        .params = sizeof((uint16_t[]){__VA_ARGS__}) / 2,    \
         .param_size = {__VA_ARGS__},                        \
     }
 

@@ -13,7 +13,7 @@
 #include "model/chip.h"
 
 #define GPUSIM_MAX_PARAMS 12
-#define GPUSIM_MAX_PARAM_BYTES 256
+#define GPUSIM_MAX_PARAM_BYTES 1024
 
 struct gpusim_dim {
     uint32_t x, y, z;
@@ -39,7 +39,7 @@ struct gpusim_kernel {
     enum gpusim_outcome (*whole)(struct gpusim_grid *); /* once per launch, never traced */
     bool barriers;                                      /* run uses SYNC */
     unsigned params;
-    uint8_t param_size[GPUSIM_MAX_PARAMS];
+    uint16_t param_size[GPUSIM_MAX_PARAMS];
 };
 
 /* The kernel registered under that name, or with that body, or NULL. */

@@ -65,12 +65,10 @@ static enum gpusim_outcome visit_segment(struct gpusim_grid *grid, const struct 
 }
 
 /* The units from begin to before end: the part of each segment that they are. */
-static enum gpusim_outcome each_piece(struct gpusim_grid *grid, uint64_t begin, uint64_t end,
-                                      visit *visit, void *data)
+static enum gpusim_outcome each_piece_of(struct gpusim_grid *grid,
+                                         const struct gp_segment *segments, uint32_t count,
+                                         uint64_t begin, uint64_t end, visit *visit, void *data)
 {
-    uint32_t count = param32(grid, 1);
-    const struct gp_segment *segments =
-        gpusim_grid_memory(grid, param64(grid, 0), count * sizeof(*segments));
     enum gpusim_outcome outcome = GPUSIM_RAN;
     uint64_t units = 0;
 
@@ -96,6 +94,16 @@ static enum gpusim_outcome each_piece(struct gpusim_grid *grid, uint64_t begin, 
         units += own;
     }
     return end > units ? GPUSIM_TRAPPED : outcome;
+}
+
+static enum gpusim_outcome each_piece(struct gpusim_grid *grid, uint64_t begin, uint64_t end,
+                                      visit *visit, void *data)
+{
+    uint32_t count = param32(grid, 1);
+    const struct gp_segment *segments =
+        gpusim_grid_memory(grid, param64(grid, 0), count * sizeof(*segments));
+
+    return each_piece_of(grid, segments, count, begin, end, visit, data);
 }
 
 /* ---- pointers ---- */
@@ -202,7 +210,7 @@ static enum gpusim_outcome copy_piece(struct gpusim_grid *grid, const struct gp_
 {
     if (!saved)
         return GPUSIM_ILLEGAL_ADDRESS;
-    memcpy(saved, live, bytes);
+    memmove(saved, live, bytes); /* a copy may be searched where it lies */
     if (search)
         follow(grid, segment, address, live, bytes, search);
     return GPUSIM_RAN;
@@ -211,6 +219,17 @@ static enum gpusim_outcome copy_piece(struct gpusim_grid *grid, const struct gp_
 static enum gpusim_outcome copy(struct gpusim_grid *grid)
 {
     return each_piece(grid, param64(grid, 2), param64(grid, 3), copy_piece, NULL);
+}
+
+static enum gpusim_outcome copy_few(struct gpusim_grid *grid)
+{
+    struct gp_few_segments few;
+    uint32_t count = param32(grid, 1);
+
+    memcpy(&few, grid->params + grid->param_at[0], sizeof(few));
+    if (count > GP_FEW_SEGMENTS)
+        return GPUSIM_TRAPPED;
+    return each_piece_of(grid, few.of, count, 0, param64(grid, 2), copy_piece, NULL);
 }
 
 static enum gpusim_outcome copy_and_follow(struct gpusim_grid *grid)
@@ -507,11 +526,12 @@ static enum gpusim_outcome pause_stream(struct gpusim_grid *grid)
     const struct gpusim_kernel gpusim_kernel_##name_ = {     \
         .name = #name_,                                      \
         .whole = function,                                   \
-        .params = sizeof((uint8_t[]){__VA_ARGS__}),          \
+        .params = sizeof((uint16_t[]){__VA_ARGS__}) / 2,     \
         .param_size = {__VA_ARGS__},                         \
     }
 
 DEFINE_WHOLE(gp_copy, copy, 8, 4, 8, 8);
+DEFINE_WHOLE(gp_copy_few, copy_few, sizeof(struct gp_few_segments), 4, 8);
 DEFINE_WHOLE(gp_copy_and_follow, copy_and_follow, 8, 4, 8, 8, 8, 8, 4);
 DEFINE_WHOLE(gp_compare, compare, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_rewind, rewind_all, 8, 4, 8, 8);

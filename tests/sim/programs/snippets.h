@@ -72,6 +72,7 @@ static inline void *snippets_image(size_t *bytes)
         {"misaligned", 8, 0, 0},
         {"trap", 4, 0, 0},
         {"noop", 4, 0, 0},
+        {"reach_list", 8, 0, 0},
         {"unknown_to_the_simulator", 4, 0, 0},
     };
     static const struct gpusim_image_global globals[] = {

@@ -1,0 +1,29 @@
+/* The time of a launch that is not waited for: an event before it and one behind it, which are
+ * asked later. Owns the events of a context that no launch has at present. Used with the gate
+ * closed and the context current. */
+#ifndef GPUPROF_LAUNCH_CLOCKS_H
+#define GPUPROF_LAUNCH_CLOCKS_H
+
+#include "launch/launch.h"
+
+struct gp_clock {
+    CUevent start, end;
+    bool started, stopped;
+    struct gp_clock *next;
+};
+
+/* One of the list, or a new one; NULL where there can be none. */
+struct gp_clock *gp_clock_take(struct gp_clock **list);
+void gp_clock_give_back(struct gp_clock **list, struct gp_clock *clock);
+
+/* Around the launch, in its stream. From any thread; the clock is that of this launch. */
+void gp_clock_start(struct gp_clock *clock, const struct gp_launch *call);
+void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call);
+
+/* Milliseconds between the two events; 0 where that is not known. */
+float gp_clock_read(const struct gp_clock *clock);
+
+/* Frees the list; the events too, where the context is alive. */
+void gp_clocks_free(struct gp_clock **list, bool context_alive);
+
+#endif

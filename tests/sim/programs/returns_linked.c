@@ -1,0 +1,319 @@
+/*
+ * returns_linked CASE...: launches of a kernel that has been launched before, so that a profiler
+ * can know their reach. In the cases "value", "function" and "kernel" they stand in their
+ * stream behind a wait for a value, a host function that waits or a kernel that does: none of them
+ * runs before all of them have returned, and a profiler that waits for one waits in vain. In the
+ * case "streams" they stand in several streams, of which only the last is free. In the case "led"
+ * memory that they reach is made to point to other memory, in the case "refused" one of them is
+ * refused, in the case "failing" one of them fails on the GPU, in the case "exit" the process ends
+ * behind them, in the case "killed" it is killed there, and in the case "threads" each of some
+ * threads has its stream. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so that
+ * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
+ * seconds.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+enum { KNOWN = 4, BEHIND = 20, N = 256, STREAMS = 3, THREADS = 4 };
+
+static CUcontext context;
+static CUmodule module;
+static CUfunction scale;
+static volatile uint32_t *on_host;
+static CUdeviceptr flag, seen;
+
+struct numbers {
+    CUdeviceptr x;
+    float expected[N];
+};
+
+static void begin(struct numbers *numbers)
+{
+    MUST(cuMemAlloc(&numbers->x, sizeof(numbers->expected)));
+    MUST(cuMemsetD32(numbers->x, 0, N));
+    memset(numbers->expected, 0, sizeof(numbers->expected));
+    MUST(cuCtxSynchronize());
+}
+
+static void launch_in(struct numbers *numbers, unsigned n, CUstream stream)
+{
+    float factor = 2;
+    void *params[] = {&numbers->x, &n, &factor};
+
+    MUST(cuLaunchKernel(scale, 2, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    for (unsigned i = 0; i < n; i++)
+        numbers->expected[i] = 2 * numbers->expected[i] + 1;
+}
+
+static void make_known(struct numbers *numbers, CUstream stream)
+{
+    for (unsigned i = 0; i < KNOWN; i++)
+        launch_in(numbers, N, stream);
+    MUST(cuCtxSynchronize());
+}
+
+static void check(const char *what, const struct numbers *numbers)
+{
+    float found[N];
+
+    MUST(cuMemcpyDtoH(found, numbers->x, sizeof(found)));
+    for (unsigned i = 0; i < N; i++)
+        if (found[i] != numbers->expected[i]) {
+            printf("%s: element %u is %g, not %g\n", what, i, (double)found[i],
+                   (double)numbers->expected[i]);
+            exit(1);
+        }
+    printf("%s: element 7 is %g\n", what, (double)found[7]);
+}
+
+/* ---- behind waits ---------------------------------------------------------------------------- */
+
+static void set(uint32_t value)
+{
+    __atomic_store_n(on_host, value, __ATOMIC_RELEASE);
+}
+
+static void CUDA_CB wait_on_host(void *unused)
+{
+    (void)unused;
+    while (__atomic_load_n(on_host, __ATOMIC_ACQUIRE) == 0)
+        (void)usleep(100);
+}
+
+static void block_by_value(CUstream stream)
+{
+    MUST(cuStreamWaitValue32(stream, flag, 1, CU_STREAM_WAIT_VALUE_GEQ));
+}
+
+static void block_by_function(CUstream stream)
+{
+    MUST(cuLaunchHostFunc(stream, wait_on_host, NULL));
+}
+
+static void block_by_kernel(CUstream stream)
+{
+    CUfunction wait;
+    void *params[] = {&flag, &seen};
+
+    MUST(cuModuleGetFunction(&wait, module, "wait_for_flag"));
+    MUST(cuLaunchKernel(wait, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+}
+
+static void behind(const char *what, void (*block)(CUstream stream))
+{
+    struct numbers numbers;
+    CUstream stream;
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, stream);
+    set(0);
+    block(stream);
+    for (unsigned i = 0; i < BEHIND; i++)
+        launch_in(&numbers, i % N + 1, stream);
+    set(1);
+    MUST(cuStreamSynchronize(stream));
+    check(what, &numbers);
+    MUST(cuStreamDestroy(stream));
+    MUST(cuMemFree(numbers.x));
+}
+
+static void in_streams(void)
+{
+    struct numbers numbers[STREAMS];
+    CUstream streams[STREAMS];
+
+    for (int s = 0; s < STREAMS; s++) {
+        begin(&numbers[s]);
+        MUST(cuStreamCreate(&streams[s], CU_STREAM_NON_BLOCKING));
+    }
+    make_known(&numbers[0], streams[0]);
+    set(0);
+    for (int s = 0; s < STREAMS - 1; s++)
+        block_by_value(streams[s]);
+    for (unsigned i = 0; i < BEHIND; i++)
+        launch_in(&numbers[i % STREAMS], N, streams[i % STREAMS]);
+    MUST(cuStreamSynchronize(streams[STREAMS - 1])); /* the others wait all the while */
+    set(1);
+    MUST(cuCtxSynchronize());
+    for (int s = 0; s < STREAMS; s++) {
+        check("streams", &numbers[s]);
+        MUST(cuStreamDestroy(streams[s]));
+        MUST(cuMemFree(numbers[s].x));
+    }
+}
+
+/* ---- memory that points ---------------------------------------------------------------------- */
+
+struct element {
+    uint32_t value, low, high;
+};
+
+/* A list of one element, then of two: the second one lies in memory of its own. */
+static void led(void)
+{
+    CUfunction walk;
+    CUdeviceptr first, second;
+    struct element element = {5, 0, 0};
+    void *params[] = {&first};
+    uint32_t expected[2] = {5, 5};
+
+    MUST(cuModuleGetFunction(&walk, module, "reach_list"));
+    MUST(cuMemAlloc(&first, sizeof(element)));
+    MUST(cuMemAlloc(&second, sizeof(element)));
+    MUST(cuMemcpyHtoD(first, &element, sizeof(element)));
+    MUST(cuMemcpyHtoD(second, &element, sizeof(element)));
+    for (unsigned i = 0; i < KNOWN + BEHIND; i++) {
+        if (i == KNOWN + BEHIND / 2) {
+            uint32_t halves[2] = {(uint32_t)second, (uint32_t)(second >> 32)};
+            MUST(cuMemcpyHtoD(first + 4, halves, sizeof(halves)));
+        }
+        MUST(cuLaunchKernel(walk, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        expected[0] = 3 * expected[0] + 1;
+        if (i >= KNOWN + BEHIND / 2)
+            expected[1] = 3 * expected[1] + 1;
+    }
+    for (int i = 0; i < 2; i++) {
+        MUST(cuMemcpyDtoH(&element, i ? second : first, sizeof(element)));
+        expect(element.value == expected[i], "led");
+        printf("led: element %d is %u\n", i, element.value);
+    }
+    MUST(cuMemFree(first));
+    MUST(cuMemFree(second));
+}
+
+/* ---- launches that go wrong ------------------------------------------------------------------ */
+
+static void refused(void)
+{
+    struct numbers numbers;
+    unsigned n = N;
+    float factor = 2;
+    void *params[] = {&numbers.x, &n, &factor};
+
+    begin(&numbers);
+    make_known(&numbers, NULL);
+    for (unsigned i = 0; i < BEHIND; i++) {
+        launch_in(&numbers, N, NULL);
+        if (i == BEHIND / 2)
+            printf("refused: %d\n",
+                   cuLaunchKernel(scale, 2, 1, 1, 2048, 1, 1, 0, NULL, params, NULL));
+    }
+    check("refused", &numbers);
+}
+
+static void failing(void)
+{
+    struct numbers numbers;
+    CUfunction out_of_bounds;
+    CUdeviceptr small;
+    unsigned n = 100;
+    void *params[] = {&small, &n};
+
+    begin(&numbers);
+    MUST(cuMemAlloc(&small, 4 * n));
+    MUST(cuModuleGetFunction(&out_of_bounds, module, "out_of_bounds"));
+    make_known(&numbers, NULL);
+    for (unsigned i = 0; i < BEHIND; i++)
+        launch_in(&numbers, N, NULL);
+    printf("failing: launched with %d\n",
+           cuLaunchKernel(out_of_bounds, 1, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    printf("failing: %d\n", cuCtxSynchronize());
+}
+
+static void until_end(bool killed)
+{
+    struct numbers numbers;
+
+    begin(&numbers);
+    make_known(&numbers, NULL);
+    for (unsigned i = 0; i < BEHIND; i++)
+        launch_in(&numbers, N, NULL);
+    if (killed)
+        (void)raise(SIGKILL);
+    printf("exit\n");
+    exit(0);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void *launch_in_thread(void *data)
+{
+    struct numbers *numbers = data;
+    CUstream stream;
+
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (unsigned i = 0; i < 4 * BEHIND; i++)
+        launch_in(numbers, N, stream);
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuStreamDestroy(stream));
+    return NULL;
+}
+
+static void in_threads(void)
+{
+    static struct numbers numbers[THREADS];
+    pthread_t threads[THREADS];
+
+    for (int t = 0; t < THREADS; t++)
+        begin(&numbers[t]);
+    make_known(&numbers[0], NULL);
+    for (int t = 0; t < THREADS; t++)
+        expect(pthread_create(&threads[t], NULL, launch_in_thread, &numbers[t]) == 0, "threads");
+    for (int t = 0; t < THREADS; t++)
+        expect(pthread_join(threads[t], NULL) == 0, "threads");
+    for (int t = 0; t < THREADS; t++)
+        check("threads", &numbers[t]);
+}
+
+static void run(const char *which)
+{
+    if (strcmp(which, "value") == 0)
+        behind("value", block_by_value);
+    else if (strcmp(which, "function") == 0)
+        behind("function", block_by_function);
+    else if (strcmp(which, "kernel") == 0)
+        behind("kernel", block_by_kernel);
+    else if (strcmp(which, "streams") == 0)
+        in_streams();
+    else if (strcmp(which, "led") == 0)
+        led();
+    else if (strcmp(which, "refused") == 0)
+        refused();
+    else if (strcmp(which, "failing") == 0)
+        failing();
+    else if (strcmp(which, "exit") == 0)
+        until_end(false);
+    else if (strcmp(which, "killed") == 0)
+        until_end(true);
+    else if (strcmp(which, "threads") == 0)
+        in_threads();
+    else
+        exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    void *image, *memory;
+    size_t size;
+
+    (void)alarm(60);
+    MUST(cuInit(0));
+    MUST(cuCtxCreate_v2(&context, 0, 0));
+    image = snippets_image(&size);
+    MUST(cuModuleLoadData(&module, image));
+    free(image);
+    MUST(cuModuleGetFunction(&scale, module, "scale_in_place"));
+    MUST(cuMemAlloc(&seen, 4));
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
+    on_host = memory;
+    for (int i = 1; i < argc; i++)
+        run(argv[i]);
+    return 0;
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# GPUPROF_REPLAY=later: a launch of a kernel that is known returns when the driver does, and is measured in a batch.
+
+load common
+
+export GPUPROF_REPLAY=later
+
+# returns CASE LAUNCHES: nothing was waited for in vain, and so many launches of scale_in_place were measured.
+returns() {
+    same_with_and_without "$programs/returns_linked" "$1"
+    [ "$(grep -cE "not end|in vain" "$log")" -eq 0 ]
+    [ "$(measured scale_in_place)" -eq "$2" ]
+    [ "$(grep '"type":"launch"' "$profile" | grep scale_in_place | grep -c '"skipped"')" -eq 0 ]
+}
+
+@test "launches behind a wait return before it ends, and all are measured" {
+    returns value 24
+    returns function 24
+    # Where the user says how long to wait such a kernel is waited for.
+    unset GPUPROF_TIMEOUT
+    returns kernel 24
+}
+
+@test "without that the first of these is waited for in vain" {
+    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" value
+    grep -q "other work on the GPU does not end" "$log"
+    [ "$(measured scale_in_place)" -lt 24 ]
+}
+
+@test "launches into several streams, some of which wait" {
+    returns streams 24
+}
+
+@test "threads whose launches are not waited for" {
+    returns threads 324
+}
+
+@test "launches that are not waited for have the counters of those that are" {
+    GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" exit
+    counted >"$BATS_TEST_TMPDIR/on"
+    returns exit 24
+    counted >"$BATS_TEST_TMPDIR/later"
+    diff "$BATS_TEST_TMPDIR/on" "$BATS_TEST_TMPDIR/later"
+    # The hardware's pass is their first replay: the own run is timed by the way.
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":2,')" -gt 12 ]
+}
+
+# led [led]: all launches of it are measured, or have the reason. Says how many have that.
+led() {
+    same_with_and_without "$programs/returns_linked" "$@" >&2
+    lost=$(grep -c '"skipped":"its memory led to other memory, of which there was no copy"' "$profile" || true)
+    [ $(("$(measured reach_list)" + lost)) -eq $((24 * $#)) ]
+}
+
+@test "memory that leads to other memory is found when the batch is drained" {
+    # On a busy machine a launch may be waited for before that: then the kernel is known better.
+    for _ in 1 2 3 4 5; do
+        led led
+        [ "$lost" -eq 0 ] || break
+    done
+    [ "$lost" -eq 10 ]
+    # From then on launches of the kernel are waited for.
+    led led led
+    [ "$lost" -le 10 ]
+}
+
+@test "a launch that is refused, and one that fails" {
+    same_with_and_without "$programs/returns_linked" refused
+    [ "$(measured scale_in_place)" -eq 24 ]
+    [ "$(grep -c '"skipped":"CUDA_ERROR_INVALID_VALUE"' "$profile")" -eq 1 ]
+    same_with_and_without "$programs/returns_linked" failing
+    [ "$(grep -c '"skipped":"its context was gone before it was measured"' "$profile")" -gt 0 ]
+}
+
+@test "a program that is killed leaves a line for each launch that was not waited for" {
+    same_with_and_without "$programs/returns_linked" killed
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 24 ]
+    [ "$(grep -c 'the process ended before it was read' "$profile")" -gt 0 ]
+}
+
+@test "there is room for a batch, and the session's ranges grow" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    same_with_and_without "$programs/snippets_linked" --size 64 --launches 2048 in_place
+    [ "$(measured)" -eq 2048 ]
+    [ "$(grep -c '^enable 0' "$GPUSIM_PROFILER")" -eq 2 ]
+}
