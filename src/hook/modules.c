@@ -140,7 +140,8 @@ static void forget_module(void *unloading)
         gp_contexts_close_collections();
     drain_before_variables_go(u->module, &closed);
     u->allowed = !gp_kernels_held(u->module, u->is_library);
-    gp_kernels_forget(u->module, u->is_library);
+    if (u->allowed)
+        gp_kernels_forget(u->module, u->is_library);
     if (!u->allowed)
         gp_say_limited(
             &once, 1,

@@ -289,13 +289,24 @@ static bool may_be_of(const struct gp_kernel *k, const void *module, bool is_lib
            (is_library && !gp_module_is_loaded(k->module));
 }
 
+/* Some have run in a pass, nobody knows which: of those that were forgotten together, or beside a
+ * kernel that was abandoned in its pass. */
+static bool unknown_collected;
+
+void gp_kernels_all_collected(void)
+{
+    pthread_rwlock_wrlock(&lock);
+    unknown_collected = true;
+    pthread_rwlock_unlock(&lock);
+}
+
 void gp_kernels_hold(void)
 {
     struct gp_kernel *k, *next;
     pthread_rwlock_wrlock(&lock);
     HASH_ITER(hh, kernels, k, next)
     {
-        k->held = k->held || k->collected;
+        k->held = k->held || k->collected || unknown_collected;
     }
     pthread_rwlock_unlock(&lock);
 }
@@ -312,9 +323,6 @@ bool gp_kernels_held(const void *module, bool is_library)
     pthread_rwlock_unlock(&lock);
     return held;
 }
-
-/* Where all were forgotten, a module that goes later may be that of one that ran in a pass. */
-static bool unknown_collected;
 
 bool gp_kernels_collected(const void *module, bool is_library)
 {

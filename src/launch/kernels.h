@@ -120,6 +120,9 @@ void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 /* Fills in the driver's facts of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
 
+/* A pass goes on while the program does: any kernel may run in it. */
+void gp_kernels_all_collected(void);
+
 /* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to free it. */
 void gp_kernels_hold(void);
 /* True where that holds for a kernel of the module or library. */

@@ -78,6 +78,7 @@ static void abandon_in_pass(struct gp_measurement *m, unsigned pass, double seco
 {
     struct gp_context *c = m->context;
     c->in_pass = true;
+    gp_kernels_all_collected();
     c->pass = pass;
     c->pass_slot = m->slot;
     gp_abandon(m, seconds);
