@@ -1,5 +1,7 @@
 #include "base/sample.h"
 
+#include "base/mix.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,10 @@ static bool read_part(const char **text, const char *name, uint64_t *number)
 bool gp_sample_parse(const char *text, struct gp_sample *sample)
 {
     struct gp_sample read = {0};
+    if (strcmp(text, "auto") == 0) {
+        *sample = (struct gp_sample){.first = GP_SAMPLE_FIRST, .rarer = true};
+        return true;
+    }
     while (read_part(&text, "first", &read.first) || read_part(&text, "every", &read.every)) {
         if (*text == '\0') {
             if (read.first == 0)
@@ -40,9 +46,22 @@ bool gp_sample_parse(const char *text, struct gp_sample *sample)
     return false;
 }
 
+/* The launches from one power of two to the next are four parts of the same length. One launch of
+ * each is taken, the same in each run, by a hash: a regular step could meet the program's own. */
+static bool is_chosen_of_part(uint64_t before)
+{
+    uint64_t length = 1;
+    while (before / length >= GP_SAMPLE_FIRST)
+        length *= 2;
+    uint64_t by_chance = gp_mix(length, before / length) >> 32;
+    return before % length == by_chance % length;
+}
+
 bool gp_sample_takes(const struct gp_sample *sample, uint64_t before)
 {
     if (sample->first == 0 || before < sample->first)
         return true;
+    if (sample->rarer)
+        return is_chosen_of_part(before);
     return sample->every > 0 && (before - sample->first + 1) % sample->every == 0;
 }

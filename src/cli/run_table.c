@@ -56,8 +56,8 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                           NULL, NULL, "-c, --launch-count", 0, NULL},
     [RUN_SAMPLE] = {"sample", 0, "RULE",
                     "only some launches of each kernel and launch configuration: the first N "
-                    "(first:N), one in M (every:M), or the first N and one in M of the later ones "
-                    "(first:N,every:M)",
+                    "(first:N), one in M (every:M), the first N and one in M of the later ones "
+                    "(first:N,every:M), or ever fewer (auto)",
                     WHICH, NULL, NULL, NULL, 0, NULL},
     [RUN_DEVICES] = {"devices", 0, "LIST",
                      "only launches on these GPUs: numbers with commas between them, or 'all'",

@@ -127,8 +127,8 @@ static void suggest_fewer(uint64_t taken)
     if (seconds > fmin(LONG_RUN, LONG_TIMES * gp_wait_first_limit()))
         gp_say_limited(&once, 1,
                        "measuring has added %.3g s so far, and one kernel was measured %" PRIu64
-                       " times; GPUPROF_SAMPLE=first:20,every:100 (--sample) measures fewer "
-                       "launches of each kernel",
+                       " times; GPUPROF_SAMPLE=auto (--sample) measures ever fewer launches "
+                       "of each kernel",
                        seconds, taken);
 }
 

@@ -29,12 +29,24 @@ indices() {
 @test "where measuring takes long, with many launches of one kernel, a message names sampling once" {
     GPUPROF_TIMEOUT=0.02 same_with_and_without "$programs/snippets_linked" --launches 700 in_place
     [ "$(measured)" -eq 700 ]
-    [ "$(grep -c "one kernel was measured 256 times; GPUPROF_SAMPLE=first:20,every:100" "$log")" -eq 1 ]
+    [ "$(grep -c "one kernel was measured 256 times; GPUPROF_SAMPLE=auto" "$log")" -eq 1 ]
     same_with_and_without "$programs/snippets_linked" --launches 300 in_place
     [ "$(grep -c "measuring has added" "$log")" -eq 0 ]
     GPUPROF_TIMEOUT=0.02 GPUPROF_SAMPLE=first:300 \
         same_with_and_without "$programs/snippets_linked" --launches 300 in_place
     [ "$(grep -c "measuring has added" "$log")" -eq 0 ]
+}
+
+@test "ever fewer launches, the same ones in each run" {
+    export GPUPROF_SAMPLE=auto
+    same_with_and_without "$programs/snippets_linked" --launches 300 in_place
+    chosen=$(indices scale_in_place)
+    [[ $chosen = "0 1 2 3 4 5 6 7 "* ]]
+    [ "$(wc -w <<<"$chosen")" -eq $((8 + 4 * 5 + 1)) ]
+    [ "$(counted scale_in_place)" -eq 300 ]
+    grep -q "some launches were measured: auto" "$log"
+    same_with_and_without "$programs/snippets_linked" --launches 300 in_place
+    [ "$(indices scale_in_place)" = "$chosen" ]
 }
 
 @test "one in so many begins with the first" {

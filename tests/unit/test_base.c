@@ -557,6 +557,10 @@ static void samples_are_read(void **state)
         "first:3,,",
         "first=3",
         "first:3;every:2",
+        "automatic",
+        "auto,every:2",
+        "auto:3",
+        "first:3,auto",
     };
     for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
         struct gp_sample sample = {0};
@@ -595,6 +599,39 @@ static void samples_take_the_launches_they_name(void **state)
     assert_string_equal(taken("first:2,every:3", 12), "xx..x..x..x.");
     assert_string_equal(taken("every:1", 5), "xxxxx");
     assert_string_equal(taken("first:1,every:3", 10), "x..x..x..x");
+}
+
+/* The first eight, and then one of each quarter of the launches up to twice as many. */
+static void auto_takes_ever_fewer_launches(void **state)
+{
+    (void)state;
+    struct gp_sample sample = {0};
+    assert_true(gp_sample_parse("auto", &sample));
+    for (uint64_t i = 0; i < GP_SAMPLE_FIRST; i++)
+        assert_true(gp_sample_takes(&sample, i));
+    unsigned quarters[4] = {0};
+    for (uint64_t from = GP_SAMPLE_FIRST; from < 1 << 20; from *= 2) {
+        for (uint64_t part = 0; part < 4; part++) {
+            unsigned found = 0;
+            for (uint64_t i = 0; i < from / 4; i++) {
+                if (!gp_sample_takes(&sample, from + part * from / 4 + i))
+                    continue;
+                found++;
+                quarters[4 * i / (from / 4)]++;
+            }
+            assert_int_equal(found, 1);
+        }
+    }
+    /* No period of the program's own is met, or missed, for ever. */
+    for (int i = 0; i < 4; i++)
+        assert_true(quarters[i] > 4);
+    unsigned even = 0, all = 0;
+    for (uint64_t i = 1024; i < 1 << 20; i++) {
+        all += gp_sample_takes(&sample, i);
+        even += i % 2 == 0 && gp_sample_takes(&sample, i);
+    }
+    assert_int_equal(all, 40);
+    assert_in_range(even, 10, 30);
 }
 
 /* A child, or its child, is marked when it says so itself. */
@@ -655,6 +692,7 @@ int main(void)
         cmocka_unit_test(expressions_have_limits),
         cmocka_unit_test(samples_are_read),
         cmocka_unit_test(samples_take_the_launches_they_name),
+        cmocka_unit_test(auto_takes_ever_fewer_launches),
         cmocka_unit_test(children_are_other_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
