@@ -95,10 +95,6 @@ struct gp_collector {
     bool (*next)(struct gp_collection *collection, unsigned slot, const struct gp_run *run,
                  bool made, unsigned *pass);
 
-    /* True where the instrumented pass of a launch that makes one pass itself is to be left out,
-     * because such passes have taken all their time. NULL: never. */
-    bool (*leaves_out)(struct gp_collection *collection, unsigned slot, const struct gp_run *run);
-
     /* The next sweep over the launches that are held, from 1, after which `next` has more passes of
      * them; false where all that there can be were made. NULL: launches cannot be held. */
     bool (*sweep)(struct gp_collection *collection, unsigned sweep);
@@ -112,7 +108,8 @@ struct gp_collector {
 
     /* Around one run of the kernel. The hardware's passes come in order from 0; a launch may leave
      * out any number of the last ones. False with the reason in *why; then the launch's
-     * further passes of that kind must not begin. */
+     * further passes of that kind must not begin. *why is NULL where the pass is left out, as such
+     * passes have taken all their time: the counters have the reason. */
     bool (*begin)(struct gp_collection *collection, unsigned slot, unsigned pass,
                   const struct gp_run *run, const char **why);
     bool (*end)(struct gp_collection *collection, unsigned slot, unsigned pass,

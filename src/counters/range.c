@@ -318,8 +318,11 @@ static bool end_instrumented(struct gp_collection *c, unsigned slot, const struc
 static bool range_begin(struct gp_collection *c, unsigned slot, unsigned pass,
                         const struct gp_run *run, const char **why)
 {
-    if (pass == GP_INSTRUMENTED_PASS)
-        return begin_instrumented(c, slot, run, why);
+    if (pass == GP_INSTRUMENTED_PASS) {
+        *why = NULL;
+        return !(run->only_pass && gp_slot_leaves_out(c, slot, run)) &&
+               begin_instrumented(c, slot, run, why);
+    }
     c->slots[slot].only_pass = run->only_pass;
     return push(c, slot, pass, run, why);
 }
@@ -379,7 +382,6 @@ const struct gp_collector gp_range_collector = {
     .open = range_open,
     .passes = range_passes,
     .next = gp_slot_next_pass,
-    .leaves_out = gp_slot_leaves_out,
     .sweep = range_sweep,
     .state = gp_slot_state_of,
     .slot = range_slot,

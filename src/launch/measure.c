@@ -93,14 +93,6 @@ static uint64_t turn_of(struct gp_context *c, uint64_t launch)
     return launch < TURNS_BY_ITSELF ? launch : c->common_turns++ / SAME_TURNS;
 }
 
-/* True where launches of its kind have had their time in that pass. */
-static bool leaves_out(const struct gp_measurement *m, unsigned pass)
-{
-    const struct gp_context *c = m->context;
-    return pass == GP_INSTRUMENTED_PASS && c->collector->leaves_out &&
-           c->collector->leaves_out(c->collection, m->slot, &m->run);
-}
-
 /* Where nothing is replayed, or the launch cannot be, successive launches of a kernel take turns:
  * one is timed, the next ones run once in each pass. There is no turn in which nothing would be
  * collected. */
@@ -117,11 +109,10 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
         return gp_own_run(m, &ended);
     unsigned pass = which - timed < hardware ? which - timed : GP_INSTRUMENTED_PASS;
     const char *too_slow = gp_too_slow(m, pass);
-    if (!too_slow && !leaves_out(m, pass))
+    if (!too_slow)
         return gp_own_run_in_pass(m, pass);
     CUresult result = gp_own_run(m, &ended);
-    if (too_slow)
-        m->broken_off = too_slow;
+    m->broken_off = too_slow;
     return result;
 }
 
