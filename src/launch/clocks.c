@@ -52,6 +52,11 @@ void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call)
                                                        call->per_thread_stream) == CUDA_SUCCESS;
 }
 
+bool gp_clock_has_stopped(const struct gp_clock *clock)
+{
+    return clock->stopped && gp_cuda.cuEventQuery(clock->end) != CUDA_ERROR_NOT_READY;
+}
+
 float gp_clock_read(const struct gp_clock *clock)
 {
     float ms;

@@ -20,6 +20,8 @@ void gp_clock_give_back(struct gp_clock **list, struct gp_clock *clock);
 void gp_clock_start(struct gp_clock *clock, const struct gp_launch *call);
 void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call);
 
+/* True where the launch has ended; false also where that is not known. */
+bool gp_clock_has_stopped(const struct gp_clock *clock);
 /* Milliseconds between the two events; 0 where that is not known. */
 float gp_clock_read(const struct gp_clock *clock);
 

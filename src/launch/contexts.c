@@ -5,6 +5,7 @@
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/drain.h"
+#include "launch/held.h"
 #include "launch/kernels.h"
 #include "launch/results.h"
 #include "memory/sharing.h"
@@ -358,8 +359,12 @@ static void leave(CUcontext handle, bool green)
     bool alive = push(c), captured = gp_captures_are_in(handle);
     bool at_rest = alive && !captured && wait_for_rest(c) == CUDA_SUCCESS;
     close_collection(c, at_rest);
+    gp_held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);
-    gp_snapshot_close(c->snapshot, at_rest);
+    /* A thread is about to launch into it, wrongly: it may still need these. */
+    bool needed = c->unwritten != NULL;
+    if (!needed)
+        gp_snapshot_close(c->snapshot, at_rest);
     gp_collectors_leave(handle, at_rest || c->dead);
     gp_clocks_free(&c->clocks, at_rest);
     if (at_rest)

@@ -23,6 +23,7 @@ struct gp_context {
     const char *no_snapshot;          /* why there can be none, NULL while there may be */
     struct gp_pending *pending;       /* launches whose counters were not read yet */
     struct gp_held *held;             /* those of them that have passes to come */
+    struct gp_held *unwritten;        /* given up, and their copies are still to be written */
     bool counts_hardware;             /* there is a session, since the first of those */
     double deferred_seconds;          /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;          /* of launches that were not waited for; free at present */

@@ -1,17 +1,20 @@
 #include "launch/deferred.h"
 
+#include "base/added_time.h"
 #include "base/clock.h"
 #include "cuda/wait.h"
 #include "gate/waits.h"
+#include "launch/held.h"
 #include "launch/ready.h"
+#include "launch/session.h"
 #include "launch/settings.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
 #include "memory/sharing.h"
 
-/* To drain a batch is to wait for all of its launches: they may take so many seconds together, as
- * far as is known. */
-#define MOST_SECONDS 0.1
+#include <math.h>
+
+#define LED_FURTHER "its memory led to other memory, of which there was no copy"
 
 /* All that has to be known is known of the kernel, by launches that were measured when they were
  * made. */
@@ -35,6 +38,7 @@ static bool has_room(const struct gp_context *c)
 {
     return c->collection && c->counts_hardware && c->snapshot && c->collector->sweep && !c->green &&
            !c->dead && !c->in_pass && !c->collector->full(c->collection) &&
+           gp_modules_are_resolved(c->handle) &&
            (!gp_user.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }
 
@@ -60,10 +64,29 @@ static bool is_undisturbed(const struct gp_context *c)
     return !gp_memory_replay_barred() && gp_peers_of(c->handle, NULL, 0) == 0;
 }
 
-static struct gp_held *hold(struct gp_measurement *m, double started)
+/* Enters it as a launch that is under way. It has a slot and a record from here on. */
+static struct gp_held *enter(struct gp_measurement *m, struct gp_held_copy *copy, double started)
 {
     struct gp_context *c = m->context;
-    gp_modules_resolve(c->handle);
+    struct gp_held *h = gp_held_keep(m);
+    if (!h)
+        return NULL;
+    h->clock = gp_clock_take(&c->clocks);
+    if (!h->clock) {
+        gp_held_free(h);
+        return NULL;
+    }
+    h->measurement.slot = c->collector->slot(c->collection);
+    h->record = gp_measurement_record(&h->measurement, gp_session_next_launch(), started);
+    gp_pending_defer(h->record);
+    h->deferred = true;
+    atomic_store(&h->under_way, true);
+    gp_held_enter(h, copy);
+    return h;
+}
+
+static struct gp_held *hold(struct gp_measurement *m, double started)
+{
     struct gp_reach reach = gp_measurement_reach(m);
     struct gp_held_copy *copy = gp_snapshot_foresee(m->snapshot, &reach);
     if (!copy)
@@ -71,20 +94,19 @@ static struct gp_held *hold(struct gp_measurement *m, double started)
     gp_measurement_note_work(m);
     m->run.held = true;
     m->runs = 1;
-    struct gp_held *held = gp_hold_unmade(m, copy, started);
+    struct gp_held *held = enter(m, copy, started);
     if (!held)
         gp_snapshot_release(m->snapshot, copy);
     return held;
 }
 
-struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
+/* The snapshot is in use: nobody takes its memory. */
+static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *kernel,
+                             struct gp_context *c)
 {
     double started = gp_clock_seconds();
-    enum gp_passed_over why;
-    if (!gp_user.later || gp_user.verify_always)
-        return NULL;
-    struct gp_context *c = gp_context_of_stream(call->stream, &why);
-    if (!c || !has_room(c) || !is_known(kernel, call, c) || !is_undisturbed(c))
+    gp_held_release_written(c, false);
+    if (!has_room(c) || !is_known(kernel, call, c) || !is_undisturbed(c))
         return NULL;
     bool wait_due = is_wait_due(c, kernel, call);
     if (wait_due && !is_at_work(c))
@@ -93,12 +115,116 @@ struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
     gp_measurement_begin(&m, call, kernel, c);
     m.snapshot = c->snapshot;
     double seconds = c->deferred_seconds + expected_seconds(kernel, m.run.shape);
-    struct gp_held *held = seconds <= MOST_SECONDS ? hold(&m, started) : NULL;
+    struct gp_held *held = seconds <= GP_MOST_DEFERRED ? hold(&m, started) : NULL;
+    if (seconds > GP_MOST_DEFERRED || held)
+        c->deferred_seconds = seconds;
     if (!held)
         return NULL;
-    c->deferred_seconds = seconds;
     if (!wait_due)
         gp_verify_count(&kernel->schedule, call->grid);
     gp_pending_note(&c->pending, c->collector, c->collection);
     return held;
+}
+
+struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
+{
+    enum gp_passed_over why;
+    if (!gp_user.later || gp_user.verify_always)
+        return NULL;
+    struct gp_context *c = gp_context_of_stream(call->stream, &why);
+    if (!c || !c->snapshot)
+        return NULL;
+    gp_snapshot_set_in_use(c->snapshot, true);
+    struct gp_held *held = defer(call, kernel, c);
+    gp_snapshot_done(c->snapshot);
+    return held;
+}
+
+CUresult gp_launch_deferred(struct gp_held *h, const struct gp_launch *call)
+{
+    struct gp_snapshot *snapshot = h->measurement.snapshot;
+    CUresult copied =
+        gp_held_copy_make_on(snapshot, h->copy, call->stream, call->per_thread_stream);
+    if (gp_snapshot_hold_up_on(snapshot, call->stream, call->per_thread_stream,
+                               gp_user.flush_caches))
+        gp_clock_start(h->clock, call);
+    gp_added_pauses();
+    CUresult result = call->run(call);
+    gp_added_resumes();
+    gp_clock_stop(h->clock, call);
+    if (copied != CUDA_SUCCESS || result != CUDA_SUCCESS)
+        h->measurement.broken_off = gp_cuda_error(copied != CUDA_SUCCESS ? copied : result);
+    atomic_store(&h->under_way, false);
+    return result;
+}
+
+/* ---- in the drain ---------------------------------------------------------------------------- */
+
+/* Whether the copy has all that the launch reaches, which shows now: the launch was not waited
+ * for. */
+static bool is_copy_whole(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    bool whole = false;
+    const char *why;
+    if (h->whole)
+        return true;
+    if (!gp_held_copy_is_whole(m->snapshot, h->copy, &whole, &why)) {
+        m->broken_off = why;
+    } else if (!whole) {
+        m->broken_off = LED_FURTHER;
+        gp_kernel_reached(m->kernel, true);
+    }
+    h->whole = whole;
+    return whole;
+}
+
+/* The time of the own run, where it is not the first that is known of such launches: beside other
+ * work it would be too long, and nothing would tell. */
+static void take_time(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    float ms = gp_clock_read(h->clock) - m->context->empty_ms;
+    if (ms <= 0 || gp_times_least(&m->kernel->times, m->run.shape) == 0)
+        return;
+    m->run.native_ms = ms;
+    m->seconds = ms / 1e3;
+}
+
+static void replay_from_start(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    const char *why;
+    if (!gp_snapshot_resume(m->snapshot, h->copy, &why)) {
+        m->broken_off = why;
+        return;
+    }
+    take_time(h);
+    if (m->run.native_ms == 0)
+        gp_time_replay(m);
+    if (!m->broken_off)
+        gp_replay_passes(m, true);
+    if (!m->broken_off)
+        gp_check_time(m);
+    gp_put_back_final_state(m);
+}
+
+void gp_measure_deferred(struct gp_held *h)
+{
+    struct gp_measurement *m = &h->measurement;
+    double start = gp_clock_seconds();
+    if (!m->broken_off && is_copy_whole(h))
+        replay_from_start(h);
+    gp_snapshot_done(m->snapshot);
+    h->deferred = false;
+    gp_pending_time(h->record, rint(1e6 * m->run.native_ms));
+    gp_pending_amend(h->record, m->runs, 1e3 * (gp_clock_seconds() - start), m->restored_bytes,
+                     m->broken_off);
+}
+
+bool gp_search_deferred(struct gp_held *h)
+{
+    bool whole = is_copy_whole(h);
+    gp_snapshot_done(h->measurement.snapshot);
+    return whole;
 }

@@ -8,8 +8,22 @@
 
 #include "launch/drain.h"
 
+/* To drain a batch is to wait for all of its launches: they may take so many seconds together, as
+ * far as is known. */
+#define GP_MOST_DEFERRED 0.1
+
 /* Holds a launch that is about to be made; NULL where it is to be measured at the launch. The GPU
- * may be at work. The gate is closed. To be followed by gp_launch_held. */
+ * may be at work. The gate is closed. To be followed by gp_launch_deferred. */
 struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel);
+
+/* Makes that launch, the program's own, with the copies in front of it in its stream. The gate is
+ * passed, and not closed: a full stream holds the call up. */
+CUresult gp_launch_deferred(struct gp_held *held, const struct gp_launch *call);
+
+/* The first passes of the launch, in a drain: others make them at the launch. */
+void gp_measure_deferred(struct gp_held *held);
+/* Only finds out whether its copy leads to other memory, which is about to go. False where it does;
+ * then there is nothing to measure. */
+bool gp_search_deferred(struct gp_held *held);
 
 #endif

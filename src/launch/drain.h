@@ -19,13 +19,6 @@ bool gp_may_be_held(struct gp_measurement *m);
  * be: then these are to be made now. */
 bool gp_hold(struct gp_measurement *m, struct gp_pending *record);
 
-/* The same of a launch that is not made yet, with all passes to come: it has a slot and a record
- * from here on. NULL where it cannot be kept; the copy is the caller's then. */
-struct gp_held *gp_hold_unmade(struct gp_measurement *m, struct gp_held_copy *copy, double started);
-/* Makes that launch, the program's own, with the copies in front of it in its stream. The gate is
- * passed, and not closed: a full stream holds the call up. */
-CUresult gp_launch_held(struct gp_held *held, const struct gp_launch *call);
-
 /* Drains the context's launches, and reads and records all that waits for it. Where it is not
  * alive, or something runs in it that does not end, held launches are given up. The context is
  * current while it is alive, and idle. */

@@ -293,6 +293,16 @@ static bool may_be_of(const struct gp_kernel *k, const void *module, bool is_lib
  * kernel that was abandoned in its pass. */
 static bool unknown_collected;
 
+/* CUPTI could not be made to free the code of those that ran in a pass, nor will it be that of
+ * those that do so from then on: its session stays. The second is true where such a kernel was
+ * forgotten, but not with its own module. */
+static bool holds, unknown_held;
+
+static bool is_held(const struct gp_kernel *k)
+{
+    return holds && (k->collected || unknown_collected);
+}
+
 void gp_kernels_all_collected(void)
 {
     pthread_rwlock_wrlock(&lock);
@@ -302,23 +312,24 @@ void gp_kernels_all_collected(void)
 
 void gp_kernels_hold(void)
 {
-    struct gp_kernel *k, *next;
+    const struct gp_kernel *k, *next;
     pthread_rwlock_wrlock(&lock);
     HASH_ITER(hh, kernels, k, next)
     {
-        k->held = k->held || k->collected || unknown_collected;
+        holds = holds || k->collected;
     }
+    holds = holds || unknown_collected;
     pthread_rwlock_unlock(&lock);
 }
 
 bool gp_kernels_held(const void *module, bool is_library)
 {
     const struct gp_kernel *k, *next;
-    bool held = false;
     pthread_rwlock_rdlock(&lock);
+    bool held = unknown_held;
     HASH_ITER(hh, kernels, k, next)
     {
-        held = held || (k->held && may_be_of(k, module, is_library));
+        held = held || (is_held(k) && may_be_of(k, module, is_library));
     }
     pthread_rwlock_unlock(&lock);
     return held;
@@ -347,6 +358,7 @@ void gp_kernels_forget(const void *module, bool is_library)
     {
         if (may_be_of(k, module, is_library)) {
             collected = collected || k->collected;
+            unknown_held = unknown_held || (is_held(k) && (!module || k->module != module));
             HASH_DEL(kernels, k);
             free_kernel(k);
         }

@@ -28,7 +28,6 @@ struct gp_kernel {
     const char *runs_once; /* why (it prints, say), NULL when it may run more often */
     bool ended;            /* by itself; one that cannot be replayed is measured only then */
     bool collected;        /* it ran in a pass of a collection: CUPTI may have patched its code */
-    bool held;             /* and CUPTI keeps that, as it cannot be made to free it */
     bool timed;            /* in a run that was not its first */
     unsigned host_changes; /* launches in a row in which host memory changed */
     struct gp_times times;
@@ -123,7 +122,8 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch
 /* A pass goes on while the program does: any kernel may run in it. */
 void gp_kernels_all_collected(void);
 
-/* CUPTI keeps the code of all that ran in a pass so far, as it cannot be made to free it. */
+/* CUPTI keeps the code of all that ran in a pass so far, or will, as it cannot be made to free it.
+ */
 void gp_kernels_hold(void);
 /* True where that holds for a kernel of the module or library. */
 bool gp_kernels_held(const void *module, bool is_library);

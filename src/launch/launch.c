@@ -187,7 +187,7 @@ static bool launch_deferred(const struct gp_launch *call, CUresult *result)
         return false;
     gp_end_at_exit();
     gp_gate_leave_and_share(true);
-    *result = gp_launch_held(held, call);
+    *result = gp_launch_deferred(held, call);
     gp_gate_unshare();
     /* The program can have our memory. */
     if (*result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())
@@ -195,15 +195,30 @@ static bool launch_deferred(const struct gp_launch *call, CUresult *result)
     return true;
 }
 
-/* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
-static CUresult pass_unending(const struct gp_launch *call)
+static CUresult run_unending(const struct gp_launch *call)
 {
     gp_gate_share();
-    gp_session_count_launch();
-    CUresult result = run_or_make_room(call);
+    CUresult result = run_programs(call);
     if (result == CUDA_SUCCESS && gp_captures() == 0)
         gp_unending_launched(call->stream, call->per_thread_stream);
     gp_gate_unshare();
+    return result;
+}
+
+/* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
+static CUresult pass_unending(const struct gp_launch *call)
+{
+    gp_session_count_launch();
+    CUresult result = run_unending(call);
+    return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run_unending(call)
+                                                                            : result;
+}
+
+static CUresult run_passing(const struct gp_launch *call)
+{
+    gp_gate_pass();
+    CUresult result = run_programs(call);
+    gp_gate_passed();
     return result;
 }
 
@@ -211,11 +226,10 @@ static CUresult pass_unending(const struct gp_launch *call)
  * is done than has to be. */
 static CUresult pass(const struct gp_launch *call)
 {
-    gp_gate_pass();
     gp_session_count_launch();
-    CUresult result = run_or_make_room(call);
-    gp_gate_passed();
-    return result;
+    CUresult result = run_passing(call);
+    return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run_passing(call)
+                                                                            : result;
 }
 
 static CUresult launch(const struct gp_launch *call)

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "gate/waits.h"
-#include "launch/drain.h"
+#include "launch/deferred.h"
 #include "launch/measurement.h"
 #include "launch/sampling.h"
 #include "launch/session.h"
@@ -160,7 +160,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     gp_measurement_begin(&m, call, kernel, c);
     /* Launches that were not waited for have filled it, or an abandoned kernel has kept the last
      * ones from being read. */
-    if (c->collector->full(c->collection))
+    if (c->collector->full(c->collection) || c->deferred_seconds > GP_MOST_DEFERRED)
         gp_drain(c, true);
     struct gp_passes passes = c->collector->passes(c->collection);
     c->counts_hardware = passes.hardware > 0;

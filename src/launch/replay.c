@@ -240,11 +240,9 @@ bool gp_time_replay(struct gp_measurement *m)
 {
     if (!rewind_memory(m))
         return false;
-    bool timed = gp_start_clock(m);
-    if (!rehearse(m))
+    if (!gp_start_clock(m) || !rehearse(m))
         return false;
-    if (timed)
-        gp_read_clock(m);
+    gp_read_clock(m);
     return true;
 }
 

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
-static bool is_device_memory_alone(const struct gp_reached *r)
+/* True where the copy finds the memory there when the stream comes to it: a free waits for the GPU.
+ * Pooled and mapped memory may be gone by then, if the kernel does not use it. */
+static bool stays_until_copied(const struct gp_reached *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         enum gp_buffer_kind kind = r->ranges.facts[r->list[i]].kind;
-        if (kind == GP_BUFFER_HOST || kind == GP_BUFFER_MANAGED)
+        if (kind != GP_BUFFER_DEVICE && kind != GP_BUFFER_GLOBAL)
             return false;
     }
     return true;
@@ -22,7 +24,7 @@ static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
            gp_reached_update(r, s->context, s->device) &&
            gp_reach_from_parameters(r, launch, s->pageable, &why) &&
            gp_reach_from_module(r, launch->module) && gp_reached_is_ours(r, &why) &&
-           !r->out_of_memory && r->count <= GP_FEW_SEGMENTS && is_device_memory_alone(r);
+           !r->out_of_memory && r->count <= GP_FEW_SEGMENTS && stays_until_copied(r);
 }
 
 static bool take_room(struct gp_snapshot *s)

@@ -224,9 +224,15 @@ static void mark_resolved(struct module *m, CUcontext context)
     m->resolved[m->resolved_count++] = context;
 }
 
+static _Atomic(CUcontext) last; /* resolved in that context */
+
+bool gp_modules_are_resolved(CUcontext current)
+{
+    return !atomic_load(&unresolved) && atomic_load(&last) == current;
+}
+
 void gp_modules_resolve(CUcontext current)
 {
-    static _Atomic(CUcontext) last;
     if (!atomic_exchange(&unresolved, false) && atomic_load(&last) == current)
         return;
     atomic_store(&last, current);

@@ -17,8 +17,11 @@ void gp_library_loaded_from_file(CUlibrary library, const char *path);
 /* Before the real unload of a module or library. */
 void gp_module_unloading(const void *handle);
 
-/* Makes buffers of all variables in the current context that are none yet. */
+/* Makes buffers of all variables in the current context that are none yet. The driver may load code
+ * for that, and wait for the GPU. */
 void gp_modules_resolve(CUcontext current);
+/* True where there is nothing to do for that. */
+bool gp_modules_are_resolved(CUcontext current);
 
 /* True when the handle is that of a module or library that the program has loaded, so that we know
  * its variables as its. NULL is none. */

@@ -69,6 +69,9 @@ uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s);
  * must not run again. The same holds for managed memory that is copied without being reached. */
 bool gp_snapshot_host_changed(const struct gp_snapshot *s);
 
+/* Nobody takes its memory until gp_snapshot_done, as from gp_snapshot_take on. Returns whether it
+ * was so before. */
+bool gp_snapshot_set_in_use(struct gp_snapshot *s, bool in_use);
 /* The launch is over: the copy is of no more use, its memory may be given back. */
 void gp_snapshot_done(struct gp_snapshot *s);
 

@@ -64,8 +64,6 @@ CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, b
  * not while a snapshot is in use or holds copies. */
 void gp_snapshot_list(struct gp_snapshot *s);
 void gp_snapshot_unlist(struct gp_snapshot *s);
-/* Returns whether it was in use before. */
-bool gp_snapshot_set_in_use(struct gp_snapshot *s, bool in_use);
 void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held);
 
 /* Frees device memory, if there is any, and forgets it. */
