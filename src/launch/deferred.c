@@ -129,7 +129,7 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
 struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
 {
     enum gp_passed_over why;
-    if (!gp_user.later || gp_user.verify_always)
+    if (gp_user.waits || gp_user.at_once || gp_user.verify_always || gp_user.recorded.replay_off)
         return NULL;
     struct gp_context *c = gp_context_of_stream(call->stream, &why);
     if (!c || !c->snapshot)

@@ -326,7 +326,7 @@ bool gp_kernels_held(const void *module, bool is_library)
 {
     const struct gp_kernel *k, *next;
     pthread_rwlock_rdlock(&lock);
-    bool held = unknown_held;
+    bool held = unknown_held || (holds && unknown_collected);
     HASH_ITER(hh, kernels, k, next)
     {
         held = held || (is_held(k) && may_be_of(k, module, is_library));

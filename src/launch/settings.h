@@ -12,7 +12,7 @@ struct gp_user_settings {
     bool flush_caches;  /* before a pass of the hardware (GPUPROF_CACHE=flush, the default) */
     bool verify_always; /* every launch, beside gp_verify_is_due (GPUPROF_VERIFY=always) */
     bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
-    bool later;         /* a launch is not waited for where that can be (GPUPROF_REPLAY=later) */
+    bool waits;         /* every launch is waited for (GPUPROF_REPLAY=wait) */
     bool timeout_set;   /* GPUPROF_TIMEOUT is given */
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
     /* The settings that readers of the profile need. With `replay_off` no kernel runs more often

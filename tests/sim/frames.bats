@@ -441,17 +441,18 @@ has_all_counters() {
 
 @test "modules, contexts and the process go while a copy of another thread waits for a kernel" {
     # Where nothing is collected nobody is waited for, else once.
-    for case in nothing nopermission apart counted libraries launched; do
+    for case in nothing nopermission apart counted libraries "counted context_first" "libraries context_first" launched; do
         GPUPROF_KERNELS= GPUSIM_FAULTS=
-        [ $case != nothing ] || GPUPROF_KERNELS=nothing
-        [ $case != nopermission ] || GPUSIM_FAULTS=noprivileges
+        [ "$case" != nothing ] || GPUPROF_KERNELS=nothing
+        [ "$case" != nopermission ] || GPUSIM_FAULTS=noprivileges
         export GPUPROF_KERNELS GPUSIM_FAULTS GPUPROF_TIMEOUT=0.3
         start=$SECONDS
+        # shellcheck disable=SC2086
         same_with_and_without "$programs/held_linked" $case
         # Five seconds for each of six calls would be thirty.
         [ $((SECONDS - start)) -le 20 ] || { echo "$case: $((SECONDS - start)) s"; false; }
         # CUPTI cannot be made to release their code while the kernel runs.
-        case $case in counted | libraries) grep -q "stay loaded: CUPTI holds their code" "$log" ;; esac
+        case $case in counted* | libraries*) grep -q "stay loaded: CUPTI holds their code" "$log" ;; esac
     done
     # The launches of the last case are recorded, read or not.
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"kernel":"scale_in_place"')" -eq 9 ]

@@ -1,9 +1,7 @@
 #!/usr/bin/env bats
-# GPUPROF_REPLAY=later: a launch of a kernel that is known returns when the driver does, and is measured in a batch.
+# A launch of a kernel that is known returns when the driver does, and is measured in a batch.
 
 load common
-
-export GPUPROF_REPLAY=later
 
 # returns CASE LAUNCHES: nothing was waited for in vain, and so many launches of scale_in_place were measured.
 returns() {
@@ -22,7 +20,7 @@ returns() {
 }
 
 @test "without that the first of these is waited for in vain" {
-    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" value
+    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=wait same_with_and_without "$programs/returns_linked" value
     grep -q "other work on the GPU does not end" "$log"
     [ "$(measured scale_in_place)" -lt 24 ]
 }
@@ -36,11 +34,11 @@ returns() {
 }
 
 @test "launches that are not waited for have the counters of those that are" {
-    GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" exit
-    counted >"$BATS_TEST_TMPDIR/on"
+    GPUPROF_REPLAY=wait same_with_and_without "$programs/returns_linked" exit
+    counted >"$BATS_TEST_TMPDIR/waited"
     returns exit 24
-    counted >"$BATS_TEST_TMPDIR/later"
-    diff "$BATS_TEST_TMPDIR/on" "$BATS_TEST_TMPDIR/later"
+    counted >"$BATS_TEST_TMPDIR/returned"
+    diff "$BATS_TEST_TMPDIR/waited" "$BATS_TEST_TMPDIR/returned"
     # The hardware's pass is their first replay: the own run is timed by the way.
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"passes":2,')" -gt 12 ]
 }
@@ -62,6 +60,13 @@ led() {
     # From then on launches of the kernel are waited for.
     led led led
     [ "$lost" -le 10 ]
+}
+
+@test "memory goes, or is needed, while launches wait in their stream" {
+    for case in freed reused gone full; do
+        GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/returns_linked" $case
+    done
+    GPUSIM_MEMORY=1G GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/returns_linked" full_memory
 }
 
 @test "a launch that is refused, and one that fails" {

@@ -69,6 +69,7 @@ int main(int argc, char **argv)
     bool launched = argc > 1 && strcmp(argv[1], "launched") == 0;
     bool counted = argc > 1 && strcmp(argv[1], "counted") == 0;
     bool of_libraries = argc > 1 && strcmp(argv[1], "libraries") == 0;
+    bool first = argc > 2 && strcmp(argv[2], "context_first") == 0;
     CUlibrary libraries[MODULES];
     struct work w = {.gpu = &gpu}, others[MODULES] = {{0}};
     CUcontext other;
@@ -98,11 +99,14 @@ int main(int argc, char **argv)
     seen = allocate(&w, 4);
     wait_in_a_copy(&w, &seen);
     start = now();
+    if (first)
+        MUST(cuCtxDestroy(other));
     for (int i = 0; i < MODULES; i++)
         MUST(gpu.ModuleUnload(others[i].module));
     for (int i = 0; of_libraries && i < MODULES; i++)
         MUST(cuLibraryUnload(libraries[i]));
-    MUST(cuCtxDestroy(other));
+    if (!first)
+        MUST(cuCtxDestroy(other));
     printf("unloaded");
     if (now() - start > 2)
         printf(" in %.1f s", now() - start);

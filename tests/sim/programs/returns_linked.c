@@ -239,6 +239,207 @@ static void until_end(bool killed)
     exit(0);
 }
 
+/* ---- memory that goes -------------------------------------------------------------------------
+ */
+
+static void point(CUdeviceptr element, CUdeviceptr to, CUstream stream)
+{
+    uint32_t halves[2] = {(uint32_t)to, (uint32_t)(to >> 32)};
+
+    MUST(cuMemcpyHtoDAsync(element + 4, halves, sizeof(halves), stream));
+    MUST(cuStreamSynchronize(stream));
+}
+
+static CUdeviceptr make_element(void)
+{
+    struct element element = {5, 0, 0};
+    CUdeviceptr made;
+
+    MUST(cuMemAlloc(&made, sizeof(element)));
+    MUST(cuMemcpyHtoD(made, &element, sizeof(element)));
+    return made;
+}
+
+static void walk_from(CUdeviceptr first, unsigned launches, CUstream stream)
+{
+    CUfunction walk;
+    void *params[] = {&first};
+
+    MUST(cuModuleGetFunction(&walk, module, "reach_list"));
+    for (unsigned i = 0; i < launches; i++)
+        MUST(cuLaunchKernel(walk, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+}
+
+/* Only contents lead to memory that is freed before the launch is replayed. */
+static void freed(void)
+{
+    CUdeviceptr first = make_element(), second = make_element();
+    CUstream stream;
+
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    walk_from(first, KNOWN + 3, stream);
+    point(first, second, stream);
+    walk_from(first, 1, stream);
+    MUST(cuCtxSynchronize());
+    point(first, 0, stream);
+    MUST(cuMemFree(second));
+    MUST(cuMemFree(first));
+    printf("freed: %d\n", cuCtxSynchronize());
+}
+
+/* A launch is given up while its stream waits; others follow in another one. Then its copy is made.
+ */
+static void reused(void)
+{
+    CUdeviceptr a = make_element(), b = make_element(), second = make_element();
+    CUfunction walk;
+    CUstream blocked, stream;
+    struct element element;
+
+    MUST(cuModuleGetFunction(&walk, module, "reach_list"));
+    MUST(cuStreamCreate(&blocked, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    walk_from(b, KNOWN, stream);
+    MUST(cuCtxSynchronize());
+    set(0);
+    block_by_value(blocked);
+    point(a, second, stream);
+    walk_from(a, 1, blocked);
+    MUST(cuFuncSetCacheConfig(walk, CU_FUNC_CACHE_PREFER_L1));
+    walk_from(b, 8, stream);
+    MUST(cuStreamSynchronize(stream));
+    set(1);
+    MUST(cuCtxSynchronize());
+    MUST(cuMemFree(second));
+    MUST(cuMemFree(b));
+    MUST(cuMemcpyDtoH(&element, a, sizeof(element)));
+    printf("reused: %u\n", element.value);
+}
+
+/* Memory that a parameter leads to, and which the kernel does not use, goes while the launch waits
+ * in its stream. */
+static void gone(void)
+{
+    struct numbers numbers;
+    CUdeviceptr unused;
+    CUstream blocked, stream;
+    unsigned n = 0;
+    float factor = 2;
+    void *params[] = {&unused, &n, &factor};
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&blocked, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, blocked);
+    MUST(cuMemAllocAsync(&unused, 4096, stream));
+    MUST(cuStreamSynchronize(stream));
+    set(0);
+    block_by_value(blocked);
+    MUST(cuLaunchKernel(scale, 2, 1, 1, 128, 1, 1, 0, blocked, params, NULL));
+    MUST(cuMemFreeAsync(unused, stream));
+    MUST(cuStreamSynchronize(stream));
+    set(1);
+    printf("gone: %d\n", cuCtxSynchronize());
+    check("gone", &numbers);
+}
+
+static CUdeviceptr taken;
+static size_t all_free;
+
+static void *take_all(void *unused)
+{
+    (void)unused;
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuMemAlloc(&taken, all_free));
+    MUST(cuMemsetD32(taken, 0x11111111, 1 << 18));
+    return NULL;
+}
+
+static void *set_later(void *unused)
+{
+    (void)unused;
+    (void)usleep(600000);
+    set(1);
+    return NULL;
+}
+
+/* A thread needs all memory there is, and waits until gpuprof's can be freed; another one launches.
+ */
+static void full_memory(void)
+{
+    struct numbers numbers;
+    CUstream blocked, stream;
+    pthread_t taking, setting;
+    size_t total;
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&blocked, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, stream);
+    MUST(cuFuncSetCacheConfig(scale, CU_FUNC_CACHE_PREFER_L1)); /* nothing is held any more */
+    MUST(cuMemGetInfo(&all_free, &total));
+    all_free &= ~(size_t)3;
+    set(0);
+    block_by_value(blocked);
+    expect(pthread_create(&setting, NULL, set_later, NULL) == 0, "full_memory");
+    expect(pthread_create(&taking, NULL, take_all, NULL) == 0, "full_memory");
+    (void)usleep(200000); /* until it waits */
+    launch_in(&numbers, N, stream);
+    expect(pthread_join(taking, NULL) == 0, "full_memory");
+    expect(pthread_join(setting, NULL) == 0, "full_memory");
+    printf("full_memory: %d\n", cuCtxSynchronize());
+    check("full_memory", &numbers);
+}
+
+static struct numbers numbers_in_full;
+static CUstream full_stream;
+
+static void *launch_into_full(void *unused)
+{
+    (void)unused;
+    MUST(cuCtxSetCurrent(context));
+    launch_in(&numbers_in_full, N, full_stream);
+    return NULL;
+}
+
+/* A full stream holds a launch up while a module is unloaded; then its memory is freed. */
+static void full(void)
+{
+    enum { MOST_QUEUED = 1022 };
+    struct numbers beside;
+    CUfunction here = scale;
+    CUdeviceptr filled;
+    CUmodule other;
+    pthread_t thread;
+    size_t size;
+    void *image = snippets_image(&size);
+
+    begin(&numbers_in_full);
+    begin(&beside);
+    MUST(cuModuleLoadData(&other, image));
+    free(image);
+    MUST(cuStreamCreate(&full_stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuMemAlloc(&filled, 4096));
+    make_known(&numbers_in_full, full_stream);
+    MUST(cuModuleGetFunction(&scale, other, "scale_in_place"));
+    make_known(&beside, full_stream);
+    scale = here;
+    set(0);
+    block_by_value(full_stream);
+    for (int i = 0; i < MOST_QUEUED; i++)
+        MUST(cuMemsetD32Async(filled, 0, 4, full_stream));
+    expect(pthread_create(&thread, NULL, launch_into_full, NULL) == 0, "full");
+    (void)usleep(200000); /* until it waits */
+    MUST(cuModuleUnload(other));
+    set(1);
+    expect(pthread_join(thread, NULL) == 0, "full");
+    MUST(cuCtxSynchronize());
+    check("full", &numbers_in_full);
+    MUST(cuMemFree(numbers_in_full.x));
+    launch_in(&beside, N, NULL);
+    check("full", &beside);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static void *launch_in_thread(void *data)
@@ -271,30 +472,60 @@ static void in_threads(void)
         check("threads", &numbers[t]);
 }
 
+static void until_exit(void)
+{
+    until_end(false);
+}
+
+static void until_killed(void)
+{
+    until_end(true);
+}
+
+static void behind_value(void)
+{
+    behind("value", block_by_value);
+}
+
+static void behind_function(void)
+{
+    behind("function", block_by_function);
+}
+
+static void behind_kernel(void)
+{
+    behind("kernel", block_by_kernel);
+}
+
 static void run(const char *which)
 {
-    if (strcmp(which, "value") == 0)
-        behind("value", block_by_value);
-    else if (strcmp(which, "function") == 0)
-        behind("function", block_by_function);
-    else if (strcmp(which, "kernel") == 0)
-        behind("kernel", block_by_kernel);
-    else if (strcmp(which, "streams") == 0)
-        in_streams();
-    else if (strcmp(which, "led") == 0)
-        led();
-    else if (strcmp(which, "refused") == 0)
-        refused();
-    else if (strcmp(which, "failing") == 0)
-        failing();
-    else if (strcmp(which, "exit") == 0)
-        until_end(false);
-    else if (strcmp(which, "killed") == 0)
-        until_end(true);
-    else if (strcmp(which, "threads") == 0)
-        in_threads();
-    else
-        exit(2);
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {
+        {"value", behind_value},
+        {"function", behind_function},
+        {"kernel", behind_kernel},
+        {"streams", in_streams},
+        {"led", led},
+        {"refused", refused},
+        {"failing", failing},
+        {"exit", until_exit},
+        {"killed", until_killed},
+        {"threads", in_threads},
+        {"freed", freed},
+        {"reused", reused},
+        {"gone", gone},
+        {"full_memory", full_memory},
+        {"full", full},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (strcmp(which, cases[i].name) == 0) {
+            cases[i].run();
+            return;
+        }
+    exit(2);
 }
 
 int main(int argc, char **argv)
