@@ -5,6 +5,8 @@
 
 static void destroy(struct gp_clock *clock)
 {
+    if (clock->before)
+        gp_cuda.cuEventDestroy_v2(clock->before);
     if (clock->start)
         gp_cuda.cuEventDestroy_v2(clock->start);
     if (clock->end)
@@ -16,7 +18,8 @@ static struct gp_clock *make(void)
     struct gp_clock *clock = calloc(1, sizeof(*clock));
     if (!clock)
         return NULL;
-    if (gp_event_make(&clock->start, CU_EVENT_DEFAULT) &&
+    if (gp_event_make(&clock->before, CU_EVENT_DEFAULT) &&
+        gp_event_make(&clock->start, CU_EVENT_DEFAULT) &&
         gp_event_make(&clock->end, CU_EVENT_DEFAULT))
         return clock;
     destroy(clock);
@@ -30,7 +33,7 @@ struct gp_clock *gp_clock_take(struct gp_clock **list)
     if (!clock)
         return make();
     LL_DELETE(*list, clock);
-    clock->started = clock->stopped = false;
+    clock->begun = clock->started = clock->stopped = clock->charged = false;
     return clock;
 }
 
@@ -40,16 +43,30 @@ void gp_clock_give_back(struct gp_clock **list, struct gp_clock *clock)
         LL_PREPEND(*list, clock);
 }
 
+static bool record(CUevent event, const struct gp_launch *call)
+{
+    return gp_event_record(event, call->stream, call->per_thread_stream) == CUDA_SUCCESS;
+}
+
+void gp_clock_begin(struct gp_clock *clock, const struct gp_launch *call)
+{
+    clock->begun = record(clock->before, call);
+}
+
 void gp_clock_start(struct gp_clock *clock, const struct gp_launch *call)
 {
-    clock->started =
-        gp_event_record(clock->start, call->stream, call->per_thread_stream) == CUDA_SUCCESS;
+    clock->started = record(clock->start, call);
 }
 
 void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call)
 {
-    clock->stopped = clock->started && gp_event_record(clock->end, call->stream,
-                                                       call->per_thread_stream) == CUDA_SUCCESS;
+    clock->stopped = clock->started && record(clock->end, call);
+}
+
+static float between(CUevent a, CUevent b)
+{
+    float ms;
+    return gp_cuda.cuEventElapsedTime(&ms, a, b) == CUDA_SUCCESS ? ms : 0;
 }
 
 bool gp_clock_has_stopped(const struct gp_clock *clock)
@@ -59,11 +76,14 @@ bool gp_clock_has_stopped(const struct gp_clock *clock)
 
 float gp_clock_read(const struct gp_clock *clock)
 {
-    float ms;
-    if (!clock->stopped ||
-        gp_cuda.cuEventElapsedTime(&ms, clock->start, clock->end) != CUDA_SUCCESS)
-        return 0;
-    return ms;
+    return clock->stopped ? between(clock->start, clock->end) : 0;
+}
+
+float gp_clock_charge(struct gp_clock *clock)
+{
+    bool is_known = clock->begun && clock->started && !clock->charged;
+    clock->charged = true;
+    return is_known ? between(clock->before, clock->start) : 0;
 }
 
 void gp_clocks_free(struct gp_clock **list, bool context_alive)

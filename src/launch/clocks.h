@@ -7,8 +7,9 @@
 #include "launch/launch.h"
 
 struct gp_clock {
-    CUevent start, end;
-    bool started, stopped;
+    CUevent before, start, end; /* before our own work in front of the launch, and behind that */
+    bool begun, started, stopped;
+    bool charged; /* our own work is, to us */
     struct gp_clock *next;
 };
 
@@ -16,7 +17,9 @@ struct gp_clock {
 struct gp_clock *gp_clock_take(struct gp_clock **list);
 void gp_clock_give_back(struct gp_clock **list, struct gp_clock *clock);
 
-/* Around the launch, in its stream. From any thread; the clock is that of this launch. */
+/* Before our own work, and around the launch, in its stream. From any thread; the clock is that of
+ * this launch. */
+void gp_clock_begin(struct gp_clock *clock, const struct gp_launch *call);
 void gp_clock_start(struct gp_clock *clock, const struct gp_launch *call);
 void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call);
 
@@ -24,6 +27,9 @@ void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call);
 bool gp_clock_has_stopped(const struct gp_clock *clock);
 /* Milliseconds between the two events; 0 where that is not known. */
 float gp_clock_read(const struct gp_clock *clock);
+
+/* Milliseconds that our own work took, once; 0 where that is not known. */
+float gp_clock_charge(struct gp_clock *clock);
 
 /* Frees the list; the events too, where the context is alive. */
 void gp_clocks_free(struct gp_clock **list, bool context_alive);

@@ -1,10 +1,11 @@
 #include "launch/contexts.h"
 
+#include "base/added_time.h"
 #include "base/log.h"
 #include "cuda/cupti.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
-#include "launch/drain.h"
+#include "launch/deferred.h"
 #include "launch/held.h"
 #include "launch/kernels.h"
 #include "launch/results.h"
@@ -90,7 +91,12 @@ static CUresult wait_for_rest(struct gp_context *c)
 {
     if (is_held_up(c))
         return CUDA_ERROR_NOT_READY;
-    return gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), NULL);
+    double waited;
+    CUresult result = gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), &waited);
+    /* The program would have waited for its launches, too. */
+    if (result == CUDA_SUCCESS && c->held)
+        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
+    return result;
 }
 
 /* Ends the pass of a kernel that was abandoned in it and has ended now. Its counts, of a kernel

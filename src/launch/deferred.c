@@ -13,6 +13,7 @@
 #include "memory/sharing.h"
 
 #include <math.h>
+#include <utlist.h>
 
 #define LED_FURTHER "its memory led to other memory, of which there was no copy"
 
@@ -143,6 +144,7 @@ struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
 CUresult gp_launch_deferred(struct gp_held *h, const struct gp_launch *call)
 {
     struct gp_snapshot *snapshot = h->measurement.snapshot;
+    gp_clock_begin(h->clock, call);
     CUresult copied =
         gp_held_copy_make_on(snapshot, h->copy, call->stream, call->per_thread_stream);
     if (gp_snapshot_hold_up_on(snapshot, call->stream, call->per_thread_stream,
@@ -156,6 +158,18 @@ CUresult gp_launch_deferred(struct gp_held *h, const struct gp_launch *call)
         h->measurement.broken_off = gp_cuda_error(copied != CUDA_SUCCESS ? copied : result);
     atomic_store(&h->under_way, false);
     return result;
+}
+
+double gp_deferred_charge(struct gp_context *c)
+{
+    double ms = 0;
+    struct gp_held *h;
+    DL_FOREACH(c->held, h)
+    {
+        if (h->deferred && !atomic_load(&h->under_way))
+            ms += gp_clock_charge(h->clock);
+    }
+    return ms / 1e3;
 }
 
 /* ---- in the drain ---------------------------------------------------------------------------- */

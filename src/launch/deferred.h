@@ -20,6 +20,10 @@ struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
  * passed, and not closed: a full stream holds the call up. */
 CUresult gp_launch_deferred(struct gp_held *held, const struct gp_launch *call);
 
+/* Of a wait for the context, which is idle now: so many seconds at most were our own work in front
+ * of launches, and not the program's. Each launch is asked once. */
+double gp_deferred_charge(struct gp_context *c);
+
 /* The first passes of the launch, in a drain: others make them at the launch. */
 void gp_measure_deferred(struct gp_held *held);
 /* Only finds out whether its copy leads to other memory, which is about to go. False where it does;

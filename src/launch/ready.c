@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cuda/green.h"
 #include "gate/waits.h"
+#include "launch/deferred.h"
 #include "launch/polls.h"
 #include "launch/session.h"
 #include "launch/settings.h"
@@ -64,7 +65,7 @@ static bool is_idle(struct gp_context *c)
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
     if (!c->busy && waited > TELLING_SECONDS)
-        gp_added_less(waited);
+        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
     if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");
