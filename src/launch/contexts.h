@@ -25,6 +25,7 @@ struct gp_context {
     struct gp_held *held;             /* those of them that have passes to come */
     struct gp_held *unwritten;        /* given up, and their copies are still to be written */
     bool counts_hardware;             /* there is a session, since the first of those */
+    bool wait_failed;                 /* the last wait for those, to verify one */
     double deferred_seconds;          /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;          /* of launches that were not waited for; free at present */
     CUevent event;                    /* after a launch: for waiting, and its end */

@@ -15,6 +15,9 @@
 #include <math.h>
 #include <utlist.h>
 
+/* Seconds for the launches before it to end, beside twice the time that they are known to take. */
+#define LEAST_WAIT 0.002
+
 #define LED_FURTHER "its memory led to other memory, of which there was no copy"
 
 /* All that has to be known is known of the kernel, by launches that were measured when they were
@@ -44,20 +47,43 @@ static bool has_room(const struct gp_context *c)
 }
 
 /* Some work needs an idle GPU: before a batch the session may be opened anew; a batch that has
- * waited for long enough is drained; a launch is verified. */
-static bool is_wait_due(const struct gp_context *c, const struct gp_kernel *kernel,
-                        const struct gp_launch *call)
+ * waited for long enough is drained. Where the GPU is at work that can wait. */
+static bool is_wait_due(const struct gp_context *c)
 {
-    return !c->pending || gp_pending_is_due(c->pending, c->collector, c->collection) ||
-           gp_verify_is_due(&kernel->schedule, call->grid);
+    return !c->pending || gp_pending_is_due(c->pending, c->collector, c->collection);
 }
 
-/* True where that would take a wait. Older drivers can only be waited for without a limit. */
-static bool is_at_work(const struct gp_context *c)
+/* True where nothing runs in the context, or it ends within so many seconds. Older drivers can only
+ * be waited for without a limit. */
+static bool comes_to_rest(struct gp_context *c, double seconds)
 {
-    return c->busy || gp_unending_runs(c->handle) ||
-           (gp_cuda.cuCtxRecordEvent &&
-            gp_wait_for_context(c->handle, c->starts[0], 0) == CUDA_ERROR_NOT_READY);
+    if (c->busy || gp_unending_runs(c->handle))
+        return false;
+    if (!gp_cuda.cuCtxRecordEvent)
+        return true;
+    double began = gp_clock_seconds();
+    bool rests = gp_wait_for_context(c->handle, c->starts[0], seconds) != CUDA_ERROR_NOT_READY;
+    c->wait_failed = !rests && (seconds > 0 || c->wait_failed);
+    if (rests && seconds > 0) /* it was the program's work, but for ours */
+        gp_added_less(fmax(0, gp_clock_seconds() - began - gp_deferred_charge(c)));
+    return rests;
+}
+
+/* A launch that is to be verified is waited for, if those before it end as soon as is expected.
+ * They do not where their stream is blocked: then the next one is verified that comes to an idle
+ * GPU. */
+static bool may_be_verified(struct gp_context *c)
+{
+    return comes_to_rest(c, c->wait_failed ? 0 : LEAST_WAIT + 2 * c->deferred_seconds);
+}
+
+/* True where the launch is to be waited for all the same. */
+static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
+                                const struct gp_launch *call)
+{
+    if (gp_verify_is_due(&kernel->schedule, call->grid))
+        return may_be_verified(c);
+    return is_wait_due(c) && comes_to_rest(c, 0);
 }
 
 static bool is_undisturbed(const struct gp_context *c)
@@ -109,8 +135,7 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
     gp_held_release_written(c, false);
     if (!has_room(c) || !is_known(kernel, call, c) || !is_undisturbed(c))
         return NULL;
-    bool wait_due = is_wait_due(c, kernel, call);
-    if (wait_due && !is_at_work(c))
+    if (is_to_be_waited_for(c, kernel, call))
         return NULL;
     struct gp_measurement m;
     gp_measurement_begin(&m, call, kernel, c);
@@ -121,7 +146,7 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
         c->deferred_seconds = seconds;
     if (!held)
         return NULL;
-    if (!wait_due)
+    if (!gp_verify_is_due(&kernel->schedule, call->grid))
         gp_verify_count(&kernel->schedule, call->grid);
     gp_pending_note(&c->pending, c->collector, c->collection);
     return held;

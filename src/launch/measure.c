@@ -164,6 +164,7 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
         gp_drain(c, true);
     struct gp_passes passes = c->collector->passes(c->collection);
     c->counts_hardware = passes.hardware > 0;
+    c->wait_failed = false;
     bool ended, counts = passes.hardware > 0 || passes.instrumented;
     m.slot = c->collector->slot(c->collection);
     if (c->green)
