@@ -50,6 +50,16 @@ led() {
     [ $(("$(measured reach_list)" + lost)) -eq $((24 * $#)) ]
 }
 
+@test "each launch is replayed from the memory that it found" {
+    GPUPROF_REPLAY=wait same_with_and_without "$programs/returns_linked" counting
+    counted >"$BATS_TEST_TMPDIR/waited"
+    [ "$(grep -o '"smsp__inst_executed.sum":[0-9]*' "$BATS_TEST_TMPDIR/waited" | sort -u | wc -l)" -eq 24 ]
+    same_with_and_without "$programs/returns_linked" counting
+    [ "$(measured count_down)" -eq 24 ]
+    counted >"$BATS_TEST_TMPDIR/returned"
+    diff "$BATS_TEST_TMPDIR/waited" "$BATS_TEST_TMPDIR/returned"
+}
+
 @test "memory that leads to other memory is found when the batch is drained" {
     # On a busy machine a launch may be waited for before that: then the kernel is known better.
     for _ in 1 2 3 4 5; do
@@ -65,6 +75,8 @@ led() {
 @test "memory goes, or is needed, while launches wait in their stream" {
     for case in freed reused gone full; do
         GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/returns_linked" $case
+        # Of launches of other memory none has the copy of the one that was given up.
+        [ $case != reused ] || [ "$(grep -c '"skipped":"its memory led' "$profile")" -eq 0 ]
     done
     GPUSIM_MEMORY=1G GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/returns_linked" full_memory
 }

@@ -1,4 +1,5 @@
-/* Kernels that come by the memory they update in roundabout ways. All make x = 3 * x + 1 of it. */
+/* Kernels that come by the memory they update in roundabout ways, and make x = 3 * x + 1 of it; and
+ * one whose work depends on that memory. */
 #include "model/define.h"
 
 static void step(struct gpusim_thread *t, uint32_t *x)
@@ -90,3 +91,16 @@ static void reach_hidden(struct gpusim_thread *t)
     EXIT(t);
 }
 DEFINE_KERNEL(reach_hidden, false, 8, 4);
+
+/* Goes round as often as the number in memory says, and makes that one less: from other memory than
+ * its own it counts other instructions. */
+static void count_down(struct gpusim_thread *t)
+{
+    uint32_t *number = PARAM(t, 0, uint32_t *);
+    uint32_t rounds = LDG(t, number);
+
+    FOR(t, uint32_t r = 0, r < rounds, r++) INT(t, 1);
+    STG(t, number, rounds - 1);
+    EXIT(t);
+}
+DEFINE_KERNEL(count_down, false, 8);

@@ -4,9 +4,10 @@
  * stream behind a wait for a value, a host function that waits or a kernel that does: none of them
  * runs before all of them have returned, and a profiler that waits for one waits in vain. In the
  * case "streams" they stand in several streams, of which only the last is free. In the case "led"
- * memory that they reach is made to point to other memory, in the case "refused" one of them is
- * refused, in the case "failing" one of them fails on the GPU, in the case "exit" the process ends
- * behind them, in the case "killed" it is killed there, and in the case "threads" each of some
+ * memory that they reach is made to point to other memory, in the case "counting" each counts other
+ * instructions by the number that the one before has left there, in the case "refused" one of them
+ * is refused, in the case "failing" one of them fails on the GPU, in the case "exit" the process
+ * ends behind them, in the case "killed" it is killed there, and in the case "threads" each of some
  * threads has its stream. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so that
  * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
  * seconds.
@@ -184,6 +185,24 @@ static void led(void)
     }
     MUST(cuMemFree(first));
     MUST(cuMemFree(second));
+}
+
+/* Each launch counts other instructions, by the number that the one before has left in memory. */
+static void counting(void)
+{
+    CUfunction count_down;
+    CUdeviceptr number;
+    uint32_t left;
+    void *params[] = {&number};
+
+    MUST(cuModuleGetFunction(&count_down, module, "count_down"));
+    MUST(cuMemAlloc(&number, 4));
+    MUST(cuMemsetD32(number, 1000, 1));
+    for (unsigned i = 0; i < KNOWN + BEHIND; i++)
+        MUST(cuLaunchKernel(count_down, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    MUST(cuMemcpyDtoH(&left, number, 4));
+    expect(left == 1000 - KNOWN - BEHIND, "counting");
+    printf("counting: %u\n", left);
 }
 
 /* ---- launches that go wrong ------------------------------------------------------------------ */
@@ -508,6 +527,7 @@ static void run(const char *which)
         {"kernel", behind_kernel},
         {"streams", in_streams},
         {"led", led},
+        {"counting", counting},
         {"refused", refused},
         {"failing", failing},
         {"exit", until_exit},

@@ -37,6 +37,7 @@ static inline void *snippets_image(size_t *bytes)
         {"scale_in_place", 10, 0, 0},
         {"ncclDevKernel_Scale", 10, 0, 0},
         {"global_state", 10, 0, 0},
+        {"count_down", 8, 0, 0},
         {"race", 12, 0, 0},
         {"global_counter", 8, 0, 0},
         {"grid_is_valid", 8, 0, 0},
