@@ -38,6 +38,9 @@ static void the_least_time_counts(void **state)
     assert_true(gp_times_doubt(&times, 1, 0.012));
     gp_times_count(&times, 1, 0.008, 0.008);
     assert_true(gp_times_doubt(&times, 1, 0.010));
+    gp_times_count(&times, 1, 0.009, 0.009);
+    assert_true(gp_times_least(&times, 1) == 0.008);
+    assert_true(gp_times_least(&times, 2) == 0);
 }
 
 /* Launches whose work varies cost four runs more, not one each. */
