@@ -121,9 +121,9 @@ static bool check_target(const char *which)
 
 static bool check_replay(const char *mode)
 {
-    if (is_one_of(mode, "on", "off") || is_one_of(mode, "now", "wait"))
+    if (is_one_of(mode, "on", "off") || is_one_of(mode, "now", "later"))
         return true;
-    gp_say("--replay: '%s' is none of on, off, now and wait", mode);
+    gp_say("--replay: '%s' is none of on, off, now and later", mode);
     return false;
 }
 

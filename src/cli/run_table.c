@@ -69,12 +69,11 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                       "as --target-processes all; put %p into the names of files", WHICH, NULL,
                       "--profile-child-processes", NULL, 0, NULL},
 
-    [RUN_REPLAY] =
-        {"replay", 0, "on|off|wait",
-         "off: run no kernel more often than the program does; each launch is then "
-         "counted in part, launches of a kernel in turns; wait: wait for the end of each "
-         "launch (on)",
-         HOW, NULL, NULL, NULL, 0, NULL},
+    [RUN_REPLAY] = {"replay", 0, "on|off|later",
+                    "off: run no kernel more often than the program does; each launch is then "
+                    "counted in part, launches of a kernel in turns; later: do not wait for "
+                    "kernels that are known (on)",
+                    HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_REPLAY_MODE] = {"replay-mode", 0, "kernel|disabled",
                          "the same in nvprof's words; the program as a whole is never run again",
                          HOW, NULL, "--replay-mode", "--replay-mode", 0, NULL},

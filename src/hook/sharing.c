@@ -3,6 +3,7 @@
 #include "memory/sharing.h"
 
 #include "hook/entry.h"
+#include "launch/launch.h"
 #include "memory/buffers.h"
 
 /* Memory from elsewhere lies at `address`; `size` 0: the driver knows it. */
@@ -24,7 +25,7 @@ IMPORTS(cuExternalMemoryGetMappedBuffer,
 GP_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     GP_FORWARD_UNLESS_OURS(cuIpcCloseMemHandle, dptr);
-    gp_gate_share();
+    gp_launch_share_before_memory_goes(dptr, gp_buffer_bytes(dptr));
     struct gp_buffer *buffer = gp_buffer_take(dptr);
     CUresult result = gp_cuda.cuIpcCloseMemHandle(dptr);
     if (result != CUDA_SUCCESS || gp_buffer_is_there(buffer))
@@ -107,6 +108,7 @@ static void note_pool_access(CUmemoryPool pool, const CUmemAccessDesc *map, size
 GP_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
     GP_FORWARD_UNLESS_OURS(cuMemPoolSetAccess, pool, map, count);
+    gp_launch_before_change();
     gp_gate_share();
     CUresult result = gp_cuda.cuMemPoolSetAccess(pool, map, count);
     if (result == CUDA_SUCCESS)

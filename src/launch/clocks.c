@@ -33,7 +33,7 @@ struct gp_clock *gp_clock_take(struct gp_clock **list)
     if (!clock)
         return make();
     LL_DELETE(*list, clock);
-    clock->begun = clock->started = clock->stopped = clock->charged = false;
+    clock->begun = clock->started = clock->stopped = clock->ended = clock->charged = false;
     return clock;
 }
 
@@ -69,9 +69,11 @@ static float between(CUevent a, CUevent b)
     return gp_cuda.cuEventElapsedTime(&ms, a, b) == CUDA_SUCCESS ? ms : 0;
 }
 
-bool gp_clock_has_stopped(const struct gp_clock *clock)
+bool gp_clock_has_stopped(struct gp_clock *clock)
 {
-    return clock->stopped && gp_cuda.cuEventQuery(clock->end) != CUDA_ERROR_NOT_READY;
+    clock->ended = clock->ended ||
+                   (clock->stopped && gp_cuda.cuEventQuery(clock->end) != CUDA_ERROR_NOT_READY);
+    return clock->ended;
 }
 
 float gp_clock_read(const struct gp_clock *clock)

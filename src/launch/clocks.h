@@ -8,7 +8,7 @@
 
 struct gp_clock {
     CUevent before, start, end; /* before our own work in front of the launch, and behind that */
-    bool begun, started, stopped;
+    bool begun, started, stopped, ended;
     bool charged; /* our own work is, to us */
     struct gp_clock *next;
 };
@@ -24,7 +24,7 @@ void gp_clock_start(struct gp_clock *clock, const struct gp_launch *call);
 void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call);
 
 /* True where the launch has ended; false also where that is not known. */
-bool gp_clock_has_stopped(const struct gp_clock *clock);
+bool gp_clock_has_stopped(struct gp_clock *clock);
 /* Milliseconds between the two events; 0 where that is not known. */
 float gp_clock_read(const struct gp_clock *clock);
 

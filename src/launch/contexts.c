@@ -369,7 +369,9 @@ static void leave(CUcontext handle, bool green)
     gp_unending_forget(handle, at_rest);
     /* A thread is about to launch into it, wrongly: it may still need these. */
     bool needed = c->unwritten != NULL;
-    if (!needed)
+    if (needed)
+        gp_snapshot_leave(c->snapshot);
+    else
         gp_snapshot_close(c->snapshot, at_rest);
     gp_collectors_leave(handle, at_rest || c->dead);
     gp_clocks_free(&c->clocks, at_rest);

@@ -18,6 +18,9 @@
 /* Seconds for the launches before it to end, beside twice the time that they are known to take. */
 #define LEAST_WAIT 0.002
 
+/* Deferred launches whose streams have not come to their end. */
+#define MOST_QUEUED 16
+
 #define LED_FURTHER "its memory led to other memory, of which there was no copy"
 
 /* All that has to be known is known of the kernel, by launches that were measured when they were
@@ -38,11 +41,28 @@ static double expected_seconds(const struct gp_kernel *kernel, uint64_t shape)
     return ms > 0 ? ms / 1e3 : kernel->longest;
 }
 
+/* A deferred launch takes six entries of its stream's queue, where the program's takes one. A
+ * blocked stream holds some 1000, and then the program up: it would be our fault. */
+static bool is_much_queued(const struct gp_context *c)
+{
+    unsigned queued = 0;
+    const struct gp_held *h;
+    DL_FOREACH(c->unwritten, h)
+    {
+        queued++;
+    }
+    DL_FOREACH(c->held, h)
+    {
+        queued += h->clock && !gp_clock_has_stopped(h->clock);
+    }
+    return queued >= MOST_QUEUED;
+}
+
 static bool has_room(const struct gp_context *c)
 {
     return c->collection && c->counts_hardware && c->snapshot && c->collector->sweep && !c->green &&
-           !c->dead && !c->in_pass && !c->collector->full(c->collection) &&
-           gp_modules_are_resolved(c->handle) &&
+           !c->dead && !c->in_pass && !gp_unending_runs(c->handle) && !is_much_queued(c) &&
+           !c->collector->full(c->collection) && gp_modules_are_resolved(c->handle) &&
            (!gp_user.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }
 
@@ -74,7 +94,8 @@ static bool comes_to_rest(struct gp_context *c, double seconds)
  * GPU. */
 static bool may_be_verified(struct gp_context *c)
 {
-    return comes_to_rest(c, c->wait_failed ? 0 : LEAST_WAIT + 2 * c->deferred_seconds);
+    return comes_to_rest(
+        c, c->wait_failed ? 0 : LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED));
 }
 
 /* True where the launch is to be waited for all the same. */
@@ -142,8 +163,9 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
     m.snapshot = c->snapshot;
     double seconds = c->deferred_seconds + expected_seconds(kernel, m.run.shape);
     struct gp_held *held = seconds <= GP_MOST_DEFERRED ? hold(&m, started) : NULL;
-    if (seconds > GP_MOST_DEFERRED || held)
-        c->deferred_seconds = seconds;
+    /* Too much: the next launch that is waited for drains those before it, if there are any. */
+    if (held || c->deferred_seconds > 0)
+        c->deferred_seconds = fmin(seconds, 2 * GP_MOST_DEFERRED);
     if (!held)
         return NULL;
     if (!gp_verify_is_due(&kernel->schedule, call->grid))
@@ -155,7 +177,7 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
 struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
 {
     enum gp_passed_over why;
-    if (gp_user.waits || gp_user.at_once || gp_user.verify_always || gp_user.recorded.replay_off)
+    if (!gp_user.later || gp_user.verify_always)
         return NULL;
     struct gp_context *c = gp_context_of_stream(call->stream, &why);
     if (!c || !c->snapshot)

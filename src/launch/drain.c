@@ -210,7 +210,8 @@ bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change)
     const struct gp_held *h = c->held;
     while (h && !concerns(change, h))
         h = h->next;
-    return h != NULL;
+    /* Where everything changes the room of those that were given up is wanted back, too. */
+    return h || (c->unwritten && !change->bytes && !change->function && !change->stream);
 }
 
 /* The further passes of a launch, all at once; those that it makes at all, where it was deferred.

@@ -1,5 +1,6 @@
 #include "launch/held.h"
 
+#include "gate/captures.h"
 #include "launch/drain.h"
 #include "launch/kept_launch.h"
 
@@ -55,19 +56,21 @@ static void free_with_copy(struct gp_context *c, struct gp_held *h)
     gp_snapshot_release(h->measurement.snapshot, h->copy);
     gp_clock_give_back(&c->clocks, h->clock);
     gp_held_free(h);
+    atomic_fetch_sub(&held_launches, 1);
 }
 
 static bool is_written(const struct gp_held *h, bool idle)
 {
     if (!h->clock)
         return true;
-    return !atomic_load(&h->under_way) && (idle || gp_clock_has_stopped(h->clock));
+    /* To ask an event would end a capture. */
+    return !atomic_load(&h->under_way) &&
+           (idle || (gp_captures() == 0 && gp_clock_has_stopped(h->clock)));
 }
 
 void gp_held_release(struct gp_context *c, struct gp_held *h)
 {
     DL_DELETE(c->held, h);
-    atomic_fetch_sub(&held_launches, 1);
     if (is_written(h, false))
         free_with_copy(c, h);
     else

@@ -53,6 +53,12 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
     free(s);
 }
 
+void gp_snapshot_leave(struct gp_snapshot *s)
+{
+    if (s)
+        gp_snapshot_unlist(s);
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /* Gives the next reached range its room; it may come in two pieces. */

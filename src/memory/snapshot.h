@@ -33,6 +33,10 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why);
 /* Frees our memory in the context, unless the context is gone already. */
 void gp_snapshot_close(struct gp_snapshot *s, bool context_alive);
 
+/* Nothing of it is freed any more, nor promised to the program: its context goes, and a launch of
+ * another thread may still need it. */
+void gp_snapshot_leave(struct gp_snapshot *s);
+
 /* Copies the memory that the launch reaches, and hashes the rest if that is to be verified. The GPU
  * has done so when this returns. False, with the reason in *why, where there is no room, the kernel
  * may write memory that we cannot save, or something failed. */

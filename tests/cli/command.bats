@@ -143,7 +143,7 @@ wrong() {
     wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
     wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" --kernels '('
     wrong "--sample: 'frist:3' is no rule; say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000, or auto" --sample frist:3
-    wrong "--replay: 'never' is none of on, off, now and wait" --replay=never
+    wrong "--replay: 'never' is none of on, off, now and later" --replay=never
     wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"
     wrong "--output: '%z' is none of %p (process), %h (host), %q{NAME}, %%" -o 'x%z'
     wrong "--log: '%q{NONE}': there is no environment variable NONE" --log '%q{NONE}'

@@ -9,7 +9,7 @@ load common
 changes() {
     GPUPROF_REPLAY=now same_with_and_without "$programs/changes_linked" "$1"
     counted >"$BATS_TEST_TMPDIR/now"
-    for replay in wait on; do
+    for replay in on later; do
         GPUPROF_REPLAY=$replay same_with_and_without "$programs/changes_linked" "$1"
         counted >"$BATS_TEST_TMPDIR/$replay"
         [ "$(measured)" -eq "$2" ]

@@ -141,7 +141,7 @@ END
 
 @test "GPUPROF_REPLAY is on or off" {
     GPUPROF_REPLAY=never profiled "$programs/snippets_linked" vector_add
-    grep -q "^gpuprof: GPUPROF_REPLAY=never: unknown; say on (the default), off, now or wait" "$log"
+    grep -q "^gpuprof: GPUPROF_REPLAY=never: unknown; say on (the default), off, now or later" "$log"
     ! grep -q '"replay"' "$profile" || false
     GPUPROF_REPLAY=off profiled "$programs/snippets_linked" vector_add
     grep -q '"replay":"off"' "$profile"

@@ -14,7 +14,7 @@
 
 #include "check.h"
 
-static const int n = 1 << 16, known = 4, launches = 20, perThread = 100;
+static const int n = 1 << 16, known = 4, launches = 12, perThread = 100;
 
 __global__ void advance(float *x, int count)
 {

@@ -463,7 +463,7 @@ CUresult cuEventDestroy_v2(CUevent hEvent)
 CUresult cuEventQuery(CUevent hEvent)
 {
     CUcontext context;
-    CUresult result = gpusim_enter_context(&context);
+    CUresult result = gpusim_enter_unsafe(&context);
 
     if (result != CUDA_SUCCESS)
         return result;

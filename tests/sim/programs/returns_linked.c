@@ -8,9 +8,11 @@
  * instructions by the number that the one before has left there, in the case "refused" one of them
  * is refused, in the case "failing" one of them fails on the GPU, in the case "exit" the process
  * ends behind them, in the case "killed" it is killed there, and in the case "threads" each of some
- * threads has its stream. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so that
- * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
- * seconds.
+ * threads has its stream. In the cases "freed", "reused", "gone", "full_memory" and "unreturned"
+ * memory goes, or is needed, while launches wait; in the cases "full" and "many" a stream takes no
+ * more, and in the case "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers,
+ * or 3 * x + 1, so that one that runs twice, or from the wrong memory, is seen. An alarm ends the
+ * program after 60 seconds.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +21,7 @@
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
-enum { KNOWN = 4, BEHIND = 20, N = 256, STREAMS = 3, THREADS = 4 };
+enum { KNOWN = 4, BEHIND = 12, N = 256, STREAMS = 3, THREADS = 4 };
 
 static CUcontext context;
 static CUmodule module;
@@ -459,6 +461,66 @@ static void full(void)
     check("full", &beside);
 }
 
+/* Most of the launches that a stream takes: with ours in front of each it takes no more. */
+static void many(void)
+{
+    enum { NEARLY_FULL = 800 };
+    struct numbers numbers;
+    CUstream stream;
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, stream);
+    set(0);
+    block_by_value(stream);
+    for (int i = 0; i < NEARLY_FULL; i++)
+        launch_in(&numbers, 8, stream);
+    set(1);
+    MUST(cuStreamSynchronize(stream));
+    check("many", &numbers);
+}
+
+/* Launches that were given up have ended long before the program needs all memory. */
+static void unreturned(void)
+{
+    struct numbers numbers;
+    CUstream blocked;
+    size_t total;
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&blocked, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, blocked);
+    set(0);
+    block_by_value(blocked);
+    launch_in(&numbers, N, blocked);
+    launch_in(&numbers, N, blocked);
+    MUST(cuFuncSetCacheConfig(scale, CU_FUNC_CACHE_PREFER_L1));
+    set(1);
+    MUST(cuCtxSynchronize());
+    MUST(cuMemGetInfo(&all_free, &total));
+    all_free &= ~(((size_t)4 << 20) - 1);
+    printf("unreturned: %d\n", cuMemAlloc(&taken, all_free));
+}
+
+/* Launches are drained while a stream is being captured. */
+static void captured(void)
+{
+    struct numbers numbers;
+    CUstream stream;
+    CUgraph graph;
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, stream);
+    for (int i = 0; i < 5; i++)
+        launch_in(&numbers, N, stream);
+    MUST(cuCtxSynchronize());
+    MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    MUST(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024));
+    printf("captured: %d\n", cuStreamEndCapture(stream, &graph));
+    check("captured", &numbers);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static void *launch_in_thread(void *data)
@@ -538,6 +600,9 @@ static void run(const char *which)
         {"gone", gone},
         {"full_memory", full_memory},
         {"full", full},
+        {"many", many},
+        {"unreturned", unreturned},
+        {"captured", captured},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
