@@ -144,7 +144,8 @@ void gp_drain(struct gp_context *c, bool alive)
     struct gp_held *h;
     if (alive)
         c->busy = false; /* abandoned kernels there have ended: the context is idle */
-    gp_held_release_written(c, alive);
+    /* While a stream is captured nobody has waited for the context. */
+    gp_held_release_written(c, alive && gp_captures() == 0);
     const char *why = c->held ? not_to_be_replayed(c, alive) : NULL;
     if (!why)
         measure_deferred(c);
