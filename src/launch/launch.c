@@ -44,12 +44,18 @@ static CUresult run_beside_replays(const struct gp_launch *call)
     return result;
 }
 
+/* Makes the launch, and again where our memory was in its way. The gate is neither passed nor
+ * closed: it is closed to drain. */
+static CUresult run_and_make_room(const struct gp_launch *call,
+                                  CUresult (*run)(const struct gp_launch *call))
+{
+    CUresult result = run(call);
+    return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run(call) : result;
+}
+
 CUresult gp_launch_plainly(const struct gp_launch *call)
 {
-    CUresult result = run_beside_replays(call);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())
-        result = run_beside_replays(call);
-    return result;
+    return run_and_make_room(call, run_beside_replays);
 }
 
 void gp_launch_not_measured(enum gp_unmeasured kind)
@@ -209,9 +215,7 @@ static CUresult run_unending(const struct gp_launch *call)
 static CUresult pass_unending(const struct gp_launch *call)
 {
     gp_session_count_launch();
-    CUresult result = run_unending(call);
-    return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run_unending(call)
-                                                                            : result;
+    return run_and_make_room(call, run_unending);
 }
 
 static CUresult run_passing(const struct gp_launch *call)
@@ -227,9 +231,7 @@ static CUresult run_passing(const struct gp_launch *call)
 static CUresult pass(const struct gp_launch *call)
 {
     gp_session_count_launch();
-    CUresult result = run_passing(call);
-    return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run_passing(call)
-                                                                            : result;
+    return run_and_make_room(call, run_passing);
 }
 
 static CUresult launch(const struct gp_launch *call)

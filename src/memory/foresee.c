@@ -89,9 +89,11 @@ static bool is_all_copied(const struct gp_snapshot *s, const struct gp_held_copy
     if (answer->found > GP_FOUND_AT_ONCE)
         return false;
     for (uint32_t i = 0; i < answer->found; i++) {
-        const struct gp_range *range = &s->reached.ranges.ranges[answer->at_once[i]];
-        if (answer->at_once[i] >= s->reached.ranges.count ||
-            !gp_held_copy_reaches(copy, range->start, range->end - range->start))
+        uint32_t found = answer->at_once[i];
+        if (found >= s->reached.ranges.count) /* it cannot be right */
+            return false;
+        const struct gp_range *range = &s->reached.ranges.ranges[found];
+        if (!gp_held_copy_reaches(copy, range->start, range->end - range->start))
             return false;
     }
     return true;

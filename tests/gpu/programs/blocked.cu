@@ -7,11 +7,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cuda.h>
 #include <cuda_runtime.h>
 #include <thread>
 
 #include "check.h"
+#include "wait_value.h"
 
 static const int rounds = 10;
 
@@ -50,21 +50,6 @@ static void CUDART_CB waitOnHost(void *)
 {
     while (released == 0)
         std::this_thread::sleep_for(std::chrono::microseconds(50));
-}
-
-// The driver's, which the runtime has no name for; found as the runtime finds its own.
-typedef CUresult (*WaitValue)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
-static WaitValue findWaitValue()
-{
-    void *found = nullptr;
-    cudaDriverEntryPointQueryResult how;
-#if CUDART_VERSION >= 13000
-    CHECK(cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &found, 12000, cudaEnableDefault,
-                                           &how));
-#else
-    CHECK(cudaGetDriverEntryPoint("cuStreamWaitValue32", &found, cudaEnableDefault, &how));
-#endif
-    return (WaitValue)found;
 }
 
 int main(int argc, char **argv)
