@@ -167,14 +167,20 @@ void gp_unending_launched(CUstream stream, bool per_thread_stream)
     pthread_mutex_unlock(&lock);
 }
 
-bool gp_unending_runs(CUcontext context)
+bool gp_unending_runs_beside(CUcontext context, CUstream stream)
 {
     bool runs = false;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < MOST_UNENDING && !runs; i++)
-        runs = all[i].context == context && is_under_way(&all[i]);
+        runs = all[i].context == context && (!stream || all[i].stream != stream) &&
+               is_under_way(&all[i]);
     pthread_mutex_unlock(&lock);
     return runs;
+}
+
+bool gp_unending_runs(CUcontext context)
+{
+    return gp_unending_runs_beside(context, NULL);
 }
 
 bool gp_unending_runs_on(CUcontext context, double seconds)

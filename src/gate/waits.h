@@ -36,11 +36,13 @@ CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, doub
 bool gp_gate_shut_in_time(void);
 bool gp_gate_close_in_time(void);
 
-/* A kernel, or a graph, that does not end by itself was launched into a stream of the current
- * context. The gate is passed or closed, and nothing is being captured. */
+/* A kernel, or a graph, that does not end by itself, or not in time, was launched into a stream of
+ * the current context. The gate is passed or closed, and nothing is being captured. */
 void gp_unending_launched(CUstream stream, bool per_thread_stream);
 /* True while one of these is under way in the context. */
 bool gp_unending_runs(CUcontext context);
+/* The same of other streams than this one; NULL: of all. */
+bool gp_unending_runs_beside(CUcontext context, CUstream stream);
 /* The same after a wait for their end, `seconds` at most. */
 bool gp_unending_runs_on(CUcontext context, double seconds);
 /* The context, which is current while it is alive, is about to go. */

@@ -20,6 +20,11 @@
 #define MOST_PEERS 64
 /* Seconds for an event to happen in a context where nothing runs: asked at every launch. */
 #define OTHERS_TIMEOUT 0.001
+/* How long a context is waited for where the last wait for it was in vain: less each time. A wait
+ * in which it came to rest and which was not too short to tell makes good for it. */
+#define FIRST_WARY_SECONDS 0.01
+#define LAST_WARY_SECONDS 0.0005
+#define TELLING_SECONDS 0.0005
 
 static struct gp_context *contexts;
 
@@ -86,13 +91,31 @@ static bool is_held_up(const struct gp_context *c)
     return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
 }
 
-/* CUPTI ends a pass by waiting for all there is in the context: that must come to an end. */
-static CUresult wait_for_rest(struct gp_context *c)
+CUresult gp_context_wait(struct gp_context *c, double most, double *waited)
 {
+    CUresult result = gp_wait_for_rest(c->handle, c->event, gp_context_wary(c, most), waited);
+    if (result == CUDA_ERROR_NOT_READY)
+        c->wary = c->wary > 0 ? fmax(c->wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
+    else if (*waited > TELLING_SECONDS)
+        c->wary = 0;
+    return result;
+}
+
+double gp_context_wary(const struct gp_context *c, double most)
+{
+    return c->wary > 0 ? fmin(most, c->wary) : most;
+}
+
+/* CUPTI ends a pass by waiting for all there is in the context: that must come to an end. Where the
+ * program goes on, and launches behind blocked work are deferred, only the first wait is long. */
+static CUresult wait_for_rest(struct gp_context *c, bool goes_on)
+{
+    double waited, most = gp_wait_limit();
     if (is_held_up(c))
         return CUDA_ERROR_NOT_READY;
-    double waited;
-    CUresult result = gp_wait_for_rest(c->handle, c->event, gp_wait_limit(), &waited);
+    CUresult result = goes_on && c->wait_failed
+                          ? gp_context_wait(c, most, &waited)
+                          : gp_wait_for_rest(c->handle, c->event, most, &waited);
     /* The program would have waited for its launches, too. */
     if (result == CUDA_SUCCESS && c->held)
         gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
@@ -145,7 +168,7 @@ static CUresult close_collections(int device, bool at_end)
             continue;
         bool alive = push(c), captured = gp_captures_are_in(c->handle);
         CUresult rest = !alive                    ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-                        : !captured               ? wait_for_rest(c)
+                        : !captured               ? wait_for_rest(c, false)
                         : at_end || is_held_up(c) ? CUDA_ERROR_NOT_READY
                                                   : CUDA_SUCCESS;
         close_collection(c, rest == CUDA_SUCCESS);
@@ -175,7 +198,7 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
         if (!gp_is_concerned(c, change))
             continue;
         bool pushed = push(c), captured = gp_captures_are_in(c->handle);
-        bool at_rest = may_replay && pushed && !captured && wait_for_rest(c) == CUDA_SUCCESS;
+        bool at_rest = may_replay && pushed && !captured && wait_for_rest(c, true) == CUDA_SUCCESS;
         /* A new launch makes the session go to instrumented code: then all held launches are
          * counted there. In a batch one may be assumed to be like others, alone it is compared. */
         if (at_rest && !in_launch && gp_is_batch_quicker(c, change))
@@ -363,7 +386,7 @@ static void leave(CUcontext handle, bool green)
     DL_DELETE(contexts, c);
     /* A wait would invalidate its captures, and the context may stay. */
     bool alive = push(c), captured = gp_captures_are_in(handle);
-    bool at_rest = alive && !captured && wait_for_rest(c) == CUDA_SUCCESS;
+    bool at_rest = alive && !captured && wait_for_rest(c, false) == CUDA_SUCCESS;
     close_collection(c, at_rest);
     gp_held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);

@@ -52,6 +52,11 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
  * reason in *why. */
 bool gp_context_collects(struct gp_context *context, const char **why);
 
+/* Waits for it, which is current, until nothing runs there, `most` seconds at most, and less where
+ * the last such wait was in vain: gp_wait_for_rest. */
+CUresult gp_context_wait(struct gp_context *context, double most, double *waited);
+double gp_context_wary(const struct gp_context *context, double most);
+
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
 

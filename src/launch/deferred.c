@@ -15,7 +15,8 @@
 #include <math.h>
 #include <utlist.h>
 
-/* Seconds for the launches before it to end, beside twice the time that they are known to take. */
+/* Seconds for the work before a launch to end, beside twice the time that deferred launches are
+ * known to take. */
 #define LEAST_WAIT 0.002
 
 /* Deferred launches whose streams have not come to their end. */
@@ -61,8 +62,8 @@ static bool is_much_queued(const struct gp_context *c)
 static bool has_room(const struct gp_context *c)
 {
     return c->collection && c->counts_hardware && c->snapshot && c->collector->sweep && !c->green &&
-           !c->dead && !c->in_pass && !gp_unending_runs(c->handle) && !is_much_queued(c) &&
-           !c->collector->full(c->collection) && gp_modules_are_resolved(c->handle) &&
+           !c->dead && !c->in_pass && !is_much_queued(c) && !c->collector->full(c->collection) &&
+           gp_modules_are_resolved(c->handle) &&
            (!gp_user.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }
 
@@ -89,22 +90,29 @@ static bool comes_to_rest(struct gp_context *c, double seconds)
     return rests;
 }
 
-/* A launch that is to be verified is waited for, if those before it end as soon as is expected.
- * They do not where their stream is blocked: then the next one is verified that comes to an idle
- * GPU. */
-static bool may_be_verified(struct gp_context *c)
+/* True where the GPU comes to rest as soon as is expected. It does not where a stream is blocked:
+ * then the next launch asks again, and does not wait. */
+static bool comes_to_rest_soon(struct gp_context *c)
 {
     return comes_to_rest(
         c, c->wait_failed ? 0 : LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED));
 }
 
-/* True where the launch is to be waited for all the same. */
+/* True where the launch is waited for. All are unless the user says otherwise, but behind work that
+ * goes on; where a launch is to be verified, or that work ends the session, that is waited for. */
 static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {
-    if (gp_verify_is_due(&kernel->schedule, call->grid))
-        return may_be_verified(c);
+    if (!gp_user.later || gp_verify_is_due(&kernel->schedule, call->grid))
+        return comes_to_rest_soon(c);
     return is_wait_due(c) && comes_to_rest(c, 0);
+}
+
+/* Our copies might take the room of a launch that such a kernel waits for; not behind it. */
+static bool is_beside_unending(const struct gp_context *c, const struct gp_launch *call)
+{
+    bool has_name = !gp_stream_is_default(call->stream);
+    return gp_unending_runs_beside(c->handle, has_name ? call->stream : NULL);
 }
 
 static bool is_undisturbed(const struct gp_context *c)
@@ -154,7 +162,8 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
 {
     double started = gp_clock_seconds();
     gp_held_release_written(c, false);
-    if (!has_room(c) || !is_known(kernel, call, c) || !is_undisturbed(c))
+    if (!has_room(c) || !is_known(kernel, call, c) || is_beside_unending(c, call) ||
+        !is_undisturbed(c))
         return NULL;
     if (is_to_be_waited_for(c, kernel, call))
         return NULL;
@@ -177,7 +186,7 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
 struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
 {
     enum gp_passed_over why;
-    if (!gp_user.later || gp_user.verify_always)
+    if (gp_user.at_once || gp_user.verify_always || gp_user.recorded.replay_off)
         return NULL;
     struct gp_context *c = gp_context_of_stream(call->stream, &why);
     if (!c || !c->snapshot)

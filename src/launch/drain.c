@@ -226,6 +226,14 @@ static void replay_alone(struct gp_held *h)
         replay(h, true);
 }
 
+static bool any_deferred(const struct gp_context *c)
+{
+    const struct gp_held *h = c->held;
+    while (h && !h->deferred)
+        h = h->next;
+    return h != NULL;
+}
+
 void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive)
 {
     struct gp_held *h, *next;
@@ -250,4 +258,6 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
             gp_held_release(c, h);
         }
     }
+    if (!any_deferred(c))
+        c->deferred_seconds = 0;
 }

@@ -12,12 +12,10 @@
 #include <math.h>
 #include <stdatomic.h>
 
-/* How long other work in its context is waited for, where the last wait for such was in vain: less
- * each time. A wait in which that ends and which was not too short to tell makes good for it. */
-#define FIRST_WARY_SECONDS 0.01
-#define LAST_WARY_SECONDS 0.0005
+/* Waits that were shorter tell nothing. */
 #define TELLING_SECONDS 0.0005
-/* The same for kernels that wait for the host: it has often let them end just before the launch. */
+/* How long a kernel that waits for the host is waited for: it is often let end just before a
+ * launch. */
 #define FIRST_HELD_UP_SECONDS 0.001
 #define MOST_HELD_UP 16
 /* A kernel that has ended before is measured where the next wait may last so much longer; an
@@ -56,12 +54,10 @@ static bool is_idle(struct gp_context *c)
     if (is_held_up(c) || (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
     double waited = 0, most = gp_wait_limit();
-    if (c->wary > 0 && most > c->wary)
-        most = c->wary;
     if (c->tail) /* our own: the time that it takes is added, and the rest's is not */
-        gp_wait_within_limit(c->event, most, NULL);
+        gp_wait_within_limit(c->event, gp_context_wary(c, most), NULL);
     c->tail = false;
-    CUresult result = gp_wait_for_rest(c->handle, c->event, most, &waited);
+    CUresult result = gp_context_wait(c, most, &waited);
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
     if (!c->busy && waited > TELLING_SECONDS)
@@ -69,10 +65,6 @@ static bool is_idle(struct gp_context *c)
     if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");
-    if (c->busy)
-        c->wary = c->wary > 0 ? fmax(c->wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
-    else if (waited > TELLING_SECONDS)
-        c->wary = 0;
     return result == CUDA_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# GPUPROF_REPLAY=later: a launch of a kernel that is known returns when the driver does, and is measured in a batch.
+# A launch of a kernel that is known returns when the driver does, and is measured in a batch: behind work that goes on,
+# and with GPUPROF_REPLAY=later always.
 
 load common
 
@@ -14,25 +15,39 @@ returns() {
 }
 
 @test "launches behind a wait return before it ends, and all are measured" {
-    returns value 16
-    returns function 16
-    # Beside a kernel that does not end by itself our copies might take the room that it waits for.
-    unset GPUPROF_TIMEOUT
-    same_with_and_without "$programs/returns_linked" kernel
+    for replay in on later; do
+        export GPUPROF_REPLAY=$replay
+        returns value 16
+        returns function 16
+        # A kernel that is not waited for.
+        GPUPROF_TIMEOUT='' returns kernel 16
+        returns streams 16
+    done
 }
 
-@test "without that the first of these is waited for in vain" {
-    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" value
+@test "a kernel is waited for in vain, and those behind it are measured" {
+    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" kernel
+    grep -q "wait_for_flag did not end within 0.2 s" "$log"
+    [ "$(measured scale_in_place)" -eq 16 ]
+}
+
+@test "beside a kernel that does not end nothing is copied: it may wait for that very launch" {
+    for replay in on later; do
+        GPUPROF_TIMEOUT='' GPUPROF_REPLAY=$replay same_with_and_without "$programs/returns_linked" beside
+        [ "$(measured scale_in_place)" -eq 4 ]
+    done
+}
+
+@test "with GPUPROF_REPLAY=now the first of these is waited for in vain" {
+    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=now same_with_and_without "$programs/returns_linked" value
     grep -q "other work on the GPU does not end" "$log"
     [ "$(measured scale_in_place)" -lt 16 ]
 }
 
-@test "launches into several streams, some of which wait" {
-    returns streams 16
-}
-
 @test "threads whose launches are not waited for" {
-    returns threads 196
+    for replay in on later; do
+        GPUPROF_REPLAY=$replay returns threads 196
+    done
 }
 
 @test "launches that are not waited for have the counters of those that are" {
@@ -75,14 +90,17 @@ led() {
 }
 
 @test "memory goes, or is needed, while launches wait in their stream" {
-    for case in freed reused gone full; do
-        GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/returns_linked" $case
-        # Of launches of other memory none has the copy of the one that was given up.
-        [ $case != reused ] || [ "$(grep -c '"skipped":"its memory led' "$profile")" -eq 0 ]
-    done
     export GPUPROF_TIMEOUT=0.3
-    GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_memory
-    GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" unreturned
+    for replay in on later; do
+        export GPUPROF_REPLAY=$replay
+        for case in freed reused gone full; do
+            same_with_and_without "$programs/returns_linked" $case
+            # Of launches of other memory none has the copy of the one that was given up.
+            [ $case != reused ] || [ "$(grep -c '"skipped":"its memory led' "$profile")" -eq 0 ]
+        done
+        GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_memory
+        GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" unreturned
+    done
 }
 
 @test "a blocked stream takes as many launches as without gpuprof, or nearly" {

@@ -3,16 +3,17 @@
  * can know their reach. In the cases "value", "function" and "kernel" they stand in their
  * stream behind a wait for a value, a host function that waits or a kernel that does: none of them
  * runs before all of them have returned, and a profiler that waits for one waits in vain. In the
- * case "streams" they stand in several streams, of which only the last is free. In the case "led"
- * memory that they reach is made to point to other memory, in the case "counting" each counts other
- * instructions by the number that the one before has left there, in the case "refused" one of them
- * is refused, in the case "failing" one of them fails on the GPU, in the case "exit" the process
- * ends behind them, in the case "killed" it is killed there, and in the case "threads" each of some
- * threads has its stream. In the cases "freed", "reused", "gone", "full_memory" and "unreturned"
- * memory goes, or is needed, while launches wait; in the cases "full" and "many" a stream takes no
- * more, and in the case "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers,
- * or 3 * x + 1, so that one that runs twice, or from the wrong memory, is seen. An alarm ends the
- * program after 60 seconds.
+ * case "beside" they stand in another stream than that kernel. In the case "streams" they stand in
+ * several streams, of which only the last is free. In the case "led" memory that they reach is made
+ * to point to other memory, in the case "counting" each counts other instructions by the number
+ * that the one before has left there, in the case "refused" one of them is refused, in the case
+ * "failing" one of them fails on the GPU, in the case "exit" the process ends behind them, in the
+ * case "killed" it is killed there, and in the case "threads" each of some threads has its stream.
+ * In the cases "freed", "reused", "gone", "full_memory" and "unreturned" memory goes, or is needed,
+ * while launches wait; in the cases "full" and "many" a stream takes no more, and in the case
+ * "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so that
+ * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
+ * seconds.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -121,6 +122,28 @@ static void behind(const char *what, void (*block)(CUstream stream))
     set(1);
     MUST(cuStreamSynchronize(stream));
     check(what, &numbers);
+    MUST(cuStreamDestroy(stream));
+    MUST(cuMemFree(numbers.x));
+}
+
+/* They stand in another stream than the kernel that waits. */
+static void beside(void)
+{
+    struct numbers numbers;
+    CUstream waiting, stream;
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&waiting, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, stream);
+    set(0);
+    block_by_kernel(waiting);
+    for (unsigned i = 0; i < BEHIND; i++)
+        launch_in(&numbers, i % N + 1, stream);
+    MUST(cuStreamSynchronize(stream));
+    set(1);
+    check("beside", &numbers);
+    MUST(cuStreamDestroy(waiting));
     MUST(cuStreamDestroy(stream));
     MUST(cuMemFree(numbers.x));
 }
@@ -587,6 +610,7 @@ static void run(const char *which)
         {"value", behind_value},
         {"function", behind_function},
         {"kernel", behind_kernel},
+        {"beside", beside},
         {"streams", in_streams},
         {"led", led},
         {"counting", counting},
