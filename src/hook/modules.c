@@ -128,6 +128,14 @@ static void drain_before_variables_go(const void *module, bool *closed)
     }
 }
 
+/* Beside other threads nothing is replayed. */
+static void close_collections(bool closed)
+{
+    if (!closed && gp_any_held())
+        gp_contexts_before_change(&(struct gp_change){0}, false, false);
+    gp_contexts_close_collections();
+}
+
 static void forget_module(void *unloading)
 {
     static struct gp_once once;
@@ -137,7 +145,7 @@ static void forget_module(void *unloading)
      * that comes to the same handle: it must be abandoned while the module is still there. A module
      * none of whose functions ran in a pass costs nothing. */
     if (gp_kernels_collected(u->module, u->is_library))
-        gp_contexts_close_collections();
+        close_collections(closed);
     drain_before_variables_go(u->module, &closed);
     u->allowed = !gp_kernels_held(u->module, u->is_library);
     if (u->allowed)

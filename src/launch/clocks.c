@@ -71,8 +71,8 @@ static float between(CUevent a, CUevent b)
 
 bool gp_clock_has_stopped(struct gp_clock *clock)
 {
-    clock->ended = clock->ended ||
-                   (clock->stopped && gp_cuda.cuEventQuery(clock->end) != CUDA_ERROR_NOT_READY);
+    clock->ended =
+        clock->ended || (clock->stopped && gp_cuda.cuEventQuery(clock->end) == CUDA_SUCCESS);
     return clock->ended;
 }
 

@@ -18,8 +18,7 @@
 /* Other GPUs are not waited for longer, in seconds: their work is the program's business. */
 #define PEERS_TIMEOUT 0.01
 #define MOST_PEERS 64
-/* Seconds for an event to happen in a context where nothing runs: asked at every launch. */
-#define OTHERS_TIMEOUT 0.001
+#define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
 /* How long a context is waited for where the last wait for it was in vain: less each time. A wait
  * in which it came to rest and which was not too short to tell makes good for it. */
 #define FIRST_WARY_SECONDS 0.01
@@ -91,19 +90,20 @@ static bool is_held_up(const struct gp_context *c)
     return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
 }
 
-CUresult gp_context_wait(struct gp_context *c, double most, double *waited)
+CUresult gp_context_wait(struct gp_context *c, CUevent event, double most, double *wary,
+                         double *waited)
 {
-    CUresult result = gp_wait_for_rest(c->handle, c->event, gp_context_wary(c, most), waited);
-    if (result == CUDA_ERROR_NOT_READY)
-        c->wary = c->wary > 0 ? fmax(c->wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
+    CUresult result = gp_wait_for_rest(c->handle, event, gp_wary(most, *wary), waited);
+    if (result == CUDA_ERROR_NOT_READY && most > 0)
+        *wary = *wary > 0 ? fmax(*wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
     else if (*waited > TELLING_SECONDS)
-        c->wary = 0;
+        *wary = 0;
     return result;
 }
 
-double gp_context_wary(const struct gp_context *c, double most)
+double gp_wary(double most, double wary)
 {
-    return c->wary > 0 ? fmin(most, c->wary) : most;
+    return wary > 0 ? fmin(most, wary) : most;
 }
 
 /* CUPTI ends a pass by waiting for all there is in the context: that must come to an end. Where the
@@ -114,7 +114,7 @@ static CUresult wait_for_rest(struct gp_context *c, bool goes_on)
     if (is_held_up(c))
         return CUDA_ERROR_NOT_READY;
     CUresult result = goes_on && c->wait_failed
-                          ? gp_context_wait(c, most, &waited)
+                          ? gp_context_wait(c, c->event, most, &c->wary, &waited)
                           : gp_wait_for_rest(c->handle, c->event, most, &waited);
     /* The program would have waited for its launches, too. */
     if (result == CUDA_SUCCESS && c->held)
@@ -197,8 +197,10 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
     {
         if (!gp_is_concerned(c, change))
             continue;
-        bool pushed = push(c), captured = gp_captures_are_in(c->handle);
-        bool at_rest = may_replay && pushed && !captured && wait_for_rest(c, true) == CUDA_SUCCESS;
+        /* Beside a capture nothing is replayed, and to wait might end it. */
+        bool pushed = push(c);
+        bool at_rest =
+            may_replay && pushed && gp_captures() == 0 && wait_for_rest(c, true) == CUDA_SUCCESS;
         /* A new launch makes the session go to instrumented code: then all held launches are
          * counted there. In a batch one may be assumed to be like others, alone it is compared. */
         if (at_rest && !in_launch && gp_is_batch_quicker(c, change))
@@ -256,6 +258,23 @@ static bool only_times(struct gp_context *c, const char **why)
     return true;
 }
 
+/* True where no other context that collects on its device is at work: CUPTI would wait for it. */
+static bool do_others_rest(const struct gp_context *c)
+{
+    bool rest = true;
+    struct gp_context *o;
+    DL_FOREACH(contexts, o)
+    {
+        if (!o->collection || o->green || o->device.ordinal != c->device.ordinal || !push(o))
+            continue;
+        rest = rest &&
+               (gp_captures_are_in(o->handle) ? !is_held_up(o)
+                                              : wait_for_rest(o, true) != CUDA_ERROR_NOT_READY);
+        gp_context_pop();
+    }
+    return rest;
+}
+
 /* The counters of a device serve one context at a time: the others' collections are closed. */
 bool gp_context_collects(struct gp_context *c, const char **why)
 {
@@ -269,6 +288,9 @@ bool gp_context_collects(struct gp_context *c, const char **why)
     c->described = true;
     if (c->green)
         return only_times(c, why);
+    *why = NULL;
+    if (!do_others_rest(c))
+        return false;
     close_collections(c->device.ordinal, false);
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)

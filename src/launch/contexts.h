@@ -25,7 +25,8 @@ struct gp_context {
     struct gp_held *held;             /* those of them that have passes to come */
     struct gp_held *unwritten;        /* given up, and their copies are still to be written */
     bool counts_hardware;             /* there is a session, since the first of those */
-    bool wait_failed;                 /* the last wait for those, to verify one */
+    bool wait_failed;                 /* the last wait for those, or for work in front of them */
+    double wary_of_these;             /* as `wary`, of these waits */
     double deferred_seconds;          /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;          /* of launches that were not waited for; free at present */
     CUevent event;                    /* after a launch: for waiting, and its end */
@@ -49,13 +50,14 @@ struct gp_context {
  * in *why, which is NULL for a context that has failed and of which that was said. */
 struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **why);
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
- * reason in *why. */
+ * reason in *why, which is NULL where another context is at work that has the counters now. */
 bool gp_context_collects(struct gp_context *context, const char **why);
 
-/* Waits for it, which is current, until nothing runs there, `most` seconds at most, and less where
- * the last such wait was in vain: gp_wait_for_rest. */
-CUresult gp_context_wait(struct gp_context *context, double most, double *waited);
-double gp_context_wary(const struct gp_context *context, double most);
+/* gp_wait_for_rest with one of its events, `most` seconds at most, and less where the last such
+ * wait was in vain: *wary is kept for that, 0 at first. */
+CUresult gp_context_wait(struct gp_context *context, CUevent event, double most, double *wary,
+                         double *waited);
+double gp_wary(double most, double wary);
 
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);

@@ -20,8 +20,9 @@
 #define LEAST_WAIT 0.002
 
 /* Deferred launches whose streams have not come to their end. */
-#define MOST_QUEUED 16
+#define MOST_QUEUED 12
 
+#define TOO_LONG "it took too long to be run again"
 #define LED_FURTHER "its memory led to other memory, of which there was no copy"
 
 /* All that has to be known is known of the kernel, by launches that were measured when they were
@@ -82,11 +83,12 @@ static bool comes_to_rest(struct gp_context *c, double seconds)
         return false;
     if (!gp_cuda.cuCtxRecordEvent)
         return true;
-    double began = gp_clock_seconds();
-    bool rests = gp_wait_for_context(c->handle, c->starts[0], seconds) != CUDA_ERROR_NOT_READY;
+    double waited;
+    CUresult result = gp_context_wait(c, c->starts[0], seconds, &c->wary_of_these, &waited);
+    bool rests = result != CUDA_ERROR_NOT_READY;
     c->wait_failed = !rests && (seconds > 0 || c->wait_failed);
     if (rests && seconds > 0) /* it was the program's work, but for ours */
-        gp_added_less(fmax(0, gp_clock_seconds() - began - gp_deferred_charge(c)));
+        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
     return rests;
 }
 
@@ -165,7 +167,7 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
     if (!has_room(c) || !is_known(kernel, call, c) || is_beside_unending(c, call) ||
         !is_undisturbed(c))
         return NULL;
-    if (is_to_be_waited_for(c, kernel, call))
+    if (is_to_be_waited_for(c, kernel, call) || gp_verify_is_needed(&kernel->schedule, call->grid))
         return NULL;
     struct gp_measurement m;
     gp_measurement_begin(&m, call, kernel, c);
@@ -249,16 +251,20 @@ static bool is_copy_whole(struct gp_held *h)
     return whole;
 }
 
-/* The time of the own run, where it is not the first that is known of such launches: beside other
- * work it would be too long, and nothing would tell. */
+/* The own run's time is the limit of a replay. It is the launch's time, where it is not the first
+ * that is known of such launches: beside other work it would be too long, and nothing would tell.
+ */
 static void take_time(struct gp_held *h)
 {
     struct gp_measurement *m = &h->measurement;
     float ms = gp_clock_read(h->clock) - m->context->empty_ms;
-    if (ms <= 0 || gp_times_least(&m->kernel->times, m->run.shape) == 0)
+    if (ms <= 0)
         return;
-    m->run.native_ms = ms;
     m->seconds = ms / 1e3;
+    if (m->seconds > gp_wait_computing_limit())
+        m->broken_off = TOO_LONG;
+    if (gp_times_least(&m->kernel->times, m->run.shape) > 0)
+        m->run.native_ms = ms;
 }
 
 static void replay_from_start(struct gp_held *h)
@@ -270,7 +276,7 @@ static void replay_from_start(struct gp_held *h)
         return;
     }
     take_time(h);
-    if (m->run.native_ms == 0)
+    if (!m->broken_off && m->run.native_ms == 0)
         gp_time_replay(m);
     if (!m->broken_off)
         gp_replay_passes(m, true);

@@ -55,9 +55,9 @@ static bool is_idle(struct gp_context *c)
         return false;
     double waited = 0, most = gp_wait_limit();
     if (c->tail) /* our own: the time that it takes is added, and the rest's is not */
-        gp_wait_within_limit(c->event, gp_context_wary(c, most), NULL);
+        gp_wait_within_limit(c->event, gp_wary(most, c->wary), NULL);
     c->tail = false;
-    CUresult result = gp_context_wait(c, most, &waited);
+    CUresult result = gp_context_wait(c, c->event, most, &c->wary, &waited);
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
     if (!c->busy && waited > TELLING_SECONDS)
@@ -125,7 +125,8 @@ static bool is_ready(struct gp_context *c)
         return false;
     if (gp_context_collects(c, &why))
         return true;
-    gp_session_give_up(why);
+    if (why)
+        gp_session_give_up(why);
     return false;
 }
 
@@ -133,7 +134,7 @@ static enum gp_passed_over why_not_ready(const struct gp_context *c)
 {
     if (!gp_session_measures())
         return GP_AFTER_END;
-    return c->busy || c->held_up > 0 ? GP_BESIDE_WORK : GP_FAILED;
+    return c->busy || c->held_up > 0 || !c->collection ? GP_BESIDE_WORK : GP_FAILED;
 }
 
 /* It waits for the host, by all that is known: no time is lost to find out. Where the user has said

@@ -102,6 +102,7 @@ void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size)
         .device_address = address,
         .size = size,
         .kind = kind,
+        .managed = kind == GP_BUFFER_MANAGED,
         .context = kind == GP_BUFFER_MANAGED ? NULL : gp_owning_context(),
     });
 }
@@ -119,12 +120,21 @@ void gp_buffer_add_host(void *address, size_t size)
     });
 }
 
+static bool is_managed(CUdeviceptr address)
+{
+    unsigned managed = 0;
+    return gp_cuda.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) ==
+               CUDA_SUCCESS &&
+           managed;
+}
+
 void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
 {
     gp_buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
+        .managed = is_managed(address),
         .kind = GP_BUFFER_GLOBAL,
         .context = gp_owning_context(),
         .owner = owner,

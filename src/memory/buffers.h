@@ -31,6 +31,7 @@ struct gp_buffer {
     bool host_writes;      /* of the same: the host may, too */
     const char *shared;    /* by others than this process's GPUs, and why; else NULL */
     const char *not_ours;  /* why its contents must not be put back (memory/sharing.h), or NULL */
+    bool managed;          /* memory that the host uses as well, a variable, too */
     const void *owner;     /* the module or library of a global, else NULL */
     unsigned long long id; /* the driver's number of the allocation; 0: not asked for */
     struct gp_buffer *prev, *next;

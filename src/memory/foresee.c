@@ -3,12 +3,14 @@
 #include <string.h>
 
 /* True where the copy finds the memory there when the stream comes to it: a free waits for the GPU.
- * Pooled and mapped memory may be gone by then, if the kernel does not use it. */
-static bool stays_until_copied(const struct gp_reached *r)
+ * Pooled and mapped memory may be gone by then, if the kernel does not use it, and variables of
+ * other modules. */
+static bool stays_until_copied(const struct gp_reached *r, const void *module)
 {
     for (size_t i = 0; i < r->count; i++) {
-        enum gp_buffer_kind kind = r->ranges.facts[r->list[i]].kind;
-        if (kind != GP_BUFFER_DEVICE && kind != GP_BUFFER_GLOBAL)
+        const struct gp_range_facts *facts = &r->ranges.facts[r->list[i]];
+        bool is_own = facts->kind == GP_BUFFER_GLOBAL && facts->owner == module && !facts->managed;
+        if (facts->kind != GP_BUFFER_DEVICE && !is_own)
             return false;
     }
     return true;
@@ -24,7 +26,8 @@ static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
            gp_reached_update(r, s->context, s->device) &&
            gp_reach_from_parameters(r, launch, s->pageable, &why) &&
            gp_reach_from_module(r, launch->module) && gp_reached_is_ours(r, &why) &&
-           !r->out_of_memory && r->count <= GP_FEW_SEGMENTS && stays_until_copied(r);
+           !r->out_of_memory && r->count <= GP_FEW_SEGMENTS &&
+           stays_until_copied(r, launch->module);
 }
 
 static bool take_room(struct gp_snapshot *s)

@@ -11,7 +11,7 @@ const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
     if (s->arrays.count)
         return "arrays can be written through surfaces";
     for (size_t i = 0; i < s->reached.count; i++)
-        if (s->reached.ranges.facts[s->reached.list[i]].kind == GP_BUFFER_MANAGED)
+        if (s->reached.ranges.facts[s->reached.list[i]].managed)
             return "it reaches managed memory";
     return NULL;
 }

@@ -138,8 +138,10 @@ static struct gp_range range_of(const struct gp_buffer *buffer)
 
 static struct gp_range_facts facts_of(const struct gp_buffer *buffer)
 {
-    return (struct gp_range_facts){
-        .kind = buffer->kind, .owner = buffer->owner, .not_ours = buffer->not_ours};
+    return (struct gp_range_facts){.kind = buffer->kind,
+                                   .managed = buffer->managed,
+                                   .owner = buffer->owner,
+                                   .not_ours = buffer->not_ours};
 }
 
 static void add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)

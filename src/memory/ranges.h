@@ -12,6 +12,7 @@
 
 struct gp_range_facts {
     enum gp_buffer_kind kind;
+    bool managed;         /* memory that the host uses as well */
     const void *owner;    /* of a global: its module or library */
     const char *not_ours; /* why it must not be put back, NULL where it may */
 };

@@ -1201,12 +1201,17 @@ int main(int argc, char **argv)
     };
     struct gpu gpu;
     struct work w = {.gpu = &gpu};
+    CUmodule managed;
+    size_t bytes;
+    void *image;
 
     gpu_from_linker(&gpu);
     snippets_open(&w);
     scale = kernel(&w, "scale_in_place");
     wait_for_flag = kernel(&w, "wait_for_flag");
-    global_counter = kernel(&w, "global_counter");
+    MUST(cuModuleLoadData(&managed, image = snippets_image_managed(&bytes)));
+    free(image);
+    MUST(cuModuleGetFunction(&global_counter, managed, "global_counter"));
     MUST(cuCtxGetCurrent(&context));
     MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     for (int i = 0; i < BUFFERS; i++) {

@@ -21,7 +21,7 @@ static CUfunction load(CUmodule *module, const char *name)
 {
     CUfunction f;
     size_t size;
-    void *image = snippets_image(&size);
+    void *image = snippets_image_managed(&size);
 
     MUST(cuModuleLoadData(module, image));
     MUST(cuModuleGetFunction(&f, *module, name));

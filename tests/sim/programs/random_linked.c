@@ -357,10 +357,11 @@ static const struct gpusim_image_kernel kernels[] = {
     {"wait_for_flag", 8, 0, 0}, /* the last: it is not launched like the others */
 };
 static const uint32_t table[8] = {3, 1, 4, 1, 5, 9, 2, 6}, state = 7;
-static const struct gpusim_image_global globals[] = {
+/* The counter of every fourth program is managed: the host may write it at any time. */
+static struct gpusim_image_global globals[] = {
+    {"counter", 4, NULL, GPUSIM_IMAGE_GLOBAL},
     {"state", 4, &state, GPUSIM_IMAGE_GLOBAL},
     {"calls", 4, NULL, GPUSIM_IMAGE_GLOBAL},
-    {"counter", 4, NULL, GPUSIM_IMAGE_MANAGED},
     {"table", sizeof(table), table, GPUSIM_IMAGE_CONSTANT},
     {"anchor", 8, NULL, GPUSIM_IMAGE_GLOBAL},
 };
@@ -907,6 +908,8 @@ int main(int argc, char **argv)
     CUcontext context;
     CUdevice device;
     size_t bytes;
+    if (seed % 4 == 0)
+        globals[0].memory = GPUSIM_IMAGE_MANAGED;
     void *image = gpusim_image_build(kernels, sizeof(kernels) / sizeof(kernels[0]), globals,
                                      sizeof(globals) / sizeof(globals[0]), &bytes);
 

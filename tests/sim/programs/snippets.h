@@ -29,7 +29,7 @@ struct work {
 static const uint32_t snippet_table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 static const uint32_t snippet_state = 7;
 
-static inline void *snippets_image(size_t *bytes)
+static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
 {
     static const struct gpusim_image_kernel kernels[] = {
         {"vector_add", 12, 0, 0},
@@ -79,12 +79,23 @@ static inline void *snippets_image(size_t *bytes)
     static const struct gpusim_image_global globals[] = {
         {"state", 4, &snippet_state, GPUSIM_IMAGE_GLOBAL},
         {"calls", 4, NULL, GPUSIM_IMAGE_GLOBAL},
-        {"counter", 4, NULL, GPUSIM_IMAGE_MANAGED},
         {"table", sizeof(snippet_table), snippet_table, GPUSIM_IMAGE_CONSTANT},
+        {"counter", 4, NULL, GPUSIM_IMAGE_MANAGED},
     };
 
-    return gpusim_image_build(kernels, sizeof(kernels) / sizeof(kernels[0]), globals,
-                              sizeof(globals) / sizeof(globals[0]), bytes);
+    return gpusim_image_build(kernels, sizeof(kernels) / sizeof(kernels[0]), globals, globals_count,
+                              bytes);
+}
+
+static inline void *snippets_image(size_t *bytes)
+{
+    return snippets_image_with(3, bytes);
+}
+
+/* The same with a managed variable, which the host may write at any time. */
+static inline void *snippets_image_managed(size_t *bytes)
+{
+    return snippets_image_with(4, bytes);
 }
 
 /* ---- helpers ---- */
@@ -279,12 +290,17 @@ static inline void snippet_managed_global(struct work *w)
 {
     CUdeviceptr counter;
     uint32_t *seen;
+    size_t bytes;
+    void *image = snippets_image_managed(&bytes);
+    struct work managed = *w;
 
-    MUST(w->gpu->ModuleGetGlobal(&counter, NULL, w->module, "counter"));
+    MUST(w->gpu->ModuleLoadData(&managed.module, image));
+    free(image);
+    MUST(w->gpu->ModuleGetGlobal(&counter, NULL, managed.module, "counter"));
     seen = (uint32_t *)(uintptr_t)counter; /* managed: the host reads it in place */
     MUST(w->gpu->MemsetD32(counter, 0, 1));
-    launch(w, "global_counter", 4, 1, 96, 1, 0, NULL, NULL);
-    launch(w, "global_counter", 1, 1, 10, 1, 0, NULL, NULL);
+    launch(&managed, "global_counter", 4, 1, 96, 1, 0, NULL, NULL);
+    launch(&managed, "global_counter", 1, 1, 10, 1, 0, NULL, NULL);
     MUST(w->gpu->CtxSynchronize());
     expect(*seen == 4 * 96 + 10, "managed_global");
     printf("managed_global: counted %u\n", *seen);
