@@ -142,6 +142,7 @@ static void beside(void)
         launch_in(&numbers, i % N + 1, stream);
     MUST(cuStreamSynchronize(stream));
     set(1);
+    MUST(cuStreamSynchronize(waiting));
     check("beside", &numbers);
     MUST(cuStreamDestroy(waiting));
     MUST(cuStreamDestroy(stream));
