@@ -5,6 +5,7 @@
 #include "hook/entry.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
+#include "memory/retired.h"
 #include "memory/sharing.h"
 #include "memory/snapshot.h"
 
@@ -27,7 +28,10 @@ GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 GP_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     GP_FORWARD_UNLESS_OURS(cuMemAlloc_v2, dptr, bytesize);
-    WITH_RETRY(result, gp_cuda.cuMemAlloc_v2(dptr, bytesize));
+    CUdeviceptr retired = dptr && gp_captures() == 0 ? gp_retired_take(bytesize) : 0;
+    if (retired)
+        *dptr = retired;
+    WITH_RETRY(result, retired ? CUDA_SUCCESS : gp_cuda.cuMemAlloc_v2(dptr, bytesize));
     if (result == CUDA_SUCCESS)
         gp_buffer_add(GP_BUFFER_DEVICE, *dptr, bytesize);
     return result;
@@ -135,35 +139,42 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
 
-static void share_before_free(CUdeviceptr address)
+/* False with the gate passed; true where the memory stays, and is freed later. */
+static bool stays_or_shares(CUdeviceptr address, bool may_stay)
 {
     gp_gate_share();
     if (!gp_any_held())
-        return; /* and nobody can hold one now */
+        return false; /* and nobody can hold one now */
     gp_gate_unshare();
+    if (may_stay)
+        return gp_launch_retires_or_shares(address, gp_buffer_bytes(address));
     gp_launch_share_before_memory_goes(address, gp_buffer_bytes(address));
+    return false;
 }
 
 /* A free that fails leaves the buffer where it was. */
-#define RELEASE(symbol, key, parameters, arguments)     \
-    GP_EXPORT CUresult symbol parameters                \
-    {                                                   \
-        GP_FORWARD(symbol, arguments);                  \
-        share_before_free(key);                         \
-        struct gp_buffer *buffer = gp_buffer_take(key); \
-        CUresult result = gp_cuda.symbol arguments;     \
-        if (result == CUDA_SUCCESS)                     \
-            gp_buffer_discard(buffer);                  \
-        else                                            \
-            gp_buffer_put_back(buffer);                 \
-        gp_gate_unshare();                              \
-        return result;                                  \
+#define RELEASE(symbol, key, parameters, arguments, may_stay) \
+    GP_EXPORT CUresult symbol parameters                      \
+    {                                                         \
+        GP_FORWARD(symbol, arguments);                        \
+        if (gp_is_retired(key))                               \
+            return CUDA_ERROR_INVALID_VALUE;                  \
+        if (stays_or_shares(key, may_stay))                   \
+            return CUDA_SUCCESS;                              \
+        struct gp_buffer *buffer = gp_buffer_take(key);       \
+        CUresult result = gp_cuda.symbol arguments;           \
+        if (result == CUDA_SUCCESS)                           \
+            gp_buffer_discard(buffer);                        \
+        else                                                  \
+            gp_buffer_put_back(buffer);                       \
+        gp_gate_unshare();                                    \
+        return result;                                        \
     }
-RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr))
-RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
-RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
-RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p))
-RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p))
+RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr), true)
+RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), false)
+RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), false)
+RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
+RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
 
 GP_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                                const CUmemAllocationProp *prop, unsigned long long flags)

@@ -6,17 +6,18 @@
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/deferred.h"
+#include "launch/device_facts.h"
 #include "launch/held.h"
 #include "launch/kernels.h"
 #include "launch/results.h"
+#include "memory/retired.h"
 #include "memory/sharing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <utlist.h>
 
-/* Other GPUs are not waited for longer, in seconds: their work is the program's business. */
-#define PEERS_TIMEOUT 0.01
+#define PEERS_TIMEOUT 0.01 /* seconds: the work of other GPUs is the program's business */
 #define MOST_PEERS 64
 #define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
 /* How long a context is waited for where the last wait for it was in vain: less each time. A wait
@@ -26,39 +27,6 @@
 #define TELLING_SECONDS 0.0005
 
 static struct gp_context *contexts;
-
-static void describe_device(CUdevice device, struct gp_device *d)
-{
-#define ASK(member, attribute) \
-    d->member = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_##attribute)
-    d->ordinal = device;
-    if (gp_cuda.cuDeviceGetName(d->name, sizeof(d->name), device) != CUDA_SUCCESS)
-        d->name[0] = '\0';
-    ASK(cc_major, COMPUTE_CAPABILITY_MAJOR);
-    ASK(cc_minor, COMPUTE_CAPABILITY_MINOR);
-    ASK(sm_count, MULTIPROCESSOR_COUNT);
-    ASK(clock_khz, CLOCK_RATE);
-    ASK(memory_clock_khz, MEMORY_CLOCK_RATE);
-    ASK(memory_bus_bits, GLOBAL_MEMORY_BUS_WIDTH);
-    ASK(sp_dp_ratio, SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO);
-    ASK(warp_size, WARP_SIZE);
-    ASK(max_threads_per_sm, MAX_THREADS_PER_MULTIPROCESSOR);
-    ASK(max_blocks_per_sm, MAX_BLOCKS_PER_MULTIPROCESSOR);
-    ASK(max_threads_per_block, MAX_THREADS_PER_BLOCK);
-    ASK(registers_per_sm, MAX_REGISTERS_PER_MULTIPROCESSOR);
-    ASK(registers_per_block, MAX_REGISTERS_PER_BLOCK);
-    ASK(l2_bytes, L2_CACHE_SIZE);
-    ASK(shared_per_sm, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    ASK(shared_per_block, MAX_SHARED_MEMORY_PER_BLOCK);
-    ASK(shared_per_block_optin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    ASK(reserved_shared_per_block, RESERVED_SHARED_MEMORY_PER_BLOCK);
-#undef ASK
-    if (gp_cuda.cuDeviceTotalMem_v2(&d->total_memory, device) != CUDA_SUCCESS)
-        d->total_memory = 0;
-    if (gp_cuda.cuDriverGetVersion(&d->driver_version) != CUDA_SUCCESS)
-        d->driver_version = 0;
-    d->simulated = gp_driver_is_simulated();
-}
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
@@ -212,6 +180,37 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
     }
 }
 
+/* The context that holds launches which reach it, where only one does, and it is the current one.
+ */
+static struct gp_context *only_concerned(const struct gp_change *change)
+{
+    CUcontext current = NULL;
+    struct gp_context *c, *found = NULL;
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+        return NULL;
+    DL_FOREACH(contexts, c)
+    {
+        if (!gp_is_concerned(c, change))
+            continue;
+        if (found || c->handle != current || c->dead)
+            return NULL;
+        found = c;
+    }
+    return found;
+}
+
+bool gp_contexts_retire(const struct gp_change *change)
+{
+    struct gp_context *c = only_concerned(change);
+    if (!c || gp_captures() > 0 || !gp_may_outlive(c) || wait_for_rest(c, true) != CUDA_SUCCESS)
+        return false;
+    struct gp_buffer *buffer = gp_buffer_take(change->address);
+    bool retired = buffer && gp_retire(buffer, c->device.total_memory);
+    if (!retired)
+        gp_buffer_put_back(buffer);
+    return retired;
+}
+
 void gp_contexts_close_collections(void)
 {
     close_collections(ALL, false);
@@ -356,7 +355,7 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
         free(c);
         return NULL;
     }
-    describe_device(device, &c->device);
+    gp_device_describe(device, &c->device);
     c->time_limited = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
     DL_APPEND(contexts, c);
     return c;
@@ -412,6 +411,7 @@ static void leave(CUcontext handle, bool green)
     close_collection(c, at_rest);
     gp_held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);
+    gp_retired_forget(handle);
     /* A thread is about to launch into it, wrongly: it may still need these. */
     bool needed = c->unwritten != NULL;
     if (needed)

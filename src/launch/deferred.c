@@ -100,8 +100,8 @@ static bool comes_to_rest_soon(struct gp_context *c)
         c, c->wait_failed ? 0 : LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED));
 }
 
-/* True where the launch is waited for. All are unless the user says otherwise, but behind work that
- * goes on; where a launch is to be verified, or that work ends the session, that is waited for. */
+/* True where the launch is waited for: by default each that does not stand behind work that goes
+ * on; where the user wants none to be, those that are to be verified, and where a batch is due. */
 static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {

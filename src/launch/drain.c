@@ -7,6 +7,7 @@
 #include "launch/held.h"
 #include "launch/settings.h"
 #include "memory/buffers.h"
+#include "memory/retired.h"
 
 #include <utlist.h>
 
@@ -139,6 +140,13 @@ static void measure_deferred(struct gp_context *c)
     }
 }
 
+/* No launch reaches it any more. A capture would end by it. */
+static void free_retired(const struct gp_context *c, bool alive)
+{
+    if (alive && can_go_on(c) && !c->held && gp_captures() == 0)
+        gp_retired_free(c->handle);
+}
+
 void gp_drain(struct gp_context *c, bool alive)
 {
     struct gp_held *h;
@@ -162,6 +170,7 @@ void gp_drain(struct gp_context *c, bool alive)
     drop_all(c, why);
     if (!c->busy)
         gp_pending_settle(&c->pending, c->collector, c->collection, alive && !c->dead);
+    free_retired(c, alive);
 }
 
 static bool reaches(const struct gp_change *change, const struct gp_held *h)
@@ -183,6 +192,14 @@ static bool is_to_be_searched(const struct gp_change *change, const struct gp_he
 static bool concerns(const struct gp_change *change, const struct gp_held *h)
 {
     return reaches(change, h) || is_to_be_searched(change, h);
+}
+
+bool gp_may_outlive(const struct gp_context *c)
+{
+    const struct gp_held *h = c->held;
+    while (h && (!h->deferred || h->whole))
+        h = h->next;
+    return !h;
 }
 
 /* To be compared with others by itself: a launch in instrumented code. */
@@ -260,4 +277,5 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
     }
     if (!any_deferred(c))
         c->deferred_seconds = 0;
+    free_retired(c, alive);
 }

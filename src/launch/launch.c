@@ -69,26 +69,44 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-/* Lines up, and leaves no launch held that the change concerns. True where the gate is shut. */
-static bool line_up_and_drain(const struct gp_change *change)
+/* Lines up, and leaves no launch held that the change concerns; or retires the memory, where that
+ * is asked for, and says so there. True where the gate is shut. */
+static bool line_up_and_drain(const struct gp_change *change, bool *retired)
 {
     gp_gate_line_up();
     /* Most memory that is freed no held launch has reached: then nobody is held up. */
     bool concerned = gp_any_held() && gp_contexts_are_concerned(change);
     bool closed = concerned && gp_gate_shut_in_time();
-    if (concerned)
+    if (retired)
+        *retired = closed && gp_contexts_retire(change);
+    if (concerned && !(retired && *retired))
         gp_contexts_before_change(change, closed, false);
     return closed;
 }
 
 static void before_change(void *change)
 {
-    gp_gate_leave(line_up_and_drain(change));
+    gp_gate_leave(line_up_and_drain(change, NULL));
 }
 
 static void before_change_and_share(void *change)
 {
-    gp_gate_leave_and_share(line_up_and_drain(change));
+    gp_gate_leave_and_share(line_up_and_drain(change, NULL));
+}
+
+struct freeing {
+    struct gp_change change;
+    bool retired;
+};
+
+static void before_free(void *freeing)
+{
+    struct freeing *f = freeing;
+    bool closed = line_up_and_drain(&f->change, &f->retired);
+    if (f->retired)
+        gp_gate_leave(closed);
+    else
+        gp_gate_leave_and_share(closed);
 }
 
 static void drain_before(struct gp_change change)
@@ -106,6 +124,13 @@ void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes)
 {
     struct gp_change change = {.address = address, .bytes = bytes ? bytes : 1};
     gp_at_work(before_change_and_share, &change);
+}
+
+bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes)
+{
+    struct freeing f = {.change = {.address = address, .bytes = bytes ? bytes : 1}};
+    gp_at_work(before_free, &f);
+    return f.retired;
 }
 
 void gp_launch_before_function_changes(CUfunction function)

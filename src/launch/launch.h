@@ -71,6 +71,9 @@ void gp_launch_before_change(void);
  * other threads launch again: their kernels, too, may reach the bytes without a use for them. To be
  * ended by gp_gate_unshare. */
 void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes);
+/* The same before the program frees memory. True where it stays, as launches that are held reach
+ * it: then it is not to be freed, and the gate is not passed. */
+bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes);
 /* As gp_launch_before_change for launches of a function, by any of its handles, and for those into
  * a stream. */
 void gp_launch_before_function_changes(CUfunction function);

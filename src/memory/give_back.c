@@ -1,5 +1,6 @@
 #include "base/cancel.h"
 #include "cuda/wait.h"
+#include "memory/retired.h"
 #include "memory/snapshot_parts.h"
 
 #include <pthread.h>
@@ -67,7 +68,8 @@ bool gp_snapshot_release_memory(bool captures)
     DL_FOREACH(snapshots, s)
     {
         if (s->in_use || s->held ||
-            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch))
+            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch &&
+             !gp_retired_bytes(s->device)))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
@@ -75,6 +77,7 @@ bool gp_snapshot_release_memory(bool captures)
             gp_arena_free(&s->arena);
             gp_final_release(&s->final);
             gp_free_device(&s->scratch);
+            gp_retired_free(s->context);
             released = true;
         }
         gp_context_pop();
@@ -89,7 +92,7 @@ size_t gp_snapshot_held_memory(void)
     CUdevice current;
     if (gp_cuda.cuCtxGetDevice(&current) != CUDA_SUCCESS)
         return 0;
-    size_t held = 0;
+    size_t held = gp_retired_bytes(current);
     struct gp_snapshot *s;
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)

@@ -38,6 +38,11 @@ returns() {
     done
 }
 
+@test "beside a kernel that was waited for in vain nothing is copied either" {
+    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" beside
+    [ "$(measured scale_in_place)" -eq 4 ]
+}
+
 @test "with GPUPROF_REPLAY=now the first of these is waited for in vain" {
     GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=now same_with_and_without "$programs/returns_linked" value
     grep -q "other work on the GPU does not end" "$log"

@@ -1,0 +1,29 @@
+/* Memory that the program has freed and that held launches reach (launch/drain.h): it stays until
+ * they have been measured, all zero, as new memory is. The program's next allocation of as many
+ * bytes gets it, as the driver would do: so the loop of a program that allocates, launches and
+ * frees is measured in batches. Owns the list of that memory. From any thread. */
+#ifndef GPUPROF_MEMORY_RETIRED_H
+#define GPUPROF_MEMORY_RETIRED_H
+
+#include "memory/buffers.h"
+
+/* Keeps the memory of a buffer that was taken off the list, instead of a free: true, and the buffer
+ * is gone. False where it is to be freed: it is of another kind, or shared, or there is much of it
+ * already. Its context is current and idle. */
+bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory);
+
+/* True for an address whose memory the program has freed already. */
+bool gp_is_retired(CUdeviceptr address);
+/* Memory of the current context for an allocation of so many bytes; 0: none. Nothing is captured.
+ */
+CUdeviceptr gp_retired_take(size_t bytes);
+
+/* Frees all that is kept in the context, which is current and idle; true where there was something.
+ */
+bool gp_retired_free(CUcontext context);
+/* Forgets it: it has gone with its context. */
+void gp_retired_forget(CUcontext context);
+/* Bytes that are kept on the device. */
+uint64_t gp_retired_bytes(CUdevice device);
+
+#endif

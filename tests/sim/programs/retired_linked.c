@@ -1,0 +1,189 @@
+/*
+ * retired_linked CASE...: memory that is freed right behind the launches that reach it. In the case
+ * "loop" each round allocates, launches two kernels that do other work than all before, and frees;
+ * new memory must be zero. In the case "twice" memory is freed twice, in "sizes" the next
+ * allocation is larger or smaller, in "full" it takes nearly all memory of the GPU, in "threads"
+ * each of some threads does the loop, and in "contexts" the context goes, or another one frees.
+ * Each launch changes its memory, so that one that runs twice, or from the wrong memory, is seen.
+ * An alarm ends the program after 60 seconds.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+enum { ROUNDS = 100, N = 64, THREADS = 3 };
+
+static CUcontext context;
+static CUmodule module;
+
+struct kernels {
+    CUfunction scale, count_down;
+};
+
+static struct kernels kernels_of(CUmodule from)
+{
+    struct kernels k;
+    MUST(cuModuleGetFunction(&k.scale, from, "scale_in_place"));
+    MUST(cuModuleGetFunction(&k.count_down, from, "count_down"));
+    return k;
+}
+
+static CUdeviceptr allocate_zeros(unsigned words)
+{
+    uint32_t seen[N];
+    CUdeviceptr p;
+
+    MUST(cuMemAlloc(&p, 4 * words));
+    MUST(cuMemcpyDtoH(seen, p, sizeof(seen)));
+    for (unsigned i = 0; i < N; i++)
+        expect(seen[i] == 0, "new memory");
+    return p;
+}
+
+/* Launches that count other instructions in each round. */
+static void work(const struct kernels *k, CUdeviceptr x, CUdeviceptr number, unsigned round)
+{
+    unsigned n = N;
+    float factor = 2, seen[N];
+    uint32_t left;
+    void *scaling[] = {&x, &n, &factor}, *counting[] = {&number};
+
+    MUST(cuMemsetD32(x, 0, N));
+    MUST(cuMemsetD32(number, 100 + round, N));
+    MUST(cuLaunchKernel(k->scale, 1, 1, 1, 64, 1, 1, 0, NULL, scaling, NULL));
+    MUST(cuLaunchKernel(k->count_down, 1, 1, 1, 1, 1, 1, 0, NULL, counting, NULL));
+    MUST(cuMemcpyDtoH(seen, x, sizeof(seen)));
+    MUST(cuMemcpyDtoH(&left, number, sizeof(left)));
+    expect(seen[N - 1] == 1 && left == 99 + round, "work");
+}
+
+static void rounds(const struct kernels *k, unsigned first)
+{
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        CUdeviceptr x = allocate_zeros(N), number = allocate_zeros(N);
+        work(k, x, number, first + i);
+        MUST(cuMemFree(x));
+        MUST(cuMemFree(number));
+    }
+}
+
+static void loop(void)
+{
+    struct kernels k = kernels_of(module);
+    rounds(&k, 0);
+    printf("loop\n");
+}
+
+static void twice(void)
+{
+    struct kernels k = kernels_of(module);
+    CUdeviceptr x = allocate_zeros(N), number = allocate_zeros(N), other;
+
+    work(&k, x, number, 1);
+    MUST(cuMemFree(x));
+    printf("twice: %d", cuMemFree(x));
+    MUST(cuMemAlloc(&other, 4 * N)); /* it may get the same address */
+    MUST(cuMemFree(other));
+    printf(" %d\n", cuMemFree(x));
+    MUST(cuMemFree(number));
+}
+
+static void sizes(void)
+{
+    struct kernels k = kernels_of(module);
+    for (unsigned i = 0; i < 20; i++) {
+        CUdeviceptr x = allocate_zeros(N + 4096 * (i % 5)), number = allocate_zeros(N + 8192 * i);
+        work(&k, x, number, i);
+        MUST(cuMemFree(x));
+        MUST(cuMemFree(number));
+    }
+    printf("sizes\n");
+}
+
+static void full(void)
+{
+    struct kernels k = kernels_of(module);
+    size_t unused, total;
+
+    for (unsigned i = 0; i < 4; i++) {
+        CUdeviceptr x = allocate_zeros(8 << 20), number = allocate_zeros(N), large;
+        work(&k, x, number, i);
+        MUST(cuMemFree(x));
+        MUST(cuMemGetInfo(&unused, &total));
+        printf("full: %d\n", cuMemAlloc(&large, unused - (1 << 20)));
+        MUST(cuMemFree(large));
+        MUST(cuMemFree(number));
+    }
+}
+
+static void *thread(void *number)
+{
+    MUST(cuCtxSetCurrent(context));
+    struct kernels k = kernels_of(module);
+    rounds(&k, 1000 * *(unsigned *)number);
+    return NULL;
+}
+
+static void threads(void)
+{
+    unsigned numbers[THREADS];
+    pthread_t made[THREADS];
+
+    for (unsigned i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        expect(pthread_create(&made[i], NULL, thread, &numbers[i]) == 0, "threads");
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(made[i], NULL);
+    printf("threads\n");
+}
+
+static void contexts(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        CUcontext own;
+        CUmodule its;
+        size_t size;
+        void *image = snippets_image(&size);
+
+        MUST(cuCtxCreate_v2(&own, 0, 0));
+        MUST(cuModuleLoadData(&its, image));
+        free(image);
+        struct kernels k = kernels_of(its);
+        CUdeviceptr x = allocate_zeros(N), number = allocate_zeros(N);
+        work(&k, x, number, i);
+        MUST(cuMemFree(x));
+        MUST(cuCtxSetCurrent(context));
+        MUST(cuMemFree(number));
+        MUST(cuCtxDestroy(own));
+        MUST(cuCtxSetCurrent(context));
+        loop();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {
+        {"loop", loop}, {"twice", twice},     {"sizes", sizes},
+        {"full", full}, {"threads", threads}, {"contexts", contexts},
+    };
+    size_t size;
+    void *image;
+
+    (void)alarm(60);
+    MUST(cuInit(0));
+    MUST(cuCtxCreate_v2(&context, 0, 0));
+    image = snippets_image(&size);
+    MUST(cuModuleLoadData(&module, image));
+    free(image);
+    for (int i = 1; i < argc; i++)
+        for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+            if (strcmp(argv[i], cases[c].name) == 0)
+                cases[c].run();
+    return 0;
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env bats
+# Memory that is freed right behind its launches stays until they have been measured, or is allocated again.
+
+load common
+
+setup_file() { export GPUSIM_PROFILER=$BATS_FILE_TMPDIR/profiler; }
+
+starts() { grep -c '^start' "$GPUSIM_PROFILER"; }
+
+# retired LAUNCHES MOST_STARTS CASE...: all are measured, in batches.
+retired() {
+    local launches=$1 most=$2
+    shift 2
+    rm -f "$GPUSIM_PROFILER"
+    same_with_and_without "$programs/retired_linked" "$@"
+    [ "$(measured)" -eq "$launches" ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"skipped"')" -eq 0 ]
+    [ "$(starts)" -le "$most" ]
+}
+
+@test "a loop that allocates, launches and frees is measured in batches" {
+    retired 200 24 loop
+    counted >"$BATS_TEST_TMPDIR/batches"
+    GPUPROF_REPLAY=now retired 200 1000 loop
+    counted >"$BATS_TEST_TMPDIR/now"
+    diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/batches"
+}
+
+@test "memory that is freed twice is an error, as it is without gpuprof" {
+    retired 2 10 twice
+}
+
+@test "other sizes, other threads, other contexts" {
+    retired 40 10 sizes
+    retired 600 200 threads
+    retired 606 100 contexts
+}
+
+@test "the program gets the memory that it has freed, where it needs it" {
+    GPUSIM_MEMORY=1G retired 8 20 full
+}
