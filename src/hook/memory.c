@@ -28,7 +28,7 @@ GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 GP_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     GP_FORWARD_UNLESS_OURS(cuMemAlloc_v2, dptr, bytesize);
-    CUdeviceptr retired = dptr && gp_captures() == 0 ? gp_retired_take(bytesize) : 0;
+    CUdeviceptr retired = dptr && gp_captures() == 0 ? gp_retired_take(bytesize, NULL) : 0;
     if (retired)
         *dptr = retired;
     WITH_RETRY(result, retired ? CUDA_SUCCESS : gp_cuda.cuMemAlloc_v2(dptr, bytesize));
@@ -73,13 +73,29 @@ static bool is_captured(CUstream stream, bool per_thread_stream)
     return gp_captures() > 0 && gp_stream_is_capturing(stream, per_thread_stream, false);
 }
 
+/* From the pool, or (NULL) the one that the device uses at present. */
+static CUdeviceptr take_retired(size_t bytes, CUmemoryPool pool)
+{
+    CUdevice device;
+    if (!gp_retired_any() || gp_captures() > 0)
+        return 0;
+    if (!pool && (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS || !gp_cuda.cuDeviceGetMemPool ||
+                  gp_cuda.cuDeviceGetMemPool(&pool, device) != CUDA_SUCCESS))
+        return 0;
+    return gp_retired_take(bytes, pool);
+}
+
 #define ALLOC_ASYNC(suffix)                                                                        \
     GP_EXPORT CUresult cuMemAllocAsync##suffix(CUdeviceptr *dptr, size_t bytesize,                 \
                                                CUstream hStream)                                   \
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(cuMemAllocAsync##suffix, dptr, bytesize, hStream);                  \
         bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
-        WITH_RETRY(result, gp_cuda.cuMemAllocAsync##suffix(dptr, bytesize, hStream));              \
+        CUdeviceptr retired = dptr ? take_retired(bytesize, NULL) : 0;                             \
+        if (retired)                                                                               \
+            *dptr = retired;                                                                       \
+        WITH_RETRY(result, retired ? CUDA_SUCCESS                                                  \
+                                   : gp_cuda.cuMemAllocAsync##suffix(dptr, bytesize, hStream));    \
         if (result == CUDA_SUCCESS)                                                                \
             add_async(*dptr, bytesize, captured);                                                  \
         return result;                                                                             \
@@ -89,7 +105,12 @@ static bool is_captured(CUstream stream, bool per_thread_stream)
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(cuMemAllocFromPoolAsync##suffix, dptr, bytesize, pool, hStream);    \
         bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
-        WITH_RETRY(result, gp_cuda.cuMemAllocFromPoolAsync##suffix(dptr, bytesize, pool, hStream)) \
+        CUdeviceptr retired = dptr && pool ? take_retired(bytesize, pool) : 0;                     \
+        if (retired)                                                                               \
+            *dptr = retired;                                                                       \
+        WITH_RETRY(result, retired ? CUDA_SUCCESS                                                  \
+                                   : gp_cuda.cuMemAllocFromPoolAsync##suffix(dptr, bytesize, pool, \
+                                                                             hStream))             \
         if (result == CUDA_SUCCESS)                                                                \
             add_async(*dptr, bytesize, captured);                                                  \
         return result;                                                                             \
@@ -171,8 +192,8 @@ static bool stays_or_shares(CUdeviceptr address, bool may_stay)
         return result;                                        \
     }
 RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr), true)
-RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), false)
-RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), false)
+RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), true)
+RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), true)
 RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
 RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
 

@@ -120,6 +120,7 @@ GP_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *
 GP_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
     GP_FORWARD_UNLESS_OURS(cuMemPoolDestroy, pool);
+    gp_launch_before_change(); /* memory that the program has freed may be kept */
     CUresult result = gp_cuda.cuMemPoolDestroy(pool);
     if (result == CUDA_SUCCESS)
         gp_pool_forget(pool);

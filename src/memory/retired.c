@@ -14,12 +14,18 @@ struct retired {
     size_t bytes;
     CUcontext context;
     CUdevice device;
+    uint64_t pool; /* that it is from; 0: none */
     struct retired *prev, *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct retired *list;
 static atomic_uint count;
+
+bool gp_retired_any(void)
+{
+    return atomic_load_explicit(&count, memory_order_relaxed) > 0;
+}
 
 /* Locked. */
 static uint64_t bytes_of(CUdevice device)
@@ -42,12 +48,18 @@ static void drop(struct retired *r)
 
 static bool is_plain(const struct gp_buffer *buffer)
 {
-    return buffer->kind == GP_BUFFER_DEVICE && !buffer->shared && !buffer->not_ours;
+    bool is_of_pool = buffer->kind == GP_BUFFER_POOLED && buffer->source;
+    return (buffer->kind == GP_BUFFER_DEVICE || is_of_pool) && !buffer->host_writes &&
+           !buffer->shared && !buffer->not_ours;
 }
 
-/* The kernel of a memset has ended when the context is idle. */
+/* A pool gives memory out as it is. Else: the kernel of a memset has ended when the context is
+ * idle.
+ */
 static bool clear(const struct gp_buffer *buffer)
 {
+    if (buffer->kind == GP_BUFFER_POOLED)
+        return true;
     return gp_cuda.cuMemsetD8_v2(buffer->address, 0, buffer->size) == CUDA_SUCCESS &&
            gp_cuda.cuCtxSynchronize() == CUDA_SUCCESS;
 }
@@ -59,8 +71,9 @@ bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory)
         return false;
     r->address = buffer->address;
     r->bytes = buffer->size;
-    r->context = buffer->context;
-    bool room = gp_cuda.cuCtxGetDevice(&r->device) == CUDA_SUCCESS && clear(buffer);
+    r->pool = buffer->kind == GP_BUFFER_POOLED ? buffer->source : 0;
+    bool room = gp_cuda.cuCtxGetCurrent(&r->context) == CUDA_SUCCESS &&
+                gp_cuda.cuCtxGetDevice(&r->device) == CUDA_SUCCESS && clear(buffer);
     pthread_mutex_lock(&lock);
     room = room && atomic_load(&count) < MOST_RETIRED &&
            bytes_of(r->device) + r->bytes <= device_memory / MOST_PART;
@@ -79,7 +92,7 @@ bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory)
 bool gp_is_retired(CUdeviceptr address)
 {
     const struct retired *r = NULL;
-    if (atomic_load_explicit(&count, memory_order_relaxed) == 0)
+    if (!gp_retired_any())
         return false;
     pthread_mutex_lock(&lock);
     DL_SEARCH_SCALAR(list, r, address, address);
@@ -88,30 +101,30 @@ bool gp_is_retired(CUdeviceptr address)
 }
 
 /* The driver gives out the lowest address. Locked. */
-static struct retired *lowest(CUcontext context, size_t bytes)
+static struct retired *lowest(CUcontext context, size_t bytes, CUmemoryPool pool)
 {
     struct retired *r, *found = NULL;
     DL_FOREACH(list, r)
     {
-        if (r->context == context && r->bytes == bytes && (!found || r->address < found->address))
+        if (r->context == context && r->bytes == bytes && r->pool == (uintptr_t)pool &&
+            (!found || r->address < found->address))
             found = r;
     }
     return found;
 }
 
-CUdeviceptr gp_retired_take(size_t bytes)
+CUdeviceptr gp_retired_take(size_t bytes, CUmemoryPool pool)
 {
     CUcontext current;
     CUdeviceptr address = 0;
-    if (atomic_load_explicit(&count, memory_order_relaxed) == 0 ||
-        gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
+    if (!gp_retired_any() || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return 0;
     /* An allocation reports errors of earlier work. */
     CUresult result = gp_cuda.cuStreamQuery(CU_STREAM_LEGACY);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
         return 0;
     pthread_mutex_lock(&lock);
-    struct retired *r = lowest(current, bytes);
+    struct retired *r = lowest(current, bytes, pool);
     if (r) {
         address = r->address;
         drop(r);
@@ -124,7 +137,7 @@ bool gp_retired_free(CUcontext context)
 {
     bool freed = false;
     struct retired *r, *next;
-    if (atomic_load_explicit(&count, memory_order_relaxed) == 0)
+    if (!gp_retired_any())
         return false;
     pthread_mutex_lock(&lock);
     DL_FOREACH_SAFE(list, r, next)

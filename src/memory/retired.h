@@ -1,7 +1,8 @@
 /* Memory that the program has freed and that held launches reach (launch/drain.h): it stays until
- * they have been measured, all zero, as new memory is. The program's next allocation of as many
- * bytes gets it, as the driver would do: so the loop of a program that allocates, launches and
- * frees is measured in batches. Owns the list of that memory. From any thread. */
+ * they have been measured, all zero, as new memory is; that of a pool as it is. The program's next
+ * allocation of as many bytes gets it, as the driver would do: so the loop of a program that
+ * allocates, launches and frees is measured in batches. Owns the list of that memory. From any
+ * thread. */
 #ifndef GPUPROF_MEMORY_RETIRED_H
 #define GPUPROF_MEMORY_RETIRED_H
 
@@ -14,9 +15,10 @@ bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory);
 
 /* True for an address whose memory the program has freed already. */
 bool gp_is_retired(CUdeviceptr address);
-/* Memory of the current context for an allocation of so many bytes; 0: none. Nothing is captured.
- */
-CUdeviceptr gp_retired_take(size_t bytes);
+bool gp_retired_any(void);
+/* Memory of the current context for an allocation of so many bytes, from a pool or (NULL) not; 0:
+ * there is none. Nothing is captured. */
+CUdeviceptr gp_retired_take(size_t bytes, CUmemoryPool pool);
 
 /* Frees all that is kept in the context, which is current and idle; true where there was something.
  */

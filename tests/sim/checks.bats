@@ -226,6 +226,7 @@ END
     cd "$BATS_TEST_TMPDIR"
     run "$gpuprof" --log "$log" -o whole.jsonl "$programs/exits_linked" exit vector_add
     [ "$status" -eq 3 ]
+    export GPUPROF_REPLAY=now # all that was launched is counted by then
     run "$gpuprof" --log "$log" -o killed.jsonl "$programs/exits_linked" kill vector_add
     run "$gpuprof" --log "$log" -o left.jsonl "$programs/exits_linked" _exit vector_add
     run "$gpuprof" --log "$log" -o killed.jsonl.zst "$programs/exits_linked" kill vector_add

@@ -26,8 +26,12 @@ retired() {
     diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/batches"
 }
 
+@test "memory of a pool is given out again as it was" {
+    retired 400 48 pools
+}
+
 @test "memory that is freed twice is an error, as it is without gpuprof" {
-    retired 2 10 twice
+    retired 41 10 twice
 }
 
 @test "other sizes, other threads, other contexts" {

@@ -256,7 +256,14 @@ CUresult ASYNC(cuMemsetD2D32Async)(CUdeviceptr dstDevice, size_t dstPitch, unsig
 
 CUresult ASYNC(cuMemAllocAsync)(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
-    return allocate_async(dptr, bytesize, NULL, hStream, PER_THREAD);
+    CUmemoryPool pool;
+    CUdevice device;
+    CUresult result = cuCtxGetDevice(&device);
+
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGetMemPool(&pool, device);
+    return result == CUDA_SUCCESS ? allocate_async(dptr, bytesize, pool, hStream, PER_THREAD)
+                                  : result;
 }
 
 CUresult ASYNC(cuMemAllocFromPoolAsync)(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,

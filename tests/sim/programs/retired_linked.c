@@ -1,11 +1,11 @@
 /*
  * retired_linked CASE...: memory that is freed right behind the launches that reach it. In the case
  * "loop" each round allocates, launches two kernels that do other work than all before, and frees;
- * new memory must be zero. In the case "twice" memory is freed twice, in "sizes" the next
- * allocation is larger or smaller, in "full" it takes nearly all memory of the GPU, in "threads"
- * each of some threads does the loop, and in "contexts" the context goes, or another one frees.
- * Each launch changes its memory, so that one that runs twice, or from the wrong memory, is seen.
- * An alarm ends the program after 60 seconds.
+ * new memory must be zero. In the case "pools" memory is from pools. In the case "twice" memory is
+ * freed twice, in "sizes" the next allocation is larger or smaller, in "full" it takes nearly all
+ * memory of the GPU, in "threads" each of some threads does the loop, and in "contexts" the context
+ * goes, or another one frees. Each launch changes its memory, so that one that runs twice, or from
+ * the wrong memory, is seen. An alarm ends the program after 60 seconds.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -42,17 +42,25 @@ static CUdeviceptr allocate_zeros(unsigned words)
     return p;
 }
 
+static void scale(const struct kernels *k, CUdeviceptr x)
+{
+    unsigned n = N;
+    float factor = 2;
+    void *params[] = {&x, &n, &factor};
+
+    MUST(cuLaunchKernel(k->scale, 1, 1, 1, 64, 1, 1, 0, NULL, params, NULL));
+}
+
 /* Launches that count other instructions in each round. */
 static void work(const struct kernels *k, CUdeviceptr x, CUdeviceptr number, unsigned round)
 {
-    unsigned n = N;
-    float factor = 2, seen[N];
+    float seen[N];
     uint32_t left;
-    void *scaling[] = {&x, &n, &factor}, *counting[] = {&number};
+    void *counting[] = {&number};
 
     MUST(cuMemsetD32(x, 0, N));
     MUST(cuMemsetD32(number, 100 + round, N));
-    MUST(cuLaunchKernel(k->scale, 1, 1, 1, 64, 1, 1, 0, NULL, scaling, NULL));
+    scale(k, x);
     MUST(cuLaunchKernel(k->count_down, 1, 1, 1, 1, 1, 1, 0, NULL, counting, NULL));
     MUST(cuMemcpyDtoH(seen, x, sizeof(seen)));
     MUST(cuMemcpyDtoH(&left, number, sizeof(left)));
@@ -76,18 +84,52 @@ static void loop(void)
     printf("loop\n");
 }
 
+/* The same with memory of a pool, which stays as it was. */
+static void pool(CUmemoryPool from)
+{
+    struct kernels k = kernels_of(module);
+    CUstream stream;
+
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        CUdeviceptr x, number;
+        for (int n = 0; n < 2; n++)
+            MUST(from ? cuMemAllocFromPoolAsync(n ? &x : &number, 4 * N, from, stream)
+                      : cuMemAllocAsync(n ? &x : &number, 4 * N, stream));
+        MUST(cuStreamSynchronize(stream));
+        work(&k, x, number, i);
+        MUST(cuMemFreeAsync(x, stream));
+        MUST(cuMemFreeAsync(number, stream));
+    }
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuStreamDestroy(stream));
+    printf("pool\n");
+}
+
+static void pools(void)
+{
+    CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemoryPool own;
+
+    pool(NULL);
+    MUST(cuMemPoolCreate(&own, &properties));
+    pool(own);
+    MUST(cuMemPoolDestroy(own));
+}
+
+/* Some launches of other memory are alike, and stay held. */
 static void twice(void)
 {
     struct kernels k = kernels_of(module);
-    CUdeviceptr x = allocate_zeros(N), number = allocate_zeros(N), other;
+    CUdeviceptr y = allocate_zeros(N), x = allocate_zeros(N);
 
-    work(&k, x, number, 1);
+    for (unsigned i = 0; i < 40; i++)
+        scale(&k, y);
+    scale(&k, x);
     MUST(cuMemFree(x));
-    printf("twice: %d", cuMemFree(x));
-    MUST(cuMemAlloc(&other, 4 * N)); /* it may get the same address */
-    MUST(cuMemFree(other));
-    printf(" %d\n", cuMemFree(x));
-    MUST(cuMemFree(number));
+    printf("twice: %d\n", cuMemFree(x));
+    MUST(cuMemFree(y));
 }
 
 static void sizes(void)
@@ -169,8 +211,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"loop", loop}, {"twice", twice},     {"sizes", sizes},
-        {"full", full}, {"threads", threads}, {"contexts", contexts},
+        {"loop", loop},       {"twice", twice},       {"sizes", sizes}, {"full", full},
+        {"threads", threads}, {"contexts", contexts}, {"pools", pools},
     };
     size_t size;
     void *image;
