@@ -23,16 +23,17 @@ static double own_seconds(const struct gp_measurement *m)
     return m->seconds > 0 ? m->seconds : m->kernel->longest;
 }
 
-/* How long, in seconds, a replay may take without instrumented code. */
+/* How long, in seconds, a replay may take without instrumented code. Memory is lost where it is
+ * abandoned, so it gets the whole of the first wait: a busy machine may hold it up. */
 static double replay_limit(const struct gp_measurement *m)
 {
-    return fmax(gp_wait_limit(), REPLAY_FACTOR * own_seconds(m));
+    return fmax(gp_wait_first_limit(), REPLAY_FACTOR * own_seconds(m));
 }
 
 /* And one of instrumented code, where it is known that the kernel ends. */
 static double instrumented_limit(const struct gp_measurement *m)
 {
-    return fmax(gp_wait_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
+    return fmax(gp_wait_first_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
 }
 
 const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
@@ -49,10 +50,22 @@ const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
     return NULL;
 }
 
+/* The program may have written it since. */
+static void say_lost(const struct gp_measurement *m)
+{
+    static struct gp_once once;
+    gp_say_limited(&once, 1,
+                   "a replay of %s did not end: writes to its memory since then are lost, and the "
+                   "program's results may be wrong",
+                   m->kernel->name);
+}
+
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m)
 {
     const char *why;
+    if (m->context->busy && m->run.held)
+        say_lost(m);
     if (!m->snapshot || m->context->dead || m->context->busy ||
         gp_snapshot_finish(m->snapshot, &why) || !gp_session_measures())
         return; /* without a session the process is at its end, and the driver gone */
@@ -161,7 +174,7 @@ static bool rewind_memory(struct gp_measurement *m)
 static bool is_to_be_rehearsed(const struct gp_measurement *m, unsigned pass)
 {
     return pass == GP_INSTRUMENTED_PASS && !m->ended_alone &&
-           instrumented_limit(m) > gp_wait_limit();
+           instrumented_limit(m) > gp_wait_first_limit();
 }
 
 /* A replay that counts nothing. False where the kernel does not end, or has failed. */
