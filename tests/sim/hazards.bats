@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# Launches that are deferred do not harm the program beside them: its memory, its threads, its modules.
+
+load common
+
+# Most of these wait in vain once.
+export GPUPROF_TIMEOUT=0.3
+
+# unharmed CASE...
+unharmed() {
+    for case in "$@"; do
+        same_with_and_without "$programs/hazards_linked" "$case"
+    done
+}
+
+@test "a launch with another grid may write memory that is not known" {
+    unharmed hidden
+}
+
+@test "a deferred launch that takes long is not run again in part" {
+    # 30 times as long a replay may take: less than that launch takes.
+    GPUPROF_TIMEOUT=0.008 unharmed long
+}
+
+@test "deferred launches leave room in their stream" {
+    unharmed many
+}
+
+@test "waits in vain in front of deferred launches have a limit together" {
+    GPUPROF_TIMEOUT=0.05 unharmed cycles
+}
+
+@test "another thread blocks a stream while a launch is measured" {
+    # Each wait takes longer: the measurement is under way when the stream is blocked.
+    GPUSIM_FAULTS=slowmarks unharmed function value
+}
+
+@test "another thread blocks a stream while deferred launches are measured" {
+    GPUSIM_FAULTS=slowmarks unharmed change
+}
+
+@test "a module is unloaded beside a thread that copies, and one that waits in the driver" {
+    unharmed unload
+}
+
+@test "a context whose stream is blocked keeps the counters, and the other is measured later" {
+    GPUPROF_TIMEOUT=1 unharmed contexts
+    [ "$(grep -c "not measuring" "$log")" -eq 0 ]
+    # More than those in front of the blocked stream.
+    [ "$(measured scale_in_place)" -gt 4 ]
+}
+
+@test "a module goes before a deferred launch is copied" {
+    unharmed variable library
+}
+
+@test "managed variables that the host writes meanwhile" {
+    unharmed managed managed_blocked
+}
