@@ -113,7 +113,8 @@ static struct unending {
     CUcontext context; /* NULL: free */
     CUstream stream;
     CUevent event;
-    bool taken; /* it is being recorded */
+    bool taken;     /* it is being recorded */
+    bool is_timing; /* see gp_unending_launched */
 } all[MOST_UNENDING];
 
 static bool is_under_way(const struct unending *u)
@@ -124,7 +125,7 @@ static bool is_under_way(const struct unending *u)
 /* An entry for one more launch in the stream; NULL where there is none, or one is not needed, as an
  * earlier launch of the stream is still under way: each event takes room in the stream's queue.
  * Locked. */
-static struct unending *take(CUcontext context, CUstream stream)
+static struct unending *take(CUcontext context, CUstream stream, bool is_timing)
 {
     struct unending *unused = NULL, *ended = NULL;
     for (size_t i = 0; i < MOST_UNENDING; i++) {
@@ -135,8 +136,10 @@ static struct unending *take(CUcontext context, CUstream stream)
             continue;
         else if (!is_under_way(u))
             ended = u;
-        else if (u->stream == stream)
+        else if (u->stream == stream) {
+            u->is_timing = u->is_timing || is_timing;
             return NULL;
+        }
     }
     if (ended)
         return ended;
@@ -146,15 +149,16 @@ static struct unending *take(CUcontext context, CUstream stream)
     return unused;
 }
 
-void gp_unending_launched(CUstream stream, bool per_thread_stream)
+void gp_unending_launched(CUstream stream, bool per_thread_stream, bool is_timing)
 {
     CUcontext context;
     if (gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
         return;
     pthread_mutex_lock(&lock);
-    struct unending *u = take(context, stream);
+    struct unending *u = take(context, stream, is_timing);
     if (u) {
         u->stream = stream;
+        u->is_timing = is_timing;
         u->taken = true;
     }
     pthread_mutex_unlock(&lock);
@@ -172,8 +176,8 @@ bool gp_unending_runs_beside(CUcontext context, CUstream stream)
     bool runs = false;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < MOST_UNENDING && !runs; i++)
-        runs = all[i].context == context && (!stream || all[i].stream != stream) &&
-               is_under_way(&all[i]);
+        runs = all[i].context == context &&
+               (!stream || all[i].stream != stream || all[i].is_timing) && is_under_way(&all[i]);
     pthread_mutex_unlock(&lock);
     return runs;
 }

@@ -37,11 +37,13 @@ bool gp_gate_shut_in_time(void);
 bool gp_gate_close_in_time(void);
 
 /* A kernel, or a graph, that does not end by itself, or not in time, was launched into a stream of
- * the current context. The gate is passed or closed, and nothing is being captured. */
-void gp_unending_launched(CUstream stream, bool per_thread_stream);
+ * the current context. The gate is passed or closed, and nothing is being captured. `is_timing`: it
+ * may be there to have launches behind it in line before the first runs, so that the program can
+ * time them. */
+void gp_unending_launched(CUstream stream, bool per_thread_stream, bool is_timing);
 /* True while one of these is under way in the context. */
 bool gp_unending_runs(CUcontext context);
-/* The same of other streams than this one; NULL: of all. */
+/* The same of other streams than this one (NULL: of all), and of those that are for timing. */
 bool gp_unending_runs_beside(CUcontext context, CUstream stream);
 /* The same after a wait for their end, `seconds` at most. */
 bool gp_unending_runs_on(CUcontext context, double seconds);

@@ -31,7 +31,7 @@ static CUresult run_whole(const struct gp_launch *call)
     if (result == CUDA_SUCCESS)
         result = w->real(w->exec, call->stream);
     if (result == CUDA_SUCCESS && w->unending && gp_captures() == 0)
-        gp_unending_launched(call->stream, call->per_thread_stream);
+        gp_unending_launched(call->stream, call->per_thread_stream, true);
     return result;
 }
 

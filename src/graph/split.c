@@ -165,7 +165,7 @@ static void note_launched(struct split *s, const unsigned *which, size_t count, 
         unending = unending || gp_kernel_interest(n->function, &n->configuration) == GP_UNENDING;
     }
     if (unending)
-        gp_unending_launched(stream, s->target.per_thread && !s->streams);
+        gp_unending_launched(stream, s->target.per_thread && !s->streams, true);
     s->held_up = s->held_up || unending;
 }
 

@@ -237,6 +237,14 @@ enum gp_interest gp_kernel_interest(CUfunction handle, const struct gp_configura
     return interest;
 }
 
+bool gp_kernel_polls(CUfunction handle)
+{
+    const struct gp_kernel *k = lock_and_find(handle);
+    bool polls = k && atomic_load(&k->waits_for_host);
+    pthread_rwlock_unlock(&lock);
+    return polls;
+}
+
 enum gp_passed_over gp_kernel_why_not(enum gp_interest interest)
 {
     return interest == GP_REFUSED ? GP_COMMUNICATING : GP_WAITS;

@@ -61,6 +61,10 @@ enum gp_passed_over gp_kernel_why_not(enum gp_interest interest);
  * more is to be asked. Takes no lock. */
 bool gp_kernel_is_left_out(CUfunction function);
 
+/* True where a launch of the function was not waited for, as it may read the host's memory in a
+ * loop. */
+bool gp_kernel_polls(CUfunction function);
+
 /* The function behind a handle that is being launched; NULL when out of memory. Valid while the
  * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);

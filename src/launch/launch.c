@@ -226,12 +226,17 @@ static bool launch_deferred(const struct gp_launch *call, CUresult *result)
     return true;
 }
 
+static void note_unending(const struct gp_launch *call)
+{
+    gp_unending_launched(call->stream, call->per_thread_stream, gp_kernel_polls(call->function));
+}
+
 static CUresult run_unending(const struct gp_launch *call)
 {
     gp_gate_share();
     CUresult result = run_programs(call);
     if (result == CUDA_SUCCESS && gp_captures() == 0)
-        gp_unending_launched(call->stream, call->per_thread_stream);
+        note_unending(call);
     gp_gate_unshare();
     return result;
 }
@@ -338,7 +343,7 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
     /* Nodes behind it would wait in vain. */
     if (result == CUDA_SUCCESS &&
         gp_kernel_interest(call->function, &call->configuration) == GP_UNENDING) {
-        gp_unending_launched(call->stream, call->per_thread_stream);
+        note_unending(call);
         *held_up = true;
     }
     return result;

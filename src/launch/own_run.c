@@ -51,7 +51,7 @@ void gp_abandon(struct gp_measurement *m, double seconds)
     else
         refuse_long(m->kernel, seconds);
     m->context->busy = true;
-    gp_unending_launched(m->call->stream, m->call->per_thread_stream);
+    gp_unending_launched(m->call->stream, m->call->per_thread_stream, false);
     m->broken_off = m->kernel->refused;
 }
 
