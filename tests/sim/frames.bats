@@ -21,7 +21,7 @@ unset GPUPROF_TIMEOUT
 
 @test "counters that were read before a program is killed are in the profile" {
     # Each of these kernels is new: going on to the passes of one reads those before it.
-    same_with_and_without "$programs/exits_linked" kill vector_add one_lane flops_float
+    GPUPROF_REPLAY=now same_with_and_without "$programs/exits_linked" kill vector_add one_lane flops_float
     [ "$(measured)" -eq 6 ]
     for kernel in vector_add one_lane flops_float; do
         launch=$(grep "\"kernel\":\"$kernel\"" "$profile")

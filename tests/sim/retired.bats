@@ -26,6 +26,10 @@ retired() {
     diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/batches"
 }
 
+@test "a cache that is set anew before each launch, always the same, ends no batch" {
+    retired 200 24 prefers
+}
+
 @test "memory of a pool is given out again as it was" {
     retired 400 48 pools
 }

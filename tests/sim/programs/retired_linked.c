@@ -1,11 +1,12 @@
 /*
  * retired_linked CASE...: memory that is freed right behind the launches that reach it. In the case
  * "loop" each round allocates, launches two kernels that do other work than all before, and frees;
- * new memory must be zero. In the case "pools" memory is from pools. In the case "twice" memory is
- * freed twice, in "sizes" the next allocation is larger or smaller, in "full" it takes nearly all
- * memory of the GPU, in "threads" each of some threads does the loop, and in "contexts" the context
- * goes, or another one frees. Each launch changes its memory, so that one that runs twice, or from
- * the wrong memory, is seen. An alarm ends the program after 60 seconds.
+ * new memory must be zero. In the case "prefers" each round says which cache the kernels prefer. In
+ * the case "pools" memory is from pools. In the case "twice" memory is freed twice, in "sizes" the
+ * next allocation is larger or smaller, in "full" it takes nearly all memory of the GPU, in
+ * "threads" each of some threads does the loop, and in "contexts" the context goes, or another one
+ * frees. Each launch changes its memory, so that one that runs twice, or from the wrong memory, is
+ * seen. An alarm ends the program after 60 seconds.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -75,6 +76,22 @@ static void rounds(const struct kernels *k, unsigned first)
         MUST(cuMemFree(x));
         MUST(cuMemFree(number));
     }
+}
+
+/* Before each launch the function is set to prefer the same cache. */
+static void prefers(void)
+{
+    struct kernels k = kernels_of(module);
+    CUdeviceptr x = allocate_zeros(N), number = allocate_zeros(N);
+
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        MUST(cuFuncSetCacheConfig(k.scale, CU_FUNC_CACHE_PREFER_L1));
+        MUST(cuFuncSetCacheConfig(k.count_down, CU_FUNC_CACHE_PREFER_SHARED));
+        work(&k, x, number, i);
+    }
+    MUST(cuMemFree(x));
+    MUST(cuMemFree(number));
+    printf("prefers\n");
 }
 
 static void loop(void)
@@ -211,8 +228,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"loop", loop},       {"twice", twice},       {"sizes", sizes}, {"full", full},
-        {"threads", threads}, {"contexts", contexts}, {"pools", pools},
+        {"loop", loop}, {"prefers", prefers}, {"twice", twice},       {"sizes", sizes},
+        {"full", full}, {"threads", threads}, {"contexts", contexts}, {"pools", pools},
     };
     size_t size;
     void *image;
