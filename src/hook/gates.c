@@ -4,6 +4,7 @@
 #include "hook/entry.h"
 #include "launch/copies.h"
 #include "memory/buffers.h"
+#include "memory/sharing.h"
 
 #define GATE(base, version, suffix, symbol, parameters, arguments) \
     GP_EXPORT CUresult symbol parameters                           \
@@ -15,11 +16,37 @@
         return result;                                             \
     }
 
+/* The address that a copy writes is its first argument; where it is none, it writes an array or the
+ * host, or a structure tells. */
+#define FIRST_OF(first, ...) (first)
+#define ADDRESS_OF(first) _Generic((first), CUdeviceptr : (first), default : (CUdeviceptr)0)
+
+static CUcontext context_of(CUstream stream)
+{
+    CUcontext context = NULL;
+    if (!gp_stream_is_default(stream) && gp_cuda.cuStreamGetCtx &&
+        gp_cuda.cuStreamGetCtx(stream, &context) == CUDA_SUCCESS)
+        return context;
+    return gp_cuda.cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : NULL;
+}
+
+/* Launches of a context are not replayed while another one copies into its memory. */
+static void note_writer(CUdeviceptr to, CUstream stream)
+{
+    CUcontext owner = NULL, by = to ? context_of(stream) : NULL;
+    gp_context_is_used(by);
+    if (by && gp_several_contexts() &&
+        gp_cuda.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, to) == CUDA_SUCCESS &&
+        owner && owner != by)
+        gp_peer_copies(by, owner);
+}
+
 /* The same, and the time that the copy takes is taken where the user has asked for it. */
 #define COPY(base, version, suffix, symbol, parameters, arguments, kind, bytes, stream) \
     GP_EXPORT CUresult symbol parameters                                                \
     {                                                                                   \
         GP_FORWARD(symbol, arguments);                                                  \
+        note_writer(ADDRESS_OF(FIRST_OF arguments), stream);                            \
         gp_gate_pass();                                                                 \
         struct gp_copy copy;                                                            \
         bool seen = gp_copies_wanted() && gp_copy_begins(&copy, kind, bytes, stream);   \

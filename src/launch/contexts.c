@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#define PEERS_TIMEOUT 0.01 /* seconds: the work of other GPUs is the program's business */
-#define MOST_PEERS 64
 #define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
 /* How long a context is waited for where the last wait for it was in vain: less each time. A wait
  * in which it came to rest and which was not too short to tell makes good for it. */
@@ -370,33 +368,6 @@ struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
     }
     *why = c->no_snapshot;
     return c->snapshot;
-}
-
-/* True when nothing runs in the context. */
-static bool is_at_rest(CUcontext handle)
-{
-    CUevent event;
-    bool at_rest = false;
-    /* Older drivers can only be waited for without a limit. */
-    if (!gp_cuda.cuCtxRecordEvent || gp_cuda.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
-        return false;
-    if (gp_event_make(&event, CU_EVENT_DISABLE_TIMING)) {
-        double most = fmin(PEERS_TIMEOUT, gp_wait_limit());
-        at_rest = gp_wait_for_rest(handle, event, most, NULL) == CUDA_SUCCESS;
-        gp_cuda.cuEventDestroy_v2(event);
-    }
-    gp_context_pop();
-    return at_rest;
-}
-
-const char *gp_context_disturbed(const struct gp_context *c)
-{
-    CUcontext peers[MOST_PEERS];
-    size_t count = gp_peers_of(c->handle, peers, MOST_PEERS);
-    bool at_rest = count <= MOST_PEERS;
-    for (size_t i = 0; i < count && at_rest; i++)
-        at_rest = is_at_rest(peers[i]);
-    return at_rest ? NULL : "another GPU that can write its memory is at work";
 }
 
 static void leave(CUcontext handle, bool green)

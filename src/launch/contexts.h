@@ -65,6 +65,8 @@ struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char *
 /* Why memory of the context may change while a launch is replayed there: NULL where nobody else can
  * write it, or all others that can are idle. */
 const char *gp_context_disturbed(const struct gp_context *context);
+/* The same of memory that is every context's. */
+const char *gp_others_disturb(const struct gp_context *context);
 
 /* The thing about to change: memory, where bytes are given; one function, or stream; else all. */
 struct gp_change {

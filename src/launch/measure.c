@@ -45,6 +45,10 @@ static void save(struct gp_measurement *m)
         m->slot = m->context->collector->slot(m->context->collection);
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     }
+    if (taken && gp_snapshot_reaches_managed(snapshot)) {
+        m->not_replayed = gp_others_disturb(m->context);
+        taken = !m->not_replayed;
+    }
     if (taken) {
         m->snapshot = snapshot;
         m->not_replayed = NULL;

@@ -1,5 +1,7 @@
 #include "memory/buffer_parts.h"
 
+#include "cuda/green.h"
+
 #include "memory/sharing.h"
 
 #include <utlist.h>
@@ -108,6 +110,7 @@ void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
     int device = -1;
     CUdevice current;
     CUmemoryPool pool = NULL;
+    gp_context_is_used(gp_owning_context());
     if (gp_cuda.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) !=
             CUDA_SUCCESS &&
         gp_cuda.cuCtxGetDevice(&current) == CUDA_SUCCESS)

@@ -97,13 +97,15 @@ void gp_buffer_enter(struct gp_buffer entry)
 
 void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size)
 {
+    CUcontext context = gp_owning_context();
+    gp_context_is_used(context);
     gp_buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
         .kind = kind,
         .managed = kind == GP_BUFFER_MANAGED,
-        .context = kind == GP_BUFFER_MANAGED ? NULL : gp_owning_context(),
+        .context = kind == GP_BUFFER_MANAGED ? NULL : context,
     });
 }
 

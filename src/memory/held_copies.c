@@ -2,6 +2,14 @@
 
 #include <stdlib.h>
 
+bool gp_snapshot_reaches_managed(const struct gp_snapshot *s)
+{
+    for (size_t i = 0; i < s->reached.count; i++)
+        if (s->reached.ranges.facts[s->reached.list[i]].managed)
+            return true;
+    return false;
+}
+
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
     if (!gp_arena_suits_batch(&s->arena, s->reached.needed))
@@ -10,10 +18,7 @@ const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
         return "it reaches page-locked host memory";
     if (s->arrays.count)
         return "arrays can be written through surfaces";
-    for (size_t i = 0; i < s->reached.count; i++)
-        if (s->reached.ranges.facts[s->reached.list[i]].managed)
-            return "it reaches managed memory";
-    return NULL;
+    return gp_snapshot_reaches_managed(s) ? "it reaches managed memory" : NULL;
 }
 
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)

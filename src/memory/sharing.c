@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Handles are remembered until they are given out anew; a program that imports for ever must not
  * make us grow for ever. */
@@ -24,47 +25,64 @@ uint64_t gp_device_bit(int device)
 
 struct peers {
     CUcontext by, owner;
+    bool kernels; /* else copies alone */
 };
 
 static struct peers *peers;
 static size_t peers_capacity;
 static atomic_size_t peers_count;
 
-/* Locked. */
-static bool is_known(CUcontext by, CUcontext owner)
+/* Locked. NULL where they are none. */
+static struct peers *find_peers(CUcontext by, CUcontext owner)
 {
     for (size_t i = 0; i < peers_count; i++)
         if (peers[i].by == by && peers[i].owner == owner)
-            return true;
-    return false;
+            return &peers[i];
+    return NULL;
 }
 
-/* Locked. */
-static bool note_peers(CUcontext by, CUcontext owner)
+/* Locked. NULL where there is no memory for them. */
+static struct peers *find_or_add_peers(CUcontext by, CUcontext owner)
 {
-    if (is_known(by, owner))
-        return true;
+    struct peers *known = find_peers(by, owner);
+    if (known)
+        return known;
     if (peers_count == peers_capacity) {
         size_t capacity = peers_capacity ? 2 * peers_capacity : 16;
         struct peers *list = realloc(peers, capacity * sizeof(*list));
         if (!list)
-            return false;
+            return NULL;
         peers = list;
         peers_capacity = capacity;
     }
-    peers[peers_count] = (struct peers){by, owner};
-    peers_count++;
-    return true;
+    peers[peers_count] = (struct peers){by, owner, false};
+    return &peers[peers_count++];
+}
+
+/* False where they were known to be that already. */
+static bool note_peers(CUcontext by, CUcontext owner, bool kernels)
+{
+    pthread_mutex_lock(&lock);
+    size_t before = peers_count;
+    struct peers *p = find_or_add_peers(by, owner);
+    bool changed = p && (peers_count > before || (kernels && !p->kernels));
+    if (p)
+        p->kernels = p->kernels || kernels;
+    pthread_mutex_unlock(&lock);
+    if (!p)
+        gp_memory_bar_replay(no_memory);
+    return changed;
 }
 
 void gp_peer_enabled(CUcontext by, CUcontext owner)
 {
-    pthread_mutex_lock(&lock);
-    bool noted = note_peers(by, owner);
-    pthread_mutex_unlock(&lock);
-    if (!noted)
-        gp_memory_bar_replay(no_memory);
+    note_peers(by, owner, true);
     gp_buffers_changed();
+}
+
+void gp_peer_copies(CUcontext by, CUcontext owner)
+{
+    note_peers(by, owner, false);
 }
 
 bool gp_peer_reaches(CUcontext by, CUcontext owner)
@@ -72,7 +90,8 @@ bool gp_peer_reaches(CUcontext by, CUcontext owner)
     if (atomic_load(&peers_count) == 0)
         return false;
     pthread_mutex_lock(&lock);
-    bool reaches = is_known(by, owner);
+    const struct peers *p = find_peers(by, owner);
+    bool reaches = p && p->kernels;
     pthread_mutex_unlock(&lock);
     return reaches;
 }
@@ -94,7 +113,7 @@ size_t gp_peers_of(CUcontext owner, CUcontext *list, size_t room)
     return count;
 }
 
-void gp_peers_forget(CUcontext context)
+static void forget_peers(CUcontext context)
 {
     if (atomic_load(&peers_count) == 0)
         return;
@@ -107,6 +126,64 @@ void gp_peers_forget(CUcontext context)
     }
     pthread_mutex_unlock(&lock);
     gp_buffers_changed();
+}
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+static CUcontext seen[GP_MOST_CONTEXTS];
+static atomic_size_t seen_count; /* one more than there is room for, at most */
+
+/* Locked. */
+static size_t index_of(CUcontext context)
+{
+    size_t i = 0;
+    while (i < seen_count && i < GP_MOST_CONTEXTS && seen[i] != context)
+        i++;
+    return i;
+}
+
+void gp_context_is_used(CUcontext context)
+{
+    if (!context)
+        return;
+    pthread_mutex_lock(&lock);
+    size_t i = index_of(context);
+    if (i == seen_count && i < GP_MOST_CONTEXTS)
+        seen[i] = context;
+    if (i == seen_count)
+        seen_count = i < GP_MOST_CONTEXTS ? i + 1 : GP_MOST_CONTEXTS + 1;
+    pthread_mutex_unlock(&lock);
+}
+
+bool gp_several_contexts(void)
+{
+    return atomic_load_explicit(&seen_count, memory_order_relaxed) > 1;
+}
+
+size_t gp_contexts_used(CUcontext list[GP_MOST_CONTEXTS])
+{
+    pthread_mutex_lock(&lock);
+    size_t count = seen_count;
+    memcpy(list, seen, sizeof(seen));
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static void forget_seen(CUcontext context)
+{
+    pthread_mutex_lock(&lock);
+    size_t i = index_of(context);
+    if (i < seen_count && seen_count <= GP_MOST_CONTEXTS) {
+        seen_count--;
+        seen[i] = seen[seen_count];
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_peers_forget(CUcontext context)
+{
+    forget_peers(context);
+    forget_seen(context);
 }
 
 /* ---- physical memory, pools ------------------------------------------------------------------ */

@@ -22,9 +22,20 @@ uint64_t gp_device_bit(int device);
 /* Kernels of one context can write the memory of the other, from now on. */
 void gp_peer_enabled(CUcontext by, CUcontext owner);
 bool gp_peer_reaches(CUcontext by, CUcontext owner);
-/* The contexts whose kernels can write the memory of this one: writes as many as there is room for,
- * returns how many there are. */
+/* The program copies into memory of the other context in a stream of that one. */
+void gp_peer_copies(CUcontext by, CUcontext owner);
+/* The contexts whose kernels or copies can write the memory of this one: writes as many as there is
+ * room for, returns how many there are. */
 size_t gp_peers_of(CUcontext owner, CUcontext *peers, size_t room);
+
+/* The program allocates memory there, or copies, so it may work there. */
+#define GP_MOST_CONTEXTS 64
+void gp_context_is_used(CUcontext context);
+bool gp_several_contexts(void);
+/* How many there are; more than GP_MOST_CONTEXTS: not all are in the list, from then on. */
+size_t gp_contexts_used(CUcontext list[GP_MOST_CONTEXTS]);
+
+/* The context goes. */
 void gp_peers_forget(CUcontext context);
 
 /* Physical memory of cuMemCreate, by its handle: new; had from another process, or given to it. */

@@ -82,6 +82,9 @@ void gp_snapshot_done(struct gp_snapshot *s);
 /* The copy of a launch that is to be replayed later, when memory holds something else. */
 struct gp_held_copy;
 
+/* True where the launch whose memory was taken reaches memory that other contexts and the host use
+ * as well. */
+bool gp_snapshot_reaches_managed(const struct gp_snapshot *snapshot);
 /* Why the copy just taken cannot be held: the launch reaches memory that the host may write at any
  * time, or arrays. NULL where it can. */
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);

@@ -57,3 +57,7 @@ unharmed() {
 @test "managed variables that the host writes meanwhile" {
     unharmed managed managed_blocked
 }
+
+@test "another GPU writes memory beside that of the launches" {
+    GPUSIM_DEVICES=2 GPUSIM_FAULTS=slow unharmed copied_from_gpu managed_by_gpu
+}

@@ -10,8 +10,10 @@
  * copy and another one copies. In the case "contexts" one of two contexts is blocked while there
  * are launches in the other. In the cases "variable" and "library" a module goes while a launch
  * waits in its stream. In the cases "managed" and "managed_blocked" the host writes a managed
- * variable at a time when nothing runs. Each launch adds 1 to its numbers, so that one that runs
- * twice, or from the wrong memory, is seen. An alarm ends the program after 60 seconds.
+ * variable at a time when nothing runs. In the cases "copied_from_gpu" and "managed_by_gpu" another
+ * GPU writes the rest of the memory that launches reach. Each launch adds 1 to its numbers, so that
+ * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
+ * seconds.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -550,6 +552,56 @@ static void managed_blocked(void)
     on_host_too("managed_blocked", true);
 }
 
+/* Another GPU writes the rest of the memory, which launches here reach and do not use: by copies,
+ * or because the memory is managed. All of that is in flight while they are measured. */
+static void beside_gpu(const char *name, bool is_managed)
+{
+    enum { MORE = 300 };
+    uint32_t found[MORE], lost = 0;
+    struct numbers numbers = {0};
+    CUdeviceptr source;
+    CUcontext there;
+
+    if (is_managed)
+        MUST(cuMemAllocManaged(&numbers.x, 4 * (N + MORE), CU_MEM_ATTACH_GLOBAL));
+    else
+        MUST(cuMemAlloc(&numbers.x, 4 * (N + MORE)));
+    MUST(cuMemsetD32(numbers.x, 0, N + MORE));
+    launch_in(&numbers, KNOWN, NULL);
+    MUST(cuCtxSynchronize());
+    MUST(cuCtxCreate_v2(&there, 0, 1));
+    MUST(cuMemAlloc(&source, 4));
+    MUST(cuMemsetD32(source, 7, 1));
+    MUST(cuCtxSynchronize());
+    CUstream stream = make_stream();
+    for (unsigned i = 0; i < MORE; i++) {
+        CUdeviceptr to = numbers.x + 4 * (N + i);
+        MUST(is_managed ? cuMemsetD32Async(to, 7, 1, stream)
+                        : cuMemcpyPeerAsync(to, context, source, there, 4, stream));
+    }
+    MUST(cuCtxSetCurrent(context));
+    launch_in(&numbers, KNOWN, NULL);
+    MUST(cuCtxSynchronize());
+    MUST(cuCtxSetCurrent(there));
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuMemcpyDtoH(found, numbers.x + 4 * N, sizeof(found)));
+    for (unsigned i = 0; i < MORE; i++)
+        lost += found[i] != 7;
+    printf("%s: %u words are lost\n", name, lost);
+    check(name, &numbers);
+}
+
+static void copied_from_gpu(void)
+{
+    beside_gpu("copied_from_gpu", false);
+}
+
+static void managed_by_gpu(void)
+{
+    beside_gpu("managed_by_gpu", true);
+}
+
 static void run(const char *which)
 {
     static const struct {
@@ -569,6 +621,8 @@ static void run(const char *which)
         {"library", of_library},
         {"managed", managed},
         {"managed_blocked", managed_blocked},
+        {"copied_from_gpu", copied_from_gpu},
+        {"managed_by_gpu", managed_by_gpu},
     };
 
     memset(&other, 0, sizeof(other));
