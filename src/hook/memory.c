@@ -73,11 +73,20 @@ static bool is_captured(CUstream stream, bool per_thread_stream)
     return gp_captures() > 0 && gp_stream_is_capturing(stream, per_thread_stream, false);
 }
 
+/* A stream may be of another context than the current one, or of none. */
+static bool is_in_current_context(CUstream stream)
+{
+    CUcontext current, own;
+    return gp_stream_is_default(stream) ||
+           (gp_cuda.cuStreamGetCtx && gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
+            gp_cuda.cuStreamGetCtx(stream, &own) == CUDA_SUCCESS && own == current);
+}
+
 /* From the pool, or (NULL) the one that the device uses at present. */
-static CUdeviceptr take_retired(size_t bytes, CUmemoryPool pool)
+static CUdeviceptr take_retired(size_t bytes, CUmemoryPool pool, CUstream stream)
 {
     CUdevice device;
-    if (!gp_retired_any() || gp_captures() > 0)
+    if (!gp_retired_any() || gp_captures() > 0 || !is_in_current_context(stream))
         return 0;
     if (!pool && (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS || !gp_cuda.cuDeviceGetMemPool ||
                   gp_cuda.cuDeviceGetMemPool(&pool, device) != CUDA_SUCCESS))
@@ -91,7 +100,7 @@ static CUdeviceptr take_retired(size_t bytes, CUmemoryPool pool)
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(cuMemAllocAsync##suffix, dptr, bytesize, hStream);                  \
         bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
-        CUdeviceptr retired = dptr ? take_retired(bytesize, NULL) : 0;                             \
+        CUdeviceptr retired = dptr ? take_retired(bytesize, NULL, hStream) : 0;                    \
         if (retired)                                                                               \
             *dptr = retired;                                                                       \
         WITH_RETRY(result, retired ? CUDA_SUCCESS                                                  \
@@ -105,7 +114,7 @@ static CUdeviceptr take_retired(size_t bytes, CUmemoryPool pool)
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(cuMemAllocFromPoolAsync##suffix, dptr, bytesize, pool, hStream);    \
         bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
-        CUdeviceptr retired = dptr && pool ? take_retired(bytesize, pool) : 0;                     \
+        CUdeviceptr retired = dptr && pool ? take_retired(bytesize, pool, hStream) : 0;            \
         if (retired)                                                                               \
             *dptr = retired;                                                                       \
         WITH_RETRY(result, retired ? CUDA_SUCCESS                                                  \
@@ -192,8 +201,10 @@ static bool stays_or_shares(CUdeviceptr address, bool may_stay)
         return result;                                        \
     }
 RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr), true)
-RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), true)
-RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream), true)
+RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream),
+        is_in_current_context(hStream))
+RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream),
+        is_in_current_context(hStream))
 RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
 RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
 

@@ -5,6 +5,7 @@
 #include "hook/entry.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
+#include "memory/retired.h"
 
 /* Memory from elsewhere lies at `address`; `size` 0: the driver knows it. */
 #define IMPORTS(symbol, parameters, arguments, address, size, why) \
@@ -117,10 +118,31 @@ GP_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *
     return result;
 }
 
+/* Memory that the program has freed to a pool may be kept: then it is freed now. */
+static void free_retired(void)
+{
+    if (gp_retired_any())
+        gp_launch_before_change();
+}
+
+GP_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemPoolTrimTo, pool, minBytesToKeep);
+    free_retired();
+    return gp_cuda.cuMemPoolTrimTo(pool, minBytesToKeep);
+}
+
+GP_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    GP_FORWARD_UNLESS_OURS(cuMemPoolGetAttribute, pool, attr, value);
+    free_retired();
+    return gp_cuda.cuMemPoolGetAttribute(pool, attr, value);
+}
+
 GP_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
     GP_FORWARD_UNLESS_OURS(cuMemPoolDestroy, pool);
-    gp_launch_before_change(); /* memory that the program has freed may be kept */
+    free_retired();
     CUresult result = gp_cuda.cuMemPoolDestroy(pool);
     if (result == CUDA_SUCCESS)
         gp_pool_forget(pool);

@@ -197,10 +197,14 @@ static struct gp_context *only_concerned(const struct gp_change *change)
     return found;
 }
 
-bool gp_contexts_retire(const struct gp_change *change)
+bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
 {
     struct gp_context *c = only_concerned(change);
-    if (!c || gp_captures() > 0 || !gp_may_outlive(c) || wait_for_rest(c, true) != CUDA_SUCCESS)
+    /* The driver would wait for peers as well. */
+    if (!c || gp_captures() > 0 || !gp_may_outlive(c) || gp_peers_of(c->handle, NULL, 0) > 0)
+        return false;
+    *may_replay = wait_for_rest(c, true) == CUDA_SUCCESS;
+    if (!*may_replay)
         return false;
     struct gp_buffer *buffer = gp_buffer_take(change->address);
     bool retired = buffer && gp_retire(buffer, c->device.total_memory);
@@ -382,6 +386,8 @@ static void leave(CUcontext handle, bool green)
     close_collection(c, at_rest);
     gp_held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);
+    if (at_rest && gp_captures() == 0)
+        gp_retired_free(handle);
     gp_retired_forget(handle);
     /* A thread is about to launch into it, wrongly: it may still need these. */
     bool needed = c->unwritten != NULL;

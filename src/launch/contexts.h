@@ -85,8 +85,9 @@ bool gp_contexts_are_concerned(const struct gp_change *change);
 void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch);
 
 /* The same before the memory at that address is freed, with the gate closed: true where it was
- * retired instead (memory/retired.h), and all stay held. */
-bool gp_contexts_retire(const struct gp_change *change);
+ * retired instead (memory/retired.h), and all stay held. Where the GPU was waited for in vain
+ * *may_replay becomes false. */
+bool gp_contexts_retire(const struct gp_change *change, bool *may_replay);
 
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own
  * next launch may be far. */

@@ -228,8 +228,10 @@ bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change)
     const struct gp_held *h = c->held;
     while (h && !concerns(change, h))
         h = h->next;
-    /* Where everything changes the room of those that were given up is wanted back, too. */
-    return h || (c->unwritten && !change->bytes && !change->function && !change->stream);
+    /* Where everything changes the room of those that were given up is wanted back, too, and memory
+     * that they kept. */
+    bool all = !change->bytes && !change->function && !change->stream;
+    return h || (all && (c->unwritten || gp_retired_any()));
 }
 
 /* The further passes of a launch, all at once; those that it makes at all, where it was deferred.

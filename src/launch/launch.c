@@ -16,6 +16,7 @@
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
+#include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */
 static CUresult run_programs(const struct gp_launch *call)
@@ -75,12 +76,12 @@ static bool line_up_and_drain(const struct gp_change *change, bool *retired)
 {
     gp_gate_line_up();
     /* Most memory that is freed no held launch has reached: then nobody is held up. */
-    bool concerned = gp_any_held() && gp_contexts_are_concerned(change);
-    bool closed = concerned && gp_gate_shut_in_time();
+    bool concerned = gp_contexts_are_concerned(change);
+    bool closed = concerned && gp_gate_shut_in_time(), may_replay = closed;
     if (retired)
-        *retired = closed && gp_contexts_retire(change);
+        *retired = closed && gp_contexts_retire(change, &may_replay);
     if (concerned && !(retired && *retired))
-        gp_contexts_before_change(change, closed, false);
+        gp_contexts_before_change(change, may_replay, false);
     return closed;
 }
 
@@ -111,7 +112,7 @@ static void before_free(void *freeing)
 
 static void drain_before(struct gp_change change)
 {
-    if (gp_any_held() && gp_session_is_here())
+    if ((gp_any_held() || gp_retired_any()) && gp_session_is_here())
         gp_at_work(before_change, &change);
 }
 

@@ -14,7 +14,8 @@ struct retired {
     size_t bytes;
     CUcontext context;
     CUdevice device;
-    uint64_t pool; /* that it is from; 0: none */
+    uint64_t pool;         /* that it is from; 0: none */
+    unsigned long long id; /* the driver's number of the allocation */
     struct retired *prev, *next;
 };
 
@@ -27,23 +28,23 @@ bool gp_retired_any(void)
     return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
 
-/* Locked. */
-static uint64_t bytes_of(CUdevice device)
+/* Of pools as well, or not. Locked. */
+static uint64_t bytes_of(CUdevice device, bool pools)
 {
     uint64_t bytes = 0;
     const struct retired *r;
     DL_FOREACH(list, r)
     {
-        bytes += r->device == device ? r->bytes : 0;
+        bytes += r->device == device && (pools || !r->pool) ? r->bytes : 0;
     }
     return bytes;
 }
 
-static void drop(struct retired *r)
+/* Locked. */
+static void unlink_it(struct retired *r)
 {
     DL_DELETE(list, r);
     atomic_fetch_sub(&count, 1);
-    free(r);
 }
 
 static bool is_plain(const struct gp_buffer *buffer)
@@ -53,15 +54,34 @@ static bool is_plain(const struct gp_buffer *buffer)
            !buffer->shared && !buffer->not_ours;
 }
 
-/* A pool gives memory out as it is. Else: the kernel of a memset has ended when the context is
- * idle.
- */
-static bool clear(const struct gp_buffer *buffer)
+static bool ask_id(CUdeviceptr address, unsigned long long *id)
 {
-    if (buffer->kind == GP_BUFFER_POOLED)
-        return true;
-    return gp_cuda.cuMemsetD8_v2(buffer->address, 0, buffer->size) == CUDA_SUCCESS &&
-           gp_cuda.cuCtxSynchronize() == CUDA_SUCCESS;
+    return gp_cuda.cuPointerGetAttribute(id, CU_POINTER_ATTRIBUTE_BUFFER_ID, address) ==
+           CUDA_SUCCESS;
+}
+
+/* Memory of a pool may have gone with the context that allocated it, and other memory have come to
+ * its address. Where the context has failed there is no answer either. */
+static bool is_there(const struct retired *r)
+{
+    unsigned long long id;
+    return ask_id(r->address, &id) && id == r->id;
+}
+
+static bool is_room_for(const struct retired *r, uint64_t device_memory)
+{
+    pthread_mutex_lock(&lock);
+    bool room = atomic_load(&count) < MOST_RETIRED &&
+                bytes_of(r->device, true) + r->bytes <= device_memory / MOST_PART;
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
+/* A pool gives memory out as it is. Else: a fill has ended when the context is idle. */
+static bool clear(const struct retired *r)
+{
+    return r->pool || (gp_cuda.cuMemsetD8_v2(r->address, 0, r->bytes) == CUDA_SUCCESS &&
+                       gp_cuda.cuCtxSynchronize() == CUDA_SUCCESS);
 }
 
 bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory)
@@ -72,21 +92,18 @@ bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory)
     r->address = buffer->address;
     r->bytes = buffer->size;
     r->pool = buffer->kind == GP_BUFFER_POOLED ? buffer->source : 0;
-    bool room = gp_cuda.cuCtxGetCurrent(&r->context) == CUDA_SUCCESS &&
-                gp_cuda.cuCtxGetDevice(&r->device) == CUDA_SUCCESS && clear(buffer);
-    pthread_mutex_lock(&lock);
-    room = room && atomic_load(&count) < MOST_RETIRED &&
-           bytes_of(r->device) + r->bytes <= device_memory / MOST_PART;
-    if (room) {
-        DL_APPEND(list, r);
-        atomic_fetch_add(&count, 1);
-    }
-    pthread_mutex_unlock(&lock);
-    if (room)
-        gp_buffer_discard(buffer);
-    else
+    if (gp_cuda.cuCtxGetCurrent(&r->context) != CUDA_SUCCESS ||
+        gp_cuda.cuCtxGetDevice(&r->device) != CUDA_SUCCESS || !ask_id(r->address, &r->id) ||
+        !is_room_for(r, device_memory) || !clear(r)) {
         free(r);
-    return room;
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    DL_APPEND(list, r);
+    atomic_fetch_add(&count, 1);
+    pthread_mutex_unlock(&lock);
+    gp_buffer_discard(buffer);
+    return true;
 }
 
 bool gp_is_retired(CUdeviceptr address)
@@ -100,74 +117,71 @@ bool gp_is_retired(CUdeviceptr address)
     return r != NULL;
 }
 
-/* The driver gives out the lowest address. Locked. */
-static struct retired *lowest(CUcontext context, size_t bytes, CUmemoryPool pool)
+/* Takes the one of the lowest address off the list, as the driver gives that out first. NULL: none.
+ */
+static struct retired *take_lowest(CUcontext context, size_t bytes, CUmemoryPool pool)
 {
     struct retired *r, *found = NULL;
+    pthread_mutex_lock(&lock);
     DL_FOREACH(list, r)
     {
         if (r->context == context && r->bytes == bytes && r->pool == (uintptr_t)pool &&
             (!found || r->address < found->address))
             found = r;
     }
+    if (found)
+        unlink_it(found);
+    pthread_mutex_unlock(&lock);
     return found;
 }
 
 CUdeviceptr gp_retired_take(size_t bytes, CUmemoryPool pool)
 {
     CUcontext current;
-    CUdeviceptr address = 0;
     if (!gp_retired_any() || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return 0;
-    /* An allocation reports errors of earlier work. */
-    CUresult result = gp_cuda.cuStreamQuery(CU_STREAM_LEGACY);
-    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
-        return 0;
-    pthread_mutex_lock(&lock);
-    struct retired *r = lowest(current, bytes, pool);
-    if (r) {
-        address = r->address;
-        drop(r);
-    }
-    pthread_mutex_unlock(&lock);
+    struct retired *r = take_lowest(current, bytes, pool);
+    CUdeviceptr address = r && is_there(r) ? r->address : 0;
+    free(r);
     return address;
+}
+
+/* Takes one of the context's off the list; NULL: there is none. */
+static struct retired *take_any(CUcontext context)
+{
+    struct retired *r;
+    pthread_mutex_lock(&lock);
+    DL_SEARCH_SCALAR(list, r, context, context);
+    if (r)
+        unlink_it(r);
+    pthread_mutex_unlock(&lock);
+    return r;
 }
 
 bool gp_retired_free(CUcontext context)
 {
     bool freed = false;
-    struct retired *r, *next;
-    if (!gp_retired_any())
-        return false;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH_SAFE(list, r, next)
-    {
-        if (r->context != context)
-            continue;
-        gp_cuda.cuMemFree_v2(r->address);
-        drop(r);
+    struct retired *r;
+    while (gp_retired_any() && (r = take_any(context))) {
+        if (is_there(r))
+            gp_cuda.cuMemFree_v2(r->address);
+        free(r);
         freed = true;
     }
-    pthread_mutex_unlock(&lock);
     return freed;
 }
 
 void gp_retired_forget(CUcontext context)
 {
-    struct retired *r, *next;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH_SAFE(list, r, next)
-    {
-        if (r->context == context)
-            drop(r);
-    }
-    pthread_mutex_unlock(&lock);
+    struct retired *r;
+    while (gp_retired_any() && (r = take_any(context)))
+        free(r);
 }
 
 uint64_t gp_retired_bytes(CUdevice device)
 {
     pthread_mutex_lock(&lock);
-    uint64_t bytes = bytes_of(device);
+    uint64_t bytes = bytes_of(device, false);
     pthread_mutex_unlock(&lock);
     return bytes;
 }

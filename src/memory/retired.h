@@ -25,7 +25,7 @@ CUdeviceptr gp_retired_take(size_t bytes, CUmemoryPool pool);
 bool gp_retired_free(CUcontext context);
 /* Forgets it: it has gone with its context. */
 void gp_retired_forget(CUcontext context);
-/* Bytes that are kept on the device. */
+/* Bytes that are kept on the device, but for those of pools. */
 uint64_t gp_retired_bytes(CUdevice device);
 
 #endif

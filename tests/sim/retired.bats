@@ -34,6 +34,11 @@ retired() {
     retired 400 48 pools
 }
 
+@test "the bytes of a pool, a stream that there is not, and a context that goes" {
+    same_with_and_without "$programs/retired_linked" bytes_of_pool elsewhere
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 4 ]
+}
+
 @test "memory that is freed twice is an error, as it is without gpuprof" {
     retired 41 10 twice
 }

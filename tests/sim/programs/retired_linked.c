@@ -135,6 +135,71 @@ static void pools(void)
     MUST(cuMemPoolDestroy(own));
 }
 
+/* Bytes that are allocated from the device's pool. */
+static cuuint64_t used(void)
+{
+    CUmemoryPool from;
+    cuuint64_t bytes;
+
+    MUST(cuDeviceGetMemPool(&from, 0));
+    MUST(cuMemPoolGetAttribute(from, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
+    return bytes;
+}
+
+static void bytes_of_pool(void)
+{
+    struct kernels k = kernels_of(module);
+    CUstream stream;
+    CUdeviceptr x;
+
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (unsigned bytes = 4 * N; bytes <= 1 << 24; bytes *= 64) {
+        MUST(cuMemAllocAsync(&x, bytes, stream));
+        MUST(cuStreamSynchronize(stream));
+        scale(&k, x);
+        MUST(cuCtxSynchronize());
+        cuuint64_t before = used();
+        printf("bytes_of_pool: %d", cuMemFreeAsync(x, (CUstream)(uintptr_t)0x12345678));
+        printf(" %d", cuMemFreeAsync(x, stream));
+        MUST(cuStreamSynchronize(stream));
+        printf(" %lld\n", (long long)(before - used()));
+    }
+    MUST(cuStreamDestroy(stream));
+}
+
+/* Memory of a pool that was allocated in a context which goes while a stream is captured. */
+static void elsewhere(void)
+{
+    struct kernels k = kernels_of(module);
+    CUdeviceptr x, plain, pooled;
+    CUstream stream, captured, its;
+    CUcontext own;
+    CUgraph graph;
+
+    MUST(cuStreamCreate(&captured, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuCtxCreate_v2(&own, 0, 0));
+    MUST(cuStreamCreate(&its, CU_STREAM_NON_BLOCKING));
+    MUST(cuMemAllocAsync(&x, 4 * N, its));
+    MUST(cuStreamSynchronize(its));
+    MUST(cuCtxSetCurrent(context));
+    scale(&k, x);
+    MUST(cuCtxSynchronize());
+    MUST(cuMemFreeAsync(x, stream));
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_RELAXED));
+    MUST(cuCtxDestroy(own));
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuStreamEndCapture(captured, &graph));
+    MUST(cuMemAlloc(&plain, 4 * N));
+    MUST(cuMemAllocAsync(&pooled, 4 * N, stream));
+    MUST(cuStreamSynchronize(stream));
+    expect(plain != pooled, "elsewhere");
+    MUST(cuMemFree(plain));
+    MUST(cuMemFreeAsync(pooled, stream));
+    printf("elsewhere\n");
+}
+
 /* Some launches of other memory are alike, and stay held. */
 static void twice(void)
 {
@@ -228,8 +293,10 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"loop", loop}, {"prefers", prefers}, {"twice", twice},       {"sizes", sizes},
-        {"full", full}, {"threads", threads}, {"contexts", contexts}, {"pools", pools},
+        {"loop", loop},           {"prefers", prefers}, {"twice", twice},
+        {"sizes", sizes},         {"full", full},       {"threads", threads},
+        {"contexts", contexts},   {"pools", pools},     {"bytes_of_pool", bytes_of_pool},
+        {"elsewhere", elsewhere},
     };
     size_t size;
     void *image;
