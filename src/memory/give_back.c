@@ -77,7 +77,8 @@ bool gp_snapshot_release_memory(bool captures)
             gp_arena_free(&s->arena);
             gp_final_release(&s->final);
             gp_free_device(&s->scratch);
-            gp_retired_free(s->context);
+            if (!captures)
+                gp_retired_free(s->context);
             released = true;
         }
         gp_context_pop();
