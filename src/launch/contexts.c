@@ -67,6 +67,13 @@ CUresult gp_context_wait(struct gp_context *c, CUevent event, double most, doubl
     return result;
 }
 
+void gp_context_wait_for_tail(struct gp_context *c)
+{
+    if (c->tail)
+        gp_wait_within_limit(c->event, gp_wary(gp_wait_limit(), c->wary), NULL);
+    c->tail = false;
+}
+
 double gp_wary(double most, double wary)
 {
     return wary > 0 ? fmin(most, wary) : most;
@@ -201,10 +208,10 @@ bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
 {
     struct gp_context *c = only_concerned(change);
     /* The driver would wait for peers as well. */
-    if (!c || gp_captures() > 0 || !gp_may_outlive(c) || gp_peers_of(c->handle, NULL, 0) > 0)
+    if (!c || gp_captures() > 0 || gp_peers_of(c->handle, NULL, 0) > 0)
         return false;
     *may_replay = wait_for_rest(c, true) == CUDA_SUCCESS;
-    if (!*may_replay)
+    if (!*may_replay || !gp_search_held(c))
         return false;
     struct gp_buffer *buffer = gp_buffer_take(change->address);
     bool retired = buffer && gp_retire(buffer, c->device.total_memory);

@@ -58,6 +58,9 @@ bool gp_context_collects(struct gp_context *context, const char **why);
 CUresult gp_context_wait(struct gp_context *context, CUevent event, double most, double *wary,
                          double *waited);
 double gp_wary(double most, double wary);
+/* Waits for our own work for the last launch that was measured: the time that it takes is added,
+ * and that of the program's work is not. */
+void gp_context_wait_for_tail(struct gp_context *context);
 
 /* The context's snapshot, made when first asked for; NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);

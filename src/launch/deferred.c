@@ -105,6 +105,8 @@ static bool comes_to_rest_soon(struct gp_context *c)
 static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {
+    if (!gp_user.later)
+        gp_context_wait_for_tail(c);
     if (!gp_user.later || gp_verify_is_due(&kernel->schedule, call->grid))
         return comes_to_rest_soon(c);
     return is_wait_due(c) && comes_to_rest(c, 0);

@@ -194,12 +194,18 @@ static bool concerns(const struct gp_change *change, const struct gp_held *h)
     return reaches(change, h) || is_to_be_searched(change, h);
 }
 
-bool gp_may_outlive(const struct gp_context *c)
+bool gp_search_held(struct gp_context *c)
 {
-    const struct gp_held *h = c->held;
-    while (h && (!h->deferred || h->whole))
-        h = h->next;
-    return !h;
+    struct gp_held *h;
+    DL_FOREACH(c->held, h)
+    {
+        if (!h->deferred || h->whole || h->measurement.broken_off)
+            continue;
+        if (atomic_load(&h->under_way))
+            return false;
+        gp_search_deferred(h); /* where it leads further it is not replayed */
+    }
+    return true;
 }
 
 /* To be compared with others by itself: a launch in instrumented code. */

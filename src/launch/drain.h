@@ -32,8 +32,9 @@ bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_change *cha
 /* True where there are any such. */
 bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change);
 
-/* True where memory that its held launches reach may be freed later: all of them are known. */
-bool gp_may_outlive(const struct gp_context *c);
+/* Finds out whether copies of deferred launches lead to other memory: then all that they reach may
+ * be freed later. False where one is under way. */
+bool gp_search_held(struct gp_context *c);
 
 /* True where some launch is held in some context. From any thread. */
 bool gp_any_held(void);

@@ -54,9 +54,7 @@ static bool is_idle(struct gp_context *c)
     if (is_held_up(c) || (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
     double waited = 0, most = gp_wait_limit();
-    if (c->tail) /* our own: the time that it takes is added, and the rest's is not */
-        gp_wait_within_limit(c->event, gp_wary(most, c->wary), NULL);
-    c->tail = false;
+    gp_context_wait_for_tail(c);
     CUresult result = gp_context_wait(c, c->event, most, &c->wary, &waited);
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
