@@ -9,6 +9,11 @@ void gp_green_context_made(void)
     atomic_store(&made, true);
 }
 
+bool gp_green_context_was_made(void)
+{
+    return atomic_load_explicit(&made, memory_order_relaxed);
+}
+
 bool gp_stream_is_green(CUstream stream)
 {
     CUgreenCtx green = NULL;
@@ -38,8 +43,20 @@ CUcontext gp_owning_context(void)
         return NULL;
     /* Where there is none the driver is not asked for the default stream: memory is allocated in
      * the middle of captures, too. */
-    if (!atomic_load_explicit(&made, memory_order_relaxed) || !gp_stream_is_green(NULL))
+    if (!gp_green_context_was_made() || !gp_stream_is_green(NULL))
         return current;
     primary = primary_context();
     return primary ? primary : current;
+}
+
+CUcontext gp_working_context(CUstream stream)
+{
+    CUcontext context = NULL;
+    if (gp_stream_is_default(stream))
+        return gp_owning_context();
+    if (gp_green_context_was_made() && gp_stream_is_green(stream))
+        return primary_context();
+    if (gp_cuda.cuStreamGetCtx && gp_cuda.cuStreamGetCtx(stream, &context) == CUDA_SUCCESS)
+        return context;
+    return gp_owning_context();
 }

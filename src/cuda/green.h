@@ -13,9 +13,13 @@ bool gp_stream_is_green(CUstream stream);
 
 /* The program has made a green context. */
 void gp_green_context_made(void);
+bool gp_green_context_was_made(void);
 
 /* The context that owns memory and modules made now: the current one, or the primary context where
  * that is green. NULL where none is current. */
 CUcontext gp_owning_context(void);
+/* The context in which work of the stream runs; the primary context where that is green. Where
+ * there was a green one nothing is being captured. */
+CUcontext gp_working_context(CUstream stream);
 
 #endif

@@ -1,6 +1,8 @@
 /* Calls we have no interest in, except that they must not run while a launch is being replayed:
  * their writes would be taken for the kernel's work and undone. And calls whose success means that
  * kernels can from now on write memory that we cannot save. */
+#include "cuda/green.h"
+#include "gate/captures.h"
 #include "hook/entry.h"
 #include "launch/copies.h"
 #include "memory/buffers.h"
@@ -21,19 +23,14 @@
 #define FIRST_OF(first, ...) (first)
 #define ADDRESS_OF(first) _Generic((first), CUdeviceptr : (first), default : (CUdeviceptr)0)
 
-static CUcontext context_of(CUstream stream)
-{
-    CUcontext context = NULL;
-    if (!gp_stream_is_default(stream) && gp_cuda.cuStreamGetCtx &&
-        gp_cuda.cuStreamGetCtx(stream, &context) == CUDA_SUCCESS)
-        return context;
-    return gp_cuda.cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : NULL;
-}
-
 /* Launches of a context are not replayed while another one copies into its memory. */
 static void note_writer(CUdeviceptr to, CUstream stream)
 {
-    CUcontext owner = NULL, by = to ? context_of(stream) : NULL;
+    CUcontext owner = NULL;
+    /* Of a stream that is being captured it is not to be asked whether it is green. */
+    if (!to || (gp_green_context_was_made() && gp_captures() > 0))
+        return;
+    CUcontext by = gp_working_context(stream);
     gp_context_is_used(by);
     if (by && gp_several_contexts() &&
         gp_cuda.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, to) == CUDA_SUCCESS &&

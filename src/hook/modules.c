@@ -1,5 +1,6 @@
 /* Modules and libraries, for the device globals in them, and contexts. */
 #include "memory/modules.h"
+#include "memory/sharing.h"
 
 #include "base/log.h"
 #include "cuda/green.h"
@@ -261,8 +262,10 @@ GP_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
         gp_at_work(leave_context, context);
     gp_gate_share();
     CUresult result = gp_cuda.cuGreenCtxDestroy(hCtx);
-    if (result == CUDA_SUCCESS && context)
+    if (result == CUDA_SUCCESS && context) {
         gp_captures_forget_context(context);
+        gp_peers_forget(context); /* the driver does not bear to be asked for it */
+    }
     gp_gate_unshare();
     return result;
 }

@@ -98,6 +98,8 @@ unset GPUPROF_TIMEOUT
     [ "$(grep '"type":"launch"' "$profile" | grep -v "$green" | grep '"dram__bytes_read' | grep -c '__sass_')" -eq 20 ]
     [ "$(wc -l < <(grep '^gpuprof: ' "$log"))" -eq 1 ]
     grep -q "launches in green contexts are only timed" "$log"
+    # It is no other GPU that copies into the primary context's memory.
+    [ "$(grep -c "another GPU" "$profile")" -eq 0 ]
     GPUPROF_REPLAY=off same_with_and_without "$programs/green_linked"
 }
 
