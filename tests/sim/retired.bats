@@ -44,7 +44,7 @@ retired() {
 }
 
 @test "memory that is freed twice is an error, as it is without gpuprof" {
-    retired 41 10 twice
+    retired 100 10 twice
 }
 
 @test "other sizes, other threads, other contexts" {

@@ -320,7 +320,9 @@ static void freed(void)
 {
     CUdeviceptr first = make_element(), second = make_element();
     CUstream stream;
+    CUfunction walk;
 
+    MUST(cuModuleGetFunction(&walk, module, "reach_list"));
     MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     walk_from(first, KNOWN + 3, stream);
     point(first, second, stream);
@@ -329,6 +331,7 @@ static void freed(void)
     point(first, 0, stream);
     MUST(cuMemFree(second));
     MUST(cuMemFree(first));
+    MUST(cuFuncSetCacheConfig(walk, CU_FUNC_CACHE_PREFER_L1)); /* it is replayed by now */
     printf("freed: %d\n", cuCtxSynchronize());
 }
 
