@@ -51,7 +51,7 @@ static const char *why_not_at_rest(const struct gp_context *c)
     CUcontext current = NULL;
     bool there =
         !c->dead && gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == c->handle;
-    if (there && gp_captures_are_in(c->handle))
+    if (there && gp_captures() > 0)
         return captured;
     if (there &&
         (gp_unending_runs(c->handle) || gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
