@@ -56,14 +56,18 @@ static bool is_held_up(const struct gp_context *c)
     return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
 }
 
-CUresult gp_context_wait(struct gp_context *c, CUevent event, double most, double *wary,
-                         double *waited)
+void gp_wary_note(double *wary, CUresult result, double waited)
 {
-    CUresult result = gp_wait_for_rest(c->handle, event, gp_wary(most, *wary), waited);
-    if (result == CUDA_ERROR_NOT_READY && most > 0)
+    if (result == CUDA_ERROR_NOT_READY)
         *wary = *wary > 0 ? fmax(*wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
-    else if (*waited > TELLING_SECONDS)
+    else if (waited > TELLING_SECONDS)
         *wary = 0;
+}
+
+CUresult gp_context_wait(struct gp_context *c, double most, double *waited)
+{
+    CUresult result = gp_wait_for_rest(c->handle, c->event, gp_wary(most, c->wary), waited);
+    gp_wary_note(&c->wary, result, *waited);
     return result;
 }
 
@@ -87,7 +91,7 @@ static CUresult wait_for_rest(struct gp_context *c, bool goes_on)
     if (is_held_up(c))
         return CUDA_ERROR_NOT_READY;
     CUresult result = goes_on && c->wait_failed
-                          ? gp_context_wait(c, c->event, most, &c->wary, &waited)
+                          ? gp_context_wait(c, most, &waited)
                           : gp_wait_for_rest(c->handle, c->event, most, &waited);
     /* The program would have waited for its launches, too. */
     if (result == CUDA_SUCCESS && c->held)

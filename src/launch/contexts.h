@@ -53,11 +53,11 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
  * reason in *why, which is NULL where another context is at work that has the counters now. */
 bool gp_context_collects(struct gp_context *context, const char **why);
 
-/* gp_wait_for_rest with one of its events, `most` seconds at most, and less where the last such
- * wait was in vain: *wary is kept for that, 0 at first. */
-CUresult gp_context_wait(struct gp_context *context, CUevent event, double most, double *wary,
-                         double *waited);
+/* gp_wait_for_rest, `most` seconds at most, and less where the last such wait was in vain. */
+CUresult gp_context_wait(struct gp_context *context, double most, double *waited);
+/* How long to wait, and a note of how that went; *wary is 0 at first. */
 double gp_wary(double most, double wary);
+void gp_wary_note(double *wary, CUresult result, double waited);
 /* Waits for our own work for the last launch that was measured: the time that it takes is added,
  * and that of the program's work is not. */
 void gp_context_wait_for_tail(struct gp_context *context);

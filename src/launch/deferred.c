@@ -83,9 +83,14 @@ static bool comes_to_rest(struct gp_context *c, double seconds)
         return false;
     if (!gp_cuda.cuCtxRecordEvent)
         return true;
-    double waited;
-    CUresult result = gp_context_wait(c, c->starts[0], seconds, &c->wary_of_these, &waited);
+    /* It is not charged to the account: a launch that is measured takes longer than that. */
+    double began = gp_clock_seconds();
+    CUresult result =
+        gp_wait_for_context(c->handle, c->starts[0], gp_wary(seconds, c->wary_of_these));
+    double waited = gp_clock_seconds() - began;
     bool rests = result != CUDA_ERROR_NOT_READY;
+    if (seconds > 0)
+        gp_wary_note(&c->wary_of_these, result, waited);
     c->wait_failed = !rests && (seconds > 0 || c->wait_failed);
     if (rests && seconds > 0) /* it was the program's work, but for ours */
         gp_added_less(fmax(0, waited - gp_deferred_charge(c)));

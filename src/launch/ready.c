@@ -55,7 +55,7 @@ static bool is_idle(struct gp_context *c)
         return false;
     double waited = 0, most = gp_wait_limit();
     gp_context_wait_for_tail(c);
-    CUresult result = gp_context_wait(c, c->event, most, &c->wary, &waited);
+    CUresult result = gp_context_wait(c, most, &waited);
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
     if (!c->busy && waited > TELLING_SECONDS)
