@@ -4,6 +4,7 @@
  * launch makes x = 2 * x + 1 of the elements that it reaches, so that one that runs twice, or from
  * the wrong memory, is seen. Says how many launches there were.
  */
+#include "programs/cases.h"
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
@@ -364,26 +365,24 @@ static void texture_of_module(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"freed", freed},
-                 {"freed_in_stream", freed_in_stream},
-                 {"written", written},
-                 {"unloaded", unloaded},
-                 {"variables", variables},
-                 {"streams", streams},
-                 {"attributes", attributes},
-                 {"limits", limits},
-                 {"forks", forks},
-                 {"memory", memory},
-                 {"large", large},
-                 {"large_own", large_own},
-                 {"threads", threads},
-                 {"entered", entered},
-                 {"many", many},
-                 {"texture", texture},
-                 {"texture_of_module", texture_of_module}};
+    static const struct program_case cases[] = {{"freed", freed},
+                                                {"freed_in_stream", freed_in_stream},
+                                                {"written", written},
+                                                {"unloaded", unloaded},
+                                                {"variables", variables},
+                                                {"streams", streams},
+                                                {"attributes", attributes},
+                                                {"limits", limits},
+                                                {"forks", forks},
+                                                {"memory", memory},
+                                                {"large", large},
+                                                {"large_own", large_own},
+                                                {"threads", threads},
+                                                {"entered", entered},
+                                                {"many", many},
+                                                {"texture", texture},
+                                                {"texture_of_module", texture_of_module},
+                                                {0}};
     CUcontext context;
     CUmodule module;
     size_t size;
@@ -394,11 +393,9 @@ int main(int argc, char **argv)
     MUST(cuCtxSetCurrent(context));
     MUST(cuModuleLoadData(&module, image));
     MUST(cuModuleGetFunction(&scale, module, "scale_in_place"));
-    for (int a = 1; a < argc; a++)
-        for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
-            if (strcmp(argv[a], cases[c].name) == 0) {
-                cases[c].run();
-                printf("%s: %u launches\n", argv[a], launches);
-            }
+    for (int a = 1; a < argc; a++) {
+        run_case(cases, argv[a]);
+        printf("%s: %u launches\n", argv[a], launches);
+    }
     return 0;
 }

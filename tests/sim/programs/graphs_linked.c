@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "programs/cases.h"
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
@@ -1155,10 +1156,7 @@ static void from_device(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {
+    static const struct program_case cases[] = {
         {"line", line},
         {"destroyed", destroyed},
         {"branches", branches},
@@ -1198,7 +1196,7 @@ int main(int argc, char **argv)
         {"joined", joined},
         {"cooperative", cooperative},
         {"from_device", from_device},
-    };
+        {0}};
     struct gpu gpu;
     struct work w = {.gpu = &gpu};
     CUmodule managed;
@@ -1219,11 +1217,6 @@ int main(int argc, char **argv)
         MUST(cuMemsetD32(x[i], 0, N));
     }
     MUST(cuCtxSynchronize());
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            return 0;
-        }
-    printf("which case?\n");
-    return 64;
+    run_case(cases, argc > 1 ? argv[1] : "");
+    return 0;
 }

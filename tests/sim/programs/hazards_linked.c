@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "image.h"
+#include "programs/cases.h"
 #include "programs/linked.h"
 
 enum { KNOWN = 4, BEHIND = 12, N = 256, NEARLY_FULL = 948, LONG_MS = 300 };
@@ -604,34 +605,25 @@ static void managed_by_gpu(void)
 
 static void run(const char *which)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {
-        {"hidden", hidden},
-        {"long", take_long},
-        {"many", many},
-        {"cycles", in_cycles},
-        {"function", beside_launch_function},
-        {"value", beside_launch_value},
-        {"change", beside_change},
-        {"unload", unload},
-        {"contexts", in_contexts},
-        {"variable", of_variable},
-        {"library", of_library},
-        {"managed", managed},
-        {"managed_blocked", managed_blocked},
-        {"copied_from_gpu", copied_from_gpu},
-        {"managed_by_gpu", managed_by_gpu},
-    };
+    static const struct program_case cases[] = {{"hidden", hidden},
+                                                {"long", take_long},
+                                                {"many", many},
+                                                {"cycles", in_cycles},
+                                                {"function", beside_launch_function},
+                                                {"value", beside_launch_value},
+                                                {"change", beside_change},
+                                                {"unload", unload},
+                                                {"contexts", in_contexts},
+                                                {"variable", of_variable},
+                                                {"library", of_library},
+                                                {"managed", managed},
+                                                {"managed_blocked", managed_blocked},
+                                                {"copied_from_gpu", copied_from_gpu},
+                                                {"managed_by_gpu", managed_by_gpu},
+                                                {0}};
 
     memset(&other, 0, sizeof(other));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (strcmp(which, cases[i].name) == 0) {
-            cases[i].run();
-            return;
-        }
-    exit(2);
+    run_case(cases, which);
 }
 
 int main(int argc, char **argv)

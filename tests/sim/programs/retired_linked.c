@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "programs/cases.h"
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
@@ -288,15 +289,17 @@ static void contexts(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {
-        {"loop", loop},           {"prefers", prefers}, {"twice", twice},
-        {"sizes", sizes},         {"full", full},       {"threads", threads},
-        {"contexts", contexts},   {"pools", pools},     {"bytes_of_pool", bytes_of_pool},
-        {"elsewhere", elsewhere},
-    };
+    static const struct program_case cases[] = {{"loop", loop},
+                                                {"prefers", prefers},
+                                                {"twice", twice},
+                                                {"sizes", sizes},
+                                                {"full", full},
+                                                {"threads", threads},
+                                                {"contexts", contexts},
+                                                {"pools", pools},
+                                                {"bytes_of_pool", bytes_of_pool},
+                                                {"elsewhere", elsewhere},
+                                                {0}};
     size_t size;
     void *image;
 
@@ -307,8 +310,6 @@ int main(int argc, char **argv)
     MUST(cuModuleLoadData(&module, image));
     free(image);
     for (int i = 1; i < argc; i++)
-        for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
-            if (strcmp(argv[i], cases[c].name) == 0)
-                cases[c].run();
+        run_case(cases, argv[i]);
     return 0;
 }

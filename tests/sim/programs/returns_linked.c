@@ -10,7 +10,7 @@
  * "failing" one of them fails on the GPU, in the case "exit" the process ends behind them, in the
  * case "killed" it is killed there, and in the case "threads" each of some threads has its stream.
  * In the cases "freed", "reused", "gone", "full_memory" and "unreturned" memory goes, or is needed,
- * while launches wait; in the cases "full" and "many" a stream takes no more, and in the case
+ * while launches wait; in the case "full" a stream takes no more, and in the case
  * "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so that
  * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
  * seconds.
@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "programs/cases.h"
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
@@ -488,25 +489,6 @@ static void full(void)
     check("full", &beside);
 }
 
-/* Most of the launches that a stream takes: with ours in front of each it takes no more. */
-static void many(void)
-{
-    enum { NEARLY_FULL = 800 };
-    struct numbers numbers;
-    CUstream stream;
-
-    begin(&numbers);
-    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    make_known(&numbers, stream);
-    set(0);
-    block_by_value(stream);
-    for (int i = 0; i < NEARLY_FULL; i++)
-        launch_in(&numbers, 8, stream);
-    set(1);
-    MUST(cuStreamSynchronize(stream));
-    check("many", &numbers);
-}
-
 /* Launches that were given up have ended long before the program needs all memory. */
 static void unreturned(void)
 {
@@ -607,38 +589,28 @@ static void behind_kernel(void)
 
 static void run(const char *which)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {
-        {"value", behind_value},
-        {"function", behind_function},
-        {"kernel", behind_kernel},
-        {"beside", beside},
-        {"streams", in_streams},
-        {"led", led},
-        {"counting", counting},
-        {"refused", refused},
-        {"failing", failing},
-        {"exit", until_exit},
-        {"killed", until_killed},
-        {"threads", in_threads},
-        {"freed", freed},
-        {"reused", reused},
-        {"gone", gone},
-        {"full_memory", full_memory},
-        {"full", full},
-        {"many", many},
-        {"unreturned", unreturned},
-        {"captured", captured},
-    };
+    static const struct program_case cases[] = {{"value", behind_value},
+                                                {"function", behind_function},
+                                                {"kernel", behind_kernel},
+                                                {"beside", beside},
+                                                {"streams", in_streams},
+                                                {"led", led},
+                                                {"counting", counting},
+                                                {"refused", refused},
+                                                {"failing", failing},
+                                                {"exit", until_exit},
+                                                {"killed", until_killed},
+                                                {"threads", in_threads},
+                                                {"freed", freed},
+                                                {"reused", reused},
+                                                {"gone", gone},
+                                                {"full_memory", full_memory},
+                                                {"full", full},
+                                                {"unreturned", unreturned},
+                                                {"captured", captured},
+                                                {0}};
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (strcmp(which, cases[i].name) == 0) {
-            cases[i].run();
-            return;
-        }
-    exit(2);
+    run_case(cases, which);
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
  *
  * Kernels of the name reach_around only touch memory that is this process's and this GPU's own;
  * reach_list and reach_table touch shared memory. */
+#include "programs/cases.h"
 #include "programs/linked.h"
 
 #include <stdint.h>
@@ -407,19 +408,20 @@ static void open_devices(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"imported", imported}, {"exported", exported},
-                 {"apart", apart},       {"peers", peers},
-                 {"busy", busy},         {"mapped", mapped},
-                 {"pools", pools},       {"host_pools", host_pools},
-                 {"retained", retained}, {"range", range}};
+    static const struct program_case cases[] = {{"imported", imported},
+                                                {"exported", exported},
+                                                {"apart", apart},
+                                                {"peers", peers},
+                                                {"busy", busy},
+                                                {"mapped", mapped},
+                                                {"pools", pools},
+                                                {"host_pools", host_pools},
+                                                {"retained", retained},
+                                                {"range", range},
+                                                {0}};
 
     open_devices();
     for (int i = 1; i < argc; i++)
-        for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
-            if (strcmp(argv[i], cases[c].name) == 0)
-                cases[c].run();
+        run_case(cases, argv[i]);
     return 0;
 }
