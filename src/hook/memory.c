@@ -15,6 +15,12 @@
     if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory()) \
         result = (call);
 
+/* Hands out memory that the program has freed before (0: there is none), or makes the call. */
+#define TAKE_OR_ALLOCATE(result, dptr, retired, call) \
+    if (retired)                                      \
+        *dptr = retired;                              \
+    WITH_RETRY(result, retired ? CUDA_SUCCESS : (call))
+
 GP_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     GP_FORWARD_UNLESS_OURS(cuMemGetInfo_v2, free, total);
@@ -29,9 +35,7 @@ GP_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     GP_FORWARD_UNLESS_OURS(cuMemAlloc_v2, dptr, bytesize);
     CUdeviceptr retired = dptr && gp_captures() == 0 ? gp_retired_take(bytesize, NULL) : 0;
-    if (retired)
-        *dptr = retired;
-    WITH_RETRY(result, retired ? CUDA_SUCCESS : gp_cuda.cuMemAlloc_v2(dptr, bytesize));
+    TAKE_OR_ALLOCATE(result, dptr, retired, gp_cuda.cuMemAlloc_v2(dptr, bytesize));
     if (result == CUDA_SUCCESS)
         gp_buffer_add(GP_BUFFER_DEVICE, *dptr, bytesize);
     return result;
@@ -94,35 +98,30 @@ static CUdeviceptr take_retired(size_t bytes, CUmemoryPool pool, CUstream stream
     return gp_retired_take(bytes, pool);
 }
 
-#define ALLOC_ASYNC(suffix)                                                                        \
-    GP_EXPORT CUresult cuMemAllocAsync##suffix(CUdeviceptr *dptr, size_t bytesize,                 \
-                                               CUstream hStream)                                   \
-    {                                                                                              \
-        GP_FORWARD_UNLESS_OURS(cuMemAllocAsync##suffix, dptr, bytesize, hStream);                  \
-        bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
-        CUdeviceptr retired = dptr ? take_retired(bytesize, NULL, hStream) : 0;                    \
-        if (retired)                                                                               \
-            *dptr = retired;                                                                       \
-        WITH_RETRY(result, retired ? CUDA_SUCCESS                                                  \
-                                   : gp_cuda.cuMemAllocAsync##suffix(dptr, bytesize, hStream));    \
-        if (result == CUDA_SUCCESS)                                                                \
-            add_async(*dptr, bytesize, captured);                                                  \
-        return result;                                                                             \
-    }                                                                                              \
-    GP_EXPORT CUresult cuMemAllocFromPoolAsync##suffix(CUdeviceptr *dptr, size_t bytesize,         \
-                                                       CUmemoryPool pool, CUstream hStream)        \
-    {                                                                                              \
-        GP_FORWARD_UNLESS_OURS(cuMemAllocFromPoolAsync##suffix, dptr, bytesize, pool, hStream);    \
-        bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                 \
-        CUdeviceptr retired = dptr && pool ? take_retired(bytesize, pool, hStream) : 0;            \
-        if (retired)                                                                               \
-            *dptr = retired;                                                                       \
-        WITH_RETRY(result, retired ? CUDA_SUCCESS                                                  \
-                                   : gp_cuda.cuMemAllocFromPoolAsync##suffix(dptr, bytesize, pool, \
-                                                                             hStream))             \
-        if (result == CUDA_SUCCESS)                                                                \
-            add_async(*dptr, bytesize, captured);                                                  \
-        return result;                                                                             \
+#define ALLOC_ASYNC(suffix)                                                                       \
+    GP_EXPORT CUresult cuMemAllocAsync##suffix(CUdeviceptr *dptr, size_t bytesize,                \
+                                               CUstream hStream)                                  \
+    {                                                                                             \
+        GP_FORWARD_UNLESS_OURS(cuMemAllocAsync##suffix, dptr, bytesize, hStream);                 \
+        bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                \
+        CUdeviceptr retired = dptr ? take_retired(bytesize, NULL, hStream) : 0;                   \
+        TAKE_OR_ALLOCATE(result, dptr, retired,                                                   \
+                         gp_cuda.cuMemAllocAsync##suffix(dptr, bytesize, hStream));               \
+        if (result == CUDA_SUCCESS)                                                               \
+            add_async(*dptr, bytesize, captured);                                                 \
+        return result;                                                                            \
+    }                                                                                             \
+    GP_EXPORT CUresult cuMemAllocFromPoolAsync##suffix(CUdeviceptr *dptr, size_t bytesize,        \
+                                                       CUmemoryPool pool, CUstream hStream)       \
+    {                                                                                             \
+        GP_FORWARD_UNLESS_OURS(cuMemAllocFromPoolAsync##suffix, dptr, bytesize, pool, hStream);   \
+        bool captured = is_captured(hStream, sizeof(#suffix) > 1);                                \
+        CUdeviceptr retired = dptr && pool ? take_retired(bytesize, pool, hStream) : 0;           \
+        TAKE_OR_ALLOCATE(result, dptr, retired,                                                   \
+                         gp_cuda.cuMemAllocFromPoolAsync##suffix(dptr, bytesize, pool, hStream)); \
+        if (result == CUDA_SUCCESS)                                                               \
+            add_async(*dptr, bytesize, captured);                                                 \
+        return result;                                                                            \
     }
 ALLOC_ASYNC()
 ALLOC_ASYNC(_ptsz)

@@ -41,7 +41,7 @@ static uint64_t bytes_of(CUdevice device, bool pools)
 }
 
 /* Locked. */
-static void unlink_it(struct retired *r)
+static void take_off(struct retired *r)
 {
     DL_DELETE(list, r);
     atomic_fetch_sub(&count, 1);
@@ -130,7 +130,7 @@ static struct retired *take_lowest(CUcontext context, size_t bytes, CUmemoryPool
             found = r;
     }
     if (found)
-        unlink_it(found);
+        take_off(found);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -153,22 +153,19 @@ static struct retired *take_any(CUcontext context)
     pthread_mutex_lock(&lock);
     DL_SEARCH_SCALAR(list, r, context, context);
     if (r)
-        unlink_it(r);
+        take_off(r);
     pthread_mutex_unlock(&lock);
     return r;
 }
 
-bool gp_retired_free(CUcontext context)
+void gp_retired_free(CUcontext context)
 {
-    bool freed = false;
     struct retired *r;
     while (gp_retired_any() && (r = take_any(context))) {
         if (is_there(r))
             gp_cuda.cuMemFree_v2(r->address);
         free(r);
-        freed = true;
     }
-    return freed;
 }
 
 void gp_retired_forget(CUcontext context)

@@ -20,9 +20,8 @@ bool gp_retired_any(void);
  * there is none. Nothing is captured. */
 CUdeviceptr gp_retired_take(size_t bytes, CUmemoryPool pool);
 
-/* Frees all that is kept in the context, which is current and idle; true where there was something.
- */
-bool gp_retired_free(CUcontext context);
+/* Frees all that is kept in the context, which is current and idle. */
+void gp_retired_free(CUcontext context);
 /* Forgets it: it has gone with its context. */
 void gp_retired_forget(CUcontext context);
 /* Bytes that are kept on the device, but for those of pools. */
