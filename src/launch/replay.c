@@ -64,7 +64,7 @@ static void say_lost(const struct gp_measurement *m)
 void gp_put_back_final_state(struct gp_measurement *m)
 {
     const char *why;
-    if (m->context->busy && m->run.held)
+    if (m->context->busy && m->snapshot && m->runs > 0) /* the own run ended, a replay did not */
         say_lost(m);
     if (!m->snapshot || m->context->dead || m->context->busy ||
         gp_snapshot_finish(m->snapshot, &why) || !gp_session_measures())
