@@ -368,6 +368,13 @@ saved() {
     done
 }
 
+@test "launches for which all memory was copied do not show that a kernel hides no pointer" {
+    # The driver tells no parameters. A block of them is known by its size.
+    GPUSIM_FAULTS=noparameters same_with_and_without "$programs/reach_linked" hidden_packed
+    [ "$(grep -c '"skipped":"it wrote memory that its parameters do not lead to"' "$profile")" -eq 1 ]
+    [ "$(saved)" = "8 1052584 " ]
+}
+
 @test "parameters that the driver does not tell lead everywhere" {
     GPUSIM_FAULTS=noparameters same_with_and_without "$programs/reach_linked" unaligned hidden
     [ "$(saved)" = "1052584 " ]

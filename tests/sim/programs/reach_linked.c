@@ -239,6 +239,29 @@ static void hidden_late(void)
     MUST(cuMemFree_v2(x));
 }
 
+/* Its parameters come as an array, and then packed into a block. */
+static void hidden_packed(void)
+{
+    CUdeviceptr x = make_numbers(N);
+    struct {
+        uint64_t inverted;
+        uint32_t n;
+    } block = {~(uint64_t)x, N};
+    void *params[] = {&block.inverted, &block.n};
+    size_t bytes = 12;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                     CU_LAUNCH_PARAM_END};
+    CUfunction f;
+
+    for (int k = 0; k < LAUNCHES; k++)
+        launch("reach_hidden", N, params);
+    MUST(cuModuleGetFunction(&f, module, "reach_hidden"));
+    for (int k = 0; k < LAUNCHES; k++)
+        MUST(cuLaunchKernel(f, (N + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
+    check_numbers("hidden packed", x, N, 2 * LAUNCHES);
+    MUST(cuMemFree_v2(x));
+}
+
 /* It begins to do so at its 10th launch, or at the first with another grid. */
 static void hidden_later(bool at_another_grid)
 {
@@ -325,6 +348,8 @@ static void run(const char *name)
         hidden();
     else if (strcmp(name, "hidden_late") == 0)
         hidden_late();
+    else if (strcmp(name, "hidden_packed") == 0)
+        hidden_packed();
     else if (strcmp(name, "hidden_tenth") == 0)
         hidden_later(false);
     else if (strcmp(name, "hidden_grid") == 0)
