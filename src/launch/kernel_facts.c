@@ -1,3 +1,4 @@
+#include "base/demangle.h"
 #include "code/textures.h"
 #include "code/waits.h"
 #include "launch/kernels.h"
@@ -6,6 +7,13 @@
 
 /* Launches in a row that make a rule. */
 #define HOST_CHANGES_RULE 2
+
+const char *gp_kernel_shown(struct gp_kernel *kernel)
+{
+    if (!kernel->shown)
+        kernel->shown = gp_demangle(kernel->name, GP_NAME_BRIEF);
+    return kernel->shown ? kernel->shown : kernel->name;
+}
 
 void gp_kernel_reached(struct gp_kernel *kernel, bool further)
 {

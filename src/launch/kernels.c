@@ -146,7 +146,8 @@ static struct gp_kernel *make(CUfunction handle)
     if (k->selected && communicates(k->name)) {
         static struct gp_once once;
         k->refused = GP_COMMUNICATES;
-        gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", k->name, k->refused);
+        gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", gp_kernel_shown(k),
+                       k->refused);
     }
     return k;
 }
@@ -155,6 +156,7 @@ static void free_kernel(struct gp_kernel *k)
 {
     gp_parameter_layout_free(&k->layout);
     free(k->name);
+    free(k->shown);
     free(k);
 }
 

@@ -23,6 +23,7 @@ struct gp_kernel {
     CUfunction function; /* the same as a function, where the handle is a CUkernel */
     CUcontext loaded_in; /* the last context in which its code was loaded */
     char *name;          /* mangled */
+    char *shown;         /* for people; NULL until asked for */
     bool selected;
     const void *module;    /* its module or library, NULL where the driver does not tell */
     const char *runs_once; /* why (it prints, say), NULL when it may run more often */
@@ -71,6 +72,8 @@ struct gp_kernel *gp_kernel_find(CUfunction function);
 /* True where the handle, of a function or of a kernel, is one of its. */
 bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle);
 
+/* Its name in messages. */
+const char *gp_kernel_shown(struct gp_kernel *kernel);
 /* Adds the mangled name of the function behind a handle that is being launched. */
 void gp_kernel_add_name(CUfunction function, struct gp_text *text);
 

@@ -27,7 +27,8 @@ static void refuse_long(struct gp_kernel *kernel, double seconds)
     gp_say_limited(&once, MOST_ABANDONED,
                    "%s did not end within %.3g s, and is not measured: it waits for nobody, but "
                    "takes long; GPUPROF_TIMEOUT=SECONDS gives it %d times as many",
-                   kernel->name, fmax(seconds, gp_wait_computing_limit()), GP_COMPUTING_FACTOR);
+                   gp_kernel_shown(kernel), fmax(seconds, gp_wait_computing_limit()),
+                   GP_COMPUTING_FACTOR);
     gp_kernel_refuse(kernel, "it takes longer than 30 times GPUPROF_TIMEOUT");
 }
 
@@ -38,18 +39,28 @@ static void refuse_waiting(struct gp_kernel *kernel, double seconds)
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
                    "gives it more time",
-                   kernel->name, seconds);
+                   gp_kernel_shown(kernel), seconds);
     gp_kernel_refuse(kernel, GP_DOES_NOT_END);
 }
 
-/* The kernel does not end while the program waits for us: abandon it. Of a replay the program gets
- * the result. */
+/* The program gets the result of the replay. */
+static void say_lost(struct gp_kernel *kernel)
+{
+    static struct gp_once once;
+    gp_say_limited(&once, 1,
+                   "a replay of %s did not end: writes to its memory since then are lost, and the "
+                   "program's results may be wrong",
+                   gp_kernel_shown(kernel));
+}
+
 void gp_abandon(struct gp_measurement *m, double seconds)
 {
     if (gp_kernel_may_wait(m->kernel, &m->context->device))
         refuse_waiting(m->kernel, seconds);
     else
         refuse_long(m->kernel, seconds);
+    if (m->snapshot && m->runs > 0)
+        say_lost(m->kernel);
     m->context->busy = true;
     gp_unending_launched(m->call->stream, m->call->per_thread_stream, false);
     m->broken_off = m->kernel->refused;

@@ -87,7 +87,7 @@ static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context 
         gp_say_limited(&too_long, 1,
                        "%s takes too long to be waited for; GPUPROF_TIMEOUT=SECONDS gives it more "
                        "time than %.3g s",
-                       kernel->name, first);
+                       gp_kernel_shown(kernel), first);
     else
         gp_say_limited(&once, 1,
                        "the program was held up for %.3g s in vain; some launches are not measured "
@@ -147,7 +147,7 @@ static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *cal
         &once, MOST_POLLING,
         "%s reads the host's memory in a loop, so it may wait for the host: launches of a "
         "single warp are not measured; with GPUPROF_TIMEOUT=SECONDS they are waited for",
-        kernel->name);
+        gp_kernel_shown(kernel));
     atomic_store(&kernel->waits_for_host, true);
     return true;
 }

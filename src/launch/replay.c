@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Times longer than it took that a kernel is waited for when it runs again, and in instrumented
- * code. */
+/* Times longer than it took that a kernel may take when it runs again, and in instrumented code. */
 #define REPLAY_FACTOR 2
 #define INSTRUMENTED_FACTOR 100
+/* Seconds that a replay is waited for at least, however impatient the user is. */
+#define LEAST_REPLAY_LIMIT 30
 /* Seconds after which a GPU that drives a display may end a kernel. */
 #define LEAST_TIME_LIMIT 2
 /* Above this the driver's part of a run is small, and the cost of one more replay large. */
@@ -23,17 +24,20 @@ static double own_seconds(const struct gp_measurement *m)
     return m->seconds > 0 ? m->seconds : m->kernel->longest;
 }
 
-/* How long, in seconds, a replay may take without instrumented code. Memory is lost where it is
- * abandoned, so it gets the whole of the first wait: a busy machine may hold it up. */
-static double replay_limit(const struct gp_measurement *m)
+/* The own run has ended beside nothing that it could have waited for, and in a replay there is
+ * nothing else either. Blocks that wait for each other may take far longer in instrumented code. */
+static bool is_sure_to_end(const struct gp_measurement *m)
 {
-    return fmax(gp_wait_first_limit(), REPLAY_FACTOR * own_seconds(m));
+    return m->runs > 0 && m->snapshot && !gp_snapshot_may_host_write(m->snapshot);
 }
 
-/* And one of instrumented code, where it is known that the kernel ends. */
-static double instrumented_limit(const struct gp_measurement *m)
+/* How long, in seconds, a run is waited for that may take so many times as long as the kernel did.
+ * Memory is lost where a replay is abandoned. */
+static double limit_of(const struct gp_measurement *m, double factor)
 {
-    return fmax(gp_wait_first_limit(), INSTRUMENTED_FACTOR * own_seconds(m));
+    double least = is_sure_to_end(m) ? fmax(gp_wait_computing_limit(), LEAST_REPLAY_LIMIT)
+                                     : gp_wait_first_limit();
+    return fmax(least, factor * own_seconds(m));
 }
 
 const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
@@ -50,22 +54,10 @@ const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
     return NULL;
 }
 
-/* The program may have written it since. */
-static void say_lost(const struct gp_measurement *m)
-{
-    static struct gp_once once;
-    gp_say_limited(&once, 1,
-                   "a replay of %s did not end: writes to its memory since then are lost, and the "
-                   "program's results may be wrong",
-                   m->kernel->name);
-}
-
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m)
 {
     const char *why;
-    if (m->context->busy && m->snapshot && m->runs > 0) /* the own run ended, a replay did not */
-        say_lost(m);
     if (!m->snapshot || m->context->dead || m->context->busy ||
         gp_snapshot_finish(m->snapshot, &why) || !gp_session_measures())
         return; /* without a session the process is at its end, and the driver gone */
@@ -100,7 +92,8 @@ static void abandon_in_pass(struct gp_measurement *m, unsigned pass, double seco
 /* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
 static CUresult wait_in_pass(struct gp_measurement *m, unsigned pass)
 {
-    double seconds = pass == GP_INSTRUMENTED_PASS ? instrumented_limit(m) : replay_limit(m);
+    double seconds =
+        limit_of(m, pass == GP_INSTRUMENTED_PASS ? INSTRUMENTED_FACTOR : REPLAY_FACTOR);
     double waited = 0;
     CUresult outcome = gp_wait_for_kernel(m, seconds, &waited);
     if (outcome == CUDA_ERROR_NOT_READY)
@@ -174,13 +167,13 @@ static bool rewind_memory(struct gp_measurement *m)
 static bool is_to_be_rehearsed(const struct gp_measurement *m, unsigned pass)
 {
     return pass == GP_INSTRUMENTED_PASS && !m->ended_alone &&
-           instrumented_limit(m) > gp_wait_first_limit();
+           INSTRUMENTED_FACTOR * own_seconds(m) > gp_wait_first_limit();
 }
 
 /* A replay that counts nothing. False where the kernel does not end, or has failed. */
 static bool rehearse(struct gp_measurement *m)
 {
-    double seconds = replay_limit(m);
+    double seconds = limit_of(m, REPLAY_FACTOR);
     CUresult result = m->call->run(m->call);
     if (result != CUDA_SUCCESS) {
         m->broken_off = gp_cuda_error(result);

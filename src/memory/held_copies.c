@@ -10,6 +10,11 @@ bool gp_snapshot_reaches_managed(const struct gp_snapshot *s)
     return false;
 }
 
+bool gp_snapshot_may_host_write(const struct gp_snapshot *s)
+{
+    return s->watched.count || gp_snapshot_reaches_managed(s);
+}
+
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
     if (!gp_arena_suits_batch(&s->arena, s->reached.needed))
@@ -42,6 +47,7 @@ bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, 
     gp_segments_clear(&s->watched);
     gp_arrays_forget(&s->arrays);
     s->verifies = s->rewound = false;
+    gp_reached_clear(&s->reached);
     s->reached.bytes = copy->bytes;
     *why = GP_OUT_OF_MEMORY;
     return gp_segments_copy(&s->restored, &copy->segments) &&

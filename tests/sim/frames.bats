@@ -257,6 +257,16 @@ added() {
     done
 }
 
+@test "a kernel that takes far longer in instrumented code is waited for, so that its memory is not lost" {
+    # More than a hundred times its own time, and more than the longest wait for a kernel of the program's.
+    for replay in batch now; do
+        GPUSIM_FAULTS=longcode GPUPROF_TIMEOUT=0.05 GPUPROF_REPLAY=${replay#batch} \
+            same_with_and_without "$programs/waiting_dlopen" then_written
+        [ "$(measured wait_for_flag)" -eq 1 ]
+        [ "$(grep -c "did not end" "$log")" -eq 0 ]
+    done
+}
+
 # bats test_tags=time
 @test "a kernel that takes long, and by its code cannot wait for anybody, is measured" {
     # It takes 0.4 s. Instrumented code is left out, as it would take minutes.

@@ -14,6 +14,7 @@
  *   noparameters        the driver does not say which parameters a kernel has
  *   edges=KIND          the edges of graphs are programmatic, or of an unknown kind
  *   refused             launches that CUPTI counts are refused
+ *   longcode            instrumented code of a kernel takes 0.6 s longer
  *   display             the device says that it drives a display, so that it ends kernels that take
  *                       long
  *   pageable            the device says that its kernels can use the host's ordinary memory

@@ -15,6 +15,8 @@
 #define SHORTEST_MS 2e-3
 #define MS_A_THREAD 1e-7
 #define HELD_UP_MS 8e-3
+/* More in instrumented code, by a fault. */
+#define LONG_CODE_MS 600
 /* Of the call that launches it, where it is not in line behind other work: as in a pass. */
 #define CALL_MS 2e-2
 
@@ -78,6 +80,8 @@ static CUresult run_watched(CUcontext context, struct gpusim_grid *grid)
     struct gpusim_result *result = NULL;
     enum gpusim_outcome outcome = GPUSIM_NO_HOST_MEMORY;
 
+    if (!grid->kernel->whole && gpusim_fault("longcode") && is_watched(context, true))
+        gpusim_sleep_ms(LONG_CODE_MS);
     pthread_mutex_lock(&device->l2_lock);
     if (!device->l2)
         device->l2 = gpusim_cache_new(gpusim_chip()->l2_bytes, L2_WAYS);

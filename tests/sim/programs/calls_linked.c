@@ -204,7 +204,7 @@ static void communicate(CUmodule module)
     CUfunction f;
     CUdeviceptr x;
 
-    MUST(cuModuleGetFunction(&f, module, "ncclDevKernel_Scale"));
+    MUST(cuModuleGetFunction(&f, module, "_Z19ncclDevKernel_ScalePffj"));
     MUST(cuMemAlloc(&x, sizeof(host)));
     work_on("communication", f, x);
     MUST(cuMemFree(x));

@@ -97,7 +97,7 @@ static void modules(const void *image, bool launched)
 /* Kernels come to the handles that others had. */
 static void handles(const void *image)
 {
-    static const char *const names[] = {"scale_in_place", "ncclDevKernel_Scale"};
+    static const char *const names[] = {"scale_in_place", "_Z19ncclDevKernel_ScalePffj"};
     struct numbers numbers;
 
     begin(&numbers);

@@ -9,7 +9,8 @@
  * thread sets the flag once and takes it back when the kernel has seen it, and again when it is
  * known how long the launch took; in the case "answered_late" the kernel takes long before. In the
  * case "scale" it is a kernel that waits for nothing; in the case "long" one that takes 0.4 s by
- * itself, and in the case "polling" another such, of which nobody can know that. */
+ * itself, and in the case "polling" another such, of which nobody can know that. In the case
+ * "then_written" the flag is there, and memory is written right behind the launch. */
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -341,6 +342,29 @@ static void answered(struct work *w, CUstream stream, uint32_t after_us)
     MUST(w->gpu->MemFreeHost(memory));
 }
 
+/* The flag is there, in memory of the GPU, and memory is written after the launch. The end of its
+ * stream is one of the launch. */
+static void then_written(struct work *w)
+{
+    CUdeviceptr flag = allocate(w, 4), seen = allocate(w, 4);
+    void *params[] = {&flag, &seen};
+    CUstream stream, other;
+    uint32_t value = 0;
+
+    MUST(w->gpu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(w->gpu->StreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(w->gpu->MemsetD32(flag, 7, 1));
+    MUST(w->gpu->CtxSynchronize());
+    launch(w, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    MUST(w->gpu->StreamSynchronize(stream));
+    MUST(w->gpu->StreamDestroy(stream));
+    MUST(w->gpu->MemsetD32Async(seen, 9, 1, other));
+    MUST(w->gpu->CtxSynchronize());
+    MUST(w->gpu->MemcpyDtoH(&value, seen, 4));
+    printf("written, %u\n", value);
+    MUST(w->gpu->StreamDestroy(other));
+}
+
 static void left(struct work *w, CUstream stream)
 {
     (void)launch_waiting(w, stream, 0, 32);
@@ -385,6 +409,8 @@ int main(int argc, char **argv)
             set_before(&w, stream, 32);
         else if (strcmp(argv[i], "wide") == 0)
             set_before(&w, stream, 64);
+        else if (strcmp(argv[i], "then_written") == 0)
+            then_written(&w);
         else if (strcmp(argv[i], "beside") == 0)
             beside(&w, stream);
         else if (strcmp(argv[i], "again") == 0) { /* the kernels are loaded again */
