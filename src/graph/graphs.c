@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "gate/own_work.h"
+#include "graph/count.h"
 #include "launch/kernels.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -19,6 +20,8 @@ struct gp_graph {
     unsigned long long flags;
     enum gp_graph_reason why; /* it is not split */
     struct gp_graph_clone clone;
+    struct gp_graph_node *kernels; /* where there is no clone, so that launches are counted */
+    unsigned kernel_count;
     unsigned kept_nodes; /* counted in `kept` */
     CUevent ended;       /* its last launch by nodes; NULL before the first */
     bool none_wanted;    /* of its kernels, when last asked */
@@ -29,7 +32,7 @@ struct gp_graph {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_graph *graphs;
-static unsigned kept; /* nodes of all clones */
+static unsigned kept; /* nodes of all clones, and kernels of graphs without one */
 
 void gp_graph_say(enum gp_graph_reason why)
 {
@@ -63,19 +66,21 @@ void gp_graph_say(enum gp_graph_reason why)
 
 /* ---- one graph ------------------------------------------------------------------------------- */
 
-static void release_clone(struct gp_graph *g)
+static void forget_nodes(struct gp_graph *g)
 {
     gp_graph_clone_free(&g->clone);
+    free(g->kernels);
+    g->kernels = NULL;
+    g->kernel_count = 0;
     pthread_mutex_lock(&lock);
     kept -= g->kept_nodes;
     pthread_mutex_unlock(&lock);
     g->kept_nodes = 0;
 }
 
-/* Counts the nodes of one more clone, which costs the driver about a kilobyte for each. */
-static bool reserve(struct gp_graph *g)
+/* Counts so many nodes more. Those of a clone cost the driver about a kilobyte each. */
+static bool reserve(struct gp_graph *g, unsigned count)
 {
-    unsigned count = g->clone.order.count;
     pthread_mutex_lock(&lock);
     bool room = count <= GP_MOST_GRAPH_NODES - kept;
     if (room) {
@@ -86,24 +91,42 @@ static bool reserve(struct gp_graph *g)
     return room;
 }
 
+/* Of its nodes the kernels stay: as they are in the program's graph, or else (NULL) in the clone.
+ */
+static void keep_kernels(struct gp_graph *g, CUgraph graph)
+{
+    unsigned count;
+    struct gp_graph_node *kernels =
+        graph ? gp_graph_kernels(graph, &count) : gp_graph_kernels_of_clone(&g->clone, &count);
+    forget_nodes(g);
+    g->none_wanted = g->unending = false;
+    if (kernels && reserve(g, count)) {
+        g->kernels = kernels;
+        g->kernel_count = count;
+    } else {
+        free(kernels);
+    }
+}
+
 /* Reads the nodes of the program's graph as they are now. */
 static void read_graph(struct gp_graph *g, CUgraph graph)
 {
+    forget_nodes(g);
     g->none_wanted = g->none_launches = g->unending = false;
     g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
                  ? GP_GRAPH_FROM_DEVICE
                  : gp_graph_clone_make(&g->clone, graph);
-    if (g->why == GP_GRAPH_SPLITS && !reserve(g)) {
+    if (g->why == GP_GRAPH_SPLITS && !reserve(g, g->clone.order.count))
         g->why = GP_GRAPH_TOO_MANY;
-        gp_graph_clone_free(&g->clone);
-    }
+    if (g->why != GP_GRAPH_SPLITS)
+        keep_kernels(g, graph);
 }
 
 static void free_graph(struct gp_graph *g)
 {
     if (!g)
         return;
-    release_clone(g);
+    forget_nodes(g);
     if (g->ended)
         gp_cuda.cuEventDestroy_v2(g->ended);
     free(g);
@@ -175,7 +198,8 @@ void gp_graph_update_begins(CUgraphExec exec)
         /* Whether nodes stay disabled is the driver's to know. */
         if (g->why == GP_GRAPH_SPLITS && (has_disabled_nodes(g) || !gp_session_measures()))
             g->why = GP_GRAPH_NOT_FOLLOWED;
-        release_clone(g);
+        if (!g->kernels)
+            keep_kernels(g, NULL);
         enter(g);
     }
     gp_own_work_ends();
@@ -190,6 +214,8 @@ void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
             read_graph(g, graph);
         else if (g->why == GP_GRAPH_SPLITS)
             g->why = GP_GRAPH_NOT_FOLLOWED;
+        else if (result == CUDA_SUCCESS)
+            keep_kernels(g, graph);
         enter(g);
     }
     gp_own_work_ends();
@@ -282,20 +308,6 @@ void gp_graphs_forget_context(CUcontext context)
 
 /* ---- for launches ---------------------------------------------------------------------------- */
 
-/* Counts the launch of a kernel that is about to be made. */
-static bool takes(struct gp_graph_node *n)
-{
-    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
-    return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
-}
-
-void gp_graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
-{
-    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
-    gp_sampling_passed_over(&call, why);
-    n->taken = false;
-}
-
 /* A kernel launches graphs only as part of one itself: by itself it fails. Locked. */
 static bool launches_graphs(struct gp_graph *g)
 {
@@ -309,26 +321,15 @@ static bool launches_graphs(struct gp_graph *g)
     return false;
 }
 
-/* Locked. */
-static bool choose_kernels(struct gp_graph *g)
+/* Counts the launches of its kernels. True where some are to be measured. Locked. */
+static bool count_kernels(struct gp_graph *g, bool as_a_whole)
 {
-    bool wanted = false, taken = false;
-    for (unsigned i = 0; i < g->clone.order.count && !g->none_wanted; i++) {
-        struct gp_graph_node *n = &g->clone.nodes[i];
-        n->taken = false;
-        enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
-                                        ? GP_NOT_SELECTED
-                                        : gp_kernel_interest(n->function, &n->configuration);
-        if (interest == GP_NOT_SELECTED)
-            continue;
-        wanted = wanted || interest == GP_WANTED;
-        g->unending = g->unending || interest == GP_UNENDING;
-        bool counted = takes(n);
-        n->taken = counted && interest == GP_WANTED;
-        if (counted && !n->taken)
-            gp_graph_node_passed_over(n, gp_kernel_why_not(interest));
-        taken = taken || n->taken;
-    }
+    bool wanted, listed = g->kernels != NULL;
+    if (g->none_wanted)
+        return false;
+    bool taken = gp_graph_count(listed ? g->kernels : g->clone.nodes,
+                                listed ? g->kernel_count : g->clone.order.count, as_a_whole,
+                                &wanted, &g->unending);
     g->none_wanted = !wanted; /* a kernel that is refused stays so */
     return taken;
 }
@@ -352,7 +353,7 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     *why = !g                                              ? GP_GRAPH_UNSEEN
            : g->why == GP_GRAPH_SPLITS && !g->clone.spread ? GP_GRAPH_TOO_WIDE
                                                            : g->why;
-    bool wanted = *why == GP_GRAPH_SPLITS && choose_kernels(g);
+    bool wanted = g && count_kernels(g, *why != GP_GRAPH_SPLITS);
     *unending = *why == GP_GRAPH_WAITS || (g && g->unending);
     pthread_mutex_unlock(&lock);
     gp_own_work_ends();

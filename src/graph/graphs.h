@@ -33,8 +33,7 @@ void gp_graphs_forget_context(CUcontext context);
  * itself. */
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
 
-/* After that: a node that was to be measured is not; or all that are left. */
-void gp_graph_node_passed_over(struct gp_graph_node *node, enum gp_passed_over why);
+/* After that: those that were to be measured, and were not yet, are not. */
 void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why);
 
 /* True where the graph would be split, but its nodes have no branches yet (graph/width.h). */

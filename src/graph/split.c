@@ -1,6 +1,7 @@
 #include "graph/split.h"
 
 #include "gate/waits.h"
+#include "graph/count.h"
 #include "graph/graphs.h"
 #include "graph/node_launch.h"
 #include "graph/parts.h"

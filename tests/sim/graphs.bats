@@ -15,6 +15,11 @@ graph() {
     }
 }
 
+# as_it_is COUNT: so many launches of scale_in_place were in a graph that was launched as a whole.
+as_it_is() {
+    grep -q "^   $1 launches of scale_in_place: its graph was launched as it is" "$log"
+}
+
 # says TEXT: that is why the kernels of a graph are not measured, said once; no argument: nothing is.
 says() {
     if [ $# -eq 0 ]; then
@@ -113,6 +118,7 @@ says() {
 @test "the executable graph updated from others, and one that does not fit" {
     graph update 60
     says "not followed"
+    as_it_is 15
 }
 
 @test "disabled nodes" {
@@ -128,6 +134,7 @@ says() {
 @test "a node of a child graph is changed" {
     graph inner 40
     says "not followed"
+    as_it_is 40
 }
 
 @test "a host function" {
@@ -176,6 +183,7 @@ says() {
 @test "memory that a graph allocates and frees concerns no other launch" {
     graph allocates_and_frees 20
     says "allocates or frees memory"
+    as_it_is 20
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
     # Launches before it were held; from then on nothing is replayed.
     for case in allocates_more allocates_more_in_child; do

@@ -1,0 +1,128 @@
+#include "graph/count.h"
+
+#include "launch/kernels.h"
+#include "launch/sampling.h"
+#include "launch/selection.h"
+
+#include <stdlib.h>
+
+/* ---- which kernels there are ----------------------------------------------------------------- */
+
+struct listing {
+    struct gp_graph_node *nodes;
+    unsigned count, room;
+};
+
+static bool make_room(struct listing *l)
+{
+    if (l->count == GP_MOST_GRAPH_NODES)
+        return false;
+    if (l->count == l->room) {
+        unsigned room = 2 * l->room + 16;
+        struct gp_graph_node *nodes = realloc(l->nodes, room * sizeof(*nodes));
+        if (!nodes)
+            return false;
+        l->nodes = nodes;
+        l->room = room;
+    }
+    return true;
+}
+
+static bool add_kernel(struct listing *l, CUgraphNode node)
+{
+    CUcontext context;
+    if (!make_room(l))
+        return false;
+    struct gp_graph_node *n = &l->nodes[l->count];
+    *n = (struct gp_graph_node){.node = node, .type = CU_GRAPH_NODE_TYPE_KERNEL};
+    l->count += gp_graph_node_read(n, &context);
+    return true;
+}
+
+static bool add_kernels(struct listing *l, CUgraph graph, unsigned depth)
+{
+    size_t count;
+    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
+    bool well = nodes != NULL;
+    for (size_t i = 0; well && i < count; i++) {
+        CUgraphNodeType type;
+        CUgraph child;
+        well = gp_cuda.cuGraphNodeGetType(nodes[i], &type) == CUDA_SUCCESS;
+        if (well && type == CU_GRAPH_NODE_TYPE_KERNEL)
+            well = add_kernel(l, nodes[i]);
+        else if (well && type == CU_GRAPH_NODE_TYPE_GRAPH)
+            well = gp_cuda.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS &&
+                   add_kernels(l, child, depth + 1);
+    }
+    free(nodes);
+    return well;
+}
+
+static bool driver_can_list(void)
+{
+    return gp_cuda.cuGraphGetNodes && gp_cuda.cuGraphNodeGetType &&
+           gp_cuda.cuGraphChildGraphNodeGetGraph && gp_cuda.cuGraphKernelNodeGetParams_v2 &&
+           gp_cuda.cuGraphKernelNodeGetAttribute;
+}
+
+struct gp_graph_node *gp_graph_kernels(CUgraph graph, unsigned *count)
+{
+    struct listing l = {0};
+    if (!driver_can_list() || !add_kernels(&l, graph, 0)) {
+        free(l.nodes);
+        l = (struct listing){0};
+    }
+    *count = l.count;
+    return l.nodes;
+}
+
+struct gp_graph_node *gp_graph_kernels_of_clone(const struct gp_graph_clone *clone, unsigned *count)
+{
+    struct listing l = {0};
+    for (unsigned i = 0; i < clone->order.count; i++)
+        if (clone->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL && make_room(&l))
+            l.nodes[l.count++] = clone->nodes[i];
+    *count = l.count;
+    return l.nodes;
+}
+
+/* ---- at a launch ----------------------------------------------------------------------------- */
+
+/* Counts the launch of a kernel that is about to be made. */
+static bool takes(struct gp_graph_node *n)
+{
+    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
+    return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
+}
+
+void gp_graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
+{
+    struct gp_launch call = {.function = n->function, .configuration = n->configuration};
+    gp_sampling_passed_over(&call, why);
+    n->taken = false;
+}
+
+bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *wanted,
+                    bool *unending)
+{
+    bool taken = false;
+    *wanted = false;
+    for (unsigned i = 0; i < count; i++) {
+        struct gp_graph_node *n = &nodes[i];
+        n->taken = false;
+        enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
+                                        ? GP_NOT_SELECTED
+                                        : gp_kernel_interest(n->function, &n->configuration);
+        if (interest == GP_NOT_SELECTED)
+            continue;
+        *wanted = *wanted || interest == GP_WANTED;
+        *unending = *unending || interest == GP_UNENDING;
+        bool counted = takes(n);
+        n->taken = counted && interest == GP_WANTED && !as_a_whole;
+        if (counted && !n->taken)
+            gp_graph_node_passed_over(n, interest == GP_WANTED ? GP_AS_A_WHOLE
+                                                               : gp_kernel_why_not(interest));
+        taken = taken || n->taken;
+    }
+    return taken;
+}
