@@ -130,11 +130,11 @@ static void drain_before_variables_go(const void *module, bool *closed)
 }
 
 /* Beside other threads nothing is replayed. */
-static void close_collections(bool closed)
+static bool close_collections(CUcontext context, bool closed)
 {
     if (!closed && gp_any_held())
         gp_contexts_before_change(&(struct gp_change){0}, false, false);
-    gp_contexts_close_collections();
+    return gp_contexts_close_collections(context);
 }
 
 static void forget_module(void *unloading)
@@ -145,10 +145,10 @@ static void forget_module(void *unloading)
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must be abandoned while the module is still there. A module
      * none of whose functions ran in a pass costs nothing. */
-    if (gp_kernels_collected(u->module, u->is_library))
-        close_collections(closed);
+    u->allowed = !gp_kernels_collected(u->module, u->is_library) ||
+                 close_collections(u->is_library ? NULL : gp_module_context(u->module), closed);
     drain_before_variables_go(u->module, &closed);
-    u->allowed = !gp_kernels_held(u->module, u->is_library);
+    u->allowed = u->allowed && !gp_kernels_held(u->module, u->is_library);
     if (u->allowed)
         gp_kernels_forget(u->module, u->is_library);
     if (!u->allowed)

@@ -18,11 +18,6 @@
 #include <utlist.h>
 
 #define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
-/* How long a context is waited for where the last wait for it was in vain: less each time. A wait
- * in which it came to rest and which was not too short to tell makes good for it. */
-#define FIRST_WARY_SECONDS 0.01
-#define LAST_WARY_SECONDS 0.0005
-#define TELLING_SECONDS 0.0005
 
 static struct gp_context *contexts;
 
@@ -48,57 +43,6 @@ static bool push(const struct gp_context *c)
     return !c->dead && gp_cuda.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
 }
 
-/* A kernel was abandoned in it, or is known not to end by itself, and has not ended. */
-static bool is_held_up(const struct gp_context *c)
-{
-    if (gp_unending_runs(c->handle))
-        return true;
-    return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
-}
-
-void gp_wary_note(double *wary, CUresult result, double waited)
-{
-    if (result == CUDA_ERROR_NOT_READY)
-        *wary = *wary > 0 ? fmax(*wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
-    else if (waited > TELLING_SECONDS)
-        *wary = 0;
-}
-
-CUresult gp_context_wait(struct gp_context *c, double most, double *waited)
-{
-    CUresult result = gp_wait_for_rest(c->handle, c->event, gp_wary(most, c->wary), waited);
-    gp_wary_note(&c->wary, result, *waited);
-    return result;
-}
-
-void gp_context_wait_for_tail(struct gp_context *c)
-{
-    if (c->tail)
-        gp_wait_within_limit(c->event, gp_wary(gp_wait_limit(), c->wary), NULL);
-    c->tail = false;
-}
-
-double gp_wary(double most, double wary)
-{
-    return wary > 0 ? fmin(most, wary) : most;
-}
-
-/* CUPTI ends a pass by waiting for all there is in the context: that must come to an end. Where the
- * program goes on, and launches behind blocked work are deferred, only the first wait is long. */
-static CUresult wait_for_rest(struct gp_context *c, bool goes_on)
-{
-    double waited, most = gp_wait_limit();
-    if (is_held_up(c))
-        return CUDA_ERROR_NOT_READY;
-    CUresult result = goes_on && c->wait_failed
-                          ? gp_context_wait(c, most, &waited)
-                          : gp_wait_for_rest(c->handle, c->event, most, &waited);
-    /* The program would have waited for its launches, too. */
-    if (result == CUDA_SUCCESS && c->held)
-        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
-    return result;
-}
-
 /* Ends the pass of a kernel that was abandoned in it and has ended now. Its counts, of a kernel
  * that waited for the host, are dropped. */
 static void end_pass(struct gp_context *c)
@@ -115,8 +59,10 @@ static void close_collection(struct gp_context *c, bool alive)
 {
     if (!c->collection)
         return;
-    if (alive)
+    if (alive) {
+        c->busy = false; /* it is at rest now */
         end_pass(c);
+    }
     c->in_pass = false;
     if (c->pending)
         gp_drain(c, alive);
@@ -129,34 +75,45 @@ static void close_collection(struct gp_context *c, bool alive)
     c->collection = NULL;
 }
 
-#define ALL (-1) /* devices */
-
-/* CUDA_SUCCESS when nothing runs any more in the contexts that have collected, on a device or (ALL)
- * any; CUDA_ERROR_NOT_READY where something does, which CUPTI would wait for; or another error.
- * Where a stream is being captured our own wait would invalidate that; then it is left to CUPTI to
- * wait, or, at the end of the process, the collection as it is. */
-static CUresult close_collections(int device, bool at_end)
+/* CUDA_ERROR_NOT_READY where the context does not come to rest, for which CUPTI would wait. At the
+ * end its collection is closed all the same. */
+static CUresult close_in_time(struct gp_context *c, bool at_end)
 {
-    CUresult result = CUDA_SUCCESS;
+    if (!push(c)) {
+        close_collection(c, false);
+        return CUDA_SUCCESS;
+    }
+    CUresult rest = gp_context_comes_to_rest(c, false, at_end);
+    if (at_end || rest != CUDA_ERROR_NOT_READY)
+        close_collection(c, rest == CUDA_SUCCESS);
+    gp_context_pop();
+    return rest;
+}
+
+bool gp_contexts_close_collections(CUcontext context)
+{
+    bool closed = true;
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (!c->collection || (device != ALL && (c->green || c->device.ordinal != device)))
-            continue;
-        bool alive = push(c), captured = gp_captures_are_in(c->handle);
-        CUresult rest = !alive                    ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-                        : !captured               ? wait_for_rest(c, false)
-                        : at_end || is_held_up(c) ? CUDA_ERROR_NOT_READY
-                                                  : CUDA_SUCCESS;
-        close_collection(c, rest == CUDA_SUCCESS);
-        if (rest == CUDA_ERROR_NOT_READY)
-            gp_kernels_hold();
-        if (alive)
-            gp_context_pop();
-        if (alive && result != CUDA_ERROR_NOT_READY && rest != CUDA_SUCCESS)
-            result = rest;
+        if (c->collection && (!context || c->handle == context))
+            closed = close_in_time(c, false) != CUDA_ERROR_NOT_READY && closed;
     }
-    return result;
+    return closed;
+}
+
+static bool close_at_end(void)
+{
+    bool rest = true;
+    struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        CUresult result = c->collection ? close_in_time(c, true) : CUDA_SUCCESS;
+        if (result == CUDA_ERROR_NOT_READY)
+            gp_kernels_hold();
+        rest = rest && result == CUDA_SUCCESS;
+    }
+    return rest;
 }
 
 bool gp_contexts_are_concerned(const struct gp_change *change)
@@ -177,7 +134,7 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
         /* Beside a capture nothing is replayed, and to wait might end it. */
         bool pushed = push(c);
         bool at_rest =
-            may_replay && pushed && gp_captures() == 0 && wait_for_rest(c, true) == CUDA_SUCCESS;
+            may_replay && pushed && gp_captures() == 0 && gp_context_rests(c, true) == CUDA_SUCCESS;
         /* A new launch makes the session go to instrumented code: then all held launches are
          * counted there. In a batch one may be assumed to be like others, alone it is compared. */
         if (at_rest && !in_launch && gp_is_batch_quicker(c, change))
@@ -214,7 +171,7 @@ bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
     /* The driver would wait for peers as well. */
     if (!c || gp_captures() > 0 || gp_peers_of(c->handle, NULL, 0) > 0)
         return false;
-    *may_replay = wait_for_rest(c, true) == CUDA_SUCCESS;
+    *may_replay = gp_context_rests(c, true) == CUDA_SUCCESS;
     if (!*may_replay || !gp_search_held(c))
         return false;
     struct gp_buffer *buffer = gp_buffer_take(change->address);
@@ -222,11 +179,6 @@ bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
     if (!retired)
         gp_buffer_put_back(buffer);
     return retired;
-}
-
-void gp_contexts_close_collections(void)
-{
-    close_collections(ALL, false);
 }
 
 bool gp_contexts_collect(void)
@@ -247,7 +199,7 @@ void gp_contexts_end(bool read)
     struct gp_context *c;
     if (read) {
         /* CUPTI may wait for a kernel that the program leaves behind. */
-        if (close_collections(ALL, true) == CUDA_SUCCESS)
+        if (close_at_end())
             gp_collectors_end();
         return;
     }
@@ -270,19 +222,34 @@ static bool only_times(struct gp_context *c, const char **why)
     return true;
 }
 
-/* True where no other context that collects on its device is at work: CUPTI would wait for it. */
-static bool do_others_rest(const struct gp_context *c)
+static bool shares_counters(const struct gp_context *c, const struct gp_context *other)
+{
+    return other->collection && !other->green && other->device.ordinal == c->device.ordinal;
+}
+
+/* Closes the collections of the other contexts on its device. False where one of these is at work,
+ * for which CUPTI would wait: then none is closed. */
+static bool close_others(const struct gp_context *c)
 {
     bool rest = true;
     struct gp_context *o;
     DL_FOREACH(contexts, o)
     {
-        if (!o->collection || o->green || o->device.ordinal != c->device.ordinal || !push(o))
+        o->rest = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        if (!shares_counters(c, o) || !push(o))
             continue;
-        rest = rest &&
-               (gp_captures_are_in(o->handle) ? !is_held_up(o)
-                                              : wait_for_rest(o, true) != CUDA_ERROR_NOT_READY);
+        o->rest = gp_context_comes_to_rest(o, true, false);
+        rest = rest && o->rest != CUDA_ERROR_NOT_READY;
         gp_context_pop();
+    }
+    DL_FOREACH(contexts, o)
+    {
+        if (!rest || !shares_counters(c, o))
+            continue;
+        bool alive = push(o);
+        close_collection(o, alive && o->rest == CUDA_SUCCESS);
+        if (alive)
+            gp_context_pop();
     }
     return rest;
 }
@@ -301,9 +268,8 @@ bool gp_context_collects(struct gp_context *c, const char **why)
     if (c->green)
         return only_times(c, why);
     *why = NULL;
-    if (!do_others_rest(c))
+    if (!close_others(c))
         return false;
-    close_collections(c->device.ordinal, false);
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
     if (c->collection)
         gp_results_device(&c->device);
@@ -317,7 +283,7 @@ void gp_contexts_read_others(const struct gp_context *context)
     {
         /* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now.
          * Older drivers can only be waited for without a limit. */
-        if (c == context || !c->pending || is_held_up(c) || !gp_cuda.cuCtxRecordEvent ||
+        if (c == context || !c->pending || gp_context_is_held_up(c) || !gp_cuda.cuCtxRecordEvent ||
             !gp_pending_is_due(c->pending, c->collector, c->collection) || !push(c))
             continue;
         double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
@@ -393,7 +359,7 @@ static void leave(CUcontext handle, bool green)
     DL_DELETE(contexts, c);
     /* A wait would invalidate its captures, and the context may stay. */
     bool alive = push(c), captured = gp_captures_are_in(handle);
-    bool at_rest = alive && !captured && wait_for_rest(c, false) == CUDA_SUCCESS;
+    bool at_rest = alive && !captured && gp_context_rests(c, false) == CUDA_SUCCESS;
     close_collection(c, at_rest);
     gp_held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);

@@ -25,14 +25,15 @@ struct gp_context {
     struct gp_held *held;             /* those of them that have passes to come */
     struct gp_held *unwritten;        /* given up, and their copies are still to be written */
     bool counts_hardware;             /* there is a session, since the first of those */
-    bool wait_failed;                 /* the last wait for those, or for work in front of them */
-    double wary_of_these;             /* as `wary`, of these waits */
-    double deferred_seconds;          /* that those took which were not waited for, as expected */
-    struct gp_clock *clocks;          /* of launches that were not waited for; free at present */
-    CUevent event;                    /* after a launch: for waiting, and its end */
-    CUevent starts[GP_STARTS];        /* before a launch, one right after the other */
-    float empty_ms;                   /* least time seen between two of these; 0: none yet */
-    bool tail; /* `event` marks the end of our own work for the last launch */
+    CUresult rest;             /* whether it was at rest when another one wanted its counters */
+    bool wait_failed;          /* the last wait for those, or for work in front of them */
+    double wary_of_these;      /* as `wary`, of these waits */
+    double deferred_seconds;   /* that those took which were not waited for, as expected */
+    struct gp_clock *clocks;   /* of launches that were not waited for; free at present */
+    CUevent event;             /* after a launch: for waiting, and its end */
+    CUevent starts[GP_STARTS]; /* before a launch, one right after the other */
+    float empty_ms;            /* least time seen between two of these; 0: none yet */
+    bool tail;                 /* `event` marks the end of our own work for the last launch */
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
     double wary; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
@@ -52,6 +53,16 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
  * reason in *why, which is NULL where another context is at work that has the counters now. */
 bool gp_context_collects(struct gp_context *context, const char **why);
+
+/* True where a kernel was abandoned in it, or is known not to end by itself, and has not ended. */
+bool gp_context_is_held_up(const struct gp_context *context);
+/* Waits for the context, which is current: CUPTI ends a pass by waiting for all there is in it, and
+ * that must come to an end. CUDA_ERROR_NOT_READY where it does not. Where the program goes on, and
+ * launches behind blocked work are deferred, only the first wait is long. */
+CUresult gp_context_rests(struct gp_context *context, bool goes_on);
+/* The same where a stream may be captured, which our own wait would invalidate: then it is left to
+ * CUPTI to wait, or, at the end of the process, the collection as it is. */
+CUresult gp_context_comes_to_rest(struct gp_context *context, bool goes_on, bool at_end);
 
 /* gp_wait_for_rest, `most` seconds at most, and less where the last such wait was in vain. */
 CUresult gp_context_wait(struct gp_context *context, double most, double *waited);
@@ -107,9 +118,10 @@ bool gp_context_is_known(CUcontext handle);
  * is absent. */
 void gp_contexts_end(bool read);
 
-/* Ends collecting everywhere; contexts begin anew when they are entered. Where a kernel runs that
- * does not end, for which CUPTI would wait, that context keeps its collection (gp_kernels_hold). */
-void gp_contexts_close_collections(void);
+/* Closes the collections of a context, or of all (NULL), so that CUPTI frees the code that it has
+ * patched there. False where something runs there that does not end, for which CUPTI would wait:
+ * then that collection stays open. */
+bool gp_contexts_close_collections(CUcontext context);
 
 /* Ends collecting and frees our memory there; the context is about to go, or dead already. */
 void gp_context_leave(CUcontext handle);

@@ -50,6 +50,18 @@ unharmed() {
     [ "$(measured scale_in_place)" -gt 4 ]
 }
 
+@test "counters go from one context to another, also after a kernel that was waited for in vain" {
+    unharmed abandoned
+    [ "$(grep -c "not measuring" "$log")" -eq 0 ]
+    [ "$(measured scale_in_place)" -eq 8 ]
+}
+
+@test "a module of one context is unloaded while another one is blocked" {
+    unharmed unload_beside
+    [ "$(grep -cE "not measuring|stay loaded" "$log")" -eq 0 ]
+    [ "$(measured scale_in_place)" -ge 16 ]
+}
+
 @test "a module goes before a deferred launch is copied" {
     unharmed variable library
 }

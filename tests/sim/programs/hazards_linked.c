@@ -8,12 +8,13 @@
  * "value" another thread blocks a stream in the middle of a launch, and in the case "change" in the
  * middle of a change of the kernel. In the case "unload" a module goes while one thread waits in a
  * copy and another one copies. In the case "contexts" one of two contexts is blocked while there
- * are launches in the other. In the cases "variable" and "library" a module goes while a launch
- * waits in its stream. In the cases "managed" and "managed_blocked" the host writes a managed
- * variable at a time when nothing runs. In the cases "copied_from_gpu" and "managed_by_gpu" another
- * GPU writes the rest of the memory that launches reach. Each launch adds 1 to its numbers, so that
- * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
- * seconds.
+ * are launches in the other; in the case "abandoned" it has waited in vain for a kernel before, and
+ * in the case "unload_beside" a module of the other one goes. In the cases "variable" and "library"
+ * a module goes while a launch waits in its stream. In the cases "managed" and "managed_blocked"
+ * the host writes a managed variable at a time when nothing runs. In the cases "copied_from_gpu"
+ * and "managed_by_gpu" another GPU writes the rest of the memory that launches reach. Each launch
+ * adds 1 to its numbers, so that one that runs twice, or from the wrong memory, is seen. An alarm
+ * ends the program after 60 seconds.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -35,8 +36,10 @@ static CUdeviceptr flag;
 
 static void *image(bool managed)
 {
-    static const struct gpusim_image_kernel kernels[] = {
-        {"scale_in_place", 10, 0, 0}, {"reach_hidden", 10, 0, 0}, {"compute_long", 8, 0, 0}};
+    static const struct gpusim_image_kernel kernels[] = {{"scale_in_place", 10, 0, 0},
+                                                         {"reach_hidden", 10, 0, 0},
+                                                         {"compute_long", 8, 0, 0},
+                                                         {"wait_for_flag", 8, 0, 0}};
     static const struct gpusim_image_global globals[] = {
         {"state", 4, NULL, GPUSIM_IMAGE_GLOBAL}, {"counter", 4, NULL, GPUSIM_IMAGE_MANAGED}};
     size_t bytes;
@@ -453,6 +456,66 @@ static void in_contexts(void)
     check("contexts", &numbers[0]);
 }
 
+/* The first launch waits for the host, and has ended when the other context gets its first. */
+static void abandoned(void)
+{
+    CUstream stream = make_stream();
+    CUfunction first = scale, wait;
+    struct numbers numbers = allocate(), others;
+    CUdeviceptr seen = numbers.x;
+    CUcontext second;
+    CUmodule loaded;
+    void *params[] = {&flag, &seen};
+
+    MUST(cuModuleGetFunction(&wait, module, "wait_for_flag"));
+    set(0);
+    MUST(cuLaunchKernel(wait, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+    set(1);
+    MUST(cuCtxSynchronize());
+    MUST(cuMemsetD32(numbers.x, 0, N));
+    MUST(cuCtxCreate_v2(&second, 0, 0));
+    scale = load(&loaded, false);
+    others = allocate();
+    launch_in(&others, KNOWN, NULL);
+    check("abandoned", &others);
+    MUST(cuCtxSetCurrent(context));
+    scale = first;
+    launch_in(&numbers, KNOWN, stream);
+    check("abandoned", &numbers);
+}
+
+/* Its context is not the one that is blocked. */
+static void unload_beside(void)
+{
+    CUstream stream = make_stream();
+    CUfunction first = scale;
+    struct numbers numbers, others;
+    CUcontext second;
+    CUmodule going;
+
+    MUST(cuCtxCreate_v2(&second, 0, 0));
+    scale = load(&going, false);
+    others = begin(NULL);
+    MUST(cuCtxSetCurrent(context));
+    scale = first;
+    numbers = begin(stream);
+    block(stream);
+    launch_in(&numbers, 1, stream);
+    MUST(cuCtxSetCurrent(second));
+    MUST(cuModuleUnload(going));
+    set(1);
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuCtxSynchronize());
+    launch_in(&numbers, KNOWN, stream);
+    check("unload_beside", &numbers);
+    MUST(cuCtxSetCurrent(second));
+    scale = load(&going, false);
+    launch_in(&others, KNOWN, NULL);
+    check("unload_beside", &others);
+    MUST(cuCtxSetCurrent(context));
+    scale = first;
+}
+
 /* A parameter leads to its variable, which the kernel does not use. */
 static void of_variable(void)
 {
@@ -614,6 +677,8 @@ static void run(const char *which)
                                                 {"change", beside_change},
                                                 {"unload", unload},
                                                 {"contexts", in_contexts},
+                                                {"abandoned", abandoned},
+                                                {"unload_beside", unload_beside},
                                                 {"variable", of_variable},
                                                 {"library", of_library},
                                                 {"managed", managed},

@@ -1,0 +1,72 @@
+#include "launch/contexts.h"
+
+#include "base/added_time.h"
+#include "gate/captures.h"
+#include "gate/waits.h"
+#include "launch/deferred.h"
+
+#include <math.h>
+
+/* How long a context is waited for where the last wait for it was in vain: less each time. A wait
+ * in which it came to rest and which was not too short to tell makes good for it. */
+#define FIRST_WARY_SECONDS 0.01
+#define LAST_WARY_SECONDS 0.0005
+#define TELLING_SECONDS 0.0005
+/* Also where no time is left for waits: an idle GPU takes that long to answer, at most. */
+#define LEAST_REST_SECONDS 0.001
+
+bool gp_context_is_held_up(const struct gp_context *c)
+{
+    if (gp_unending_runs(c->handle))
+        return true;
+    return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
+}
+
+void gp_wary_note(double *wary, CUresult result, double waited)
+{
+    if (result == CUDA_ERROR_NOT_READY)
+        *wary = *wary > 0 ? fmax(*wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
+    else if (waited > TELLING_SECONDS)
+        *wary = 0;
+}
+
+CUresult gp_context_wait(struct gp_context *c, double most, double *waited)
+{
+    most = gp_wary(fmax(most, LEAST_REST_SECONDS), c->wary);
+    CUresult result = gp_wait_for_rest(c->handle, c->event, most, waited);
+    gp_wary_note(&c->wary, result, *waited);
+    return result;
+}
+
+void gp_context_wait_for_tail(struct gp_context *c)
+{
+    if (c->tail)
+        gp_wait_within_limit(c->event, gp_wary(gp_wait_limit(), c->wary), NULL);
+    c->tail = false;
+}
+
+double gp_wary(double most, double wary)
+{
+    return wary > 0 ? fmin(most, wary) : most;
+}
+
+CUresult gp_context_rests(struct gp_context *c, bool goes_on)
+{
+    double waited, most = fmax(gp_wait_limit(), LEAST_REST_SECONDS);
+    if (gp_context_is_held_up(c))
+        return CUDA_ERROR_NOT_READY;
+    CUresult result = goes_on && c->wait_failed
+                          ? gp_context_wait(c, most, &waited)
+                          : gp_wait_for_rest(c->handle, c->event, most, &waited);
+    /* The program would have waited for its launches, too. */
+    if (result == CUDA_SUCCESS && c->held)
+        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
+    return result;
+}
+
+CUresult gp_context_comes_to_rest(struct gp_context *c, bool goes_on, bool at_end)
+{
+    if (!gp_captures_are_in(c->handle))
+        return gp_context_rests(c, goes_on);
+    return at_end || gp_context_is_held_up(c) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
