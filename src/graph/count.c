@@ -102,11 +102,11 @@ void gp_graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
     n->taken = false;
 }
 
-bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *wanted,
+bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *selected,
                     bool *unending)
 {
     bool taken = false;
-    *wanted = false;
+    *selected = false;
     for (unsigned i = 0; i < count; i++) {
         struct gp_graph_node *n = &nodes[i];
         n->taken = false;
@@ -115,7 +115,7 @@ bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole
                                         : gp_kernel_interest(n->function, &n->configuration);
         if (interest == GP_NOT_SELECTED)
             continue;
-        *wanted = *wanted || interest == GP_WANTED;
+        *selected = true;
         *unending = *unending || interest == GP_UNENDING;
         bool counted = takes(n);
         n->taken = counted && interest == GP_WANTED && !as_a_whole;

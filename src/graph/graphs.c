@@ -24,7 +24,8 @@ struct gp_graph {
     unsigned kernel_count;
     unsigned kept_nodes; /* counted in `kept` */
     CUevent ended;       /* its last launch by nodes; NULL before the first */
-    bool none_wanted;    /* of its kernels, when last asked */
+    bool not_counted;    /* its kernels are not those that are known, or not all of them run */
+    bool none_selected;  /* of its kernels, when last asked */
     bool unending;       /* one of these is known not to end by itself, the same */
     bool none_launches;  /* graphs, the same */
     UT_hash_handle hh;
@@ -99,7 +100,7 @@ static void keep_kernels(struct gp_graph *g, CUgraph graph)
     struct gp_graph_node *kernels =
         graph ? gp_graph_kernels(graph, &count) : gp_graph_kernels_of_clone(&g->clone, &count);
     forget_nodes(g);
-    g->none_wanted = g->unending = false;
+    g->none_selected = g->unending = false;
     if (kernels && reserve(g, count)) {
         g->kernels = kernels;
         g->kernel_count = count;
@@ -112,7 +113,7 @@ static void keep_kernels(struct gp_graph *g, CUgraph graph)
 static void read_graph(struct gp_graph *g, CUgraph graph)
 {
     forget_nodes(g);
-    g->none_wanted = g->none_launches = g->unending = false;
+    g->not_counted = g->none_selected = g->none_launches = g->unending = false;
     g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
                  ? GP_GRAPH_FROM_DEVICE
                  : gp_graph_clone_make(&g->clone, graph);
@@ -196,7 +197,8 @@ void gp_graph_update_begins(CUgraphExec exec)
     struct gp_graph *g = take(exec);
     if (g) {
         /* Whether nodes stay disabled is the driver's to know. */
-        if (g->why == GP_GRAPH_SPLITS && (has_disabled_nodes(g) || !gp_session_measures()))
+        g->not_counted = g->not_counted || has_disabled_nodes(g);
+        if (g->why == GP_GRAPH_SPLITS && (g->not_counted || !gp_session_measures()))
             g->why = GP_GRAPH_NOT_FOLLOWED;
         if (!g->kernels)
             keep_kernels(g, NULL);
@@ -221,16 +223,23 @@ void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
     gp_own_work_ends();
 }
 
+/* A change that is not followed: which kernels the graph has is not known any more. A function that
+ * it had may go. Locked. */
+static void not_followed(struct gp_graph *g)
+{
+    if (g->why == GP_GRAPH_SPLITS)
+        g->why = GP_GRAPH_NOT_FOLLOWED;
+    g->not_counted = true;
+}
+
 /* The entry of our node for one of the program's; NULL where that is no longer to be kept true. A
- * node that is not known has been changed all the same: then the graph is not known either. Locked.
- */
+ * node that is not known has been changed all the same. Locked. */
 static struct gp_graph_node *node_to_change(struct gp_graph *g, CUgraphNode node)
 {
-    if (!g || g->why != GP_GRAPH_SPLITS)
-        return NULL;
-    struct gp_graph_node *ours = gp_graph_clone_node(&g->clone, node);
-    if (!ours)
-        g->why = GP_GRAPH_NOT_FOLLOWED;
+    struct gp_graph_node *ours =
+        g && g->why == GP_GRAPH_SPLITS ? gp_graph_clone_node(&g->clone, node) : NULL;
+    if (g && !ours)
+        not_followed(g);
     return ours;
 }
 
@@ -251,13 +260,13 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        g->none_wanted = g->none_launches = g->unending = false;
+        g->none_selected = g->none_launches = g->unending = false;
         if (g->clone.by_code)
             g->clone.spread = false;
         /* The function may be another one; its context cannot. */
         if (result != CUDA_SUCCESS ||
             (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !gp_graph_node_read(n, &context)))
-            g->why = GP_GRAPH_NOT_FOLLOWED;
+            not_followed(g);
     }
     pthread_mutex_unlock(&lock);
     gp_own_work_ends();
@@ -269,7 +278,7 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        g->none_wanted = g->none_launches = g->unending = false;
+        g->none_selected = g->none_launches = g->unending = false;
         n->disabled = !enabled;
         if (g->clone.by_code)
             g->clone.spread = false;
@@ -324,13 +333,13 @@ static bool launches_graphs(struct gp_graph *g)
 /* Counts the launches of its kernels. True where some are to be measured. Locked. */
 static bool count_kernels(struct gp_graph *g, bool as_a_whole)
 {
-    bool wanted, listed = g->kernels != NULL;
-    if (g->none_wanted)
+    bool selected, listed = g->kernels != NULL;
+    if (g->none_selected || g->not_counted)
         return false;
     bool taken = gp_graph_count(listed ? g->kernels : g->clone.nodes,
                                 listed ? g->kernel_count : g->clone.order.count, as_a_whole,
-                                &wanted, &g->unending);
-    g->none_wanted = !wanted; /* a kernel that is refused stays so */
+                                &selected, &g->unending);
+    g->none_selected = !selected;
     return taken;
 }
 
@@ -418,7 +427,9 @@ void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why)
 {
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
-    if (g && g->why == GP_GRAPH_SPLITS)
+    if (g && why == GP_GRAPH_NOT_FOLLOWED)
+        not_followed(g);
+    else if (g && g->why == GP_GRAPH_SPLITS)
         g->why = why;
     pthread_mutex_unlock(&lock);
 }

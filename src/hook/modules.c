@@ -129,12 +129,14 @@ static void drain_before_variables_go(const void *module, bool *closed)
     }
 }
 
-/* Beside other threads nothing is replayed. */
-static bool close_collections(CUcontext context, bool closed)
+/* Those in which CUPTI may have something of the module. Beside other threads nothing is replayed.
+ */
+static bool close_collections(const struct unloading *u, bool closed)
 {
+    bool all = u->is_library || gp_kernels_collected_somewhere();
     if (!closed && gp_any_held())
         gp_contexts_before_change(&(struct gp_change){0}, false, false);
-    return gp_contexts_close_collections(context);
+    return gp_contexts_close_collections(all ? NULL : gp_module_context(u->module));
 }
 
 static void forget_module(void *unloading)
@@ -145,8 +147,7 @@ static void forget_module(void *unloading)
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must be abandoned while the module is still there. A module
      * none of whose functions ran in a pass costs nothing. */
-    u->allowed = !gp_kernels_collected(u->module, u->is_library) ||
-                 close_collections(u->is_library ? NULL : gp_module_context(u->module), closed);
+    u->allowed = !gp_kernels_collected(u->module, u->is_library) || close_collections(u, closed);
     drain_before_variables_go(u->module, &closed);
     u->allowed = u->allowed && !gp_kernels_held(u->module, u->is_library);
     if (u->allowed)

@@ -236,11 +236,12 @@ static bool close_others(const struct gp_context *c)
     DL_FOREACH(contexts, o)
     {
         o->rest = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-        if (!shares_counters(c, o) || !push(o))
+        if (!rest || !shares_counters(c, o) || !push(o))
             continue;
         o->rest = gp_context_comes_to_rest(o, true, false);
-        rest = rest && o->rest != CUDA_ERROR_NOT_READY;
         gp_context_pop();
+        rest = o->rest != CUDA_ERROR_NOT_READY;
+        o->busy = !rest; /* the next launch asks again, and does not wait */
     }
     DL_FOREACH(contexts, o)
     {

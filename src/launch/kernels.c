@@ -358,6 +358,19 @@ bool gp_kernels_collected(const void *module, bool is_library)
     return collected;
 }
 
+bool gp_kernels_collected_somewhere(void)
+{
+    const struct gp_kernel *k, *next;
+    pthread_rwlock_rdlock(&lock);
+    bool somewhere = unknown_collected;
+    HASH_ITER(hh, kernels, k, next)
+    {
+        somewhere = somewhere || (k->collected && !k->module);
+    }
+    pthread_rwlock_unlock(&lock);
+    return somewhere;
+}
+
 void gp_kernels_forget(const void *module, bool is_library)
 {
     bool collected = false;

@@ -138,6 +138,8 @@ bool gp_kernels_held(const void *module, bool is_library);
 /* True where one of them ran in a pass, or one that was forgotten with all and may be of the
  * module. While nothing is measured. */
 bool gp_kernels_collected(const void *module, bool is_library);
+/* True where kernels of modules that are not known have. */
+bool gp_kernels_collected_somewhere(void);
 
 /* Drops the functions of a module or library, and those that may be of it, whose handles are about
  * to be given to others; all of them with NULL. How often they were launched stays known, by their

@@ -62,6 +62,20 @@ unharmed() {
     [ "$(measured scale_in_place)" -ge 16 ]
 }
 
+@test "modules of two GPUs are unloaded when nobody knows whose kernels were counted" {
+    for replay in "" now off; do
+        GPUSIM_DEVICES=2 GPUPROF_REPLAY=$replay unharmed unload_devices
+    done
+}
+
+# bats test_tags=time
+@test "launches beside a context that does not come to rest do not wait for it each time" {
+    # Twice the limit, and a busy machine.
+    GPUPROF_KERNELS=scale_in_place GPUPROF_TIMEOUT=0.05 unharmed many_beside
+    seconds=$(sed -n 's/.*"added_seconds": *\([0-9.e-]*\).*/\1/p' "$profile" | tail -1)
+    awk -v s="$seconds" 'BEGIN { print "added " s " s"; exit !(s < 1.2) }'
+}
+
 @test "a module goes before a deferred launch is copied" {
     unharmed variable library
 }

@@ -9,7 +9,9 @@
  * middle of a change of the kernel. In the case "unload" a module goes while one thread waits in a
  * copy and another one copies. In the case "contexts" one of two contexts is blocked while there
  * are launches in the other; in the case "abandoned" it has waited in vain for a kernel before, and
- * in the case "unload_beside" a module of the other one goes. In the cases "variable" and "library"
+ * in the case "unload_beside" a module of the other one goes. In the case "unload_devices" modules
+ * of two GPUs go, and in the case "many_beside" there are many launches beside a context where a
+ * kernel waits that a profiler leaves out. In the cases "variable" and "library"
  * a module goes while a launch waits in its stream. In the cases "managed" and "managed_blocked"
  * the host writes a managed variable at a time when nothing runs. In the cases "copied_from_gpu"
  * and "managed_by_gpu" another GPU writes the rest of the memory that launches reach. Each launch
@@ -516,6 +518,60 @@ static void unload_beside(void)
     scale = first;
 }
 
+/* Its context is not known any more as that of launches: another one has gone in between. */
+static void unload_devices(void)
+{
+    CUcontext contexts[2], gone;
+    CUmodule going[2];
+    struct numbers numbers[2];
+
+    for (int i = 0; i < 2; i++) {
+        MUST(cuCtxCreate_v2(&contexts[i], 0, i));
+        scale = load(&going[i], false);
+        numbers[i] = begin(NULL);
+    }
+    MUST(cuCtxCreate_v2(&gone, 0, 0));
+    MUST(cuCtxDestroy(gone));
+    for (int i = 0; i < 2; i++) {
+        MUST(cuCtxSetCurrent(contexts[i]));
+        MUST(cuModuleUnload(going[i]));
+        check("unload_devices", &numbers[i]);
+    }
+    MUST(cuCtxSetCurrent(context));
+}
+
+/* The kernel that waits in the first context is not selected, and has the counters there. */
+static void many_beside(void)
+{
+    enum { LAUNCHES = 1500 };
+    CUstream stream = make_stream();
+    CUfunction first = scale, known, wait;
+    struct numbers numbers, others;
+    CUcontext second;
+    CUmodule loaded;
+    CUdeviceptr seen;
+    void *params[] = {&flag, &seen};
+
+    MUST(cuCtxCreate_v2(&second, 0, 0));
+    scale = known = load(&loaded, false);
+    others = begin(NULL);
+    MUST(cuCtxSetCurrent(context));
+    scale = first;
+    numbers = begin(stream);
+    MUST(cuMemAlloc(&seen, 4));
+    MUST(cuModuleGetFunction(&wait, module, "wait_for_flag"));
+    set(0);
+    MUST(cuLaunchKernel(wait, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+    MUST(cuCtxSetCurrent(second));
+    scale = known;
+    launch_in(&others, LAUNCHES, NULL);
+    check("many_beside", &others);
+    set(1);
+    MUST(cuCtxSetCurrent(context));
+    scale = first;
+    check("many_beside", &numbers);
+}
+
 /* A parameter leads to its variable, which the kernel does not use. */
 static void of_variable(void)
 {
@@ -679,6 +735,8 @@ static void run(const char *which)
                                                 {"contexts", in_contexts},
                                                 {"abandoned", abandoned},
                                                 {"unload_beside", unload_beside},
+                                                {"unload_devices", unload_devices},
+                                                {"many_beside", many_beside},
                                                 {"variable", of_variable},
                                                 {"library", of_library},
                                                 {"managed", managed},
