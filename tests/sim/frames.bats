@@ -201,7 +201,7 @@ added() {
     # The user's limit is the longest of these waits. A busy machine may take all of it for the first.
     for _ in 1 2 3; do
         GPUPROF_TIMEOUT=0.1 same_with_and_without "$programs/blocked_linked" value consumer
-        ! held_up_for 0.0001 0.05 || break
+        if held_up_for 0.0001 0.05; then break; fi
     done
     held_up_for 0.0001 0.05
     # No replay was made, so none lost the memory.

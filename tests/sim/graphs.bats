@@ -191,17 +191,17 @@ says() {
     done
 }
 
-# counted CASE: how many launches of kernels were counted.
-counted() {
+# counts CASE COUNT: so many launches of kernels were counted.
+counts() {
     same_with_and_without "$programs/counted_linked" "$1"
-    forgotten | sed -n 's/^of //p'
+    [ "$(forgotten)" = "of $2" ]
 }
 
 @test "graphs that are launched as a whole are counted while their kernels are known" {
     # Once before the change, which is not followed: the function may have gone.
-    [ "$(counted changed)" = 1 ]
-    [ "$(counted disabled)" = 1 ]
-    [ "$(counted refused)" = 5 ]
+    counts changed 1
+    counts disabled 1
+    counts refused 5
 }
 
 @test "a kernel that waits for the host, before a copy to pageable memory" {
