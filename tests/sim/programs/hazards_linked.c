@@ -676,7 +676,7 @@ static void managed_blocked(void)
  * or because the memory is managed. All of that is in flight while they are measured. */
 static void beside_gpu(const char *name, bool is_managed)
 {
-    enum { MORE = 300 };
+    enum { MORE = 120 };
     uint32_t found[MORE], lost = 0;
     struct numbers numbers = {0};
     CUdeviceptr source;
