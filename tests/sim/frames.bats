@@ -576,10 +576,17 @@ has_all_counters() {
     [ "$(enabled)" -eq 2 ]
 }
 
+# bats test_tags=time
 @test "launches on a device that is not used any more are read while another one is" {
-    GPUSIM_DEVICES=2 same_with_and_without "$programs/contexts_linked" left_alone
-    [ "$(measured scale_in_place)" -eq 6 ]
-    [ "$(grep '"device":0' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 3 ]
+    # The idle device is asked at each launch, and gets a millisecond: too little on a busy machine.
+    for _ in 1 2 3; do
+        GPUSIM_DEVICES=2 same_with_and_without "$programs/contexts_linked" left_alone
+        [ "$(measured scale_in_place)" -eq 6 ]
+        read=$(grep '"device":0' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]') || true
+        if [ "$read" -eq 3 ]; then return 0; fi
+    done
+    echo "$read of 3 were read"
+    false
 }
 
 @test "a hundred contexts come and go" {
