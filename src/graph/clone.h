@@ -39,7 +39,7 @@ enum gp_graph_reason {
 };
 
 struct gp_graph_node {
-    CUgraphNode node; /* of the clone; NULL for the end of a child graph; else it tells nothing */
+    CUgraphNode node;     /* of the clone; NULL for the end of a child graph; not used in lists */
     CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for a node that only orders others */
     bool disabled;
     /* Of a kernel: */

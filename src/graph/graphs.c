@@ -5,8 +5,6 @@
 #include "gate/own_work.h"
 #include "graph/count.h"
 #include "launch/kernels.h"
-#include "launch/sampling.h"
-#include "launch/selection.h"
 #include "launch/session.h"
 
 #include <pthread.h>

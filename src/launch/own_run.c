@@ -82,8 +82,8 @@ CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, doub
     double first = gp_clock_seconds() - began;
     if (outcome == CUDA_ERROR_NOT_READY && !gp_kernel_may_wait(m->kernel, &m->context->device))
         outcome = gp_wait_for_event(event, gp_wait_computing_limit() - first);
-    /* The rest is not charged: the program would have waited for such a kernel, too. Nor is that of
-     * a replay, which is not waited for again. */
+    /* The rest is not charged: the program would have waited for such a kernel, too; and a replay
+     * that is abandoned is to leave time for other kernels. */
     if (outcome == CUDA_ERROR_NOT_READY)
         gp_wait_was_in_vain(fmin(first, gp_wait_first_limit()));
     if (waited)
