@@ -8,39 +8,31 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Allocations of one graph: each is compared with each that is freed. */
-#define MOST_ALLOCATIONS 1024
-
 static atomic_bool some_allocates;
 
-struct allocations {
-    unsigned made_count, freed_count;
-    CUdeviceptr made[MOST_ALLOCATIONS], freed[MOST_ALLOCATIONS];
-};
+static bool list(struct gp_graph_allocations *a, CUgraph graph, unsigned depth);
 
-static bool list(struct allocations *a, CUgraph graph, unsigned depth);
-
-static bool list_made(struct allocations *a, CUgraphNode node)
+static bool list_made(struct gp_graph_allocations *a, CUgraphNode node)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS_v1 p = {0};
-    if (a->made_count == MOST_ALLOCATIONS || !gp_cuda.cuGraphMemAllocNodeGetParams ||
+    if (a->made_count == GP_MOST_GRAPH_ALLOCATIONS || !gp_cuda.cuGraphMemAllocNodeGetParams ||
         gp_cuda.cuGraphMemAllocNodeGetParams(node, &p) != CUDA_SUCCESS)
         return false;
-    a->made[a->made_count++] = p.dptr;
+    a->made[a->made_count++] = (struct gp_graph_allocation){p.dptr, p.bytesize};
     return true;
 }
 
-static bool list_freed(struct allocations *a, CUgraphNode node)
+static bool list_freed(struct gp_graph_allocations *a, CUgraphNode node)
 {
     CUdeviceptr address;
-    if (a->freed_count == MOST_ALLOCATIONS || !gp_cuda.cuGraphMemFreeNodeGetParams ||
+    if (a->freed_count == GP_MOST_GRAPH_ALLOCATIONS || !gp_cuda.cuGraphMemFreeNodeGetParams ||
         gp_cuda.cuGraphMemFreeNodeGetParams(node, &address) != CUDA_SUCCESS)
         return false;
     a->freed[a->freed_count++] = address;
     return true;
 }
 
-static bool list_node(struct allocations *a, CUgraphNode node, unsigned depth)
+static bool list_node(struct gp_graph_allocations *a, CUgraphNode node, unsigned depth)
 {
     CUgraphNodeType type;
     CUgraph child;
@@ -62,7 +54,7 @@ static bool list_node(struct allocations *a, CUgraphNode node, unsigned depth)
 }
 
 /* False where not all are known. */
-static bool list(struct allocations *a, CUgraph graph, unsigned depth)
+static bool list(struct gp_graph_allocations *a, CUgraph graph, unsigned depth)
 {
     size_t count;
     CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
@@ -73,7 +65,17 @@ static bool list(struct allocations *a, CUgraph graph, unsigned depth)
     return known;
 }
 
-static bool is_freed(const struct allocations *a, CUdeviceptr made)
+struct gp_graph_allocations *gp_graph_allocations(CUgraph graph)
+{
+    struct gp_graph_allocations *a = calloc(1, sizeof(*a));
+    if (a && gp_cuda.cuGraphGetNodes && gp_cuda.cuGraphNodeGetType &&
+        gp_cuda.cuGraphChildGraphNodeGetGraph && list(a, graph, 0))
+        return a;
+    free(a);
+    return NULL;
+}
+
+static bool is_freed(const struct gp_graph_allocations *a, CUdeviceptr made)
 {
     for (unsigned i = 0; i < a->freed_count; i++)
         if (a->freed[i] == made)
@@ -81,13 +83,34 @@ static bool is_freed(const struct allocations *a, CUdeviceptr made)
     return false;
 }
 
+static bool is_made(const struct gp_graph_allocations *a, CUdeviceptr freed)
+{
+    for (unsigned i = 0; i < a->made_count; i++)
+        if (a->made[i].address == freed)
+            return true;
+    return false;
+}
+
+static bool are_all_freed(const struct gp_graph_allocations *a)
+{
+    bool all = true;
+    for (unsigned i = 0; all && i < a->made_count; i++)
+        all = is_freed(a, a->made[i].address);
+    return all;
+}
+
+bool gp_graph_keeps_to_itself(const struct gp_graph_allocations *a)
+{
+    bool own = are_all_freed(a);
+    for (unsigned i = 0; own && i < a->freed_count; i++)
+        own = is_made(a, a->freed[i]);
+    return own;
+}
+
 static bool may_leave_memory(CUgraph graph)
 {
-    struct allocations *a = calloc(1, sizeof(*a));
-    bool all_freed = a && gp_cuda.cuGraphGetNodes && gp_cuda.cuGraphNodeGetType &&
-                     gp_cuda.cuGraphChildGraphNodeGetGraph && list(a, graph, 0);
-    for (unsigned i = 0; all_freed && i < a->made_count; i++)
-        all_freed = is_freed(a, a->made[i]);
+    struct gp_graph_allocations *a = gp_graph_allocations(graph);
+    bool all_freed = a && are_all_freed(a);
     free(a);
     return !all_freed;
 }

@@ -1,5 +1,9 @@
 #include "graph/clone.h"
 
+#include "graph/allocations.h"
+#include "graph/inspect.h"
+#include "graph/parts.h"
+#include "graph/stand_ins.h"
 #include "memory/modules.h"
 
 #include <stdlib.h>
@@ -22,118 +26,7 @@ CUgraphNode *gp_graph_nodes(CUgraph graph, size_t *count)
     return nodes;
 }
 
-struct node_edges {
-    CUgraphNode *from, *to;
-    CUgraphEdgeData *data;
-    size_t count;
-};
-
-static void free_edges(struct node_edges *e)
-{
-    free(e->from);
-    free(e->to);
-    free(e->data);
-}
-
-static CUresult get_edges(CUgraph graph, struct node_edges *e)
-{
-    if (gp_cuda.cuGraphGetEdges_v2)
-        return gp_cuda.cuGraphGetEdges_v2(graph, e->from, e->to, e->data, &e->count);
-    return gp_cuda.cuGraphGetEdges(graph, e->from, e->to, &e->count);
-}
-
-/* False when out of memory. To be freed in any case. */
-static bool edges_of(CUgraph graph, struct node_edges *e)
-{
-    memset(e, 0, sizeof(*e));
-    if (get_edges(graph, e) != CUDA_SUCCESS)
-        return false;
-    e->from = calloc(e->count + 1, sizeof(CUgraphNode));
-    e->to = calloc(e->count + 1, sizeof(CUgraphNode));
-    e->data = calloc(e->count + 1, sizeof(CUgraphEdgeData));
-    if (!e->from || !e->to || !e->data)
-        return false;
-    return e->count == 0 || get_edges(graph, e) == CUDA_SUCCESS;
-}
-
-static enum gp_graph_reason inspect(CUgraph graph, unsigned depth);
-
-static enum gp_graph_reason inspect_kernel(CUgraphNode node)
-{
-    /* Drivers that know no such kernels do not know the attribute. */
-    CUkernelNodeAttrValue value = {0};
-    if (gp_cuda.cuGraphKernelNodeGetAttribute(
-            node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value) == CUDA_SUCCESS &&
-        value.deviceUpdatableKernelNode.deviceUpdatable)
-        return GP_GRAPH_FROM_DEVICE;
-    return GP_GRAPH_SPLITS;
-}
-
-static enum gp_graph_reason inspect_node(CUgraphNode node, unsigned depth)
-{
-    CUgraphNodeType type;
-    CUgraph child;
-    if (gp_cuda.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
-        return GP_GRAPH_NOT_COPIED;
-    switch (type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        return inspect_kernel(node);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-        return GP_GRAPH_SPLITS;
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-        if (gp_cuda.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
-            return GP_GRAPH_NOT_COPIED;
-        return inspect(child, depth + 1);
-    case CU_GRAPH_NODE_TYPE_HOST:
-        return gp_cuda.cuGraphHostNodeGetParams && gp_cuda.cuGraphAddHostNode ? GP_GRAPH_SPLITS
-                                                                              : GP_GRAPH_HOST_NODE;
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return GP_GRAPH_EVENT_NODE;
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-        return GP_GRAPH_SEMAPHORE_NODE;
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return GP_GRAPH_MEMORY_NODE;
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return GP_GRAPH_CONDITIONAL_NODE;
-    default:
-        return GP_GRAPH_OTHER_NODE;
-    }
-}
-
-/* A programmatic edge lets the next kernel begin before the one before it has ended, and wait on
- * the device. One that begins afterwards finds all that it waits for. */
-static enum gp_graph_reason inspect_edges(CUgraph graph)
-{
-    struct node_edges e;
-    enum gp_graph_reason why = edges_of(graph, &e) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
-    for (size_t i = 0; i < e.count && why == GP_GRAPH_SPLITS; i++)
-        if (e.data[i].type > CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
-            why = GP_GRAPH_OTHER_EDGE;
-    free_edges(&e);
-    return why;
-}
-
-/* Whether the program's graph can be cloned and taken to pieces; some kinds of nodes forbid to try.
- */
-static enum gp_graph_reason inspect(CUgraph graph, unsigned depth)
-{
-    size_t count;
-    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
-    if (!nodes)
-        return GP_GRAPH_NOT_COPIED;
-    enum gp_graph_reason why = GP_GRAPH_SPLITS;
-    for (size_t i = 0; i < count && why == GP_GRAPH_SPLITS; i++)
-        why = inspect_node(nodes[i], depth);
-    free(nodes);
-    return why == GP_GRAPH_SPLITS ? inspect_edges(graph) : why;
-}
-
-/* ---- reading the clone ----------------------------------------------------------------------- */
+/* ---- reading the graph ----------------------------------------------------------------------- */
 
 /* Collected while a clone is read. Child graphs become part of the whole: their node becomes a
  * beginning, which their first nodes depend on, and an end, which depends on their last ones. */
@@ -208,8 +101,8 @@ static const struct gp_graph_original *find_original(const struct gp_graph_origi
 static bool read_edges(struct reading *r, CUgraph graph, const struct gp_graph_original *own,
                        size_t count)
 {
-    struct node_edges e;
-    bool well = edges_of(graph, &e);
+    struct gp_graph_edges e;
+    bool well = gp_graph_edges_of(graph, &e);
     for (size_t i = 0; i < e.count && well; i++) {
         const struct gp_graph_original *from = find_original(own, count, e.from[i]);
         const struct gp_graph_original *to = find_original(own, count, e.to[i]);
@@ -219,11 +112,18 @@ static bool read_edges(struct reading *r, CUgraph graph, const struct gp_graph_o
             r->ends[to->index].follows = true;
         }
     }
-    free_edges(&e);
+    gp_graph_edges_free(&e);
     return well;
 }
 
 static bool read_graph(struct reading *r, CUgraph graph, unsigned parent);
+
+/* The others only order these; those with which the program's run is one of the whole, too. */
+static bool is_of_use(CUgraphNodeType type)
+{
+    return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+           type == CU_GRAPH_NODE_TYPE_MEMSET || type == CU_GRAPH_NODE_TYPE_HOST;
+}
 
 static bool read_node(struct reading *r, CUgraphNode node, unsigned parent)
 {
@@ -232,9 +132,10 @@ static bool read_node(struct reading *r, CUgraphNode node, unsigned parent)
     unsigned index = r->count;
     if (gp_cuda.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS || !add_node(r, node, type, parent))
         return false;
+    if (!is_of_use(type))
+        r->nodes[index].type = CU_GRAPH_NODE_TYPE_EMPTY;
     if (type != CU_GRAPH_NODE_TYPE_GRAPH)
         return true;
-    r->nodes[index].type = CU_GRAPH_NODE_TYPE_EMPTY;
     if (gp_cuda.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS ||
         !read_graph(r, child, index))
         return false;
@@ -374,18 +275,49 @@ static bool read_originals(struct gp_graph_clone *c, CUgraph graph)
     return well;
 }
 
-static enum gp_graph_reason read_clone(struct gp_graph_clone *c, CUgraph graph)
+/* The same where the nodes are still the program's. */
+static bool take_originals(struct gp_graph_clone *c, const struct reading *r)
+{
+    c->originals = calloc(r->count + 1, sizeof(*c->originals));
+    if (!c->originals)
+        return false;
+    for (unsigned i = 0; i < r->count; i++)
+        if (r->ends[i].parent == NO_PARENT && r->nodes[i].node)
+            c->originals[c->original_count++] = (struct gp_graph_original){r->nodes[i].node, i};
+    qsort(c->originals, c->original_count, sizeof(*c->originals), compare_originals);
+    return true;
+}
+
+/* A graph that allocates cannot be cloned, and memory that a clone allocated would have another
+ * address. So a graph of our own gets a copy of each node that is of use; the order tells which one
+ * is behind which. */
+static bool copy_nodes(struct gp_graph_clone *c)
+{
+    CUcontext context;
+    bool copied = gp_cuda.cuCtxGetCurrent(&context) == CUDA_SUCCESS;
+    for (unsigned i = 0; copied && i < c->order.count; i++) {
+        struct gp_graph_node *n = &c->nodes[i];
+        if (is_of_use(n->type))
+            copied = gp_graph_node_copy(c->graph, n, context, &n->node);
+        else
+            n->node = NULL;
+    }
+    return copied;
+}
+
+static enum gp_graph_reason read_clone(struct gp_graph_clone *c, CUgraph original)
 {
     struct reading r = {0};
     enum gp_graph_reason why = GP_GRAPH_NOT_COPIED;
-    if (read_graph(&r, c->graph, NO_PARENT))
+    if (read_graph(&r, c->stand_ins ? original : c->graph, NO_PARENT))
         why = find_order(c, &r);
     if (why == GP_GRAPH_SPLITS) {
+        bool known = !c->stand_ins || take_originals(c, &r);
         c->nodes = r.nodes;
         r.nodes = NULL;
-        why = read_kernels(c);
+        why = known && (!c->stand_ins || copy_nodes(c)) ? read_kernels(c) : GP_GRAPH_NOT_COPIED;
     }
-    if (why == GP_GRAPH_SPLITS && !read_originals(c, graph))
+    if (why == GP_GRAPH_SPLITS && !c->stand_ins && !read_originals(c, original))
         why = GP_GRAPH_NOT_COPIED;
     free_reading(&r);
     return why;
@@ -406,16 +338,36 @@ static bool driver_can_split(void)
            gp_cuda.cuCtxRecordEvent; /* without it there is no bounded wait for work beside it */
 }
 
+static enum gp_graph_reason begin(struct gp_graph_clone *c, CUgraph graph)
+{
+    struct gp_graph_kinds kinds;
+    enum gp_graph_reason why =
+        driver_can_split() ? gp_graph_inspect(graph, &kinds) : GP_GRAPH_OLD_DRIVER;
+    if (why != GP_GRAPH_SPLITS)
+        return why;
+    c->whole = kinds.whole;
+    c->calls_host = kinds.calls_host;
+    if (kinds.allocates) {
+        c->stand_ins = gp_stand_ins_list(graph);
+        if (!c->stand_ins)
+            return GP_GRAPH_MEMORY_NODE;
+    }
+    CUresult result = kinds.allocates ? gp_cuda.cuGraphCreate(&c->graph, 0)
+                                      : gp_cuda.cuGraphClone(&c->graph, graph);
+    if (result == CUDA_SUCCESS)
+        return GP_GRAPH_SPLITS;
+    c->graph = NULL;
+    return kinds.allocates ? GP_GRAPH_MEMORY_NODE : GP_GRAPH_NOT_COPIED;
+}
+
 enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *c, CUgraph graph)
 {
     memset(c, 0, sizeof(*c));
-    enum gp_graph_reason why = driver_can_split() ? inspect(graph, 0) : GP_GRAPH_OLD_DRIVER;
-    if (why == GP_GRAPH_SPLITS && gp_cuda.cuGraphClone(&c->graph, graph) != CUDA_SUCCESS) {
-        c->graph = NULL;
-        why = GP_GRAPH_NOT_COPIED;
-    }
+    enum gp_graph_reason why = begin(c, graph);
     if (why == GP_GRAPH_SPLITS)
         why = read_clone(c, graph);
+    if (why == GP_GRAPH_NOT_COPIED && c->whole != GP_GRAPH_SPLITS)
+        why = c->whole;
     if (why != GP_GRAPH_SPLITS)
         gp_graph_clone_free(c);
     return why;
@@ -427,6 +379,7 @@ void gp_graph_clone_free(struct gp_graph_clone *c)
         gp_cuda.cuGraphDestroy(c->graph);
     free(c->nodes);
     free(c->originals);
+    free(c->stand_ins);
     gp_graph_order_free(&c->order);
     memset(c, 0, sizeof(*c));
 }

@@ -6,6 +6,7 @@
 #include "base/configuration.h"
 #include "cuda/driver.h"
 #include "graph/order.h"
+#include "launch/verify_schedule.h"
 
 /* The most nodes there may be. */
 #define GP_MOST_GRAPH_NODES (1u << 19)
@@ -35,6 +36,7 @@ enum gp_graph_reason {
     GP_GRAPH_NOT_FOLLOWED,
     GP_GRAPH_WAITS,
     GP_GRAPH_BROKE_OFF,
+    GP_GRAPH_NOT_AGAIN, /* why was said at its launch */
     GP_GRAPH_REASONS
 };
 
@@ -42,6 +44,7 @@ struct gp_graph_node {
     CUgraphNode node;     /* of the clone; NULL for the end of a child graph; not used in lists */
     CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for a node that only orders others */
     bool disabled;
+    bool left_out; /* where the nodes run again: it writes memory of the host */
     /* Of a kernel: */
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     GP_CONFIGURATION;
@@ -62,6 +65,13 @@ struct gp_graph_clone {
     } * originals; /* the program's node, and which of ours stands for it; sorted */
     size_t original_count;
     CUcontext context; /* of its kernels; NULL where the driver does not tell */
+    /* Why the program's run is one of the whole; GP_GRAPH_SPLITS where it need not be. */
+    enum gp_graph_reason whole;
+    bool calls_host;
+    struct gp_stand_ins *stand_ins; /* for memory that it allocates; NULL where it does not */
+    /* Of runs as a whole with its kernels behind it. */
+    struct gp_verify_schedule schedule;
+    unsigned in_vain; /* in a row, where the kernels could not run again */
 };
 
 /* Clones the graph if it is one that can be taken to pieces; else there is nothing to be freed. */

@@ -1,15 +1,21 @@
 #include "graph/launch.h"
 
+#include "base/added_time.h"
+#include "base/log.h"
 #include "cuda/green.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
 #include "gate/own_work.h"
 #include "gate/waits.h"
+#include "graph/again.h"
 #include "graph/graphs.h"
 #include "graph/split.h"
 #include "graph/width.h"
 #include "launch/launch.h"
 #include "launch/session.h"
+
+/* Reasons that are said. */
+#define MOST_SAID 3
 
 struct whole_launch {
     struct gp_launch call;
@@ -35,6 +41,69 @@ static CUresult run_whole(const struct gp_launch *call)
     return result;
 }
 
+static bool launch_split(const struct whole_launch *w, CUresult *result)
+{
+    const struct gp_graph_target target = {w->call.stream, w->call.per_thread_stream};
+    bool launched = gp_graph_launch_split(w->exec, &target, result);
+    gp_graph_passed_over(w->exec, launched ? GP_FAILED : GP_AS_A_WHOLE);
+    return launched;
+}
+
+/* Where its nodes can be launched instead nothing is lost. */
+static void say_not_again(const struct gp_graph_clone *graph, const char *why)
+{
+    static struct gp_once once;
+    if (graph->whole != GP_GRAPH_SPLITS && graph->in_vain == 1)
+        gp_say_limited(&once, MOST_SAID, "the kernels of a graph are not measured: %s", why);
+}
+
+/* True where it was launched. Our memory may have been in its way. */
+static bool run_for_program(const struct whole_launch *w, CUresult *result)
+{
+    gp_added_pauses();
+    *result = run_whole(&w->call);
+    gp_added_resumes();
+    return *result != CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* Launches the graph as it is, and its nodes once more behind it, to be measured. False where
+ * nothing was launched. */
+static bool launch_and_again(const struct whole_launch *w, struct gp_graph_clone *graph,
+                             CUresult *result)
+{
+    struct gp_again again;
+    const char *why;
+    CUresult of_nodes;
+    bool saved = gp_graph_save(graph, w->call.stream, &again, &why);
+    bool launched = saved && run_for_program(w, result);
+    if (launched && *result == CUDA_SUCCESS && gp_again_rewind(&again, &graph->schedule, &why))
+        launch_split(w, &of_nodes);
+    else if (!saved || (launched && *result == CUDA_SUCCESS))
+        say_not_again(graph, why);
+    if (launched)
+        gp_graph_passed_over(w->exec, again.failed ? GP_FAILED : GP_AS_A_WHOLE);
+    gp_graph_again_ends(graph, &again);
+    return launched;
+}
+
+/* False where nothing was launched. Then *give_up has the reason not to try again, or
+ * GP_GRAPH_SPLITS. */
+static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *give_up,
+                            CUresult *result)
+{
+    struct gp_graph_clone *graph = gp_graph_find(w->exec);
+    *give_up = GP_GRAPH_BROKE_OFF;
+    if (!graph)
+        return false;
+    if (gp_graph_may_run_again(graph) && launch_and_again(w, graph, result))
+        return true;
+    if (graph->whole != GP_GRAPH_SPLITS) {
+        *give_up = gp_graph_may_run_again(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_AGAIN;
+        return false;
+    }
+    return launch_split(w, result);
+}
+
 /* The gate is open. False where the graph is to be launched as it is. */
 static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
 {
@@ -43,17 +112,17 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
         gp_graph_passed_over(w->exec, why);
         return false;
     }
-    const struct gp_graph_target target = {w->call.stream, w->call.per_thread_stream};
-    bool launched = gp_graph_launch_split(w->exec, &target, result);
-    gp_graph_passed_over(w->exec, launched ? GP_FAILED : GP_AS_A_WHOLE);
+    enum gp_graph_reason give_up;
+    bool launched = launch_measured(w, &give_up, result);
+    gp_graph_passed_over(w->exec, GP_AS_A_WHOLE);
     gp_launch_series_ends();
     if (launched)
         return true;
     *result = gp_launch_plainly(&w->call);
     /* A reason that keeps the nodes from being launched, but not the whole, would do so every
      * time. */
-    if (*result == CUDA_SUCCESS)
-        gp_graph_give_up(w->exec, GP_GRAPH_BROKE_OFF);
+    if (*result == CUDA_SUCCESS && give_up != GP_GRAPH_SPLITS)
+        gp_graph_give_up(w->exec, give_up);
     return true;
 }
 

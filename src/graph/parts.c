@@ -6,6 +6,7 @@
 struct making {
     CUgraph graph;
     CUcontext context;
+    const struct gp_stand_ins *stand_ins;
     const CUgraphNode *behind; /* NULL where there are none */
     size_t count;
 };
@@ -13,7 +14,7 @@ struct making {
 static CUresult add_copy(const struct making *m, CUgraphNode from, CUgraphNode *node)
 {
     CUDA_MEMCPY3D_v2 copy = {0};
-    CUresult result = gp_cuda.cuGraphMemcpyNodeGetParams(from, &copy);
+    CUresult result = gp_graph_read_copy(from, m->stand_ins, &copy);
     return result == CUDA_SUCCESS ? gp_cuda.cuGraphAddMemcpyNode(node, m->graph, m->behind,
                                                                  m->count, &copy, m->context)
                                   : result;
@@ -22,7 +23,7 @@ static CUresult add_copy(const struct making *m, CUgraphNode from, CUgraphNode *
 static CUresult add_fill(const struct making *m, CUgraphNode from, CUgraphNode *node)
 {
     CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
-    CUresult result = gp_cuda.cuGraphMemsetNodeGetParams(from, &fill);
+    CUresult result = gp_graph_read_fill(from, m->stand_ins, &fill);
     return result == CUDA_SUCCESS ? gp_cuda.cuGraphAddMemsetNode(node, m->graph, m->behind,
                                                                  m->count, &fill, m->context)
                                   : result;
@@ -37,6 +38,24 @@ static CUresult add_host_function(const struct making *m, CUgraphNode from, CUgr
                : result;
 }
 
+static CUresult add_kernel_with(const struct making *m, CUDA_KERNEL_NODE_PARAMS_v2 *kernel,
+                                CUgraphNode *node)
+{
+    struct gp_launch call = {
+        .function = kernel->func ? kernel->func : (CUfunction)kernel->kern,
+        .parameters = kernel->kernelParams,
+        .extra = kernel->extra,
+    };
+    struct gp_replaced_parameters *replaced = gp_stand_ins_replace(m->stand_ins, &call);
+    if (!replaced)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    kernel->kernelParams = call.parameters;
+    kernel->extra = call.extra;
+    CUresult result = gp_cuda.cuGraphAddKernelNode_v2(node, m->graph, m->behind, m->count, kernel);
+    free(replaced);
+    return result;
+}
+
 static CUresult add_kernel(const struct making *m, CUgraphNode from, CUgraphNode *node)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 kernel = {0};
@@ -44,14 +63,16 @@ static CUresult add_kernel(const struct making *m, CUgraphNode from, CUgraphNode
         return CUDA_ERROR_NOT_SUPPORTED;
     CUresult result = gp_cuda.cuGraphKernelNodeGetParams_v2(from, &kernel);
     if (result == CUDA_SUCCESS)
-        result = gp_cuda.cuGraphAddKernelNode_v2(node, m->graph, m->behind, m->count, &kernel);
+        result = m->stand_ins ? add_kernel_with(m, &kernel, node)
+                              : gp_cuda.cuGraphAddKernelNode_v2(node, m->graph, m->behind, m->count,
+                                                                &kernel);
     return result == CUDA_SUCCESS ? gp_cuda.cuGraphKernelNodeCopyAttributes(*node, from) : result;
 }
 
 /* A node that does nothing becomes an empty one. */
 static bool add(const struct making *m, const struct gp_graph_node *n, CUgraphNode *node)
 {
-    CUgraphNodeType type = n->disabled ? CU_GRAPH_NODE_TYPE_EMPTY : n->type;
+    CUgraphNodeType type = n->disabled || n->left_out ? CU_GRAPH_NODE_TYPE_EMPTY : n->type;
     CUresult result = type == CU_GRAPH_NODE_TYPE_MEMCPY   ? add_copy(m, n->node, node)
                       : type == CU_GRAPH_NODE_TYPE_MEMSET ? add_fill(m, n->node, node)
                       : type == CU_GRAPH_NODE_TYPE_HOST   ? add_host_function(m, n->node, node)
@@ -61,9 +82,37 @@ static bool add(const struct making *m, const struct gp_graph_node *n, CUgraphNo
     return result == CUDA_SUCCESS;
 }
 
-static bool begin(struct making *m, CUcontext context)
+bool gp_graph_node_copy(CUgraph graph, const struct gp_graph_node *n, CUcontext context,
+                        CUgraphNode *copy)
 {
-    *m = (struct making){.context = context};
+    const struct making m = {.graph = graph, .context = context};
+    CUgraphNode made;
+    if (!add(&m, n, &made))
+        return false;
+    *copy = made;
+    return true;
+}
+
+CUresult gp_graph_read_copy(CUgraphNode node, const struct gp_stand_ins *stand_ins,
+                            CUDA_MEMCPY3D_v2 *copy)
+{
+    CUresult result = gp_cuda.cuGraphMemcpyNodeGetParams(node, copy);
+    copy->srcDevice = gp_stand_in_for(stand_ins, copy->srcDevice);
+    copy->dstDevice = gp_stand_in_for(stand_ins, copy->dstDevice);
+    return result;
+}
+
+CUresult gp_graph_read_fill(CUgraphNode node, const struct gp_stand_ins *stand_ins,
+                            CUDA_MEMSET_NODE_PARAMS_v1 *fill)
+{
+    CUresult result = gp_cuda.cuGraphMemsetNodeGetParams(node, fill);
+    fill->dst = gp_stand_in_for(stand_ins, fill->dst);
+    return result;
+}
+
+static bool begin(struct making *m, const struct gp_graph_source *from)
+{
+    *m = (struct making){.context = from->context, .stand_ins = from->stand_ins};
     return gp_cuda.cuGraphCreate(&m->graph, 0) == CUDA_SUCCESS;
 }
 
@@ -76,16 +125,16 @@ static bool end(struct making *m, bool made, CUgraphExec *part)
     return gp_cuda.cuGraphDestroy(m->graph) == CUDA_SUCCESS && made;
 }
 
-bool gp_graph_part_make(const struct gp_graph_node *nodes, const unsigned *which, size_t count,
-                        CUcontext context, CUgraphExec *part)
+bool gp_graph_part_make(const struct gp_graph_source *from, const unsigned *which, size_t count,
+                        CUgraphExec *part)
 {
     struct making m;
     CUgraphNode last, node;
     bool made = true;
-    if (!begin(&m, context))
+    if (!begin(&m, from))
         return false;
     for (size_t i = 0; i < count && made; i++) {
-        made = add(&m, &nodes[which[i]], &node);
+        made = add(&m, &from->nodes[which[i]], &node);
         last = node;
         m.behind = &last;
         m.count = 1;
@@ -93,14 +142,14 @@ bool gp_graph_part_make(const struct gp_graph_node *nodes, const unsigned *which
     return end(&m, made, part);
 }
 
-bool gp_graph_rest_make(const struct gp_graph_node *nodes, const struct gp_graph_order *order,
-                        unsigned from, CUcontext context, CUgraphExec *rest)
+bool gp_graph_rest_make(const struct gp_graph_source *source, const struct gp_graph_order *order,
+                        unsigned from, CUgraphExec *rest)
 {
     struct making m;
     CUgraphNode *all =
         calloc(order->count + 1, sizeof(*all)); /* by number; NULL: not of the rest */
     CUgraphNode *behind = calloc(order->count + 1, sizeof(*behind));
-    bool begun = all && behind && begin(&m, context), made = begun;
+    bool begun = all && behind && begin(&m, source), made = begun;
     for (unsigned i = from; i < order->count && made; i++) {
         unsigned n = order->sequence[i];
         m.count = 0;
@@ -108,7 +157,7 @@ bool gp_graph_rest_make(const struct gp_graph_node *nodes, const struct gp_graph
             if (all[order->dependencies[d]])
                 behind[m.count++] = all[order->dependencies[d]];
         m.behind = m.count ? behind : NULL;
-        made = add(&m, &nodes[n], &all[n]);
+        made = add(&m, &source->nodes[n], &all[n]);
     }
     made = begun && end(&m, made, rest);
     free(all);

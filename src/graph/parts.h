@@ -3,15 +3,34 @@
 #define GPUPROF_GRAPH_PARTS_H
 
 #include "graph/clone.h"
+#include "graph/stand_ins.h"
+
+/* Adds a copy of the node to a graph, behind no other. */
+bool gp_graph_node_copy(CUgraph graph, const struct gp_graph_node *node, CUcontext context,
+                        CUgraphNode *copy);
+
+/* The parameters of a copy or a fill, with stand-ins for memory of the graph's own; NULL: as they
+ * are. */
+CUresult gp_graph_read_copy(CUgraphNode node, const struct gp_stand_ins *stand_ins,
+                            CUDA_MEMCPY3D_v2 *copy);
+CUresult gp_graph_read_fill(CUgraphNode node, const struct gp_stand_ins *stand_ins,
+                            CUDA_MEMSET_NODE_PARAMS_v1 *fill);
+
+/* Nodes, and the memory that stands in for that of their graph. */
+struct gp_graph_source {
+    const struct gp_graph_node *nodes;
+    const struct gp_stand_ins *stand_ins; /* NULL: it is not replaced */
+    CUcontext context;
+};
 
 /* An executable graph of these of the nodes, one behind the other; to be destroyed. Nodes are
  * kernels, copies and fills, and those that only order others. */
-bool gp_graph_part_make(const struct gp_graph_node *nodes, const unsigned *which, size_t count,
-                        CUcontext context, CUgraphExec *part);
+bool gp_graph_part_make(const struct gp_graph_source *from, const unsigned *which, size_t count,
+                        CUgraphExec *part);
 
 /* The same of all nodes from the one at `from` in the order's sequence on, each behind those of
  * them that it depends on. */
-bool gp_graph_rest_make(const struct gp_graph_node *nodes, const struct gp_graph_order *order,
-                        unsigned from, CUcontext context, CUgraphExec *rest);
+bool gp_graph_rest_make(const struct gp_graph_source *source, const struct gp_graph_order *order,
+                        unsigned from, CUgraphExec *rest);
 
 #endif

@@ -30,13 +30,13 @@ struct row {
 struct split {
     const struct gp_graph_order *order;
     struct gp_graph_node *nodes;
+    struct gp_graph_source source;
     struct gp_graph_target target;          /* the program's */
     const struct gp_graph_streams *streams; /* NULL: one branch, which is the program's stream */
     CUevent all_ended;                      /* the whole launch */
     CUevent fork;                           /* the work that the stream held before */
     CUevent *ended;                         /* by node; NULL where no other branch waits for it */
-    CUgraphExec *parts; /* by node: a graph of that node alone, NULL for kernels */
-    CUcontext context;
+    CUgraphExec *parts;                /* by node: a graph of that node alone, NULL for kernels */
     struct row *rows;                  /* by branch */
     unsigned queued[GP_MOST_BRANCHES]; /* since the last launch that was waited for */
     unsigned last_taken; /* 1 + where the last node that is to be measured stands in the order */
@@ -51,7 +51,7 @@ struct split {
  */
 static bool has_part(const struct gp_graph_node *n)
 {
-    return !n->disabled &&
+    return !n->disabled && !n->left_out &&
            (n->type == CU_GRAPH_NODE_TYPE_MEMCPY || n->type == CU_GRAPH_NODE_TYPE_MEMSET ||
             n->type == CU_GRAPH_NODE_TYPE_HOST);
 }
@@ -68,21 +68,20 @@ static bool prepare_branches(struct split *s, CUcontext context)
 }
 
 /* Makes all that can fail before anything is launched. To be cleaned up in any case. */
-static bool prepare(struct split *s, CUgraphExec exec, CUcontext context)
+static bool prepare(struct split *s, CUgraphExec exec)
 {
     s->all_ended = gp_graph_ended(exec, true);
     s->ended = calloc(s->order->count + 1, sizeof(CUevent));
     s->parts = calloc(s->order->count + 1, sizeof(CUgraphExec));
     s->rows = calloc(s->order->branches + 1, sizeof(*s->rows));
-    s->context = context;
     for (unsigned i = 0; i < s->order->count; i++)
         if (s->nodes[s->order->sequence[i]].taken)
             s->last_taken = i + 1;
     if (!s->all_ended || !s->ended || !s->parts || !s->rows ||
-        (s->order->branches > 1 && !prepare_branches(s, context)))
+        (s->order->branches > 1 && !prepare_branches(s, s->source.context)))
         return false;
     for (unsigned n = 0; n < s->order->count; n++)
-        if (has_part(&s->nodes[n]) && !gp_graph_part_make(s->nodes, &n, 1, context, &s->parts[n]))
+        if (has_part(&s->nodes[n]) && !gp_graph_part_make(&s->source, &n, 1, &s->parts[n]))
             return false;
     return true;
 }
@@ -111,7 +110,8 @@ static bool is_to_be_measured(const struct split *s, const struct gp_graph_node 
 static CUresult launch_kernel(struct split *s, struct gp_graph_node *n, CUstream stream)
 {
     struct gp_node_launch k;
-    CUresult result = gp_node_launch_make(&k, n, stream, s->target.per_thread && !s->streams);
+    CUresult result = gp_node_launch_make(&k, n, s->source.stand_ins, stream,
+                                          s->target.per_thread && !s->streams);
     if (result != CUDA_SUCCESS)
         return result;
     bool held_up, measured = is_to_be_measured(s, n);
@@ -119,6 +119,7 @@ static CUresult launch_kernel(struct split *s, struct gp_graph_node *n, CUstream
         gp_graph_node_passed_over(n, GP_BESIDE_WORK);
     n->taken = false; /* it will have a record, or a reason */
     result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
+    gp_node_launch_free(&k);
     s->held_up = s->held_up || held_up;
     if (measured)
         memset(s->queued, 0, sizeof(s->queued));
@@ -173,7 +174,7 @@ static void note_launched(struct split *s, const unsigned *which, size_t count, 
 static bool launch_row_at_once(struct split *s, const struct row *row, CUstream stream)
 {
     CUgraphExec exec;
-    if (row->count < 2 || !gp_graph_part_make(s->nodes, row->nodes, row->count, s->context, &exec))
+    if (row->count < 2 || !gp_graph_part_make(&s->source, row->nodes, row->count, &exec))
         return false;
     bool launched = launch_part(s, exec, stream) == CUDA_SUCCESS;
     gp_cuda.cuGraphExecDestroy(exec);
@@ -292,7 +293,7 @@ static bool launch_rest(struct split *s, unsigned at)
     CUgraphExec rest;
     CUstream stream = stream_of(s, 0);
     s->no_rest = true; /* it is tried once: it takes as long as there are nodes */
-    if (!gp_graph_rest_make(s->nodes, s->order, at, s->context, &rest))
+    if (!gp_graph_rest_make(&s->source, s->order, at, &rest))
         return false;
     bool launched = launch_rows(s) == CUDA_SUCCESS &&
                     wait_for_branches(s, stream) == CUDA_SUCCESS &&
@@ -385,8 +386,11 @@ bool gp_graph_launch_split(CUgraphExec exec, const struct gp_graph_target *targe
         gp_graph_give_up(exec, GP_GRAPH_TOO_WIDE);
         return false;
     }
-    struct split s = {.order = &graph->order, .nodes = graph->nodes, .target = *target};
-    if (prepare(&s, exec, context))
+    struct split s = {.order = &graph->order,
+                      .nodes = graph->nodes,
+                      .source = {graph->nodes, graph->stand_ins, context},
+                      .target = *target};
+    if (prepare(&s, exec))
         *result = launch_nodes(&s, exec);
     clean_up(&s);
     return s.begun;

@@ -344,7 +344,7 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
 struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
 {
     if (!c->snapshot && !c->no_snapshot) {
-        c->snapshot = gp_snapshot_open(c->handle, why);
+        c->snapshot = gp_snapshot_open(c->handle, true, why);
         if (!c->snapshot)
             c->no_snapshot = *why;
     }
@@ -373,6 +373,7 @@ static void leave(CUcontext handle, bool green)
         gp_snapshot_leave(c->snapshot);
     else
         gp_snapshot_close(c->snapshot, at_rest);
+    gp_snapshot_close(c->around, at_rest);
     gp_collectors_leave(handle, at_rest || c->dead);
     gp_clocks_free(&c->clocks, at_rest);
     if (at_rest)

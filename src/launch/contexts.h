@@ -20,6 +20,7 @@ struct gp_context {
     const struct gp_collector *collector;
     struct gp_collection *collection; /* NULL: nothing is collected there at present */
     struct gp_snapshot *snapshot;     /* NULL until a launch is to be replayed */
+    struct gp_snapshot *around;       /* of work of many launches (launch/again.h); the same */
     const char *no_snapshot;          /* why there can be none, NULL while there may be */
     struct gp_pending *pending;       /* launches whose counters were not read yet */
     struct gp_held *held;             /* those of them that have passes to come */

@@ -109,9 +109,10 @@ static uint64_t most(uint64_t a, uint64_t b)
 /* The arena's part of the budget that it shares. */
 static struct gp_room room_for(const struct gp_arena *arena, const struct gp_arena *beside)
 {
-    struct gp_room room = gp_budget(free_on_device() + arena->device_size + beside->device_size,
-                                    gp_host_free() + arena->host_size + beside->host_size);
-    room.device -= least(room.device, beside->device_size);
+    struct gp_room room =
+        gp_budget(free_on_device() + arena->device_size + beside->device_size + arena->elsewhere,
+                  gp_host_free() + arena->host_size + beside->host_size);
+    room.device -= least(room.device, beside->device_size + arena->elsewhere);
     room.host -= least(room.host, beside->host_size);
     return room;
 }

@@ -25,9 +25,8 @@ static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
            gp_arrays_list(&s->arrays, s->context, &why) && !s->arrays.count &&
            gp_reached_update(r, s->context, s->device) &&
            gp_reach_from_parameters(r, launch, s->pageable, &why) &&
-           gp_reach_from_module(r, launch->module) && gp_reached_is_ours(r, &why) &&
-           !r->out_of_memory && r->count <= GP_FEW_SEGMENTS &&
-           stays_until_copied(r, launch->module);
+           gp_reach_from_modules(r, launch) && gp_reached_is_ours(r, &why) && !r->out_of_memory &&
+           r->count <= GP_FEW_SEGMENTS && stays_until_copied(r, launch->module);
 }
 
 static bool take_room(struct gp_snapshot *s)

@@ -50,6 +50,20 @@ void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held)
     pthread_mutex_unlock(&lock);
 }
 
+uint64_t gp_snapshot_beside(const struct gp_snapshot *s)
+{
+    uint64_t bytes = 0;
+    const struct gp_snapshot *o;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(snapshots, o)
+    {
+        if (o != s && o->context == s->context)
+            bytes += o->arena.device_size + gp_final_held(&o->final);
+    }
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
 /* Locked; the context is current. */
 static bool comes_to_rest(struct gp_snapshot *s)
 {
@@ -68,7 +82,7 @@ bool gp_snapshot_release_memory(bool captures)
     DL_FOREACH(snapshots, s)
     {
         if (s->in_use || s->held ||
-            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch &&
+            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch && !s->stand_in &&
              !gp_retired_bytes(s->device)))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
@@ -77,6 +91,7 @@ bool gp_snapshot_release_memory(bool captures)
             gp_arena_free(&s->arena);
             gp_final_release(&s->final);
             gp_free_device(&s->scratch);
+            gp_snapshot_free_stand_in(s);
             if (!captures)
                 gp_retired_free(s->context);
             released = true;
@@ -100,7 +115,7 @@ size_t gp_snapshot_held_memory(void)
     {
         if (s->device == current && !s->in_use)
             held += s->arena.device_size + gp_final_held(&s->final) +
-                    (s->scratch ? s->scratch_size : 0);
+                    (s->scratch ? s->scratch_size : 0) + s->stand_in_size;
     }
     pthread_mutex_unlock(&lock);
     return held;

@@ -112,9 +112,17 @@ bool gp_reach_from_parameters(struct gp_reached *r, const struct gp_reach *launc
     return true;
 }
 
-bool gp_reach_from_module(struct gp_reached *r, const void *module)
+static bool reach_from_module(struct gp_reached *r, const void *module)
 {
     return gp_ranges_of(&r->ranges, gp_module_is_loaded(module) ? module : NULL, gp_reach, r);
+}
+
+bool gp_reach_from_modules(struct gp_reached *r, const struct gp_reach *launch)
+{
+    bool listed = reach_from_module(r, launch->module);
+    for (unsigned i = 0; listed && i < launch->more_module_count; i++)
+        listed = reach_from_module(r, launch->more_modules[i]);
+    return listed;
 }
 
 /* The ranges after the seen reach are there in case the launch reaches more; the host may well be

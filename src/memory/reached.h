@@ -35,7 +35,7 @@ void gp_reach_all(struct gp_reached *reached);
 bool gp_reach_from_parameters(struct gp_reached *reached, const struct gp_reach *launch,
                               bool pageable, const char **why);
 /* The variables a kernel can name are those of its module. False when out of memory. */
-bool gp_reach_from_module(struct gp_reached *reached, const void *module);
+bool gp_reach_from_modules(struct gp_reached *reached, const struct gp_reach *launch);
 
 /* Whether all that is reached, or all that there is, may be put back; else why not. */
 bool gp_reached_is_ours(const struct gp_reached *reached, const char **why);

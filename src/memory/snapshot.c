@@ -8,14 +8,14 @@
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why)
+struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, const char **why)
 {
     struct gp_snapshot *s = calloc(1, sizeof(*s));
     *why = GP_OUT_OF_MEMORY;
     if (!s)
         return NULL;
     s->context = context;
-    s->arena.for_many = true;
+    s->arena.for_many = for_many;
     *why = "our own kernels cannot be loaded";
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->own.stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
@@ -43,6 +43,7 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
         gp_arena_free(&s->arena);
         gp_free_device(&s->hashes);
         gp_free_device(&s->scratch);
+        gp_snapshot_free_stand_in(s);
         gp_own_kernels_close(&s->own);
         if (s->idle)
             gp_cuda.cuEventDestroy_v2(s->idle);
@@ -187,6 +188,7 @@ static bool begin(struct gp_snapshot *s, const char **why)
 {
     s->with_room = 0;
     s->verifies = s->rewound = false;
+    s->arena.elsewhere = s->final.arena.elsewhere = gp_snapshot_beside(s);
     gp_reached_clear(&s->reached);
     memset(s->own.host_answer, 0, sizeof(*s->own.host_answer));
     gp_segments_clear(&s->restored);
@@ -223,8 +225,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
         if (!gp_reach_from_parameters(&s->reached, launch, s->pageable, why))
             return false;
         *why = GP_OUT_OF_MEMORY;
-        if (!gp_reach_from_module(&s->reached, launch->module) ||
-            !gp_reached_is_ours(&s->reached, why))
+        if (!gp_reach_from_modules(&s->reached, launch) || !gp_reached_is_ours(&s->reached, why))
             return false;
         s->reached.roots = s->reached.count;
         if (!copy_and_follow(s, why))

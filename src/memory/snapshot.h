@@ -16,20 +16,23 @@
 
 #include <stdint.h>
 
-struct gp_snapshot; /* one per context */
+struct gp_snapshot; /* of a context */
 
 /* The facts of a launch. */
 struct gp_reach {
-    const void *parameters; /* as the device sees them; may be NULL when there are none */
-    size_t parameters_size; /* bytes */
-    bool parameters_known;  /* else every buffer is reached */
-    const void *module;     /* the module or library of the kernel; NULL: any may be */
-    bool everything;        /* memory that is not reached is copied as well */
-    bool verify;            /* gp_snapshot_verify will be asked for */
+    const void *parameters;          /* as the device sees them; may be NULL when there are none */
+    size_t parameters_size;          /* bytes */
+    bool parameters_known;           /* else every buffer is reached */
+    const void *module;              /* the module or library of the kernel; NULL: any may be */
+    const void *const *more_modules; /* of the other kernels, where there are several */
+    unsigned more_module_count;
+    bool everything; /* memory that is not reached is copied as well */
+    bool verify;     /* gp_snapshot_verify will be asked for */
 };
 
-/* NULL, with the reason in *why, where our kernels cannot be loaded. */
-struct gp_snapshot *gp_snapshot_open(CUcontext context, const char **why);
+/* For launches of which many are held, or not. NULL, with the reason in *why, where our kernels
+ * cannot be loaded. */
+struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, const char **why);
 /* Frees our memory in the context, unless the context is gone already. */
 void gp_snapshot_close(struct gp_snapshot *s, bool context_alive);
 
@@ -114,6 +117,13 @@ bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, 
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes);
 /* Of no more use. When all of a snapshot's are, so is their memory. */
 void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy);
+
+/* Memory of our own that stands in for memory of the program's: at least so many bytes, as they
+ * are. It stays where it is while copies are held, as these may be of it. 0, with the reason in
+ * *why, where there is no room for it. */
+CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, const char **why);
+/* True where it is there. */
+bool gp_snapshot_has_stand_in(const struct gp_snapshot *s, uint64_t bytes);
 
 /* Empties the L2 cache of all that the program and we have put there. False where there is no
  * memory for it. `taken`: the snapshot is of the launch that comes next, so it is known which

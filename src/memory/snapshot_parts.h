@@ -1,7 +1,7 @@
 /* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes the memory
  * that is not in it, held_copies.c keeps it for later, foresee.c has it made in the launch's
- * stream, flush.c empties the caches, give_back.c gives its memory back to the program. Only for
- * these. */
+ * stream, flush.c empties the caches, stand_in.c has memory in place of the program's, give_back.c
+ * gives its memory back to the program. Only for these. */
 #ifndef GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 #define GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 
@@ -47,6 +47,9 @@ struct gp_snapshot {
     CUdeviceptr scratch;
     size_t scratch_size;
 
+    CUdeviceptr stand_in;
+    uint64_t stand_in_size;
+
     bool in_use;   /* between take and done */
     unsigned held; /* copies */
     struct gp_snapshot *prev, *next;
@@ -65,6 +68,10 @@ CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, b
 void gp_snapshot_list(struct gp_snapshot *s);
 void gp_snapshot_unlist(struct gp_snapshot *s);
 void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held);
+/* Bytes of device memory that the other snapshots of its context copy into. */
+uint64_t gp_snapshot_beside(const struct gp_snapshot *s);
+/* Frees the memory that stands in for the program's. */
+void gp_snapshot_free_stand_in(struct gp_snapshot *s);
 
 /* Frees device memory, if there is any, and forgets it. */
 void gp_free_device(CUdeviceptr *address);

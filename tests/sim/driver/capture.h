@@ -33,6 +33,8 @@ struct CUgraphNode_st {
     CUgraph child;                                        /* of a child graph's node */
     CUgraphNode cloned_from;                              /* it may be gone by now */
     uint64_t memory;                                      /* that it allocates or frees */
+    uint64_t bytes;                                       /* of that */
+    CUevent event;                                        /* that it records or waits for */
     bool disabled;                                        /* in an executable graph */
     CUlaunchAttributeValue attributes[GPUSIM_ATTRIBUTES]; /* of a kernel; all zero: not set */
     void *pointers[GPUSIM_MAX_PARAMS]; /* to its parameters, for a caller that asks */

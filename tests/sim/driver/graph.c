@@ -78,6 +78,8 @@ static bool clone_node(CUgraph clone, CUgraphNode of, CUgraphNode *by_index)
     by_index[node->index] = node;
     node->cloned_from = of;
     node->memory = of->memory;
+    node->bytes = of->bytes;
+    node->event = of->event;
     node->disabled = of->disabled;
     memcpy(node->attributes, of->attributes, sizeof(node->attributes));
     if (of->child) {

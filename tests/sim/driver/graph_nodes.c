@@ -48,6 +48,15 @@ CUresult cuGraphDestroy(CUgraph hGraph)
     return CUDA_SUCCESS;
 }
 
+/* Such a graph cannot be cloned, nor be part of a child graph that is. */
+static bool allocates(CUgraph graph)
+{
+    for (CUgraphNode n = graph->first; n; n = n->next)
+        if (n->memory || (n->child && allocates(n->child)))
+            return true;
+    return false;
+}
+
 CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
     CUresult result = gpusim_enter();
@@ -56,6 +65,8 @@ CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
         return result;
     if (!phGraphClone || !is_graph(originalGraph))
         return CUDA_ERROR_INVALID_VALUE;
+    if (allocates(originalGraph))
+        return CUDA_ERROR_NOT_SUPPORTED;
     *phGraphClone = gpusim_graph_clone(originalGraph);
     return *phGraphClone ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -313,8 +324,8 @@ CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                     &work);
 }
 
-/* The memory is there from the start, and for as long as the context. */
-static CUresult allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p)
+/* It has an address for as long as the context. */
+static CUresult allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p, struct gpusim_work *work)
 {
     CUcontext context;
     CUresult result = gpusim_enter_context(&context);
@@ -322,38 +333,73 @@ static CUresult allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p)
 
     if (result == CUDA_SUCCESS)
         result = gpusim_memory_new(context, GPUSIM_DEVICE_MEMORY, p->bytesize, 0, NULL, &address);
-    if (result == CUDA_SUCCESS)
-        p->dptr = address;
-    return result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    gpusim_memory_set_there(address, false);
+    p->dptr = address;
+    *work = (struct gpusim_work){.kind = GPUSIM_APPEAR, .address = address};
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                            const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
                            size_t numDependencies, CUgraphNodeParams *nodeParams)
 {
-    struct gpusim_work work = {.kind = GPUSIM_MARK};
-    CUresult result;
+    struct gpusim_work work = {.kind = GPUSIM_DISAPPEAR};
+    CUresult result = CUDA_SUCCESS;
 
     if (!nodeParams || dependencyData)
         return CUDA_ERROR_INVALID_VALUE;
-    result = nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC  ? allocate(&nodeParams->alloc)
-             : nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE ? CUDA_SUCCESS
-                                                               : gpusim_node_any(nodeParams, &work);
+    if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        result = allocate(&nodeParams->alloc, &work);
+    else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        work.address = nodeParams->free.dptr;
+    else
+        result = gpusim_node_any(nodeParams, &work);
     if (result == CUDA_SUCCESS)
         result =
             add_node(phGraphNode, hGraph, dependencies, numDependencies, nodeParams->type, &work);
-    if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+    if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
         (*phGraphNode)->memory = nodeParams->alloc.dptr;
+        (*phGraphNode)->bytes = nodeParams->alloc.bytesize;
+    }
     if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
         (*phGraphNode)->memory = nodeParams->free.dptr;
     return result;
+}
+
+static CUresult add_event(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t count,
+                          CUgraphNodeType type, CUevent event)
+{
+    struct gpusim_work work = {.kind = GPUSIM_MARK};
+    CUresult result = add_node(out, graph, after, count, type, &work);
+
+    if (result == CUDA_SUCCESS)
+        (*out)->event = event;
+    return result;
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                   const CUgraphNode *dependencies, size_t numDependencies,
+                                   CUevent event)
+{
+    return add_event(phGraphNode, hGraph, dependencies, numDependencies,
+                     CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+}
+
+CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                 const CUgraphNode *dependencies, size_t numDependencies,
+                                 CUevent event)
+{
+    return add_event(phGraphNode, hGraph, dependencies, numDependencies,
+                     CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS_v1 *params_out)
 {
     if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC) || !params_out)
         return CUDA_ERROR_INVALID_VALUE;
-    *params_out = (CUDA_MEM_ALLOC_NODE_PARAMS_v1){.dptr = hNode->memory};
+    *params_out = (CUDA_MEM_ALLOC_NODE_PARAMS_v1){.dptr = hNode->memory, .bytesize = hNode->bytes};
     return CUDA_SUCCESS;
 }
 

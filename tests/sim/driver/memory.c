@@ -236,6 +236,17 @@ CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint
     return result;
 }
 
+void gpusim_memory_set_there(uint64_t address, bool there)
+{
+    size_t at;
+
+    pthread_rwlock_wrlock(&ranges_lock);
+    at = index_of(address);
+    if (at < range_count && ranges[at].start == address)
+        ranges[at].absent = !there;
+    pthread_rwlock_unlock(&ranges_lock);
+}
+
 /* A range of memory that exists already. */
 static CUresult add_range(const struct gpusim_range *range, CUresult taken)
 {
@@ -341,6 +352,13 @@ void *gpusim_memory_host(uint64_t address, uint64_t bytes, bool device)
     return (void *)(range.host + (uintptr_t)(address - range.start));
 }
 
+bool gpusim_memory_is_there(uint64_t address)
+{
+    struct gpusim_range range;
+
+    return !gpusim_memory_find(address, &range) || !range.absent;
+}
+
 /* All of a block is there, also the part that is nobody's. */
 static bool find_block(uint64_t address, struct gpusim_stretch *found)
 {
@@ -359,7 +377,7 @@ static bool find_stretch(void *self, uint64_t address, struct gpusim_stretch *fo
     (void)self;
     if (find_block(address, found))
         return true;
-    if (!gpusim_memory_find(address, &range))
+    if (!gpusim_memory_find(address, &range) || range.absent)
         return false;
     *found = (struct gpusim_stretch){range.start, range.end, range.host};
     return true;

@@ -26,6 +26,7 @@ struct gpusim_range {
     unsigned long long id;
     uint64_t mapped_bytes; /* to unmap, of pinned memory */
     void *physical;        /* the mapped memory */
+    bool absent;           /* a graph's own, while that does not run */
 };
 
 /* The type of a pool's memory; NULL: no pool. */
@@ -36,6 +37,10 @@ CUresult gpusim_memory_new(CUcontext context, enum gpusim_memory_kind kind, uint
                            unsigned flags, CUmemoryPool pool, uint64_t *address);
 /* Shared by the forms of cuMemHostRegister. */
 CUresult gpusim_host_register(void *p, size_t bytes, unsigned flags);
+/* Memory that a graph allocates is there from its allocation until it is freed, at an address that
+ * stays. */
+void gpusim_memory_set_there(uint64_t address, bool there);
+bool gpusim_memory_is_there(uint64_t address);
 /* Makes the host's own memory known. */
 CUresult gpusim_memory_register(CUcontext context, void *address, uint64_t bytes, unsigned flags);
 /* Lays physical memory under reserved addresses. */

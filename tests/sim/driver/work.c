@@ -97,6 +97,8 @@ static CUresult run_copy(CUcontext context, const struct gpusim_copy *c)
     if (from == 0)
         return CUDA_SUCCESS;
     /* Looked up again: the memory may have been freed since the call was made. */
+    if (!gpusim_memory_is_there(c->source) || !gpusim_memory_is_there(c->target))
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
     source = gpusim_memory_host(c->source, from, c->source_device);
     target = gpusim_memory_host(c->target, to, c->target_device);
     if (!source || !target)
@@ -116,6 +118,8 @@ static CUresult run_fill(CUcontext context, const struct gpusim_fill *f)
 
     if (fill_span(f) == 0)
         return CUDA_SUCCESS;
+    if (!gpusim_memory_is_there(f->target))
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
     target = gpusim_memory_host(f->target, fill_span(f), true);
     if (!target)
         return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -292,6 +296,10 @@ CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work)
     case GPUSIM_FREE:
         return gpusim_memory_release(work->address,
                                      1u << GPUSIM_DEVICE_MEMORY | 1u << GPUSIM_PINNED_MEMORY);
+    case GPUSIM_APPEAR:
+    case GPUSIM_DISAPPEAR:
+        gpusim_memory_set_there(work->address, work->kind == GPUSIM_APPEAR);
+        return CUDA_SUCCESS;
     case GPUSIM_WRITE_VALUE:
         return run_value(&work->value, true);
     case GPUSIM_WAIT_VALUE:

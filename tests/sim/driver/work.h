@@ -12,6 +12,8 @@ enum gpusim_work_kind {
     GPUSIM_FILL,
     GPUSIM_HOST_CALL,
     GPUSIM_FREE,
+    GPUSIM_APPEAR, /* memory of a graph */
+    GPUSIM_DISAPPEAR,
     GPUSIM_WRITE_VALUE,
     GPUSIM_WAIT_VALUE,
     GPUSIM_GRAPH_LAUNCH
@@ -58,7 +60,7 @@ struct gpusim_work {
         struct gpusim_fill fill;
         struct gpusim_host_call host;
         struct gpusim_value value;
-        uint64_t address; /* GPUSIM_FREE */
+        uint64_t address; /* GPUSIM_FREE, GPUSIM_APPEAR, GPUSIM_DISAPPEAR */
         struct {
             struct gpusim_step *steps; /* in an order that can be run; owned */
             size_t count;

@@ -1,0 +1,154 @@
+#include "graph/stand_ins.h"
+
+#include "graph/allocations.h"
+#include "launch/kernels.h"
+#include "memory/buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* As the driver aligns allocations, at least. */
+#define ALIGNMENT 512u
+/* Pairs of a name and a value, and the end. */
+#define EXTRA_WORDS 5
+
+#define NOT_THERE "its memory leads to memory that a graph allocates"
+
+struct gp_replaced_parameters {
+    size_t size;
+    void *extra[EXTRA_WORDS];
+    _Alignas(16) unsigned char bytes[GP_MOST_PARAMETER_BYTES];
+};
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    CUdeviceptr one = ((const struct gp_stand_in *)a)->address;
+    CUdeviceptr other = ((const struct gp_stand_in *)b)->address;
+    return (one > other) - (one < other);
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Allocations that are not there at the same time may lie at the same addresses. */
+static void join_overlapping(struct gp_stand_ins *s)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < s->count; i++) {
+        struct gp_stand_in *last = count ? &s->list[count - 1] : NULL;
+        const struct gp_stand_in next = s->list[i];
+        if (last && next.address < last->address + last->bytes)
+            last->bytes =
+                most(last->address + last->bytes, next.address + next.bytes) - last->address;
+        else
+            s->list[count++] = next;
+    }
+    s->count = count;
+}
+
+/* Each has the alignment that it has in the graph, and a gap behind it: an address just behind it
+ * is not the next one's. */
+static void lay_out(struct gp_stand_ins *s)
+{
+    for (unsigned i = 0; i < s->count; i++) {
+        s->list[i].offset = s->bytes + s->list[i].address % ALIGNMENT;
+        s->bytes = (s->list[i].offset + s->list[i].bytes) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+    }
+}
+
+struct gp_stand_ins *gp_stand_ins_list(CUgraph graph)
+{
+    struct gp_stand_ins *s = NULL;
+    struct gp_graph_allocations *a = gp_graph_allocations(graph);
+    if (a && gp_graph_keeps_to_itself(a))
+        s = calloc(1, sizeof(*s) + a->made_count * sizeof(s->list[0]));
+    for (unsigned i = 0; s && i < a->made_count; i++)
+        s->list[s->count++] = (struct gp_stand_in){a->made[i].address, a->made[i].bytes, 0};
+    free(a);
+    if (!s)
+        return NULL;
+    qsort(s->list, s->count, sizeof(s->list[0]), compare);
+    join_overlapping(s);
+    lay_out(s);
+    return s;
+}
+
+/* ---- their memory ---------------------------------------------------------------------------- */
+
+void gp_stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base)
+{
+    s->base = base;
+    for (unsigned i = 0; i < s->count; i++) {
+        gp_buffer_add(GP_BUFFER_DEVICE, base + s->list[i].offset, s->list[i].bytes);
+        gp_buffer_add_foreign(s->list[i].address, s->list[i].bytes, NOT_THERE);
+    }
+}
+
+void gp_stand_ins_leave(struct gp_stand_ins *s)
+{
+    for (unsigned i = 0; s->base && i < s->count; i++) {
+        gp_buffer_discard(gp_buffer_take(s->base + s->list[i].offset));
+        gp_buffer_discard(gp_buffer_take(s->list[i].address));
+    }
+    s->base = 0;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* The last one that begins there or before. */
+static const struct gp_stand_in *find(const struct gp_stand_ins *s, CUdeviceptr address)
+{
+    unsigned low = 0, high = s->count;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (s->list[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &s->list[low - 1] : NULL;
+}
+
+CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address)
+{
+    const struct gp_stand_in *one = s && s->base ? find(s, address) : NULL;
+    if (!one || address - one->address > one->bytes)
+        return address;
+    return s->base + one->offset + (address - one->address);
+}
+
+static void replace(const struct gp_stand_ins *s, unsigned char *bytes, size_t size)
+{
+    CUdeviceptr word, other;
+    for (size_t at = 0; at + sizeof(word) <= size;) {
+        memcpy(&word, bytes + at, sizeof(word));
+        other = gp_stand_in_for(s, word);
+        memcpy(bytes + at, &other, sizeof(word));
+        at += other == word ? 1 : sizeof(word);
+    }
+}
+
+struct gp_replaced_parameters *gp_stand_ins_replace(const struct gp_stand_ins *s,
+                                                    struct gp_launch *call)
+{
+    struct gp_replaced_parameters *r = malloc(sizeof(*r));
+    struct gp_kernel *kernel = gp_kernel_find(call->function);
+    if (!r || !kernel || !gp_kernel_parameters(kernel, call, r->bytes, &r->size)) {
+        free(r);
+        return NULL;
+    }
+    replace(s, r->bytes, r->size);
+    call->parameters = NULL;
+    call->extra = NULL;
+    if (!r->size)
+        return r; /* it has none */
+    void *extra[EXTRA_WORDS] = {CU_LAUNCH_PARAM_BUFFER_POINTER, r->bytes,
+                                CU_LAUNCH_PARAM_BUFFER_SIZE, &r->size, CU_LAUNCH_PARAM_END};
+    memcpy(r->extra, extra, sizeof(extra));
+    call->extra = r->extra;
+    return r;
+}

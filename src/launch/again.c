@@ -1,0 +1,252 @@
+#include "launch/again.h"
+
+#include "base/added_time.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cuda/wait.h"
+#include "gate/waits.h"
+#include "launch/drain.h"
+#include "launch/kernels.h"
+#include "launch/polls.h"
+#include "launch/ready.h"
+#include "launch/session.h"
+#include "launch/settings.h"
+#include "memory/buffers.h"
+#include "memory/modules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Each byte is looked up at each launch: some thousand kernels. */
+#define MOST_ROOTS ((size_t)1 << 20)
+
+/* Work of many kernels has no grid of its own. */
+static const unsigned no_grid[3];
+
+static struct gp_snapshot *snapshot_of(struct gp_context *c, const char **why)
+{
+    if (!c->around && !c->no_snapshot) {
+        c->around = gp_snapshot_open(c->handle, false, why);
+        if (!c->around)
+            c->no_snapshot = *why;
+    }
+    *why = c->no_snapshot;
+    return c->around;
+}
+
+bool gp_again_begin(struct gp_again *a, CUstream stream, bool only_known, const char **why)
+{
+    enum gp_passed_over reason;
+    *a = (struct gp_again){.context = gp_context_of_stream(stream, &reason),
+                           .only_known = only_known};
+    *why = "its context cannot be entered";
+    if (!a->context)
+        return false;
+    *why = "no kernel is to run more often than in the program";
+    if (gp_user.recorded.replay_off)
+        return false;
+    *why = a->context->green ? GP_GREEN_REASON : gp_memory_replay_barred();
+    if (!*why)
+        *why = gp_context_disturbed(a->context);
+    return !*why;
+}
+
+bool gp_again_add_roots(struct gp_again *a, const void *bytes, size_t size)
+{
+    if (size > MOST_ROOTS - a->size)
+        return false;
+    if (size > a->room - a->size) {
+        size_t room = 2 * (a->size + size);
+        unsigned char *roots = realloc(a->roots, room);
+        if (!roots)
+            return false;
+        a->roots = roots;
+        a->room = room;
+    }
+    if (size)
+        memcpy(a->roots + a->size, bytes, size);
+    a->size += size;
+    return true;
+}
+
+/* Why a kernel must not run again, or would not end; NULL where it may. */
+static const char *not_again(struct gp_kernel *kernel, const struct gp_launch *call,
+                             const struct gp_context *c)
+{
+    if (kernel->runs_once || kernel->refused)
+        return kernel->runs_once ? kernel->runs_once : kernel->refused;
+    if (kernel->schedule.broken)
+        return "a kernel of it writes memory that its parameters do not lead to";
+    if (gp_launch_polls(kernel, call, c))
+        return GP_DOES_NOT_END;
+    if (gp_kernels_launch_graphs() && gp_kernel_may_launch_graphs(call->function))
+        return "a kernel's module launches graphs from the device";
+    return NULL;
+}
+
+static bool is_known(const struct gp_kernel *kernel)
+{
+    return kernel->ended && kernel->schedule.launches >= GP_VERIFY_FIRST && !kernel->host_changes;
+}
+
+static void add_module(struct gp_again *a, const void *module)
+{
+    for (unsigned i = 0; i < a->module_count; i++)
+        if (a->modules[i] == module)
+            return;
+    a->any_module = a->any_module || !module || a->module_count == GP_MOST_MODULES_AGAIN;
+    if (!a->any_module)
+        a->modules[a->module_count++] = module;
+}
+
+bool gp_again_add_kernel(struct gp_again *a, const struct gp_launch *call, const char **why)
+{
+    static unsigned char bytes[GP_MOST_PARAMETER_BYTES]; /* under the gate: one at a time */
+    size_t size;
+    struct gp_kernel *kernel = gp_kernel_find(call->function);
+    *why = "out of memory";
+    if (!kernel)
+        return false;
+    *why = not_again(kernel, call, a->context);
+    if (*why)
+        return false;
+    *why = "a kernel was not measured yet";
+    a->not_yet = a->only_known && !is_known(kernel);
+    if (a->not_yet)
+        return false;
+    *why = "the parameters of a kernel are not known";
+    if (!gp_kernel_parameters(kernel, call, bytes, &size))
+        return false;
+    add_module(a, kernel->module);
+    a->may_wait = a->may_wait || gp_kernel_may_wait(kernel, &a->context->device);
+    *why = "its kernels have too many parameters";
+    return gp_again_add_roots(a, bytes, size);
+}
+
+bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule, const char **why)
+{
+    *why = "it writes memory that its parameters do not lead to";
+    if (schedule->broken)
+        return false;
+    gp_modules_resolve(a->context->handle);
+    struct gp_snapshot *s = snapshot_of(a->context, why);
+    if (!s)
+        return false;
+    const struct gp_reach reach = {
+        .parameters = a->roots,
+        .parameters_size = a->size,
+        .parameters_known = true,
+        .module = a->any_module || !a->module_count ? NULL : a->modules[0],
+        .more_modules = a->modules,
+        .more_module_count = a->any_module ? 0 : a->module_count,
+        .verify = gp_verify_is_due(schedule, no_grid) || gp_user.verify_always,
+    };
+    a->snapshot = s;
+    if (!gp_snapshot_take(s, &reach, why))
+        return false;
+    *why = "it reaches memory that the host may write";
+    if (a->only_known && gp_snapshot_may_host_write(s))
+        return false;
+    *why = gp_snapshot_reaches_managed(s) ? gp_others_disturb(a->context) : NULL;
+    return !*why;
+}
+
+bool gp_again_reaches(const struct gp_again *a, CUdeviceptr address)
+{
+    return gp_snapshot_reaches(a->snapshot, address);
+}
+
+CUdeviceptr gp_again_stand_in(struct gp_again *a, uint64_t bytes, const char **why)
+{
+    struct gp_context *c = a->context;
+    struct gp_snapshot *s = gp_context_snapshot(c, why);
+    if (!s)
+        return 0;
+    if (c->held && !gp_snapshot_has_stand_in(s, bytes))
+        gp_drain(c, true); /* held launches may reach the one that there is */
+    return gp_snapshot_stand_in(s, bytes, why);
+}
+
+/* True when the work has ended, within so many seconds. A wait in vain is charged no more than the
+ * first one, as of a kernel that takes long. */
+static bool has_ended(struct gp_again *a, double most)
+{
+    struct gp_context *c = a->context;
+    double began = gp_clock_seconds();
+    CUresult result = gp_wait_for_context(c->handle, c->event, most);
+    double waited = gp_clock_seconds() - began;
+    c->busy = result == CUDA_ERROR_NOT_READY;
+    if (c->busy)
+        gp_wait_was_in_vain(fmin(waited, gp_wait_first_limit()));
+    else if (!a->rewound)
+        gp_added_less(waited); /* the program's own run */
+    a->failed = result != CUDA_SUCCESS && !c->busy;
+    return result == CUDA_SUCCESS;
+}
+
+/* Where its kernels cannot wait for anybody it gets as long as such a kernel. */
+static double own_limit(const struct gp_again *a)
+{
+    return a->may_wait ? gp_wait_limit() : gp_wait_computing_limit();
+}
+
+static bool wrote_only_copied(struct gp_again *a, struct gp_verify_schedule *schedule,
+                              const char **why)
+{
+    bool elsewhere;
+    if (!gp_snapshot_verify(a->snapshot, &elsewhere, why))
+        return false;
+    gp_verify_count(schedule, no_grid);
+    schedule->broken = schedule->broken || elsewhere;
+    *why = "it writes memory that its parameters do not lead to";
+    return !elsewhere;
+}
+
+bool gp_again_rewind(struct gp_again *a, struct gp_verify_schedule *schedule, const char **why)
+{
+    *why = "it did not end in time";
+    if (!has_ended(a, own_limit(a)) || !wrote_only_copied(a, schedule, why) ||
+        !gp_snapshot_rewind(a->snapshot, why))
+        return false;
+    *why = "page-locked host memory that it reaches changed while it ran";
+    a->rewound = !gp_snapshot_host_changed(a->snapshot);
+    return a->rewound;
+}
+
+static void say_lost(void)
+{
+    static struct gp_once once;
+    gp_say_limited(&once, 1,
+                   "a kernel of a graph did not end when it ran again: the graph's writes to its "
+                   "memory are lost, and the program's results may be wrong");
+}
+
+/* Launches that were not measured may run still. They have ended before. */
+static void put_back(struct gp_again *a)
+{
+    const char *why;
+    if (!a->rewound || a->context->dead)
+        return;
+    if (a->context->busy || !has_ended(a, gp_wait_computing_limit())) {
+        if (a->context->busy)
+            say_lost();
+        return;
+    }
+    if (gp_snapshot_finish(a->snapshot, &why) || !gp_session_measures())
+        return; /* without a session the process is at its end, and the driver gone */
+    gp_say("memory could not be put back after a graph (%s); the program's results from here on "
+           "may be wrong",
+           why);
+    gp_session_give_up("a graph's second run could not be undone");
+}
+
+void gp_again_end(struct gp_again *a)
+{
+    if (a->snapshot) {
+        put_back(a);
+        gp_snapshot_done(a->snapshot);
+    }
+    free(a->roots);
+    *a = (struct gp_again){0};
+}

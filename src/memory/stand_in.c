@@ -1,0 +1,37 @@
+#include "memory/budget.h"
+#include "memory/own_memory.h"
+#include "memory/snapshot_parts.h"
+
+#define NO_STAND_IN "there is no room for as much memory as it allocates"
+
+void gp_snapshot_free_stand_in(struct gp_snapshot *s)
+{
+    gp_free_device(&s->stand_in);
+    s->stand_in_size = 0;
+}
+
+bool gp_snapshot_has_stand_in(const struct gp_snapshot *s, uint64_t bytes)
+{
+    return s->stand_in && bytes <= s->stand_in_size;
+}
+
+/* The budget is that of copies, for this alone: it is seldom much. */
+static bool is_in_budget(uint64_t bytes)
+{
+    size_t free = 0, total = 0;
+    return gp_cuda.cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS &&
+           bytes <= gp_budget(free, 0).device;
+}
+
+CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, const char **why)
+{
+    *why = NO_STAND_IN;
+    if (gp_snapshot_has_stand_in(s, bytes))
+        return s->stand_in;
+    if (s->held)
+        return 0;
+    gp_snapshot_free_stand_in(s);
+    if (is_in_budget(bytes) && gp_own_memory(&s->stand_in, bytes) == CUDA_SUCCESS)
+        s->stand_in_size = bytes;
+    return s->stand_in;
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# Graphs run as graphs, for the program; their kernels are measured behind them, on the memory that
+# the graph found. In every case the program does the same as without gpuprof.
+
+load common
+
+# again CASE [KERNELS]: runs it both ways; so many kernels have been measured.
+again() {
+    same_with_and_without "$programs/again_linked" "$1"
+    [[ $(forgotten) == "of "* ]]
+    [ "$(measured)" -eq "${2:-0}" ] || {
+        echo "$1: $(measured) measured"
+        cat "$log"
+        false
+    }
+}
+
+said_nothing() {
+    [ "$(grep -c "^gpuprof: " "$log")" -eq 0 ]
+}
+
+# says TEXT: that is why the kernels of a graph are not measured, said once.
+says() {
+    [ "$(grep -c "of a graph are not measured" "$log")" -eq 1 ]
+    grep -q "of a graph are not measured: $1" "$log"
+}
+
+# Our graphs of single nodes are left out.
+graphs_of() {
+    grep -c "^$1$" "$GPUSIM_GRAPHS"
+}
+
+@test "a graph with known kernels runs as one, and else its nodes are launched" {
+    export GPUSIM_GRAPHS=$BATS_TEST_TMPDIR/graphs
+    same_with_and_without "$programs/graphs_linked" line
+    [ "$(measured)" -eq 15 ]
+    said_nothing
+    # 5 launches without gpuprof, 4 with it behind one by nodes.
+    [ "$(graphs_of 3)" -eq 9 ]
+    rm "$GPUSIM_GRAPHS"
+    GPUPROF_REPLAY=off same_with_and_without "$programs/graphs_linked" line
+    [ "$(graphs_of 3)" -eq 5 ]
+}
+
+@test "a graph that allocates, works in that memory, and frees it" {
+    again memory 25
+    said_nothing
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    is vector_add_float gld_efficiency "99.43 %"
+    GPUPROF_REPLAY=now again memory 25
+    GPUPROF_REPLAY=later again memory 25
+    GPUPROF_VERIFY=always again memory 25
+    GPUSIM_FAULTS=slow again memory 25
+}
+
+@test "its nodes get other parameters, and are switched off" {
+    again changed 70
+    said_nothing
+}
+
+@test "graphs that allocate more and less, in turns" {
+    again larger 30
+    said_nothing
+    # None of the launches before was lost.
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "an address of a graph's own memory lies in other memory, or is on its way there" {
+    again leads
+    says "its memory leads to memory that a graph allocates"
+    again brings
+    says "its memory leads to memory that a graph allocates"
+}
+
+@test "a graph that frees memory which another one has allocated" {
+    again of_another
+    says "it allocates or frees memory"
+}
+
+@test "a graph that waits for events and records some" {
+    again events 15
+    said_nothing
+}
+
+@test "a graph with a kernel that writes memory to which nothing leads" {
+    again hidden 10
+    said_nothing
+}
+
+@test "without room for the memory that a graph reaches, or for its own" {
+    GPUPROF_MEMORY=1K again memory
+    says "there is no room for as much memory as it allocates"
+    GPUPROF_MEMORY=8K again events
+    says "its memory .* is more than GPUPROF_MEMORY allows"
+}
+
+@test "no kernel runs more often than in the program where the user wants that" {
+    GPUPROF_REPLAY=off again memory
+    says "no kernel is to run more often than in the program"
+}
