@@ -80,7 +80,7 @@ static bool add_copy(struct gp_graph_node *n, const struct gp_graph_clone *g, st
 {
     CUDA_MEMCPY3D_v2 c = {0};
     *why = OUT_OF_ROOM;
-    if (gp_graph_read_copy(n->node, g->stand_ins, &c) != CUDA_SUCCESS)
+    if (gp_graph_read_copy(n, g->stand_ins, &c) != CUDA_SUCCESS)
         return false;
     enum side source = source_of(&c), target = target_of(&c);
     if (target == IN_ARRAY) {
@@ -100,7 +100,7 @@ static bool add_fill(struct gp_graph_node *n, const struct gp_graph_clone *g, st
 {
     CUDA_MEMSET_NODE_PARAMS_v1 f = {0};
     *why = OUT_OF_ROOM;
-    if (gp_graph_read_fill(n->node, g->stand_ins, &f) != CUDA_SUCCESS)
+    if (gp_graph_read_fill(n, g->stand_ins, &f) != CUDA_SUCCESS)
         return false;
     n->left_out = !is_on_device(f.dst);
     return n->left_out || add_address(a, f.dst);
@@ -145,10 +145,10 @@ static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone
     if (n->disabled || n->left_out)
         return true;
     if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        return gp_graph_read_copy(n->node, g->stand_ins, &c) == CUDA_SUCCESS &&
+        return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
                gp_again_reaches(a, c.dstDevice);
     if (n->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        return gp_graph_read_fill(n->node, g->stand_ins, &f) == CUDA_SUCCESS &&
+        return gp_graph_read_fill(n, g->stand_ins, &f) == CUDA_SUCCESS &&
                gp_again_reaches(a, f.dst);
     return true;
 }

@@ -288,20 +288,34 @@ static bool take_originals(struct gp_graph_clone *c, const struct reading *r)
     return true;
 }
 
+static bool copy_node(struct gp_graph_clone *c, struct gp_graph_node *n, CUcontext context)
+{
+    CUgraphNode original = n->node;
+    n->node = NULL;
+    switch (n->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return gp_graph_kernel_copy(c->graph, original, context, &n->node);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        n->work = &c->works[n - c->nodes];
+        return gp_cuda.cuGraphMemcpyNodeGetParams(original, &n->work->copy) == CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        n->work = &c->works[n - c->nodes];
+        return gp_cuda.cuGraphMemsetNodeGetParams(original, &n->work->fill) == CUDA_SUCCESS;
+    default:
+        return true;
+    }
+}
+
 /* A graph that allocates cannot be cloned, and memory that a clone allocated would have another
- * address. So a graph of our own gets a copy of each node that is of use; the order tells which one
- * is behind which. */
+ * address. So a graph of our own gets a copy of each kernel; the order tells which node is behind
+ * which. */
 static bool copy_nodes(struct gp_graph_clone *c)
 {
     CUcontext context;
-    bool copied = gp_cuda.cuCtxGetCurrent(&context) == CUDA_SUCCESS;
-    for (unsigned i = 0; copied && i < c->order.count; i++) {
-        struct gp_graph_node *n = &c->nodes[i];
-        if (is_of_use(n->type))
-            copied = gp_graph_node_copy(c->graph, n, context, &n->node);
-        else
-            n->node = NULL;
-    }
+    c->works = calloc(c->order.count + 1, sizeof(*c->works));
+    bool copied = c->works && gp_cuda.cuCtxGetCurrent(&context) == CUDA_SUCCESS;
+    for (unsigned i = 0; copied && i < c->order.count; i++)
+        copied = copy_node(c, &c->nodes[i], context);
     return copied;
 }
 
@@ -379,6 +393,7 @@ void gp_graph_clone_free(struct gp_graph_clone *c)
         gp_cuda.cuGraphDestroy(c->graph);
     free(c->nodes);
     free(c->originals);
+    free(c->works);
     free(c->stand_ins);
     gp_graph_order_free(&c->order);
     memset(c, 0, sizeof(*c));

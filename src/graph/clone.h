@@ -40,9 +40,17 @@ enum gp_graph_reason {
     GP_GRAPH_REASONS
 };
 
+union gp_graph_work {
+    CUDA_MEMCPY3D_v2 copy;
+    CUDA_MEMSET_NODE_PARAMS_v1 fill;
+};
+
 struct gp_graph_node {
     CUgraphNode node;     /* of the clone; NULL for the end of a child graph; not used in lists */
     CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for a node that only orders others */
+    /* Of a copy or a fill that is not in the clone: the driver takes addresses of memory that a
+     * graph allocates in that graph only. */
+    union gp_graph_work *work;
     bool disabled;
     bool left_out; /* where the nodes run again: it writes memory of the host */
     /* Of a kernel: */
@@ -68,6 +76,7 @@ struct gp_graph_clone {
     /* Why the program's run is one of the whole; GP_GRAPH_SPLITS where it need not be. */
     enum gp_graph_reason whole;
     bool calls_host;
+    union gp_graph_work *works;     /* of its nodes, where there are stand-ins */
     struct gp_stand_ins *stand_ins; /* for memory that it allocates; NULL where it does not */
     /* Of runs as a whole with its kernels behind it. */
     struct gp_verify_schedule schedule;

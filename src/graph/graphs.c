@@ -244,8 +244,11 @@ static struct gp_graph_node *node_to_change(struct gp_graph *g, CUgraphNode node
 CUgraphNode gp_graph_clone_of(CUgraphExec exec, CUgraphNode node)
 {
     pthread_mutex_lock(&lock);
-    const struct gp_graph_node *n = node_to_change(find(exec), node);
+    struct gp_graph *g = find(exec);
+    const struct gp_graph_node *n = node_to_change(g, node);
     CUgraphNode clone = n ? n->node : NULL;
+    if (n && n->work)
+        not_followed(g);
     pthread_mutex_unlock(&lock);
     return clone;
 }

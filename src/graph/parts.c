@@ -11,7 +11,33 @@ struct making {
     size_t count;
 };
 
-static CUresult add_copy(const struct making *m, CUgraphNode from, CUgraphNode *node)
+CUresult gp_graph_read_copy(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
+                            CUDA_MEMCPY3D_v2 *copy)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (n->work)
+        *copy = n->work->copy;
+    else
+        result = gp_cuda.cuGraphMemcpyNodeGetParams(n->node, copy);
+    copy->srcDevice = gp_stand_in_for(stand_ins, copy->srcDevice);
+    copy->dstDevice = gp_stand_in_for(stand_ins, copy->dstDevice);
+    return result;
+}
+
+CUresult gp_graph_read_fill(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
+                            CUDA_MEMSET_NODE_PARAMS_v1 *fill)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (n->work)
+        *fill = n->work->fill;
+    else
+        result = gp_cuda.cuGraphMemsetNodeGetParams(n->node, fill);
+    fill->dst = gp_stand_in_for(stand_ins, fill->dst);
+    return result;
+}
+
+static CUresult add_copy(const struct making *m, const struct gp_graph_node *from,
+                         CUgraphNode *node)
 {
     CUDA_MEMCPY3D_v2 copy = {0};
     CUresult result = gp_graph_read_copy(from, m->stand_ins, &copy);
@@ -20,7 +46,8 @@ static CUresult add_copy(const struct making *m, CUgraphNode from, CUgraphNode *
                                   : result;
 }
 
-static CUresult add_fill(const struct making *m, CUgraphNode from, CUgraphNode *node)
+static CUresult add_fill(const struct making *m, const struct gp_graph_node *from,
+                         CUgraphNode *node)
 {
     CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
     CUresult result = gp_graph_read_fill(from, m->stand_ins, &fill);
@@ -73,8 +100,8 @@ static CUresult add_kernel(const struct making *m, CUgraphNode from, CUgraphNode
 static bool add(const struct making *m, const struct gp_graph_node *n, CUgraphNode *node)
 {
     CUgraphNodeType type = n->disabled || n->left_out ? CU_GRAPH_NODE_TYPE_EMPTY : n->type;
-    CUresult result = type == CU_GRAPH_NODE_TYPE_MEMCPY   ? add_copy(m, n->node, node)
-                      : type == CU_GRAPH_NODE_TYPE_MEMSET ? add_fill(m, n->node, node)
+    CUresult result = type == CU_GRAPH_NODE_TYPE_MEMCPY   ? add_copy(m, n, node)
+                      : type == CU_GRAPH_NODE_TYPE_MEMSET ? add_fill(m, n, node)
                       : type == CU_GRAPH_NODE_TYPE_HOST   ? add_host_function(m, n->node, node)
                       : type == CU_GRAPH_NODE_TYPE_KERNEL
                           ? add_kernel(m, n->node, node)
@@ -82,32 +109,10 @@ static bool add(const struct making *m, const struct gp_graph_node *n, CUgraphNo
     return result == CUDA_SUCCESS;
 }
 
-bool gp_graph_node_copy(CUgraph graph, const struct gp_graph_node *n, CUcontext context,
-                        CUgraphNode *copy)
+bool gp_graph_kernel_copy(CUgraph graph, CUgraphNode kernel, CUcontext context, CUgraphNode *copy)
 {
     const struct making m = {.graph = graph, .context = context};
-    CUgraphNode made;
-    if (!add(&m, n, &made))
-        return false;
-    *copy = made;
-    return true;
-}
-
-CUresult gp_graph_read_copy(CUgraphNode node, const struct gp_stand_ins *stand_ins,
-                            CUDA_MEMCPY3D_v2 *copy)
-{
-    CUresult result = gp_cuda.cuGraphMemcpyNodeGetParams(node, copy);
-    copy->srcDevice = gp_stand_in_for(stand_ins, copy->srcDevice);
-    copy->dstDevice = gp_stand_in_for(stand_ins, copy->dstDevice);
-    return result;
-}
-
-CUresult gp_graph_read_fill(CUgraphNode node, const struct gp_stand_ins *stand_ins,
-                            CUDA_MEMSET_NODE_PARAMS_v1 *fill)
-{
-    CUresult result = gp_cuda.cuGraphMemsetNodeGetParams(node, fill);
-    fill->dst = gp_stand_in_for(stand_ins, fill->dst);
-    return result;
+    return add_kernel(&m, kernel, copy) == CUDA_SUCCESS;
 }
 
 static bool begin(struct making *m, const struct gp_graph_source *from)

@@ -5,15 +5,14 @@
 #include "graph/clone.h"
 #include "graph/stand_ins.h"
 
-/* Adds a copy of the node to a graph, behind no other. */
-bool gp_graph_node_copy(CUgraph graph, const struct gp_graph_node *node, CUcontext context,
-                        CUgraphNode *copy);
+/* Adds a copy of a kernel's node to a graph, behind no other. */
+bool gp_graph_kernel_copy(CUgraph graph, CUgraphNode kernel, CUcontext context, CUgraphNode *copy);
 
 /* The parameters of a copy or a fill, with stand-ins for memory of the graph's own; NULL: as they
  * are. */
-CUresult gp_graph_read_copy(CUgraphNode node, const struct gp_stand_ins *stand_ins,
+CUresult gp_graph_read_copy(const struct gp_graph_node *node, const struct gp_stand_ins *stand_ins,
                             CUDA_MEMCPY3D_v2 *copy);
-CUresult gp_graph_read_fill(CUgraphNode node, const struct gp_stand_ins *stand_ins,
+CUresult gp_graph_read_fill(const struct gp_graph_node *node, const struct gp_stand_ins *stand_ins,
                             CUDA_MEMSET_NODE_PARAMS_v1 *fill);
 
 /* Nodes, and the memory that stands in for that of their graph. */

@@ -58,6 +58,13 @@ graphs_of() {
     said_nothing
 }
 
+@test "a fill of such memory becomes another one, which is not followed" {
+    same_with_and_without "$programs/again_linked" refilled
+    [ "$(measured)" -eq 5 ]
+    [ "$(forgotten)" = "of 5" ]
+    says "it was changed in a way that is not followed"
+}
+
 @test "graphs that allocate more and less, in turns" {
     again larger 30
     said_nothing

@@ -285,6 +285,19 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                     &work);
 }
 
+/* The driver takes the address of a graph's own memory in that graph only. */
+static bool is_of_other_graph(CUgraph graph, uint64_t address)
+{
+    struct gpusim_range range;
+
+    if (!gpusim_memory_find(address, &range) || !range.of_graph)
+        return false;
+    for (CUgraphNode n = graph->first; n; n = n->next)
+        if (n->memory == range.start)
+            return false;
+    return true;
+}
+
 CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                               const CUgraphNode *dependencies, size_t numDependencies,
                               const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
@@ -294,6 +307,9 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 
     if (result != CUDA_SUCCESS)
         return result;
+    if (is_of_other_graph(hGraph, copyParams->srcDevice) ||
+        is_of_other_graph(hGraph, copyParams->dstDevice))
+        return CUDA_ERROR_INVALID_VALUE;
     return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMCPY,
                     &work);
 }
@@ -307,6 +323,8 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 
     if (result != CUDA_SUCCESS)
         return result;
+    if (is_of_other_graph(hGraph, memsetParams->dst))
+        return CUDA_ERROR_INVALID_VALUE;
     return add_node(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMSET,
                     &work);
 }

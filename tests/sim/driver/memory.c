@@ -242,8 +242,10 @@ void gpusim_memory_set_there(uint64_t address, bool there)
 
     pthread_rwlock_wrlock(&ranges_lock);
     at = index_of(address);
-    if (at < range_count && ranges[at].start == address)
+    if (at < range_count && ranges[at].start == address) {
+        ranges[at].of_graph = true;
         ranges[at].absent = !there;
+    }
     pthread_rwlock_unlock(&ranges_lock);
 }
 

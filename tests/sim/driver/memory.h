@@ -26,6 +26,7 @@ struct gpusim_range {
     unsigned long long id;
     uint64_t mapped_bytes; /* to unmap, of pinned memory */
     void *physical;        /* the mapped memory */
+    bool of_graph;         /* a graph allocates it */
     bool absent;           /* a graph's own, while that does not run */
 };
 

@@ -197,6 +197,28 @@ static void changed(void)
     end(exec);
 }
 
+/* A fill of that memory becomes another one. */
+static void refilled(void)
+{
+    CUcontext context;
+
+    begin();
+    CUdeviceptr one = alloc_node(N * 4);
+    fills(one, 0x3f800000);
+    CUgraphNode node = last;
+    adds(one, x[0], x[0]);
+    release(one);
+    CUgraphExec exec = executable();
+    const CUDA_MEMSET_NODE_PARAMS p = {
+        .dst = one, .value = 0x40000000, .elementSize = 4, .width = N, .height = 1};
+    launch_often(exec);
+    MUST(cuCtxGetCurrent(&context));
+    MUST(cuGraphExecMemsetNodeSetParams(exec, node, &p, context));
+    launch_often(exec);
+    show("another fill");
+    end(exec);
+}
+
 /* Another graph takes more memory of its own, in turns with the first. */
 static void larger(void)
 {
@@ -328,10 +350,11 @@ static void events(void)
 
 int main(int argc, char **argv)
 {
-    static const struct program_case cases[] = {
-        {"memory", memory}, {"changed", changed}, {"larger", larger},
-        {"leads", leads},   {"brings", brings},   {"of_another", of_another},
-        {"events", events}, {"hidden", hidden},   {0}};
+    static const struct program_case cases[] = {{"memory", memory},     {"changed", changed},
+                                                {"larger", larger},     {"leads", leads},
+                                                {"brings", brings},     {"of_another", of_another},
+                                                {"events", events},     {"hidden", hidden},
+                                                {"refilled", refilled}, {0}};
     CUcontext context;
     CUmodule module;
     size_t size;

@@ -743,6 +743,63 @@ static void operate(struct world *w)
         work(w, stream);
 }
 
+static CUfunction function_of(const struct module *m, const char *name)
+{
+    CUfunction f;
+    CUkernel kernel;
+
+    if (!m->library) {
+        MUST(cuModuleGetFunction(&f, m->module, name));
+        return f;
+    }
+    MUST(cuLibraryGetKernel(&kernel, m->library, name));
+    return (CUfunction)kernel;
+}
+
+/* Adds memory of the graph's own, behind all else there is in it, and work with that. */
+static void add_own_memory(struct world *w, struct graph *g)
+{
+    struct piece *p = any_piece(w, 1, 0);
+    size_t count;
+    CUcontext current;
+    CUgraphNode *all, node;
+
+    if (!p)
+        return;
+    uint32_t n = 1 + below(w, p->words);
+    CUgraphNodeParams made = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+                              .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+                                        .bytesize = 4 * n}},
+                      gone = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+
+    MUST(cuGraphGetNodes(g->graph, NULL, &count));
+    all = calloc(count + 1, sizeof(*all));
+    if (!all)
+        exit(2);
+    MUST(cuGraphGetNodes(g->graph, all, &count));
+    MUST(cuGraphAddNode(&node, g->graph, all, NULL, count, &made));
+    free(all);
+    CUdeviceptr own = gone.free.dptr = made.alloc.dptr;
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = own, .value = below(w, 1000), .elementSize = 4, .width = n, .height = 1};
+    void *params[] = {&p->at, &own, &p->at, &n};
+    CUDA_KERNEL_NODE_PARAMS kernel = {.func = function_of(&w->modules[g->module], "vector_add"),
+                                      .gridDimX = n / 128 + 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 128,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = params};
+    MUST(cuCtxGetCurrent(&current));
+    MUST(cuGraphAddMemsetNode(&node, g->graph, &node, 1, &fill, current));
+    MUST(cuGraphAddKernelNode(&node, g->graph, &node, 1, &kernel));
+    MUST(cuGraphAddNode(&node, g->graph, &node, NULL, 1, &gone));
+    g->pieces |= 1u << (p - w->pieces);
+    g->kernels++;
+}
+
 /* Two streams of its own, one of which begins behind the other and ends before it does. */
 static void capture(struct world *w, struct graph *g)
 {
@@ -774,6 +831,8 @@ static void capture(struct world *w, struct graph *g)
     MUST(cuEventRecord(join, own[1]));
     MUST(cuStreamWaitEvent(own[0], join, 0));
     MUST(cuStreamEndCapture(own[0], &g->graph));
+    if (one_in(w, 3))
+        add_own_memory(w, g);
     for (unsigned i = 0; i < 2; i++) {
         w->streams[before[i]] = kept[i];
         MUST(cuStreamDestroy(own[i]));
