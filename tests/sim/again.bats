@@ -81,6 +81,7 @@ graphs_of() {
 
 @test "a graph that frees memory which another one has allocated" {
     again of_another
+    [ "$(forgotten)" = "of 5" ]
     says "it allocates or frees memory"
 }
 
