@@ -16,7 +16,7 @@
 
 bool gp_graph_may_run_again(const struct gp_graph_clone *g)
 {
-    return !g->calls_host && g->in_vain < MOST_IN_VAIN;
+    return !g->calls_host && g->runs.in_vain < MOST_IN_VAIN;
 }
 
 /* ---- where copies and fills lead ------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, 
     for (unsigned i = 0; i < g->order.count; i++)
         if (!add_node(&g->nodes[i], g, a, stream, why))
             return false;
-    if (!gp_again_save(a, &g->schedule, why))
+    if (!gp_again_save(a, &g->runs.schedule, why))
         return false;
     *why = ELSEWHERE;
     for (unsigned i = 0; i < g->order.count; i++)
@@ -180,16 +180,16 @@ bool gp_graph_save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a
 {
     bool saved = save(g, stream, a, why);
     if (!a->not_yet)
-        g->in_vain++; /* until it has run again */
+        g->runs.in_vain++; /* until it has run again */
     return saved;
 }
 
 void gp_graph_again_ends(struct gp_graph_clone *g, struct gp_again *a)
 {
     if (a->rewound)
-        g->in_vain = 0;
+        g->runs.in_vain = 0;
     else if (a->context && a->context->busy)
-        g->in_vain = MOST_IN_VAIN; /* each wait for it holds the program up */
+        g->runs.in_vain = MOST_IN_VAIN; /* each wait for it holds the program up */
     gp_again_end(a);
     if (g->stand_ins)
         gp_stand_ins_leave(g->stand_ins);

@@ -78,9 +78,11 @@ struct gp_graph_clone {
     bool calls_host;
     union gp_graph_work *works;     /* of its nodes, where there are stand-ins */
     struct gp_stand_ins *stand_ins; /* for memory that it allocates; NULL where it does not */
-    /* Of runs as a whole with its kernels behind it. */
-    struct gp_verify_schedule schedule;
-    unsigned in_vain; /* in a row, where the kernels could not run again */
+    /* Of runs as a whole with its kernels behind it. It stays where the graph is updated. */
+    struct gp_graph_runs {
+        struct gp_verify_schedule schedule;
+        unsigned in_vain; /* in a row, where the kernels could not run again */
+    } runs;
 };
 
 /* Clones the graph if it is one that can be taken to pieces; else there is nothing to be freed. */

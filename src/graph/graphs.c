@@ -18,6 +18,7 @@ struct gp_graph {
     unsigned long long flags;
     enum gp_graph_reason why; /* it is not split */
     struct gp_graph_clone clone;
+    struct gp_graph_runs runs;     /* while there is none */
     struct gp_graph_node *kernels; /* where there is no clone, so that launches are counted */
     unsigned kernel_count;
     unsigned kept_nodes; /* counted in `kept` */
@@ -67,6 +68,8 @@ void gp_graph_say(enum gp_graph_reason why)
 
 static void forget_nodes(struct gp_graph *g)
 {
+    if (g->clone.graph)
+        g->runs = g->clone.runs;
     gp_graph_clone_free(&g->clone);
     free(g->kernels);
     g->kernels = NULL;
@@ -115,6 +118,7 @@ static void read_graph(struct gp_graph *g, CUgraph graph)
     g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
                  ? GP_GRAPH_FROM_DEVICE
                  : gp_graph_clone_make(&g->clone, graph);
+    g->clone.runs = g->runs;
     if (g->why == GP_GRAPH_SPLITS && !reserve(g, g->clone.order.count))
         g->why = GP_GRAPH_TOO_MANY;
     if (g->why != GP_GRAPH_SPLITS)

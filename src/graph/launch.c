@@ -53,7 +53,7 @@ static bool launch_split(const struct whole_launch *w, CUresult *result)
 static void say_not_again(const struct gp_graph_clone *graph, const char *why)
 {
     static struct gp_once once;
-    if (graph->whole != GP_GRAPH_SPLITS && graph->in_vain == 1)
+    if (graph->whole != GP_GRAPH_SPLITS && graph->runs.in_vain == 1)
         gp_say_limited(&once, MOST_SAID, "the kernels of a graph are not measured: %s", why);
 }
 
@@ -76,7 +76,7 @@ static bool launch_and_again(const struct whole_launch *w, struct gp_graph_clone
     CUresult of_nodes;
     bool saved = gp_graph_save(graph, w->call.stream, &again, &why);
     bool launched = saved && run_for_program(w, result);
-    if (launched && *result == CUDA_SUCCESS && gp_again_rewind(&again, &graph->schedule, &why))
+    if (launched && *result == CUDA_SUCCESS && gp_again_rewind(&again, &graph->runs.schedule, &why))
         launch_split(w, &of_nodes);
     else if (!saved || (launched && *result == CUDA_SUCCESS))
         say_not_again(graph, why);

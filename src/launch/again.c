@@ -21,6 +21,9 @@
 /* Each byte is looked up at each launch: some thousand kernels. */
 #define MOST_ROOTS ((size_t)1 << 20)
 
+/* To wait for work, beside twice the time of its kernels. */
+#define LEAST_SECONDS 0.002
+
 /* Work of many kernels has no grid of its own. */
 static const unsigned no_grid[3];
 
@@ -119,6 +122,7 @@ bool gp_again_add_kernel(struct gp_again *a, const struct gp_launch *call, const
     if (!gp_kernel_parameters(kernel, call, bytes, &size))
         return false;
     add_module(a, kernel->module);
+    a->seconds += kernel->longest;
     a->may_wait = a->may_wait || gp_kernel_may_wait(kernel, &a->context->device);
     *why = "its kernels have too many parameters";
     return gp_again_add_roots(a, bytes, size);
@@ -185,10 +189,12 @@ static bool has_ended(struct gp_again *a, double most)
     return result == CUDA_SUCCESS;
 }
 
-/* Where its kernels cannot wait for anybody it gets as long as such a kernel. */
+/* Where its kernels cannot wait for anybody it gets as long as such a kernel. Else at least as long
+ * as they took before, and an idle GPU takes to answer. */
 static double own_limit(const struct gp_again *a)
 {
-    return a->may_wait ? gp_wait_limit() : gp_wait_computing_limit();
+    double most = gp_wait_computing_limit();
+    return a->may_wait ? fmin(most, gp_wait_limit() + LEAST_SECONDS + 2 * a->seconds) : most;
 }
 
 static bool wrote_only_copied(struct gp_again *a, struct gp_verify_schedule *schedule,

@@ -24,6 +24,7 @@ struct gp_again {
     bool only_known; /* only kernels that have been measured, and no memory of the host */
     bool not_yet;    /* a kernel was not measured often enough for that */
     bool may_wait;   /* a kernel of it may wait for others, by its code */
+    double seconds;  /* that its kernels took, one after the other, as far as is known */
     bool rewound;    /* memory is as before the work */
     bool failed;     /* the work has, and its context with it */
 };
