@@ -1,17 +1,18 @@
 #include "graph/again.h"
 
+#include "graph/ends.h"
+#include "graph/graphs.h"
+#include "graph/host_sources.h"
 #include "graph/node_launch.h"
 #include "graph/parts.h"
 #include "graph/stand_ins.h"
+#include "memory/buffers.h"
 
 /* Launches in a row. */
 #define MOST_IN_VAIN 3
-/* Bytes that a copy brings from the host are searched for addresses, up to so many: tables of
- * addresses are short. */
-#define MOST_SEARCHED ((size_t)64 << 10)
-
 #define OUT_OF_ROOM "its nodes use too many addresses"
 #define IN_ARRAYS "it writes arrays"
+#define IN_OTHER_CONTEXT "it runs in another context than the current one"
 #define ELSEWHERE "it writes memory of another device or process"
 
 bool gp_graph_may_run_again(const struct gp_graph_clone *g)
@@ -19,91 +20,28 @@ bool gp_graph_may_run_again(const struct gp_graph_clone *g)
     return !g->calls_host && g->runs.in_vain < MOST_IN_VAIN;
 }
 
-/* ---- where copies and fills lead ------------------------------------------------------------- */
-
-enum side { ON_DEVICE, ON_HOST, IN_ARRAY };
-
-/* Managed memory counts as the device's. Memory that the driver does not know is the host's. */
-static bool is_on_device(CUdeviceptr address)
-{
-    CUmemorytype type = CU_MEMORYTYPE_HOST;
-    unsigned managed = 0;
-    if (gp_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
-        CUDA_SUCCESS)
-        return false;
-    return type == CU_MEMORYTYPE_DEVICE ||
-           (gp_cuda.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) ==
-                CUDA_SUCCESS &&
-            managed);
-}
-
-static enum side side_of(CUmemorytype type, CUdeviceptr address)
-{
-    switch (type) {
-    case CU_MEMORYTYPE_DEVICE:
-        return ON_DEVICE;
-    case CU_MEMORYTYPE_ARRAY:
-        return IN_ARRAY;
-    case CU_MEMORYTYPE_UNIFIED:
-        return is_on_device(address) ? ON_DEVICE : ON_HOST;
-    default:
-        return ON_HOST;
-    }
-}
-
-static enum side source_of(const CUDA_MEMCPY3D_v2 *copy)
-{
-    return side_of(copy->srcMemoryType, copy->srcDevice);
-}
-
-static enum side target_of(const CUDA_MEMCPY3D_v2 *copy)
-{
-    return side_of(copy->dstMemoryType, copy->dstDevice);
-}
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static bool add_address(struct gp_again *a, CUdeviceptr address)
 {
     return gp_again_add_roots(a, &address, sizeof(address));
 }
 
-/* A table of addresses may be on its way to a kernel. */
-static bool add_host_source(struct gp_again *a, const CUDA_MEMCPY3D_v2 *c)
-{
-    const char *from =
-        c->srcMemoryType == CU_MEMORYTYPE_HOST ? c->srcHost : (const char *)(uintptr_t)c->srcDevice;
-    bool is_searched = from && c->Height <= 1 && c->Depth <= 1 && c->WidthInBytes <= MOST_SEARCHED;
-    return !is_searched || gp_again_add_roots(a, from + c->srcXInBytes, c->WidthInBytes);
-}
-
-static bool add_copy(struct gp_graph_node *n, const struct gp_graph_clone *g, struct gp_again *a,
-                     const char **why)
+static bool add_copy(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                     struct gp_again *a, const char **why)
 {
     CUDA_MEMCPY3D_v2 c = {0};
     *why = OUT_OF_ROOM;
-    if (gp_graph_read_copy(n, g->stand_ins, &c) != CUDA_SUCCESS)
-        return false;
-    enum side source = source_of(&c), target = target_of(&c);
-    if (target == IN_ARRAY) {
-        *why = IN_ARRAYS;
-        return false;
-    }
-    n->left_out = target == ON_HOST;
-    if (n->left_out)
-        return true;
-    return add_address(a, c.dstDevice) &&
-           (source == ON_DEVICE ? add_address(a, c.srcDevice)
-                                : source == IN_ARRAY || add_host_source(a, &c));
+    return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS && add_address(a, c.dstDevice) &&
+           (gp_side_of_source(&c) != GP_ON_DEVICE || add_address(a, c.srcDevice));
 }
 
-static bool add_fill(struct gp_graph_node *n, const struct gp_graph_clone *g, struct gp_again *a,
-                     const char **why)
+static bool add_fill(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                     struct gp_again *a, const char **why)
 {
     CUDA_MEMSET_NODE_PARAMS_v1 f = {0};
     *why = OUT_OF_ROOM;
-    if (gp_graph_read_fill(n, g->stand_ins, &f) != CUDA_SUCCESS)
-        return false;
-    n->left_out = !is_on_device(f.dst);
-    return n->left_out || add_address(a, f.dst);
+    return gp_graph_read_fill(n, g->stand_ins, &f) == CUDA_SUCCESS && add_address(a, f.dst);
 }
 
 static bool add_kernel(const struct gp_graph_node *n, const struct gp_graph_clone *g,
@@ -118,11 +56,10 @@ static bool add_kernel(const struct gp_graph_node *n, const struct gp_graph_clon
     return added;
 }
 
-static bool add_node(struct gp_graph_node *n, const struct gp_graph_clone *g, struct gp_again *a,
-                     CUstream stream, const char **why)
+static bool add_node(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                     struct gp_again *a, CUstream stream, const char **why)
 {
-    n->left_out = false;
-    if (n->disabled)
+    if (n->disabled || n->left_out)
         return true;
     switch (n->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -134,6 +71,25 @@ static bool add_node(struct gp_graph_node *n, const struct gp_graph_clone *g, st
     default:
         return true;
     }
+}
+
+/* Leaves out copies and fills that write the host's memory: it is not put back. */
+static bool leave_out(struct gp_graph_node *n, const struct gp_graph_clone *g, const char **why)
+{
+    CUDA_MEMCPY3D_v2 c = {0};
+    CUDA_MEMSET_NODE_PARAMS_v1 f = {0};
+    enum gp_side side = GP_ON_DEVICE;
+    bool read = true;
+    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        read = gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS;
+        side = gp_side_of_target(&c);
+    } else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        read = gp_graph_read_fill(n, g->stand_ins, &f) == CUDA_SUCCESS;
+        side = gp_side_of_fill(&f);
+    }
+    *why = IN_ARRAYS;
+    n->left_out = side == GP_ON_HOST;
+    return n->disabled || (read && side != GP_IN_ARRAY);
 }
 
 /* The memory that the node writes was copied. */
@@ -155,25 +111,48 @@ static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
+/* Memory in the second run that the program does not have, or not any more: of the graph's
+ * allocations, and for the bytes that it brings from the host. */
+static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, const char **why)
+{
+    uint64_t own = g->stand_ins ? g->stand_ins->bytes : 0, brought;
+    if (!gp_host_sources_need(g, &brought, why))
+        return false;
+    if (own + brought == 0)
+        return true;
+    CUdeviceptr base = gp_again_stand_in(a, own + brought, why);
+    if (!base)
+        return false;
+    if (own)
+        gp_stand_ins_enter(g->stand_ins, base);
+    if (brought == 0)
+        return true;
+    a->brought = base + own;
+    gp_buffer_add(GP_BUFFER_DEVICE, a->brought, brought);
+    *why = OUT_OF_ROOM;
+    return add_address(a, a->brought) && gp_host_sources_take(g, a->brought, why);
+}
+
 static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, const char **why)
 {
-    if (!gp_again_begin(a, stream, g->whole == GP_GRAPH_SPLITS, why))
+    bool well = gp_again_begin(a, stream, g->whole == GP_GRAPH_SPLITS, why);
+    if (!well)
         return false;
-    CUdeviceptr base = g->stand_ins ? gp_again_stand_in(a, g->stand_ins->bytes, why) : 0;
-    if (g->stand_ins && !base)
+    *why = IN_OTHER_CONTEXT;
+    if (!gp_graph_is_in_context(g, a->context->handle))
         return false;
-    if (g->stand_ins)
-        gp_stand_ins_enter(g->stand_ins, base);
-    for (unsigned i = 0; i < g->order.count; i++)
-        if (!add_node(&g->nodes[i], g, a, stream, why))
-            return false;
-    if (!gp_again_save(a, &g->runs.schedule, why))
-        return false;
-    *why = ELSEWHERE;
-    for (unsigned i = 0; i < g->order.count; i++)
-        if (!is_copied(&g->nodes[i], g, a))
-            return false;
-    return true;
+    a->may_wait = g->waits;
+    for (unsigned i = 0; well && i < g->order.count; i++)
+        well = leave_out(&g->nodes[i], g, why);
+    well = well && stand_in(g, a, why);
+    for (unsigned i = 0; well && i < g->order.count; i++)
+        well = add_node(&g->nodes[i], g, a, stream, why);
+    well = well && gp_again_save(a, &g->runs.schedule, why);
+    if (well)
+        *why = ELSEWHERE;
+    for (unsigned i = 0; well && i < g->order.count; i++)
+        well = is_copied(&g->nodes[i], g, a);
+    return well;
 }
 
 bool gp_graph_save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, const char **why)
@@ -190,9 +169,12 @@ void gp_graph_again_ends(struct gp_graph_clone *g, struct gp_again *a)
         g->runs.in_vain = 0;
     else if (a->context && a->context->busy)
         g->runs.in_vain = MOST_IN_VAIN; /* each wait for it holds the program up */
+    if (a->brought)
+        gp_buffer_discard(gp_buffer_take(a->brought));
     gp_again_end(a);
     if (g->stand_ins)
         gp_stand_ins_leave(g->stand_ins);
+    gp_host_sources_leave(g);
     for (unsigned i = 0; i < g->order.count; i++)
         g->nodes[i].left_out = false;
 }

@@ -15,10 +15,14 @@ static bool list(struct gp_graph_allocations *a, CUgraph graph, unsigned depth);
 static bool list_made(struct gp_graph_allocations *a, CUgraphNode node)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS_v1 p = {0};
+    CUdevice device;
     if (a->made_count == GP_MOST_GRAPH_ALLOCATIONS || !gp_cuda.cuGraphMemAllocNodeGetParams ||
         gp_cuda.cuGraphMemAllocNodeGetParams(node, &p) != CUDA_SUCCESS)
         return false;
-    a->made[a->made_count++] = (struct gp_graph_allocation){p.dptr, p.bytesize};
+    bool here = gp_cuda.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+                p.poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                p.poolProps.location.id == device;
+    a->made[a->made_count++] = (struct gp_graph_allocation){p.dptr, p.bytesize, here};
     return true;
 }
 
@@ -102,6 +106,8 @@ static bool are_all_freed(const struct gp_graph_allocations *a)
 bool gp_graph_keeps_to_itself(const struct gp_graph_allocations *a)
 {
     bool own = are_all_freed(a);
+    for (unsigned i = 0; own && i < a->made_count; i++)
+        own = a->made[i].here;
     for (unsigned i = 0; own && i < a->freed_count; i++)
         own = is_made(a, a->freed[i]);
     return own;

@@ -16,13 +16,15 @@ struct gp_graph_allocations {
     struct gp_graph_allocation {
         CUdeviceptr address;
         size_t bytes;
+        bool here; /* on the current device */
     } made[GP_MOST_GRAPH_ALLOCATIONS];
     CUdeviceptr freed[GP_MOST_GRAPH_ALLOCATIONS];
 };
 
 /* Those of the graph and its child graphs; to be freed. NULL where not all are known. */
 struct gp_graph_allocations *gp_graph_allocations(CUgraph graph);
-/* True where it frees all that it allocates, and nothing else. */
+/* True where it frees all that it allocates, and nothing else, and all lies on the current device.
+ */
 bool gp_graph_keeps_to_itself(const struct gp_graph_allocations *allocations);
 
 /* A graph of the program has got a node that allocates. */

@@ -361,6 +361,7 @@ static enum gp_graph_reason begin(struct gp_graph_clone *c, CUgraph graph)
         return why;
     c->whole = kinds.whole;
     c->calls_host = kinds.calls_host;
+    c->waits = kinds.waits;
     if (kinds.allocates) {
         c->stand_ins = gp_stand_ins_list(graph);
         if (!c->stand_ins)

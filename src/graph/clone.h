@@ -52,7 +52,8 @@ struct gp_graph_node {
      * graph allocates in that graph only. */
     union gp_graph_work *work;
     bool disabled;
-    bool left_out; /* where the nodes run again: it writes memory of the host */
+    bool left_out;      /* where the nodes run again: it writes memory of the host */
+    CUdeviceptr source; /* the same: the bytes that it copies from the host; 0: it does not */
     /* Of a kernel: */
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     GP_CONFIGURATION;
@@ -76,6 +77,7 @@ struct gp_graph_clone {
     /* Why the program's run is one of the whole; GP_GRAPH_SPLITS where it need not be. */
     enum gp_graph_reason whole;
     bool calls_host;
+    bool waits;                     /* for events or semaphores */
     union gp_graph_work *works;     /* of its nodes, where there are stand-ins */
     struct gp_stand_ins *stand_ins; /* for memory that it allocates; NULL where it does not */
     /* Of runs as a whole with its kernels behind it. It stays where the graph is updated. */

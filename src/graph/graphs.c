@@ -234,6 +234,13 @@ static void not_followed(struct gp_graph *g)
     g->not_counted = true;
 }
 
+/* It has other work to do: that is verified anew. Locked. */
+static void begin_anew(struct gp_graph *g)
+{
+    struct gp_verify_schedule *schedule = &g->clone.runs.schedule;
+    *schedule = (struct gp_verify_schedule){.broken = schedule->broken};
+}
+
 /* The entry of our node for one of the program's; NULL where that is no longer to be kept true. A
  * node that is not known has been changed all the same. Locked. */
 static struct gp_graph_node *node_to_change(struct gp_graph *g, CUgraphNode node)
@@ -265,6 +272,7 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
+        begin_anew(g);
         g->none_selected = g->none_launches = g->unending = false;
         if (g->clone.by_code)
             g->clone.spread = false;
@@ -283,6 +291,7 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
+        begin_anew(g);
         g->none_selected = g->none_launches = g->unending = false;
         n->disabled = !enabled;
         if (g->clone.by_code)

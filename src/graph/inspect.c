@@ -74,10 +74,14 @@ static enum gp_graph_reason inspect_node(CUgraphNode node, struct gp_graph_kinds
         return gp_cuda.cuGraphHostNodeGetParams && gp_cuda.cuGraphAddHostNode ? GP_GRAPH_SPLITS
                                                                               : GP_GRAPH_HOST_NODE;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        kinds->waits = true;
+        return needs_whole(kinds, GP_GRAPH_EVENT_NODE);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return needs_whole(kinds, GP_GRAPH_EVENT_NODE);
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        kinds->waits = true;
+        return needs_whole(kinds, GP_GRAPH_SEMAPHORE_NODE);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
         return needs_whole(kinds, GP_GRAPH_SEMAPHORE_NODE);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:

@@ -9,6 +9,7 @@ struct gp_graph_kinds {
      * behind it; GP_GRAPH_SPLITS where it does not. */
     enum gp_graph_reason whole;
     bool calls_host, allocates;
+    bool waits; /* for events or semaphores */
 };
 
 /* GP_GRAPH_SPLITS where its kernels can be launched one by one: some kinds of nodes forbid to try.

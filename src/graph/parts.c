@@ -1,5 +1,7 @@
 #include "graph/parts.h"
 
+#include "graph/ends.h"
+
 #include <stdlib.h>
 
 /* A graph that is being made, and the nodes of it that the next one is behind. */
@@ -21,6 +23,8 @@ CUresult gp_graph_read_copy(const struct gp_graph_node *n, const struct gp_stand
         result = gp_cuda.cuGraphMemcpyNodeGetParams(n->node, copy);
     copy->srcDevice = gp_stand_in_for(stand_ins, copy->srcDevice);
     copy->dstDevice = gp_stand_in_for(stand_ins, copy->dstDevice);
+    if (n->source)
+        *copy = gp_copy_from_row(copy, n->source);
     return result;
 }
 

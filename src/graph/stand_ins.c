@@ -118,6 +118,9 @@ CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address)
     const struct gp_stand_in *one = s && s->base ? find(s, address) : NULL;
     if (!one || address - one->address > one->bytes)
         return address;
+    /* Just behind it other memory may begin. */
+    if (address - one->address == one->bytes && gp_buffer_bytes(address))
+        return address;
     return s->base + one->offset + (address - one->address);
 }
 

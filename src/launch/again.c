@@ -24,6 +24,9 @@
 /* To wait for work, beside twice the time of its kernels. */
 #define LEAST_SECONDS 0.002
 
+/* As of a replay: its memory would be lost. */
+#define LEAST_REPLAY_LIMIT 30.0
+
 /* Work of many kernels has no grid of its own. */
 static const unsigned no_grid[3];
 
@@ -121,11 +124,26 @@ bool gp_again_add_kernel(struct gp_again *a, const struct gp_launch *call, const
     *why = "the parameters of a kernel are not known";
     if (!gp_kernel_parameters(kernel, call, bytes, &size))
         return false;
+    a->verify =
+        a->verify || !is_known(kernel) || gp_verify_is_needed(&kernel->schedule, call->grid);
     add_module(a, kernel->module);
     a->seconds += kernel->longest;
     a->may_wait = a->may_wait || gp_kernel_may_wait(kernel, &a->context->device);
     *why = "its kernels have too many parameters";
     return gp_again_add_roots(a, bytes, size);
+}
+
+/* Copies of launches may be in its way. */
+static bool take(struct gp_again *a, const struct gp_reach *reach, const char **why)
+{
+    struct gp_context *c = a->context;
+    if (gp_snapshot_take(a->snapshot, reach, why))
+        return true;
+    if (!c->snapshot || !gp_snapshot_is_short(a->snapshot))
+        return false;
+    gp_drain(c, true);
+    return !c->busy && gp_snapshot_give_up_copies(c->snapshot) &&
+           gp_snapshot_take(a->snapshot, reach, why);
 }
 
 bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule, const char **why)
@@ -144,10 +162,10 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
         .module = a->any_module || !a->module_count ? NULL : a->modules[0],
         .more_modules = a->modules,
         .more_module_count = a->any_module ? 0 : a->module_count,
-        .verify = gp_verify_is_due(schedule, no_grid) || gp_user.verify_always,
+        .verify = a->verify || gp_verify_is_due(schedule, no_grid) || gp_user.verify_always,
     };
     a->snapshot = s;
-    if (!gp_snapshot_take(s, &reach, why))
+    if (!take(a, &reach, why))
         return false;
     *why = "it reaches memory that the host may write";
     if (a->only_known && gp_snapshot_may_host_write(s))
@@ -174,7 +192,7 @@ CUdeviceptr gp_again_stand_in(struct gp_again *a, uint64_t bytes, const char **w
 
 /* True when the work has ended, within so many seconds. A wait in vain is charged no more than the
  * first one, as of a kernel that takes long. */
-static bool has_ended(struct gp_again *a, double most)
+static bool has_ended(struct gp_again *a, double most, const char **why)
 {
     struct gp_context *c = a->context;
     double began = gp_clock_seconds();
@@ -186,6 +204,7 @@ static bool has_ended(struct gp_again *a, double most)
     else if (!a->rewound)
         gp_added_less(waited); /* the program's own run */
     a->failed = result != CUDA_SUCCESS && !c->busy;
+    *why = c->busy ? "it did not end in time" : gp_cuda_error(result);
     return result == CUDA_SUCCESS;
 }
 
@@ -211,8 +230,7 @@ static bool wrote_only_copied(struct gp_again *a, struct gp_verify_schedule *sch
 
 bool gp_again_rewind(struct gp_again *a, struct gp_verify_schedule *schedule, const char **why)
 {
-    *why = "it did not end in time";
-    if (!has_ended(a, own_limit(a)) || !wrote_only_copied(a, schedule, why) ||
+    if (!has_ended(a, own_limit(a), why) || !wrote_only_copied(a, schedule, why) ||
         !gp_snapshot_rewind(a->snapshot, why))
         return false;
     *why = "page-locked host memory that it reaches changed while it ran";
@@ -228,23 +246,33 @@ static void say_lost(void)
                    "memory are lost, and the program's results may be wrong");
 }
 
-/* Launches that were not measured may run still. They have ended before. */
-static void put_back(struct gp_again *a)
+/* Launches that were not measured may run still. They have ended before, perhaps side by side. */
+static double rest_limit(const struct gp_again *a)
 {
-    const char *why;
-    if (!a->rewound || a->context->dead)
-        return;
-    if (a->context->busy || !has_ended(a, gp_wait_computing_limit())) {
-        if (a->context->busy)
-            say_lost();
-        return;
-    }
-    if (gp_snapshot_finish(a->snapshot, &why) || !gp_session_measures())
-        return; /* without a session the process is at its end, and the driver gone */
+    return fmax(fmax(gp_wait_computing_limit(), LEAST_REPLAY_LIMIT), 4 * a->seconds);
+}
+
+static void say_wrong(const char *why)
+{
     gp_say("memory could not be put back after a graph (%s); the program's results from here on "
            "may be wrong",
            why);
     gp_session_give_up("a graph's second run could not be undone");
+}
+
+static void put_back(struct gp_again *a)
+{
+    const char *why;
+    struct gp_context *c = a->context;
+    if (c->dead)
+        return;
+    if (a->rewound && !c->busy && !has_ended(a, rest_limit(a), &why) && a->failed)
+        say_wrong(why);
+    else if (c->busy && a->rewound)
+        say_lost();
+    else if (!c->busy && !a->failed && !gp_snapshot_finish(a->snapshot, &why) &&
+             gp_session_measures()) /* else the process is at its end, and the driver gone */
+        say_wrong(why);
 }
 
 void gp_again_end(struct gp_again *a)
@@ -253,6 +281,8 @@ void gp_again_end(struct gp_again *a)
         put_back(a);
         gp_snapshot_done(a->snapshot);
     }
+    if (a->context && a->context->snapshot)
+        gp_snapshot_stand_in_done(a->context->snapshot);
     free(a->roots);
     *a = (struct gp_again){0};
 }

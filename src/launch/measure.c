@@ -45,6 +45,9 @@ static void save(struct gp_measurement *m)
         m->slot = m->context->collector->slot(m->context->collection);
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     }
+    if (!taken && m->context->around && gp_snapshot_is_short(snapshot) &&
+        gp_snapshot_give_up_copies(m->context->around))
+        taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     if (taken && gp_snapshot_reaches_managed(snapshot)) {
         m->not_replayed = gp_others_disturb(m->context);
         taken = !m->not_replayed;

@@ -52,7 +52,10 @@ void gp_arena_free(struct gp_arena *arena)
         gp_cuda.cuMemFree_v2(arena->device);
     if (arena->host_memory)
         gp_cuda.cuMemFreeHost(arena->host_memory);
-    *arena = (struct gp_arena){.for_many = arena->for_many};
+    *arena = (struct gp_arena){.for_many = arena->for_many,
+                               .device_elsewhere = arena->device_elsewhere,
+                               .host_elsewhere = arena->host_elsewhere,
+                               .refused = arena->refused};
 }
 
 static uint64_t free_on_device(void)
@@ -109,11 +112,12 @@ static uint64_t most(uint64_t a, uint64_t b)
 /* The arena's part of the budget that it shares. */
 static struct gp_room room_for(const struct gp_arena *arena, const struct gp_arena *beside)
 {
-    struct gp_room room =
-        gp_budget(free_on_device() + arena->device_size + beside->device_size + arena->elsewhere,
-                  gp_host_free() + arena->host_size + beside->host_size);
-    room.device -= least(room.device, beside->device_size + arena->elsewhere);
-    room.host -= least(room.host, beside->host_size);
+    uint64_t device = beside->device_size + arena->device_elsewhere;
+    uint64_t host = beside->host_size + arena->host_elsewhere;
+    struct gp_room room = gp_budget(free_on_device() + arena->device_size + device,
+                                    gp_host_free() + arena->host_size + host);
+    room.device -= least(room.device, device);
+    room.host -= least(room.host, host);
     return room;
 }
 
@@ -168,6 +172,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     if (bytes > room.device + room.host) {
         uint64_t others = beside->device_size + beside->host_size;
         *why = gp_budget_exceeded(bytes + others, room.device + room.host + others);
+        arena->refused = true;
         return false;
     }
     /* Half as much again, so that a growing need does not make it anew at each launch. */
@@ -195,6 +200,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     if (rest <= room.host && get_host_memory(arena, rest))
         return true;
     /* Memory that would not be enough is left to the program. */
+    arena->refused = true;
     gp_arena_free(arena);
     *why = GP_NO_ROOM;
     return false;

@@ -17,12 +17,14 @@ struct gp_arena {
     uint64_t device_size, host_size; /* bytes */
     uint64_t device_used, host_used;
     uint64_t device_held; /* of the used room: not taken back before it is released */
-    uint64_t elsewhere;   /* on the device, to other arenas that share the budget */
-    bool for_many;        /* copies of many launches lie in it at once */
-    uint64_t too_small;   /* it was, with so many bytes on the device; 0: it was not */
-    uint64_t too_large;   /* there is no batch of launches with so many bytes each; 0: not known */
-    uint64_t left;        /* on the device to the arena beside it, when it was made */
-    bool halved;          /* that was too little once: since then both have as much */
+    /* Of other memory that shares the budget, which its owner says before it is used. */
+    uint64_t device_elsewhere, host_elsewhere;
+    bool refused;       /* the budget, or the memory, did not allow for it */
+    bool for_many;      /* copies of many launches lie in it at once */
+    uint64_t too_small; /* it was, with so many bytes on the device; 0: it was not */
+    uint64_t too_large; /* there is no batch of launches with so many bytes each; 0: not known */
+    uint64_t left;      /* on the device to the arena beside it, when it was made */
+    bool halved;        /* that was too little once: since then both have as much */
 };
 
 /* To drain a batch takes tens of milliseconds: launches are not held where copies of fewer fit. A

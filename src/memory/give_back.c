@@ -50,18 +50,50 @@ void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held)
     pthread_mutex_unlock(&lock);
 }
 
-uint64_t gp_snapshot_beside(const struct gp_snapshot *s)
+void gp_snapshot_note_beside(struct gp_snapshot *s)
 {
-    uint64_t bytes = 0;
+    uint64_t device = 0, host = 0;
     const struct gp_snapshot *o;
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, o)
     {
-        if (o != s && o->context == s->context)
-            bytes += o->arena.device_size + gp_final_held(&o->final);
+        if (o->context != s->context)
+            continue;
+        device += o->stand_in_size;
+        if (o == s)
+            continue;
+        device += o->arena.device_size + o->final.arena.device_size;
+        host += o->arena.host_size + o->final.arena.host_size;
     }
     pthread_mutex_unlock(&lock);
-    return bytes;
+    s->arena.device_elsewhere = s->final.arena.device_elsewhere = device;
+    s->arena.host_elsewhere = s->final.arena.host_elsewhere = host;
+    s->arena.refused = s->final.arena.refused = false;
+}
+
+void gp_snapshot_use_stand_in(struct gp_snapshot *s, bool used)
+{
+    pthread_mutex_lock(&lock);
+    s->stand_in_used = used;
+    pthread_mutex_unlock(&lock);
+}
+
+bool gp_snapshot_give_up_copies(struct gp_snapshot *s)
+{
+    pthread_mutex_lock(&lock);
+    bool unused = !s->in_use && !s->held && (s->arena.device_size || gp_final_held(&s->final));
+    if (unused) {
+        gp_arena_free(&s->arena);
+        gp_final_release(&s->final);
+    }
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* Locked. */
+static bool has_free_stand_in(const struct gp_snapshot *s)
+{
+    return s->stand_in && !s->stand_in_used;
 }
 
 /* Locked; the context is current. */
@@ -82,8 +114,8 @@ bool gp_snapshot_release_memory(bool captures)
     DL_FOREACH(snapshots, s)
     {
         if (s->in_use || s->held ||
-            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch && !s->stand_in &&
-             !gp_retired_bytes(s->device)))
+            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch &&
+             !has_free_stand_in(s) && !gp_retired_bytes(s->device)))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
@@ -91,7 +123,8 @@ bool gp_snapshot_release_memory(bool captures)
             gp_arena_free(&s->arena);
             gp_final_release(&s->final);
             gp_free_device(&s->scratch);
-            gp_snapshot_free_stand_in(s);
+            if (has_free_stand_in(s))
+                gp_snapshot_free_stand_in(s);
             if (!captures)
                 gp_retired_free(s->context);
             released = true;
@@ -115,7 +148,8 @@ size_t gp_snapshot_held_memory(void)
     {
         if (s->device == current && !s->in_use)
             held += s->arena.device_size + gp_final_held(&s->final) +
-                    (s->scratch ? s->scratch_size : 0) + s->stand_in_size;
+                    (s->scratch ? s->scratch_size : 0) +
+                    (has_free_stand_in(s) ? s->stand_in_size : 0);
     }
     pthread_mutex_unlock(&lock);
     return held;

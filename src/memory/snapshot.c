@@ -188,7 +188,7 @@ static bool begin(struct gp_snapshot *s, const char **why)
 {
     s->with_room = 0;
     s->verifies = s->rewound = false;
-    s->arena.elsewhere = s->final.arena.elsewhere = gp_snapshot_beside(s);
+    gp_snapshot_note_beside(s);
     gp_reached_clear(&s->reached);
     memset(s->own.host_answer, 0, sizeof(*s->own.host_answer));
     gp_segments_clear(&s->restored);
@@ -250,6 +250,11 @@ bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, cons
 bool gp_snapshot_led_further(const struct gp_snapshot *s)
 {
     return s->reached.roots < s->reached.count;
+}
+
+bool gp_snapshot_is_short(const struct gp_snapshot *s)
+{
+    return s->arena.refused;
 }
 
 uint64_t gp_snapshot_bytes(const struct gp_snapshot *s)

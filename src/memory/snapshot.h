@@ -30,8 +30,8 @@ struct gp_reach {
     bool verify;     /* gp_snapshot_verify will be asked for */
 };
 
-/* For launches of which many are held, or not. NULL, with the reason in *why, where our kernels
- * cannot be loaded. */
+/* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,
+ * where our kernels cannot be loaded. */
 struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, const char **why);
 /* Frees our memory in the context, unless the context is gone already. */
 void gp_snapshot_close(struct gp_snapshot *s, bool context_alive);
@@ -119,11 +119,19 @@ bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, 
 void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy);
 
 /* Memory of our own that stands in for memory of the program's: at least so many bytes, as they
- * are. It stays where it is while copies are held, as these may be of it. 0, with the reason in
- * *why, where there is no room for it. */
+ * are. It stays until gp_snapshot_stand_in_done, and while copies are held, which may be of it. 0,
+ * with the reason in *why, where there is no room for it. */
 CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, const char **why);
 /* True where it is there. */
 bool gp_snapshot_has_stand_in(const struct gp_snapshot *s, uint64_t bytes);
+/* It is not used any more, but for held copies. */
+void gp_snapshot_stand_in_done(struct gp_snapshot *s);
+
+/* True where the last copy was refused for want of room. */
+bool gp_snapshot_is_short(const struct gp_snapshot *s);
+/* Frees the memory for copies, where none is in use or held, for another snapshot of its context,
+ * which is idle. True where there was some. */
+bool gp_snapshot_give_up_copies(struct gp_snapshot *s);
 
 /* Empties the L2 cache of all that the program and we have put there. False where there is no
  * memory for it. `taken`: the snapshot is of the launch that comes next, so it is known which

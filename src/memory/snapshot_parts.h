@@ -49,6 +49,7 @@ struct gp_snapshot {
 
     CUdeviceptr stand_in;
     uint64_t stand_in_size;
+    bool stand_in_used;
 
     bool in_use;   /* between take and done */
     unsigned held; /* copies */
@@ -68,8 +69,11 @@ CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, b
 void gp_snapshot_list(struct gp_snapshot *s);
 void gp_snapshot_unlist(struct gp_snapshot *s);
 void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held);
-/* Bytes of device memory that the other snapshots of its context copy into. */
-uint64_t gp_snapshot_beside(const struct gp_snapshot *s);
+/* Tells its arenas of the memory that the budget allows for beside them: that of other snapshots in
+ * its context, and memory that stands in for the program's. */
+void gp_snapshot_note_beside(struct gp_snapshot *s);
+/* Takes note that the memory that stands in is in use, or not; while it is nobody frees it. */
+void gp_snapshot_use_stand_in(struct gp_snapshot *s, bool used);
 /* Frees the memory that stands in for the program's. */
 void gp_snapshot_free_stand_in(struct gp_snapshot *s);
 

@@ -106,3 +106,50 @@ graphs_of() {
     GPUPROF_REPLAY=off again memory
     says "no kernel is to run more often than in the program"
 }
+
+# ---- hazards ----
+
+@test "the host's memory is source and target of one graph" {
+    again in_and_out 10
+    said_nothing
+}
+
+@test "a large table of addresses comes from the host, and changes" {
+    again large_table 10
+    said_nothing
+    again large_table_of_own
+    says "its memory leads to memory that a graph allocates"
+}
+
+@test "a node becomes a kernel that writes memory to which nothing leads" {
+    again hidden_later 10
+    says "it writes memory that its parameters do not lead to"
+}
+
+@test "the memory from which a graph copies goes when it has run" {
+    again source_goes 1
+    said_nothing
+    GPUPROF_VERIFY=always again source_goes 1
+}
+
+@test "other memory begins right behind that of the graph" {
+    GPUSIM_FAULTS=packed again adjacent 10
+    said_nothing
+    grep -q "right behind: yes" "$BATS_TEST_TMPDIR"/*
+}
+
+@test "a thread that is short of memory beside such graphs" {
+    again greedy 250
+    said_nothing
+}
+
+@test "a graph and launches that need much memory, in turns" {
+    GPUPROF_MEMORY=24M again much 45
+    said_nothing
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+@test "graphs that wait for another context do not wait long" {
+    GPUPROF_TIMEOUT=0.5 again waits_elsewhere
+    grep -q "of a graph are not measured: it did not end in time" "$log"
+}

@@ -34,6 +34,7 @@ struct CUgraphNode_st {
     CUgraphNode cloned_from;                              /* it may be gone by now */
     uint64_t memory;                                      /* that it allocates or frees */
     uint64_t bytes;                                       /* of that */
+    CUmemPoolProps pool;                                  /* the kind of that */
     CUevent event;                                        /* that it records or waits for */
     bool disabled;                                        /* in an executable graph */
     CUlaunchAttributeValue attributes[GPUSIM_ATTRIBUTES]; /* of a kernel; all zero: not set */

@@ -79,6 +79,7 @@ static bool clone_node(CUgraph clone, CUgraphNode of, CUgraphNode *by_index)
     node->cloned_from = of;
     node->memory = of->memory;
     node->bytes = of->bytes;
+    node->pool = of->pool;
     node->event = of->event;
     node->disabled = of->disabled;
     memcpy(node->attributes, of->attributes, sizeof(node->attributes));

@@ -380,6 +380,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
     if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
         (*phGraphNode)->memory = nodeParams->alloc.dptr;
         (*phGraphNode)->bytes = nodeParams->alloc.bytesize;
+        (*phGraphNode)->pool = nodeParams->alloc.poolProps;
     }
     if (result == CUDA_SUCCESS && nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
         (*phGraphNode)->memory = nodeParams->free.dptr;
@@ -417,7 +418,8 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PAR
 {
     if (!is_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC) || !params_out)
         return CUDA_ERROR_INVALID_VALUE;
-    *params_out = (CUDA_MEM_ALLOC_NODE_PARAMS_v1){.dptr = hNode->memory, .bytesize = hNode->bytes};
+    *params_out = (CUDA_MEM_ALLOC_NODE_PARAMS_v1){
+        .poolProps = hNode->pool, .dptr = hNode->memory, .bytesize = hNode->bytes};
     return CUDA_SUCCESS;
 }
 

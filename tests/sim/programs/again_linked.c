@@ -1,5 +1,10 @@
 /* again_linked CASE: graphs that have to run as a whole, as they allocate memory of their own or
  * deal with events, launched several times. Prints the memory afterwards. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "programs/cases.h"
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -10,7 +15,7 @@
 #define BUFFERS 4
 #define ROUNDS 5
 
-static CUfunction scale, add, hide;
+static CUfunction scale, add, hide, follow;
 static CUstream stream, other;
 static CUdeviceptr x[BUFFERS];
 static uint32_t *landed; /* page-locked */
@@ -348,19 +353,305 @@ static void events(void)
     end(exec);
 }
 
+/* ---- hazards ---- */
+
+/* A kernel that updates the element to which the table leads. */
+static void follows(CUdeviceptr table)
+{
+    unsigned n = 1;
+    void *params[] = {&table, &n};
+    CUDA_KERNEL_NODE_PARAMS p = kernel_of(follow, params);
+
+    MUST(cuGraphAddKernelNode(&last, graph, &last, last != NULL, &p));
+}
+
+/* An address comes from the host's memory, and another word goes there: a second run that took that
+ * would follow it. */
+static void in_and_out(void)
+{
+    static CUdeviceptr word;
+
+    begin();
+    copies(CU_MEMORYTYPE_DEVICE, x[2], CU_MEMORYTYPE_UNIFIED, (uintptr_t)&word, sizeof(word));
+    follows(x[2]);
+    copies(CU_MEMORYTYPE_UNIFIED, (uintptr_t)&word, CU_MEMORYTYPE_DEVICE, x[3], sizeof(word));
+    CUgraphExec exec = executable();
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        word = x[0];
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuStreamSynchronize(stream));
+    }
+    MUST(cuMemsetD32(x[2], 0, N));
+    show("in and out");
+    end(exec);
+}
+
+/* A large table comes from the host. Its first address becomes another one, or is that of memory of
+ * the graph's own. */
+static void brings_much(bool own)
+{
+    static CUdeviceptr words[16384];
+    CUdeviceptr table, one = 0;
+
+    MUST(cuMemAlloc(&table, sizeof(words)));
+    MUST(cuMemsetD32(table, 0, sizeof(words) / 4));
+    MUST(cuCtxSynchronize());
+    begin();
+    if (own) {
+        one = alloc_node(N * 4);
+        fills(one, 0x3f800000);
+    }
+    copies(CU_MEMORYTYPE_DEVICE, table, CU_MEMORYTYPE_UNIFIED, (uintptr_t)words, sizeof(words));
+    follows(table);
+    if (own)
+        release(one);
+    CUgraphExec exec = executable();
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        words[0] = own ? one : x[i < 2 * ROUNDS - 1 ? 0 : 1];
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuStreamSynchronize(stream));
+    }
+    show("a large table");
+    end(exec);
+}
+
+static void large_table(void)
+{
+    brings_much(false);
+}
+
+static void large_table_of_own(void)
+{
+    brings_much(true);
+}
+
+/* A node of a graph that has run often becomes a kernel that writes memory to which nothing leads.
+ */
+static void hidden_later(void)
+{
+    CUdeviceptr inverted = ~x[0];
+    CUevent done;
+    unsigned n = N;
+    void *params[] = {&inverted, &n};
+    CUDA_KERNEL_NODE_PARAMS p = kernel_of(hide, params);
+
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    CUgraphNode node = scales(x[1], 2);
+    scales(x[2], 2);
+    CUgraphExec exec = executable();
+    launch_often(exec);
+    MUST(cuGraphExecKernelNodeSetParams(exec, node, &p));
+    launch_often(exec);
+    show("hidden later");
+    end(exec);
+}
+
+static void *page;
+
+/* The number that the graph brings tells that its copies were made. */
+static void *unmap_page(void *unused)
+{
+    (void)unused;
+    while (*(volatile uint32_t *)landed != 0x40400000)
+        usleep(10);
+    munmap(page, 4096);
+    return NULL;
+}
+
+/* Memory from which a graph copies goes as soon as it has run. */
+static void source_goes(void)
+{
+    CUevent done;
+    pthread_t thread;
+
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *landed = 0;
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    copies(CU_MEMORYTYPE_DEVICE, x[2], CU_MEMORYTYPE_UNIFIED, (uintptr_t)page, N * 4);
+    scales(x[1], 2);
+    copies(CU_MEMORYTYPE_UNIFIED, (uintptr_t)landed, CU_MEMORYTYPE_DEVICE, x[1], 4);
+    CUgraphExec exec = executable();
+    if (page == MAP_FAILED || pthread_create(&thread, NULL, unmap_page, NULL) != 0)
+        exit(2);
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuStreamSynchronize(stream));
+    pthread_join(thread, NULL);
+    show("its source goes");
+    end(exec);
+}
+
+/* Other memory begins right behind that of the graph (the fault "packed"). */
+static void adjacent(void)
+{
+    CUdeviceptr one, next;
+
+    begin();
+    one = alloc_node(4096);
+    MUST(cuMemAlloc(&next, 4096));
+    MUST(cuMemcpyHtoD(next, &x[3], sizeof(x[3])));
+    printf("right behind: %s\n", next == one + 4096 ? "yes" : "no");
+    fills(one, 0x3f800000);
+    adds(one, x[1], x[0]);
+    follows(next);
+    release(one);
+    CUgraphExec exec = executable();
+    launch_often(exec);
+    show("adjacent");
+    end(exec);
+}
+
+static atomic_bool enough;
+
+static void *ask_for_too_much(void *context)
+{
+    CUdeviceptr memory;
+
+    MUST(cuCtxSetCurrent(context));
+    while (!atomic_load(&enough)) {
+        if (cuMemAlloc(&memory, (size_t)1 << 45) != CUDA_ERROR_OUT_OF_MEMORY)
+            exit(2);
+        usleep(100);
+    }
+    return NULL;
+}
+
+/* Another thread is short of memory all the time. */
+static void greedy(void)
+{
+    CUcontext context;
+    pthread_t thread;
+
+    MUST(cuCtxGetCurrent(&context));
+    a_graph_with_memory();
+    CUgraphExec exec = executable();
+    if (pthread_create(&thread, NULL, ask_for_too_much, context) != 0)
+        exit(2);
+    for (int i = 0; i < 10; i++)
+        launch_often(exec);
+    atomic_store(&enough, true);
+    pthread_join(thread, NULL);
+    show("greedy");
+    end(exec);
+}
+
+static void scale_by_itself(CUdeviceptr memory)
+{
+    unsigned n = N;
+    float factor = 2;
+    void *params[] = {&memory, &n, &factor};
+
+    MUST(cuLaunchKernel(scale, blocks_for(N, 128), 1, 1, 128, 1, 1, 0, stream, params, NULL));
+}
+
+/* A graph and launches by themselves that need much memory, in turns. */
+static void much(void)
+{
+    CUdeviceptr of_graph, of_launch, table;
+    unsigned n = 1;
+    void *params[] = {&table, &n};
+
+    MUST(cuMemAlloc(&of_graph, 6 << 20));
+    MUST(cuMemAlloc(&of_launch, 14 << 20));
+    MUST(cuMemAlloc(&table, 4096));
+    MUST(cuMemsetD32(of_graph, 0, 6 << 18));
+    MUST(cuMemsetD32(of_launch, 0, 14 << 18));
+    MUST(cuMemsetD32(table, 0, 1024));
+    MUST(cuMemcpyHtoD(table, &of_launch, sizeof(of_launch)));
+    MUST(cuCtxSynchronize());
+    begin();
+    CUdeviceptr one = alloc_node(N * 4);
+    fills(one, 0x3f800000);
+    adds(one, of_graph, of_graph);
+    release(one);
+    CUgraphExec exec = executable();
+    for (int i = 0; i < 3; i++) {
+        launch_often(exec);
+        for (int k = 0; k < ROUNDS; k++) {
+            scale_by_itself(of_launch);
+            MUST(cuLaunchKernel(follow, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+        }
+    }
+    MUST(cuStreamSynchronize(stream));
+    printf("%08x %08x\n", digest_of(of_graph), digest_of(of_launch));
+    end(exec);
+}
+
+static atomic_bool go;
+
+static void CUDA_CB wait_to_go(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&go))
+        usleep(1000);
+}
+
+/* Graphs that wait for an event of another context, where a host function waits for the program. */
+static void waits_elsewhere(void)
+{
+    CUctxCreateParams none = {0};
+    CUcontext mine, theirs;
+    CUevent ready;
+    CUstream there;
+    CUdevice device;
+
+    MUST(cuCtxGetCurrent(&mine));
+    MUST(cuCtxGetDevice(&device));
+    MUST(cuCtxCreate(&theirs, &none, 0, device));
+    MUST(cuStreamCreate(&there, CU_STREAM_NON_BLOCKING));
+    MUST(cuEventCreate(&ready, CU_EVENT_DISABLE_TIMING));
+    (void)alarm(20);
+    for (int i = 0; i < 3; i++) {
+        MUST(cuCtxSetCurrent(mine));
+        begin();
+        MUST(cuGraphAddEventWaitNode(&last, graph, NULL, 0, ready));
+        scales(x[0], 2);
+        CUgraphExec exec = executable();
+        atomic_store(&go, false);
+        MUST(cuCtxSetCurrent(theirs));
+        MUST(cuLaunchHostFunc(there, wait_to_go, NULL));
+        MUST(cuEventRecord(ready, there));
+        MUST(cuCtxSetCurrent(mine));
+        MUST(cuGraphLaunch(exec, stream));
+        atomic_store(&go, true);
+        MUST(cuStreamSynchronize(stream));
+        end(exec);
+    }
+    show("waits elsewhere");
+}
+
 int main(int argc, char **argv)
 {
-    static const struct program_case cases[] = {{"memory", memory},     {"changed", changed},
-                                                {"larger", larger},     {"leads", leads},
-                                                {"brings", brings},     {"of_another", of_another},
-                                                {"events", events},     {"hidden", hidden},
-                                                {"refilled", refilled}, {0}};
+    static const struct program_case cases[] = {{"memory", memory},
+                                                {"changed", changed},
+                                                {"larger", larger},
+                                                {"leads", leads},
+                                                {"brings", brings},
+                                                {"of_another", of_another},
+                                                {"events", events},
+                                                {"hidden", hidden},
+                                                {"refilled", refilled},
+                                                {"in_and_out", in_and_out},
+                                                {"large_table", large_table},
+                                                {"large_table_of_own", large_table_of_own},
+                                                {"hidden_later", hidden_later},
+                                                {"source_goes", source_goes},
+                                                {"adjacent", adjacent},
+                                                {"greedy", greedy},
+                                                {"much", much},
+                                                {"waits_elsewhere", waits_elsewhere},
+                                                {0}};
     CUcontext context;
     CUmodule module;
     size_t size;
-    static const struct gpusim_image_kernel kernels[] = {
-        {"scale_in_place", 10, 0, 0}, {"vector_add_float", 10, 0, 0}, {"reach_hidden", 10, 0, 0}};
-    void *image = gpusim_image_build(kernels, 3, NULL, 0, &size);
+    static const struct gpusim_image_kernel kernels[] = {{"scale_in_place", 10, 0, 0},
+                                                         {"vector_add_float", 10, 0, 0},
+                                                         {"reach_hidden", 10, 0, 0},
+                                                         {"reach_table", 10, 0, 0}};
+    void *image = gpusim_image_build(kernels, 4, NULL, 0, &size);
 
     MUST(cuInit(0));
     MUST(cuDevicePrimaryCtxRetain(&context, 0));
@@ -369,6 +660,7 @@ int main(int argc, char **argv)
     MUST(cuModuleGetFunction(&scale, module, "scale_in_place"));
     MUST(cuModuleGetFunction(&add, module, "vector_add_float"));
     MUST(cuModuleGetFunction(&hide, module, "reach_hidden"));
+    MUST(cuModuleGetFunction(&follow, module, "reach_table"));
     MUST(cuMemHostAlloc((void **)&landed, 4096, 0));
     for (int i = 0; i < BUFFERS; i++) {
         MUST(cuMemAlloc(&x[i], N * 4));

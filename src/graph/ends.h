@@ -1,0 +1,30 @@
+/* The ends of a copy or a fill: whose memory it is, and which bytes. */
+#ifndef GPUPROF_GRAPH_ENDS_H
+#define GPUPROF_GRAPH_ENDS_H
+
+#include "cuda/driver.h"
+
+#include <stdint.h>
+
+/* Managed memory counts as the device's. Memory that the driver does not know is the host's. */
+enum gp_side { GP_ON_DEVICE, GP_ON_HOST, GP_IN_ARRAY };
+
+enum gp_side gp_side_of_source(const CUDA_MEMCPY3D_v2 *copy);
+enum gp_side gp_side_of_target(const CUDA_MEMCPY3D_v2 *copy);
+enum gp_side gp_side_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *fill);
+
+/* All bytes from the first to the last one that is read or written; not of an array. */
+struct gp_span {
+    uint64_t start, end;
+};
+struct gp_span gp_span_of_source(const CUDA_MEMCPY3D_v2 *copy);
+struct gp_span gp_span_of_target(const CUDA_MEMCPY3D_v2 *copy);
+struct gp_span gp_span_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *fill);
+
+/* Bytes that a copy moves. */
+uint64_t gp_copied_bytes(const CUDA_MEMCPY3D_v2 *copy);
+/* The copy, with the same bytes lying in a row on the device as its source, or as its target. */
+CUDA_MEMCPY3D_v2 gp_copy_from_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row);
+CUDA_MEMCPY3D_v2 gp_copy_to_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row);
+
+#endif

@@ -1,0 +1,112 @@
+#include "graph/host_sources.h"
+
+#include "graph/ends.h"
+#include "graph/parts.h"
+
+#include <stdlib.h>
+
+/* As the driver aligns allocations, at least. */
+#define ALIGNMENT 512u
+/* Copies and fills in the host's memory, each of which is compared with each source. */
+#define MOST_WRITTEN 256
+
+#define WRITES_SOURCES "it writes memory of the host that it also copies from"
+#define NOT_READ "a copy from the host could not be made"
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* True for a copy from the host that is made again. */
+static bool brings(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                   CUDA_MEMCPY3D_v2 *copy)
+{
+    return n->type == CU_GRAPH_NODE_TYPE_MEMCPY && !n->disabled && !n->left_out &&
+           gp_graph_read_copy(n, g->stand_ins, copy) == CUDA_SUCCESS &&
+           gp_side_of_source(copy) == GP_ON_HOST;
+}
+
+/* The bytes of the host that the node writes. */
+static bool writes_host(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                        struct gp_span *span)
+{
+    CUDA_MEMCPY3D_v2 copy = {0};
+    CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
+    if (!n->left_out)
+        return false;
+    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        gp_graph_read_copy(n, g->stand_ins, &copy);
+        *span = gp_span_of_target(&copy);
+    } else {
+        gp_graph_read_fill(n, g->stand_ins, &fill);
+        *span = gp_span_of_fill(&fill);
+    }
+    return true;
+}
+
+struct written {
+    unsigned count;
+    struct gp_span spans[MOST_WRITTEN];
+};
+
+static bool list_written(const struct gp_graph_clone *g, struct written *w)
+{
+    w->count = 0;
+    for (unsigned i = 0; i < g->order.count; i++) {
+        struct gp_span span;
+        if (!writes_host(&g->nodes[i], g, &span))
+            continue;
+        if (w->count == MOST_WRITTEN)
+            return false;
+        w->spans[w->count++] = span;
+    }
+    return true;
+}
+
+static bool is_written(const struct written *w, struct gp_span source)
+{
+    for (unsigned i = 0; i < w->count; i++)
+        if (w->spans[i].start < source.end && source.start < w->spans[i].end)
+            return true;
+    return false;
+}
+
+bool gp_host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, const char **why)
+{
+    struct written *w = malloc(sizeof(*w));
+    bool all = w && list_written(g, w), well = w != NULL;
+    *bytes = 0;
+    for (unsigned i = 0; well && i < g->order.count; i++) {
+        CUDA_MEMCPY3D_v2 copy = {0};
+        if (!brings(&g->nodes[i], g, &copy))
+            continue;
+        well = all && !is_written(w, gp_span_of_source(&copy));
+        *bytes += aligned(gp_copied_bytes(&copy));
+    }
+    free(w);
+    *why = WRITES_SOURCES;
+    return well;
+}
+
+bool gp_host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, const char **why)
+{
+    *why = NOT_READ;
+    for (unsigned i = 0; i < g->order.count; i++) {
+        CUDA_MEMCPY3D_v2 copy = {0};
+        if (!brings(&g->nodes[i], g, &copy))
+            continue;
+        const CUDA_MEMCPY3D_v2 kept = gp_copy_to_row(&copy, base);
+        if (gp_cuda.cuMemcpy3D_v2(&kept) != CUDA_SUCCESS)
+            return false;
+        g->nodes[i].source = base;
+        base += aligned(gp_copied_bytes(&copy));
+    }
+    return true;
+}
+
+void gp_host_sources_leave(struct gp_graph_clone *g)
+{
+    for (unsigned i = 0; i < g->order.count; i++)
+        g->nodes[i].source = 0;
+}

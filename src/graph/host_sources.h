@@ -1,0 +1,17 @@
+/* The bytes that copies of a graph bring from the host, as they were before its run. Where its
+ * nodes run again the copies take them from memory of ours: the graph may have written the host's
+ * since, or the program freed it. With the gate closed and the context idle. */
+#ifndef GPUPROF_GRAPH_HOST_SOURCES_H
+#define GPUPROF_GRAPH_HOST_SOURCES_H
+
+#include "graph/clone.h"
+
+/* Bytes of device memory that they need. False, with the reason in *why, where the graph writes
+ * memory of the host that it reads as well: the bytes may be those of before or behind. The nodes
+ * that are left out are known. */
+bool gp_host_sources_need(const struct gp_graph_clone *graph, uint64_t *bytes, const char **why);
+/* Copies them there. From then on the nodes have their new sources. */
+bool gp_host_sources_take(struct gp_graph_clone *graph, CUdeviceptr base, const char **why);
+void gp_host_sources_leave(struct gp_graph_clone *graph);
+
+#endif
