@@ -86,27 +86,55 @@ bool gp_code_may_wait(const void *code, size_t size, int cc)
     return false;
 }
 
-/* A strong load for the whole system, or one of MMIO. */
-static bool sees_host(const unsigned char *word, int cc)
+static bool is_load(enum gp_op op)
+{
+    return op == GP_OP_LD || op == GP_OP_LDG;
+}
+
+static unsigned strength_of(const unsigned char *word)
 {
     uint64_t high;
     memcpy(&high, word + sizeof(high), sizeof(high));
-    const enum gp_op op = gp_instruction_decode(word, cc).op;
-    const unsigned strength = bits(high, 77, 4);
-    return (op == GP_OP_LD || op == GP_OP_LDG) &&
+    return bits(high, 77, 4);
+}
+
+/* A strong load for the whole system, or one of MMIO. */
+static bool sees_host(const unsigned char *word, int cc)
+{
+    const unsigned strength = strength_of(word);
+    return is_load(gp_instruction_decode(word, cc).op) &&
            (cc < 80 ? strength == 11 || strength == 15 : strength == 10 || strength == 12);
 }
 
-bool gp_code_polls(const void *code, size_t size, int cc)
+/* The same, or one for the GPU. */
+static bool sees_blocks(const unsigned char *word, int cc)
+{
+    const unsigned strength = strength_of(word);
+    return sees_host(word, cc) || (is_load(gp_instruction_decode(word, cc).op) &&
+                                   (cc < 80 ? strength == 10 || strength == 14 : strength == 7));
+}
+
+static bool loops_around(const void *code, size_t size, int cc,
+                         bool (*sees)(const unsigned char *word, int cc))
 {
     const unsigned char *bytes = code;
     int64_t last = -1; /* such a load */
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        if (sees_host(bytes + at, cc))
+        if (sees(bytes + at, cc))
             last = (int64_t)at;
         const int64_t jump = gp_instruction_jump(bytes + at, cc);
         if (jump < 0 && last >= 0 && last >= (int64_t)at + jump)
             return true;
     }
     return false;
+}
+
+bool gp_code_polls(const void *code, size_t size, int cc)
+{
+    return loops_around(code, size, cc, sees_host);
+}
+
+bool gp_code_spins(const void *code, size_t size, int cc)
+{
+    return loops_around(code, size, cc, sees_blocks);
 }

@@ -114,6 +114,11 @@ bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device
     return ask_code(kernel, &kernel->polls, gp_code_polls, capability(device), false);
 }
 
+bool gp_kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device)
+{
+    return ask_code(kernel, &kernel->spins, gp_code_spins, capability(device), false);
+}
+
 void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)
 {
     const struct gp_kernel *kernel = data;

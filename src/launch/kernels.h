@@ -41,7 +41,7 @@ struct gp_kernel {
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
     /* Whether it reaches memory that its parameters do not lead to but other memory does. */
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
-    enum gp_maybe launches_graphs, uses_textures, waits, polls;
+    enum gp_maybe launches_graphs, uses_textures, waits, polls, spins;
     struct gp_pass_cost cost; /* learned by the collector */
     uint64_t code;            /* the collector's number for it */
     struct gp_parameter_layout layout;
@@ -120,6 +120,9 @@ bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device
 /* True when its code reads memory in a loop, as one that waits for the host does; false where the
  * code is not known. */
 bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
+/* True when its code reads memory in a loop, as blocks do that wait for each other; false where the
+ * code is not known. */
+bool gp_kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device);
 /* The cubin for its source lines: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 

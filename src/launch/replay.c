@@ -9,6 +9,10 @@
 /* Times longer than it took that a kernel may take when it runs again, and in instrumented code. */
 #define REPLAY_FACTOR 2
 #define INSTRUMENTED_FACTOR 100
+/* Blocks that wait for each other in instrumented code wait longer for it: a launch of 43 ms took
+ * 13.8 s. So kernels of which the blocks may do so are not run in it where they take longer than
+ * this part of the first limit. */
+#define SPINNING_FACTOR 100
 /* Seconds that a replay is waited for at least, however impatient the user is. */
 #define LEAST_REPLAY_LIMIT 30
 /* Seconds after which a GPU that drives a display may end a kernel. */
@@ -51,6 +55,10 @@ const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
     if (own > gp_wait_first_limit())
         return "instrumented code may take a hundred times as long as the kernel, which takes "
                "longer than GPUPROF_TIMEOUT";
+    if (SPINNING_FACTOR * own > gp_wait_first_limit() &&
+        gp_kernel_may_spin(m->kernel, &m->context->device))
+        return "instrumented code may take many hundred times as long, as the kernel's blocks wait "
+               "for each other, and it takes longer than a hundredth of GPUPROF_TIMEOUT";
     return NULL;
 }
 

@@ -295,6 +295,17 @@ added() {
 }
 
 # bats test_tags=time
+@test "a kernel whose blocks wait for each other for long is not run in instrumented code" {
+    # Each takes 0.4 s, and the one of them longer than a hundredth of the limit that it may take there.
+    GPUPROF_TIMEOUT=20 same_with_and_without "$programs/waiting_dlopen" long polling
+    [ "$(measured poll_long)" -eq 1 ]
+    [ "$(launches | grep -c '"smsp__sass_[a-z_]*.sum":[0-9]')" -eq 1 ]
+    launches | grep '"kernel":"poll_long"' >"$profile.long"
+    grep -q '"dram__bytes_read.sum":[0-9]' "$profile.long"
+    grep -q "as the kernel's blocks wait for each other" "$profile.long"
+}
+
+# bats test_tags=time
 @test "a kernel that takes longer than thirty times the limit is abandoned, as such" {
     # No more is charged than for any kernel that does not end: the next one is measured. On a busy machine that may
     # take longer than 5 ms.

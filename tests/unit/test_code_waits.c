@@ -140,7 +140,17 @@ static bool polls(const uint64_t load[2], const uint64_t branch[2], int cc)
     memcpy(code[0], computes[0], sizeof(code[0]));
     memcpy(code[1], load, sizeof(code[1]));
     memcpy(code[2], branch, sizeof(code[2]));
+    assert_true(gp_code_spins(code, sizeof(code), cc) || !gp_code_polls(code, sizeof(code), cc));
     return gp_code_polls(code, sizeof(code), cc);
+}
+
+static bool spins(const uint64_t load[2], const uint64_t branch[2], int cc)
+{
+    uint64_t code[3][2];
+    memcpy(code[0], computes[0], sizeof(code[0]));
+    memcpy(code[1], load, sizeof(code[1]));
+    memcpy(code[2], branch, sizeof(code[2]));
+    return gp_code_spins(code, sizeof(code), cc);
 }
 
 static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
@@ -152,6 +162,7 @@ static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
                           mmio_75[] = {0x00000004ff007981, 0x000ea2000c1fe900},
                           weak_75[] = {0x00000004ff007980, 0x000ea2000c10e900},
                           gpu_75[] = {0x00000004ff007981, 0x000ea4000c1f4900},
+                          gpu[] = {0x0000000402007981, 0x000ea4000c1ef900},
                           plain[] = {0x0000000402047981, 0x000ea2000c1e1900};
     static const uint64_t back[] = {0xfffffffc00f47947, 0x000fc0000383ffff},
                           itself[] = {0xfffffffc00fc7947, 0x000fc0000383ffff},
@@ -166,6 +177,12 @@ static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
     assert_true(polls(system_75, back_75, 75));
     assert_true(polls(mmio_75, back_75, 75));
     assert_false(polls(gpu_75, back_75, 75));
+    assert_true(spins(gpu_75, back_75, 75));
+    assert_true(spins(gpu, back, 90));
+    assert_false(polls(gpu, back, 90));
+    assert_false(spins(gpu, itself, 90));
+    assert_false(spins(plain, back, 90));
+    assert_false(spins(weak_75, back_75, 75));
     assert_false(polls(weak_75, back_75, 75));
 }
 

@@ -475,6 +475,7 @@ static void abandoned(void)
     set(1);
     MUST(cuCtxSynchronize());
     MUST(cuMemsetD32(numbers.x, 0, N));
+    MUST(cuCtxSynchronize());
     MUST(cuCtxCreate_v2(&second, 0, 0));
     scale = load(&loaded, false);
     others = allocate();
