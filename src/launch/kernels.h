@@ -43,6 +43,7 @@ struct gp_kernel {
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
     enum gp_maybe launches_graphs, uses_textures, waits, polls, spins;
     struct gp_pass_cost cost; /* learned by the collector */
+    bool announced;           /* that instrumented code may take long */
     uint64_t code;            /* the collector's number for it */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */

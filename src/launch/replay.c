@@ -17,6 +17,9 @@
 #define LEAST_REPLAY_LIMIT 30
 /* Seconds after which a GPU that drives a display may end a kernel. */
 #define LEAST_TIME_LIMIT 2
+/* Seconds from which on a pass is announced, as far as is known; and how many are. */
+#define ANNOUNCED_SECONDS 5
+#define MOST_ANNOUNCED 3
 /* Above this the driver's part of a run is small, and the cost of one more replay large. */
 #define MOST_DOUBTFUL_MS 100
 /* Events tell times in steps of half a microsecond. */
@@ -60,6 +63,21 @@ const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
         return "instrumented code may take many hundred times as long, as the kernel's blocks wait "
                "for each other, and it takes longer than a hundredth of GPUPROF_TIMEOUT";
     return NULL;
+}
+
+/* The program stands still for that long, and its user would not know why. */
+static void announce(const struct gp_measurement *m, unsigned pass)
+{
+    static struct gp_once once;
+    double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
+    if (pass != GP_INSTRUMENTED_PASS || INSTRUMENTED_FACTOR * own < ANNOUNCED_SECONDS ||
+        m->kernel->announced)
+        return;
+    m->kernel->announced = true;
+    gp_say_limited(&once, MOST_ANNOUNCED,
+                   "%s takes %.2g s by itself, and in instrumented code perhaps a hundred times as "
+                   "long; a GPUPROF_TIMEOUT below that time leaves this out",
+                   gp_kernel_shown(m->kernel), own);
 }
 
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
@@ -207,6 +225,7 @@ static bool replay_pass(struct gp_measurement *m, unsigned pass)
         m->broken_off = too_slow;
         return false;
     }
+    announce(m, pass);
     if (!rewind_memory(m))
         return false;
     if (is_to_be_rehearsed(m, pass) && (!rehearse(m) || !rewind_memory(m)))

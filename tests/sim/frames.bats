@@ -291,6 +291,7 @@ added() {
 # bats test_tags=time
 @test "a kernel that takes long is measured in full where it gets the time" {
     GPUPROF_TIMEOUT=60 same_with_and_without "$programs/waiting_dlopen" long polling
+    [ "$(grep -c "long takes 0.4[0-9]* s by itself, and in instrumented code" "$log")" -eq 2 ]
     [ "$(launches | grep -c '"smsp__sass_[a-z_]*.sum":[0-9]')" -eq 2 ]
 }
 
