@@ -33,7 +33,7 @@ static bool add_copy(const struct gp_graph_node *n, const struct gp_graph_clone 
     CUDA_MEMCPY3D_v2 c = {0};
     *why = OUT_OF_ROOM;
     return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS && add_address(a, c.dstDevice) &&
-           (gp_side_of_source(&c) != GP_ON_DEVICE || add_address(a, c.srcDevice));
+           (gp_side_of_source(&c, g->stand_ins) != GP_ON_DEVICE || add_address(a, c.srcDevice));
 }
 
 static bool add_fill(const struct gp_graph_node *n, const struct gp_graph_clone *g,
@@ -82,10 +82,10 @@ static bool leave_out(struct gp_graph_node *n, const struct gp_graph_clone *g, c
     bool read = true;
     if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
         read = gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS;
-        side = gp_side_of_target(&c);
+        side = gp_side_of_target(&c, g->stand_ins);
     } else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET) {
         read = gp_graph_read_fill(n, g->stand_ins, &f) == CUDA_SUCCESS;
-        side = gp_side_of_fill(&f);
+        side = gp_side_of_fill(&f, g->stand_ins);
     }
     *why = IN_ARRAYS;
     n->left_out = side == GP_ON_HOST;

@@ -13,7 +13,7 @@ static bool is_on_device(CUdeviceptr address)
             managed);
 }
 
-static enum gp_side side_of(CUmemorytype type, CUdeviceptr address)
+static enum gp_side side_of(CUmemorytype type, CUdeviceptr address, const struct gp_stand_ins *own)
 {
     switch (type) {
     case CU_MEMORYTYPE_DEVICE:
@@ -21,25 +21,26 @@ static enum gp_side side_of(CUmemorytype type, CUdeviceptr address)
     case CU_MEMORYTYPE_ARRAY:
         return GP_IN_ARRAY;
     case CU_MEMORYTYPE_UNIFIED:
-        return is_on_device(address) ? GP_ON_DEVICE : GP_ON_HOST;
+        return gp_stand_ins_cover(own, address) || is_on_device(address) ? GP_ON_DEVICE
+                                                                         : GP_ON_HOST;
     default:
         return GP_ON_HOST;
     }
 }
 
-enum gp_side gp_side_of_source(const CUDA_MEMCPY3D_v2 *c)
+enum gp_side gp_side_of_source(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
 {
-    return side_of(c->srcMemoryType, c->srcDevice);
+    return side_of(c->srcMemoryType, c->srcDevice, own);
 }
 
-enum gp_side gp_side_of_target(const CUDA_MEMCPY3D_v2 *c)
+enum gp_side gp_side_of_target(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
 {
-    return side_of(c->dstMemoryType, c->dstDevice);
+    return side_of(c->dstMemoryType, c->dstDevice, own);
 }
 
-enum gp_side gp_side_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f)
+enum gp_side gp_side_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f, const struct gp_stand_ins *own)
 {
-    return side_of(CU_MEMORYTYPE_UNIFIED, f->dst);
+    return side_of(CU_MEMORYTYPE_UNIFIED, f->dst, own);
 }
 
 static size_t at_least_one(size_t count)

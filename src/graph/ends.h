@@ -2,16 +2,18 @@
 #ifndef GPUPROF_GRAPH_ENDS_H
 #define GPUPROF_GRAPH_ENDS_H
 
-#include "cuda/driver.h"
+#include "graph/stand_ins.h"
 
 #include <stdint.h>
 
-/* Managed memory counts as the device's. Memory that the driver does not know is the host's. */
+/* Managed memory counts as the device's, and so does memory that the graph allocates, which the
+ * driver may not know just now (NULL: none). Other memory that it does not know is the host's. */
 enum gp_side { GP_ON_DEVICE, GP_ON_HOST, GP_IN_ARRAY };
 
-enum gp_side gp_side_of_source(const CUDA_MEMCPY3D_v2 *copy);
-enum gp_side gp_side_of_target(const CUDA_MEMCPY3D_v2 *copy);
-enum gp_side gp_side_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *fill);
+enum gp_side gp_side_of_source(const CUDA_MEMCPY3D_v2 *copy, const struct gp_stand_ins *own);
+enum gp_side gp_side_of_target(const CUDA_MEMCPY3D_v2 *copy, const struct gp_stand_ins *own);
+enum gp_side gp_side_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *fill,
+                             const struct gp_stand_ins *own);
 
 /* All bytes from the first to the last one that is read or written; not of an array. */
 struct gp_span {

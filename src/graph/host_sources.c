@@ -24,7 +24,7 @@ static bool brings(const struct gp_graph_node *n, const struct gp_graph_clone *g
 {
     return n->type == CU_GRAPH_NODE_TYPE_MEMCPY && !n->disabled && !n->left_out &&
            gp_graph_read_copy(n, g->stand_ins, copy) == CUDA_SUCCESS &&
-           gp_side_of_source(copy) == GP_ON_HOST;
+           gp_side_of_source(copy, g->stand_ins) == GP_ON_HOST;
 }
 
 /* The bytes of the host that the node writes. */

@@ -113,6 +113,12 @@ static const struct gp_stand_in *find(const struct gp_stand_ins *s, CUdeviceptr 
     return low ? &s->list[low - 1] : NULL;
 }
 
+bool gp_stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address)
+{
+    const struct gp_stand_in *one = s ? find(s, address) : NULL;
+    return one && address - one->address < one->bytes;
+}
+
 CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address)
 {
     const struct gp_stand_in *one = s && s->base ? find(s, address) : NULL;

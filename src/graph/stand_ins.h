@@ -29,7 +29,12 @@ struct gp_stand_ins *gp_stand_ins_list(CUgraph graph);
 void gp_stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base);
 void gp_stand_ins_leave(struct gp_stand_ins *s);
 
-/* The address in place of one of the graph's, or just behind its memory; others stay. NULL for `s`:
+/* True for an address in memory that the graph allocates, there or not. NULL for `s`: there is
+ * none.
+ */
+bool gp_stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address);
+
+/* The address that stands in for one of the graph's, or just behind its memory; others stay. NULL for `s`:
  * all stay. */
 CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address);
 

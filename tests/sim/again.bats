@@ -47,6 +47,11 @@ graphs_of() {
     said_nothing
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
     is vector_add_float gld_efficiency "99.43 %"
+    # The fill and the copy between the two allocations are made again, the copy to the host is not.
+    export GPUSIM_GRAPHS=$BATS_TEST_TMPDIR/graphs
+    again memory 25
+    [ "$(graphs_of 1)" -eq 10 ]
+    unset GPUSIM_GRAPHS
     GPUPROF_REPLAY=now again memory 25
     GPUPROF_REPLAY=later again memory 25
     GPUPROF_VERIFY=always again memory 25

@@ -352,7 +352,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!data || !gpusim_memory_find(ptr, &range))
+    if (!data || !gpusim_memory_find(ptr, &range) || range.absent)
         return CUDA_ERROR_INVALID_VALUE;
     return range_attribute(&range, attribute, ptr, data);
 }
@@ -392,7 +392,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
         return result;
     if (numAttributes == 0 || !attributes || !data)
         return CUDA_ERROR_INVALID_VALUE;
-    known = gpusim_memory_find(ptr, &range);
+    known = gpusim_memory_find(ptr, &range) && !range.absent;
     for (unsigned i = 0; i < numAttributes; i++)
         if (!known || range_attribute(&range, attributes[i], ptr, data[i]) != CUDA_SUCCESS)
             empty_attribute(attributes[i], data[i]);
