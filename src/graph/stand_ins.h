@@ -34,8 +34,8 @@ void gp_stand_ins_leave(struct gp_stand_ins *s);
  */
 bool gp_stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address);
 
-/* The address that stands in for one of the graph's, or just behind its memory; others stay. NULL for `s`:
- * all stay. */
+/* The address that stands in for one of the graph's, or just behind its memory; others stay. NULL
+ * for `s`: all stay. */
 CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address);
 
 /* A launch's parameters with these addresses; to be freed. The launch gets them. NULL where they
