@@ -167,6 +167,10 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
     a->snapshot = s;
     if (!take(a, &reach, why))
         return false;
+    /* The host would see the writes of the second run. */
+    *why = "it reaches page-locked host memory";
+    if (gp_snapshot_reaches_host(s))
+        return false;
     *why = "it reaches memory that the host may write";
     if (a->only_known && gp_snapshot_may_host_write(s))
         return false;

@@ -10,9 +10,14 @@ bool gp_snapshot_reaches_managed(const struct gp_snapshot *s)
     return false;
 }
 
+bool gp_snapshot_reaches_host(const struct gp_snapshot *s)
+{
+    return s->watched.count != 0;
+}
+
 bool gp_snapshot_may_host_write(const struct gp_snapshot *s)
 {
-    return s->watched.count || gp_snapshot_reaches_managed(s);
+    return gp_snapshot_reaches_host(s) || gp_snapshot_reaches_managed(s);
 }
 
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)

@@ -119,6 +119,11 @@ graphs_of() {
     said_nothing
 }
 
+@test "a kernel of a graph writes memory of the host" {
+    again there_and_back
+    says "it reaches page-locked host memory"
+}
+
 @test "a large table of addresses comes from the host, and changes" {
     again large_table 10
     said_nothing

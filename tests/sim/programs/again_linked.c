@@ -386,6 +386,28 @@ static void in_and_out(void)
     end(exec);
 }
 
+/* A kernel changes memory of the host, and a fill makes it as it was. */
+static void there_and_back(void)
+{
+    CUdeviceptr of_host;
+    CUevent done;
+
+    MUST(cuMemHostGetDevicePointer(&of_host, landed, 0));
+    for (unsigned i = 0; i < N; i++)
+        landed[i] = 0x3f800000;
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    scales(of_host, 2);
+    adds(of_host, x[0], x[0]);
+    fills(of_host, 0x3f800000);
+    CUgraphExec exec = executable();
+    launch_often(exec);
+    show("there and back");
+    printf("%08x\n", landed[N - 1]);
+    end(exec);
+}
+
 /* A large table comes from the host. Its first address becomes another one, or is that of memory of
  * the graph's own. */
 static void brings_much(bool own)
@@ -635,6 +657,7 @@ int main(int argc, char **argv)
                                                 {"hidden", hidden},
                                                 {"refilled", refilled},
                                                 {"in_and_out", in_and_out},
+                                                {"there_and_back", there_and_back},
                                                 {"large_table", large_table},
                                                 {"large_table_of_own", large_table_of_own},
                                                 {"hidden_later", hidden_later},
