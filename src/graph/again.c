@@ -129,8 +129,7 @@ static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, const char **
         return true;
     a->brought = base + own;
     gp_buffer_add(GP_BUFFER_DEVICE, a->brought, brought);
-    *why = OUT_OF_ROOM;
-    return add_address(a, a->brought) && gp_host_sources_take(g, a->brought, why);
+    return gp_host_sources_take(g, a->brought, why);
 }
 
 static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, const char **why)

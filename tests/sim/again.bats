@@ -119,6 +119,11 @@ graphs_of() {
     said_nothing
 }
 
+@test "a graph copies to the host and from there again" {
+    again out_and_in
+    says "it writes memory of the host that it also copies from"
+}
+
 @test "a kernel of a graph writes memory of the host" {
     again there_and_back
     says "it reaches page-locked host memory"

@@ -386,6 +386,23 @@ static void in_and_out(void)
     end(exec);
 }
 
+/* A word goes to the host and comes back. */
+static void out_and_in(void)
+{
+    CUevent done;
+
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    scales(x[0], 2);
+    copies(CU_MEMORYTYPE_UNIFIED, (uintptr_t)landed, CU_MEMORYTYPE_DEVICE, x[0], 4);
+    copies(CU_MEMORYTYPE_DEVICE, x[1], CU_MEMORYTYPE_UNIFIED, (uintptr_t)landed, 4);
+    CUgraphExec exec = executable();
+    launch_often(exec);
+    show("out and in");
+    end(exec);
+}
+
 /* A kernel changes memory of the host, and a fill makes it as it was. */
 static void there_and_back(void)
 {
@@ -658,6 +675,7 @@ int main(int argc, char **argv)
                                                 {"refilled", refilled},
                                                 {"in_and_out", in_and_out},
                                                 {"there_and_back", there_and_back},
+                                                {"out_and_in", out_and_in},
                                                 {"large_table", large_table},
                                                 {"large_table_of_own", large_table_of_own},
                                                 {"hidden_later", hidden_later},
