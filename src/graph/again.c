@@ -6,11 +6,11 @@
 #include "graph/node_launch.h"
 #include "graph/parts.h"
 #include "graph/stand_ins.h"
-#include "memory/buffers.h"
 
 /* Launches in a row. */
 #define MOST_IN_VAIN 3
 #define OUT_OF_ROOM "its nodes use too many addresses"
+#define NOT_READ "a node of it cannot be read"
 #define IN_ARRAYS "it writes arrays"
 #define IN_OTHER_CONTEXT "it runs in another context than the current one"
 #define ELSEWHERE "it writes memory of another device or process"
@@ -27,21 +27,23 @@ static bool add_address(struct gp_again *a, CUdeviceptr address)
     return gp_again_add_roots(a, &address, sizeof(address));
 }
 
-static bool add_copy(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                     struct gp_again *a, const char **why)
+static bool add_source(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                       struct gp_again *a)
 {
     CUDA_MEMCPY3D_v2 c = {0};
-    *why = OUT_OF_ROOM;
-    return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS && add_address(a, c.dstDevice) &&
+    if (n->type != CU_GRAPH_NODE_TYPE_MEMCPY)
+        return true;
+    return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
            (gp_side_of_source(&c, g->stand_ins) != GP_ON_DEVICE || add_address(a, c.srcDevice));
 }
 
-static bool add_fill(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                     struct gp_again *a, const char **why)
+static bool add_copy_or_fill(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                             struct gp_again *a, const char **why)
 {
-    CUDA_MEMSET_NODE_PARAMS_v1 f = {0};
+    struct gp_graph_written w;
     *why = OUT_OF_ROOM;
-    return gp_graph_read_fill(n, g->stand_ins, &f) == CUDA_SUCCESS && add_address(a, f.dst);
+    return gp_graph_read_written(n, g->stand_ins, &w) && add_address(a, w.base) &&
+           add_source(n, g, a);
 }
 
 static bool add_kernel(const struct gp_graph_node *n, const struct gp_graph_clone *g,
@@ -65,9 +67,8 @@ static bool add_node(const struct gp_graph_node *n, const struct gp_graph_clone 
     case CU_GRAPH_NODE_TYPE_KERNEL:
         return add_kernel(n, g, a, stream, why);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return add_copy(n, g, a, why);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-        return add_fill(n, g, a, why);
+        return add_copy_or_fill(n, g, a, why);
     default:
         return true;
     }
@@ -76,37 +77,25 @@ static bool add_node(const struct gp_graph_node *n, const struct gp_graph_clone 
 /* Leaves out copies and fills that write the host's memory: it is not put back. */
 static bool leave_out(struct gp_graph_node *n, const struct gp_graph_clone *g, const char **why)
 {
-    CUDA_MEMCPY3D_v2 c = {0};
-    CUDA_MEMSET_NODE_PARAMS_v1 f = {0};
-    enum gp_side side = GP_ON_DEVICE;
-    bool read = true;
-    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-        read = gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS;
-        side = gp_side_of_target(&c, g->stand_ins);
-    } else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET) {
-        read = gp_graph_read_fill(n, g->stand_ins, &f) == CUDA_SUCCESS;
-        side = gp_side_of_fill(&f, g->stand_ins);
-    }
+    struct gp_graph_written w;
+    *why = NOT_READ;
+    if (n->disabled)
+        return true;
+    if (!gp_graph_read_written(n, g->stand_ins, &w))
+        return false;
+    n->left_out = w.side == GP_ON_HOST;
     *why = IN_ARRAYS;
-    n->left_out = side == GP_ON_HOST;
-    return n->disabled || (read && side != GP_IN_ARRAY);
+    return w.side != GP_IN_ARRAY;
 }
 
 /* The memory that the node writes was copied. */
 static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone *g,
                       const struct gp_again *a)
 {
-    CUDA_MEMCPY3D_v2 c = {0};
-    CUDA_MEMSET_NODE_PARAMS_v1 f = {0};
+    struct gp_graph_written w;
     if (n->disabled || n->left_out)
         return true;
-    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
-               gp_again_reaches(a, c.dstDevice);
-    if (n->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        return gp_graph_read_fill(n, g->stand_ins, &f) == CUDA_SUCCESS &&
-               gp_again_reaches(a, f.dst);
-    return true;
+    return gp_graph_read_written(n, g->stand_ins, &w) && (!w.base || gp_again_reaches(a, w.base));
 }
 
 /* ---- the graph ------------------------------------------------------------------------------- */
@@ -125,11 +114,7 @@ static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, const char **
         return false;
     if (own)
         gp_stand_ins_enter(g->stand_ins, base);
-    if (brought == 0)
-        return true;
-    a->brought = base + own;
-    gp_buffer_add(GP_BUFFER_DEVICE, a->brought, brought);
-    return gp_host_sources_take(g, a->brought, why);
+    return brought == 0 || gp_host_sources_take(g, base + own, brought, why);
 }
 
 static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, const char **why)
@@ -168,8 +153,6 @@ void gp_graph_again_ends(struct gp_graph_clone *g, struct gp_again *a)
         g->runs.in_vain = 0;
     else if (a->context && a->context->busy)
         g->runs.in_vain = MOST_IN_VAIN; /* each wait for it holds the program up */
-    if (a->brought)
-        gp_buffer_discard(gp_buffer_take(a->brought));
     gp_again_end(a);
     if (g->stand_ins)
         gp_stand_ins_leave(g->stand_ins);

@@ -80,6 +80,7 @@ struct gp_graph_clone {
     bool waits;                     /* for events or semaphores */
     union gp_graph_work *works;     /* of its nodes, where there are stand-ins */
     struct gp_stand_ins *stand_ins; /* for memory that it allocates; NULL where it does not */
+    CUdeviceptr brought;            /* bytes from the host, while the nodes run again; 0: none */
     /* Of runs as a whole with its kernels behind it. It stays where the graph is updated. */
     struct gp_graph_runs {
         struct gp_verify_schedule schedule;

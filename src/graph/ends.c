@@ -53,42 +53,47 @@ uint64_t gp_copied_bytes(const CUDA_MEMCPY3D_v2 *c)
     return (uint64_t)c->WidthInBytes * at_least_one(c->Height) * at_least_one(c->Depth);
 }
 
-struct end {
-    uint64_t base;
-    size_t x, y, z, pitch, height;
-};
-
-static struct gp_span span_of(const struct end *e, const CUDA_MEMCPY3D_v2 *c)
+/* The copy the other way round: so all of the following is said of sources only. */
+static CUDA_MEMCPY3D_v2 turned(const CUDA_MEMCPY3D_v2 *c)
 {
-    uint64_t row = e->pitch ? e->pitch : c->WidthInBytes + e->x;
-    uint64_t slice = row * (e->height ? e->height : at_least_one(c->Height) + e->y);
-    uint64_t start = e->base + e->z * slice + e->y * row + e->x;
-    uint64_t last = (at_least_one(c->Depth) - 1) * slice + (at_least_one(c->Height) - 1) * row;
-    return (struct gp_span){start, start + last + c->WidthInBytes};
+    CUDA_MEMCPY3D_v2 t = *c;
+    t.srcXInBytes = c->dstXInBytes;
+    t.srcY = c->dstY;
+    t.srcZ = c->dstZ;
+    t.srcLOD = c->dstLOD;
+    t.srcMemoryType = c->dstMemoryType;
+    t.srcHost = c->dstHost;
+    t.srcDevice = c->dstDevice;
+    t.srcArray = c->dstArray;
+    t.srcPitch = c->dstPitch;
+    t.srcHeight = c->dstHeight;
+    t.dstXInBytes = c->srcXInBytes;
+    t.dstY = c->srcY;
+    t.dstZ = c->srcZ;
+    t.dstLOD = c->srcLOD;
+    t.dstMemoryType = c->srcMemoryType;
+    t.dstHost = (void *)(uintptr_t)c->srcHost;
+    t.dstDevice = c->srcDevice;
+    t.dstArray = c->srcArray;
+    t.dstPitch = c->srcPitch;
+    t.dstHeight = c->srcHeight;
+    return t;
 }
 
 struct gp_span gp_span_of_source(const CUDA_MEMCPY3D_v2 *c)
 {
-    const struct end e = {c->srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)c->srcHost
-                                                                 : c->srcDevice,
-                          c->srcXInBytes,
-                          c->srcY,
-                          c->srcZ,
-                          c->srcPitch,
-                          c->srcHeight};
-    return span_of(&e, c);
+    uint64_t base = c->srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)c->srcHost : c->srcDevice;
+    uint64_t row = c->srcPitch ? c->srcPitch : c->WidthInBytes + c->srcXInBytes;
+    uint64_t slice = row * (c->srcHeight ? c->srcHeight : at_least_one(c->Height) + c->srcY);
+    uint64_t start = base + c->srcZ * slice + c->srcY * row + c->srcXInBytes;
+    uint64_t last = (at_least_one(c->Depth) - 1) * slice + (at_least_one(c->Height) - 1) * row;
+    return (struct gp_span){start, start + last + c->WidthInBytes};
 }
 
 struct gp_span gp_span_of_target(const CUDA_MEMCPY3D_v2 *c)
 {
-    const struct end e = {c->dstMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)c->dstHost
-                                                                 : c->dstDevice,
-                          c->dstXInBytes,
-                          c->dstY,
-                          c->dstZ,
-                          c->dstPitch,
-                          c->dstHeight};
-    return span_of(&e, c);
+    const CUDA_MEMCPY3D_v2 t = turned(c);
+    return gp_span_of_source(&t);
 }
 
 struct gp_span gp_span_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f)
@@ -112,13 +117,6 @@ CUDA_MEMCPY3D_v2 gp_copy_from_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)
 
 CUDA_MEMCPY3D_v2 gp_copy_to_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)
 {
-    CUDA_MEMCPY3D_v2 c = *copy;
-    c.dstXInBytes = c.dstY = c.dstZ = c.dstLOD = 0;
-    c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-    c.dstHost = NULL;
-    c.dstArray = NULL;
-    c.dstDevice = row;
-    c.dstPitch = c.WidthInBytes;
-    c.dstHeight = c.Height;
-    return c;
+    const CUDA_MEMCPY3D_v2 t = turned(copy), from = gp_copy_from_row(&t, row);
+    return turned(&from);
 }

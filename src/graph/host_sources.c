@@ -1,7 +1,7 @@
 #include "graph/host_sources.h"
 
-#include "graph/ends.h"
 #include "graph/parts.h"
+#include "memory/buffers.h"
 
 #include <stdlib.h>
 
@@ -27,24 +27,7 @@ static bool brings(const struct gp_graph_node *n, const struct gp_graph_clone *g
            gp_side_of_source(copy, g->stand_ins) == GP_ON_HOST;
 }
 
-/* The bytes of the host that the node writes. */
-static bool writes_host(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                        struct gp_span *span)
-{
-    CUDA_MEMCPY3D_v2 copy = {0};
-    CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
-    if (!n->left_out)
-        return false;
-    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-        gp_graph_read_copy(n, g->stand_ins, &copy);
-        *span = gp_span_of_target(&copy);
-    } else {
-        gp_graph_read_fill(n, g->stand_ins, &fill);
-        *span = gp_span_of_fill(&fill);
-    }
-    return true;
-}
-
+/* The bytes of the host that the graph writes. */
 struct written {
     unsigned count;
     struct gp_span spans[MOST_WRITTEN];
@@ -52,14 +35,14 @@ struct written {
 
 static bool list_written(const struct gp_graph_clone *g, struct written *w)
 {
+    struct gp_graph_written one;
     w->count = 0;
     for (unsigned i = 0; i < g->order.count; i++) {
-        struct gp_span span;
-        if (!writes_host(&g->nodes[i], g, &span))
+        if (!g->nodes[i].left_out)
             continue;
-        if (w->count == MOST_WRITTEN)
+        if (w->count == MOST_WRITTEN || !gp_graph_read_written(&g->nodes[i], g->stand_ins, &one))
             return false;
-        w->spans[w->count++] = span;
+        w->spans[w->count++] = one.bytes;
     }
     return true;
 }
@@ -84,14 +67,17 @@ bool gp_host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, const
         well = all && !is_written(w, gp_span_of_source(&copy));
         *bytes += aligned(gp_copied_bytes(&copy));
     }
+    *why = w ? WRITES_SOURCES : "out of memory";
     free(w);
-    *why = WRITES_SOURCES;
     return well;
 }
 
-bool gp_host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, const char **why)
+bool gp_host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, uint64_t bytes,
+                          const char **why)
 {
     *why = NOT_READ;
+    g->brought = base;
+    gp_buffer_add(GP_BUFFER_DEVICE, base, bytes);
     for (unsigned i = 0; i < g->order.count; i++) {
         CUDA_MEMCPY3D_v2 copy = {0};
         if (!brings(&g->nodes[i], g, &copy))
@@ -107,6 +93,9 @@ bool gp_host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, const char
 
 void gp_host_sources_leave(struct gp_graph_clone *g)
 {
+    if (g->brought)
+        gp_buffer_discard(gp_buffer_take(g->brought));
+    g->brought = 0;
     for (unsigned i = 0; i < g->order.count; i++)
         g->nodes[i].source = 0;
 }

@@ -1,7 +1,5 @@
 #include "graph/parts.h"
 
-#include "graph/ends.h"
-
 #include <stdlib.h>
 
 /* A graph that is being made, and the nodes of it that the next one is behind. */
@@ -38,6 +36,25 @@ CUresult gp_graph_read_fill(const struct gp_graph_node *n, const struct gp_stand
         result = gp_cuda.cuGraphMemsetNodeGetParams(n->node, fill);
     fill->dst = gp_stand_in_for(stand_ins, fill->dst);
     return result;
+}
+
+bool gp_graph_read_written(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
+                           struct gp_graph_written *w)
+{
+    CUDA_MEMCPY3D_v2 copy = {0};
+    CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
+    CUresult result = CUDA_SUCCESS;
+    *w = (struct gp_graph_written){.side = GP_ON_DEVICE};
+    if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        result = gp_graph_read_copy(n, stand_ins, &copy);
+        *w = (struct gp_graph_written){gp_side_of_target(&copy, stand_ins), copy.dstDevice,
+                                       gp_span_of_target(&copy)};
+    } else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        result = gp_graph_read_fill(n, stand_ins, &fill);
+        *w = (struct gp_graph_written){gp_side_of_fill(&fill, stand_ins), fill.dst,
+                                       gp_span_of_fill(&fill)};
+    }
+    return result == CUDA_SUCCESS;
 }
 
 static CUresult add_copy(const struct making *m, const struct gp_graph_node *from,

@@ -3,6 +3,7 @@
 #define GPUPROF_GRAPH_PARTS_H
 
 #include "graph/clone.h"
+#include "graph/ends.h"
 #include "graph/stand_ins.h"
 
 /* Adds a copy of a kernel's node to a graph, behind no other. */
@@ -14,6 +15,16 @@ CUresult gp_graph_read_copy(const struct gp_graph_node *node, const struct gp_st
                             CUDA_MEMCPY3D_v2 *copy);
 CUresult gp_graph_read_fill(const struct gp_graph_node *node, const struct gp_stand_ins *stand_ins,
                             CUDA_MEMSET_NODE_PARAMS_v1 *fill);
+
+/* The memory that a copy or a fill writes, from its base on; not the bytes of an array. */
+struct gp_graph_written {
+    enum gp_side side;
+    CUdeviceptr base;
+    struct gp_span bytes;
+};
+/* False where it cannot be read. A node of another kind writes nothing: its bytes are none. */
+bool gp_graph_read_written(const struct gp_graph_node *node, const struct gp_stand_ins *stand_ins,
+                           struct gp_graph_written *written);
 
 /* Nodes, and the memory that stands in for that of their graph. */
 struct gp_graph_source {

@@ -9,14 +9,12 @@
 
 /* As the driver aligns allocations, at least. */
 #define ALIGNMENT 512u
-/* Pairs of a name and a value, and the end. */
-#define EXTRA_WORDS 5
 
 #define NOT_THERE "its memory leads to memory that a graph allocates"
 
 struct gp_replaced_parameters {
     size_t size;
-    void *extra[EXTRA_WORDS];
+    void *extra[GP_EXTRA_WORDS];
     _Alignas(16) unsigned char bytes[GP_MOST_PARAMETER_BYTES];
 };
 
@@ -155,9 +153,7 @@ struct gp_replaced_parameters *gp_stand_ins_replace(const struct gp_stand_ins *s
     call->extra = NULL;
     if (!r->size)
         return r; /* it has none */
-    void *extra[EXTRA_WORDS] = {CU_LAUNCH_PARAM_BUFFER_POINTER, r->bytes,
-                                CU_LAUNCH_PARAM_BUFFER_SIZE, &r->size, CU_LAUNCH_PARAM_END};
-    memcpy(r->extra, extra, sizeof(extra));
+    gp_parameters_as_block(r->extra, r->bytes, &r->size);
     call->extra = r->extra;
     return r;
 }

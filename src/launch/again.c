@@ -7,6 +7,7 @@
 #include "gate/waits.h"
 #include "launch/drain.h"
 #include "launch/kernels.h"
+#include "launch/measurement.h"
 #include "launch/polls.h"
 #include "launch/ready.h"
 #include "launch/session.h"
@@ -24,22 +25,8 @@
 /* To wait for work, beside twice the time of its kernels. */
 #define LEAST_SECONDS 0.002
 
-/* As of a replay: its memory would be lost. */
-#define LEAST_REPLAY_LIMIT 30.0
-
 /* Work of many kernels has no grid of its own. */
 static const unsigned no_grid[3];
-
-static struct gp_snapshot *snapshot_of(struct gp_context *c, const char **why)
-{
-    if (!c->around && !c->no_snapshot) {
-        c->around = gp_snapshot_open(c->handle, false, why);
-        if (!c->around)
-            c->no_snapshot = *why;
-    }
-    *why = c->no_snapshot;
-    return c->around;
-}
 
 bool gp_again_begin(struct gp_again *a, CUstream stream, bool only_known, const char **why)
 {
@@ -152,7 +139,7 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
     if (schedule->broken)
         return false;
     gp_modules_resolve(a->context->handle);
-    struct gp_snapshot *s = snapshot_of(a->context, why);
+    struct gp_snapshot *s = gp_context_around(a->context, why);
     if (!s)
         return false;
     const struct gp_reach reach = {
@@ -234,11 +221,8 @@ static bool wrote_only_copied(struct gp_again *a, struct gp_verify_schedule *sch
 
 bool gp_again_rewind(struct gp_again *a, struct gp_verify_schedule *schedule, const char **why)
 {
-    if (!has_ended(a, own_limit(a), why) || !wrote_only_copied(a, schedule, why) ||
-        !gp_snapshot_rewind(a->snapshot, why))
-        return false;
-    *why = "page-locked host memory that it reaches changed while it ran";
-    a->rewound = !gp_snapshot_host_changed(a->snapshot);
+    a->rewound = has_ended(a, own_limit(a), why) && wrote_only_copied(a, schedule, why) &&
+                 gp_snapshot_rewind(a->snapshot, why);
     return a->rewound;
 }
 
@@ -253,30 +237,22 @@ static void say_lost(void)
 /* Launches that were not measured may run still. They have ended before, perhaps side by side. */
 static double rest_limit(const struct gp_again *a)
 {
-    return fmax(fmax(gp_wait_computing_limit(), LEAST_REPLAY_LIMIT), 4 * a->seconds);
-}
-
-static void say_wrong(const char *why)
-{
-    gp_say("memory could not be put back after a graph (%s); the program's results from here on "
-           "may be wrong",
-           why);
-    gp_session_give_up("a graph's second run could not be undone");
+    return fmax(fmax(gp_wait_computing_limit(), GP_LEAST_REPLAY_LIMIT), 4 * a->seconds);
 }
 
 static void put_back(struct gp_again *a)
 {
-    const char *why;
+    const char *why = NULL;
     struct gp_context *c = a->context;
-    if (c->dead)
-        return;
-    if (a->rewound && !c->busy && !has_ended(a, rest_limit(a), &why) && a->failed)
-        say_wrong(why);
-    else if (c->busy && a->rewound)
+    if (a->rewound && !c->dead && !c->busy)
+        has_ended(a, rest_limit(a), &why);
+    if (c->busy && a->rewound)
         say_lost();
-    else if (!c->busy && !a->failed && !gp_snapshot_finish(a->snapshot, &why) &&
-             gp_session_measures()) /* else the process is at its end, and the driver gone */
-        say_wrong(why);
+    if (c->dead || c->busy || (a->failed && !a->rewound))
+        return; /* it runs still, or has failed by itself */
+    if ((a->failed || !gp_snapshot_finish(a->snapshot, &why)) &&
+        gp_session_measures()) /* else the process is at its end, and the driver gone */
+        gp_not_put_back("a graph", why);
 }
 
 void gp_again_end(struct gp_again *a)

@@ -20,15 +20,14 @@ struct gp_again {
     size_t size, room;    /* bytes of these */
     const void *modules[GP_MOST_MODULES_AGAIN]; /* of its kernels, each once */
     unsigned module_count;
-    bool any_module;     /* they are more, or not all are known */
-    bool only_known;     /* only kernels that have been measured, and no memory of the host */
-    bool not_yet;        /* a kernel was not measured often enough for that */
-    bool verify;         /* a kernel of it is due */
-    CUdeviceptr brought; /* bytes from the host that it copies; 0: none */
-    bool may_wait;       /* a kernel of it may wait for others, by its code */
-    double seconds;      /* that its kernels took, one after the other, as far as is known */
-    bool rewound;        /* memory is as before the work */
-    bool failed;         /* the work has, and its context with it */
+    bool any_module; /* they are more, or not all are known */
+    bool only_known; /* only kernels that have been measured, and no memory of the host */
+    bool not_yet;    /* a kernel was not measured often enough for that */
+    bool verify;     /* a kernel of it is due */
+    bool may_wait;   /* a kernel of it may wait for others, by its code */
+    double seconds;  /* that its kernels took, one after the other, as far as is known */
+    bool rewound;    /* memory is as before the work */
+    bool failed;     /* the work has, and its context with it */
 };
 
 /* Begins with work in that stream. Whether its kernels may run again may only show afterwards, and

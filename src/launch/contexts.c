@@ -341,15 +341,26 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
     return c;
 }
 
-struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
+static struct gp_snapshot *open_once(struct gp_context *c, struct gp_snapshot **snapshot,
+                                     bool for_many, const char **why)
 {
-    if (!c->snapshot && !c->no_snapshot) {
-        c->snapshot = gp_snapshot_open(c->handle, true, why);
-        if (!c->snapshot)
+    if (!*snapshot && !c->no_snapshot) {
+        *snapshot = gp_snapshot_open(c->handle, for_many, why);
+        if (!*snapshot)
             c->no_snapshot = *why;
     }
     *why = c->no_snapshot;
-    return c->snapshot;
+    return *snapshot;
+}
+
+struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
+{
+    return open_once(c, &c->snapshot, true, why);
+}
+
+struct gp_snapshot *gp_context_around(struct gp_context *c, const char **why)
+{
+    return open_once(c, &c->around, false, why);
 }
 
 static void leave(CUcontext handle, bool green)

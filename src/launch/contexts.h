@@ -74,8 +74,10 @@ void gp_wary_note(double *wary, CUresult result, double waited);
  * and that of the program's work is not. */
 void gp_context_wait_for_tail(struct gp_context *context);
 
-/* The context's snapshot, made when first asked for; NULL with the reason in *why. */
+/* The context's snapshot of launches, and the one around work of many launches; made when first
+ * asked for. NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
+struct gp_snapshot *gp_context_around(struct gp_context *context, const char **why);
 
 /* Why memory of the context may change while a launch is replayed there: NULL where nobody else can
  * write it, or all others that can are idle. */

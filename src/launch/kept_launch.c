@@ -1,11 +1,11 @@
 #include "launch/kept_launch.h"
 
+#include "launch/parameters.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_ATTRIBUTES 8
-/* Pairs of a name and a value, and the end. */
-#define EXTRA_WORDS 5
 #define PARAMETER_ALIGNMENT 16
 
 struct kept_launch {
@@ -14,7 +14,7 @@ struct kept_launch {
     CUlaunchConfig config;
     CUlaunchAttribute attributes[MOST_ATTRIBUTES];
     size_t size;
-    void *extra[EXTRA_WORDS];
+    void *extra[GP_EXTRA_WORDS];
     _Alignas(PARAMETER_ALIGNMENT) unsigned char parameters[];
 };
 
@@ -81,11 +81,7 @@ static void keep_parameters(struct kept_launch *k, const void *parameters, size_
         return; /* no parameter */
     memcpy(k->parameters, parameters, size);
     k->size = size;
-    k->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
-    k->extra[1] = k->parameters;
-    k->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
-    k->extra[3] = &k->size;
-    k->extra[4] = CU_LAUNCH_PARAM_END;
+    gp_parameters_as_block(k->extra, k->parameters, &k->size);
     k->call.extra = k->extra;
 }
 

@@ -8,6 +8,10 @@
 #include "launch/kernels.h"
 #include "launch/launch.h"
 
+/* Seconds that a kernel is waited for at least when it runs again, however impatient the user is:
+ * its memory would be lost. */
+#define GP_LEAST_REPLAY_LIMIT 30
+
 struct gp_measurement {
     const struct gp_launch *call;
     struct gp_kernel *kernel;
@@ -74,6 +78,8 @@ bool gp_time_replay(struct gp_measurement *m);
 void gp_check_time(struct gp_measurement *m);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
+/* That has failed, behind a replay or a graph, say: nothing is measured any more. */
+void gp_not_put_back(const char *behind, const char *why);
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
  * ended well. */
 bool gp_begin_pass(struct gp_measurement *m, unsigned pass);

@@ -118,6 +118,15 @@ bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_
     return true;
 }
 
+void gp_parameters_as_block(void *extra[GP_EXTRA_WORDS], void *bytes, size_t *size)
+{
+    extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+    extra[1] = bytes;
+    extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+    extra[3] = size;
+    extra[4] = CU_LAUNCH_PARAM_END;
+}
+
 uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
                                  const void *data)
 {

@@ -30,6 +30,11 @@ void gp_parameter_layout_free(struct gp_parameter_layout *layout);
 bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
                         void *bytes, size_t *size);
 
+/* How a block of parameters is handed to a launch: pairs of a name and a value, and the end. All
+ * three live as long as the launch. */
+#define GP_EXTRA_WORDS 5
+void gp_parameters_as_block(void *extra[GP_EXTRA_WORDS], void *bytes, size_t *size);
+
 /* A hash of the parameters on which a launch's work depends: of numbers, and of the alignment of
  * addresses; is_address says which those are. */
 typedef bool gp_is_address(const void *data, uint64_t value);

@@ -13,8 +13,6 @@
  * 13.8 s. So kernels of which the blocks may do so are not run in it where they take longer than
  * this part of the first limit. */
 #define SPINNING_FACTOR 100
-/* Seconds that a replay is waited for at least, however impatient the user is. */
-#define LEAST_REPLAY_LIMIT 30
 /* Seconds after which a GPU that drives a display may end a kernel. */
 #define LEAST_TIME_LIMIT 2
 /* Seconds from which on a pass is announced, as far as is known; and how many are. */
@@ -42,7 +40,7 @@ static bool is_sure_to_end(const struct gp_measurement *m)
  * Memory is lost where a replay is abandoned. */
 static double limit_of(const struct gp_measurement *m, double factor)
 {
-    double least = is_sure_to_end(m) ? fmax(gp_wait_computing_limit(), LEAST_REPLAY_LIMIT)
+    double least = is_sure_to_end(m) ? fmax(gp_wait_computing_limit(), GP_LEAST_REPLAY_LIMIT)
                                      : gp_wait_first_limit();
     return fmax(least, factor * own_seconds(m));
 }
@@ -80,6 +78,14 @@ static void announce(const struct gp_measurement *m, unsigned pass)
                    gp_kernel_shown(m->kernel), own);
 }
 
+void gp_not_put_back(const char *behind, const char *why)
+{
+    gp_say("memory could not be put back after %s (%s); the program's results from here on may be "
+           "wrong",
+           behind, why);
+    gp_session_give_up("a second run could not be undone");
+}
+
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m)
 {
@@ -87,10 +93,7 @@ void gp_put_back_final_state(struct gp_measurement *m)
     if (!m->snapshot || m->context->dead || m->context->busy ||
         gp_snapshot_finish(m->snapshot, &why) || !gp_session_measures())
         return; /* without a session the process is at its end, and the driver gone */
-    gp_say("memory could not be put back after a replay (%s); the program's results from here on "
-           "may be wrong",
-           why);
-    gp_session_give_up("a replay could not be undone");
+    gp_not_put_back("a replay", why);
 }
 
 bool gp_begin_pass(struct gp_measurement *m, unsigned pass)

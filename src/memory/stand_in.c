@@ -2,7 +2,7 @@
 #include "memory/own_memory.h"
 #include "memory/snapshot_parts.h"
 
-#define NO_STAND_IN "there is no room for as much memory as it allocates"
+#define NO_STAND_IN "there is no room for the memory that its second run needs"
 
 void gp_snapshot_free_stand_in(struct gp_snapshot *s)
 {

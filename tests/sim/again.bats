@@ -102,7 +102,7 @@ graphs_of() {
 
 @test "without room for the memory that a graph reaches, or for its own" {
     GPUPROF_MEMORY=1K again memory
-    says "there is no room for as much memory as it allocates"
+    says "there is no room for the memory that its second run needs"
     GPUPROF_MEMORY=8K again events
     says "its memory .* is more than GPUPROF_MEMORY allows"
 }

@@ -7,6 +7,7 @@
 
 #include "programs/cases.h"
 #include "programs/linked.h"
+#include "programs/nodes.h"
 #include "programs/snippets.h"
 
 #include "image.h"
@@ -34,11 +35,7 @@ static void begin(void)
 
 static CUdeviceptr alloc_node(size_t bytes)
 {
-    CUgraphNodeParams p = {
-        .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-        .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
-                  .bytesize = bytes}};
+    CUgraphNodeParams p = allocation_node(bytes);
 
     MUST(cuGraphAddNode(&last, graph, &last, NULL, last != NULL, &p));
     return p.alloc.dptr;
@@ -46,21 +43,14 @@ static CUdeviceptr alloc_node(size_t bytes)
 
 static void release(CUdeviceptr memory)
 {
-    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {.dptr = memory}};
+    CUgraphNodeParams p = free_node(memory);
 
     MUST(cuGraphAddNode(&last, graph, &last, NULL, last != NULL, &p));
 }
 
 static CUDA_KERNEL_NODE_PARAMS kernel_of(CUfunction function, void **params)
 {
-    return (CUDA_KERNEL_NODE_PARAMS){.func = function,
-                                     .gridDimX = blocks_for(N, 128),
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 128,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = params};
+    return kernel_node(function, blocks_for(N, 128), 128, params);
 }
 
 /* memory = memory * factor + 1 */

@@ -6,6 +6,7 @@
  */
 #include "programs/cases.h"
 #include "programs/linked.h"
+#include "programs/nodes.h"
 #include "programs/snippets.h"
 
 enum { N = 1000, ROUNDS = 4 };
@@ -19,30 +20,19 @@ static void *scaling[] = {&x[0], &n, &factor}, *adding[] = {&x[0], &x[1], &x[2],
 
 static CUDA_KERNEL_NODE_PARAMS node_of(CUmodule module, const char *name, void **params)
 {
-    CUDA_KERNEL_NODE_PARAMS node = {.gridDimX = 8,
-                                    .gridDimY = 1,
-                                    .gridDimZ = 1,
-                                    .blockDimX = 128,
-                                    .blockDimY = 1,
-                                    .blockDimZ = 1,
-                                    .kernelParams = params};
+    CUfunction function;
 
-    MUST(cuModuleGetFunction(&node.func, module, name));
-    return node;
+    MUST(cuModuleGetFunction(&function, module, name));
+    return kernel_node(function, 8, 128, params);
 }
 
 static void add_memory(CUgraph graph, CUgraphNode behind)
 {
-    CUgraphNodeParams made = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-                              .alloc =
-                                  {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
-                                   .bytesize = N * 4}},
-                      gone = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+    CUgraphNodeParams made = allocation_node(N * 4), gone;
     CUgraphNode node;
 
     MUST(cuGraphAddNode(&node, graph, &behind, NULL, 1, &made));
-    gone.free.dptr = made.alloc.dptr;
+    gone = free_node(made.alloc.dptr);
     MUST(cuGraphAddNode(&node, graph, &node, NULL, 1, &gone));
 }
 

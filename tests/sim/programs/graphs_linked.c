@@ -5,6 +5,7 @@
 
 #include "programs/cases.h"
 #include "programs/linked.h"
+#include "programs/nodes.h"
 #include "programs/snippets.h"
 
 #define N 700u
@@ -28,26 +29,13 @@ struct scaling {
     CUDA_KERNEL_NODE_PARAMS node;
 };
 
-static CUDA_KERNEL_NODE_PARAMS node_of(CUfunction function, unsigned blocks, unsigned threads,
-                                       void **parameters)
-{
-    return (CUDA_KERNEL_NODE_PARAMS){.func = function,
-                                     .gridDimX = blocks,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = threads,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .kernelParams = parameters};
-}
-
 static const CUDA_KERNEL_NODE_PARAMS *scaling(struct scaling *s, CUdeviceptr buffer, float factor)
 {
     *s = (struct scaling){.x = buffer, .n = N, .factor = factor};
     s->params[0] = &s->x;
     s->params[1] = &s->n;
     s->params[2] = &s->factor;
-    s->node = node_of(scale, blocks_for(N, 128), 128, s->params);
+    s->node = kernel_node(scale, blocks_for(N, 128), 128, s->params);
     return &s->node;
 }
 
@@ -236,7 +224,7 @@ static void cooperative(void)
 {
     CUgraph graph = new_graph();
     void *parameters[] = {&x[0]};
-    CUDA_KERNEL_NODE_PARAMS p = node_of(NULL, 4, 128, parameters);
+    CUDA_KERNEL_NODE_PARAMS p = kernel_node(NULL, 4, 128, parameters);
     CUlaunchAttributeValue yes = {.cooperative = 1};
     CUgraphNode node;
     CUgraphExec exec;
@@ -613,16 +601,10 @@ static void host_destroyed(void)
     printf("called %d times\n", calls);
 }
 
-static const CUgraphNodeParams an_allocation = {
-    .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-    .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
-              .bytesize = N * 4}};
-
 /* Adds an allocation, work in it, and its end. */
 static void add_allocation(CUgraph graph, bool freed)
 {
-    CUgraphNodeParams made = an_allocation, gone = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+    CUgraphNodeParams made = allocation_node(N * 4), gone;
     CUDA_MEMCPY3D out;
     CUgraphNode node;
 
@@ -631,7 +613,7 @@ static void add_allocation(CUgraph graph, bool freed)
     node = add_scaling(graph, made.alloc.dptr, 2, &node, 1);
     out = copy_of(x[4], made.alloc.dptr);
     node = add_copy(graph, &out, &node, 1);
-    gone.free.dptr = made.alloc.dptr;
+    gone = free_node(made.alloc.dptr);
     if (freed)
         MUST(cuGraphAddNode(&node, graph, &node, NULL, 1, &gone));
 }
@@ -681,7 +663,7 @@ static void allocates(void)
 {
     static int calls;
     CUDA_HOST_NODE_PARAMS call = {.fn = count_call, .userData = &calls};
-    CUgraphNodeParams params = an_allocation;
+    CUgraphNodeParams params = allocation_node(N * 4);
     CUgraph graph = new_graph();
     CUgraphNode first, node;
     CUgraphExec exec;
@@ -746,7 +728,7 @@ static void streams(void)
 
 static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters)
 {
-    return node_of(wait_for_flag, 1, 32, parameters);
+    return kernel_node(wait_for_flag, 1, 32, parameters);
 }
 
 /* One kernel waits for another one beside it. A profiler that holds up the one for the other
@@ -958,7 +940,7 @@ static void faulty(void)
     CUgraph graph = a_line(nodes);
     unsigned n = N * 4;
     void *parameters[] = {&x[BUFFERS - 1], &n};
-    CUDA_KERNEL_NODE_PARAMS p = node_of(NULL, 100, 128, parameters);
+    CUDA_KERNEL_NODE_PARAMS p = kernel_node(NULL, 100, 128, parameters);
     CUmodule module;
     CUgraphExec exec;
 
@@ -1097,7 +1079,7 @@ static CUgraphExec launching(CUfunction from_graph, unsigned launches)
 {
     unsigned n = N;
     void *params[] = {&x[0], &n, &launches};
-    CUDA_KERNEL_NODE_PARAMS p = node_of(from_graph, blocks_for(N, 128), 128, params);
+    CUDA_KERNEL_NODE_PARAMS p = kernel_node(from_graph, blocks_for(N, 128), 128, params);
     CUgraph graph = new_graph();
     CUgraphNode node;
     CUgraphExec exec;

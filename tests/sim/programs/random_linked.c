@@ -11,6 +11,7 @@
 
 #include "image.h"
 #include "programs/linked.h"
+#include "programs/nodes.h"
 
 enum {
     PIECES = 14,
@@ -767,11 +768,7 @@ static void add_own_memory(struct world *w, struct graph *g)
     if (!p)
         return;
     uint32_t n = 1 + below(w, p->words);
-    CUgraphNodeParams made = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-                              .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
-                                        .bytesize = 4 * n}},
-                      gone = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+    CUgraphNodeParams made = allocation_node(4 * n), gone;
 
     MUST(cuGraphGetNodes(g->graph, NULL, &count));
     all = calloc(count + 1, sizeof(*all));
@@ -780,18 +777,13 @@ static void add_own_memory(struct world *w, struct graph *g)
     MUST(cuGraphGetNodes(g->graph, all, &count));
     MUST(cuGraphAddNode(&node, g->graph, all, NULL, count, &made));
     free(all);
-    CUdeviceptr own = gone.free.dptr = made.alloc.dptr;
+    CUdeviceptr own = made.alloc.dptr;
+    gone = free_node(own);
     CUDA_MEMSET_NODE_PARAMS fill = {
         .dst = own, .value = below(w, 1000), .elementSize = 4, .width = n, .height = 1};
     void *params[] = {&p->at, &own, &p->at, &n};
-    CUDA_KERNEL_NODE_PARAMS kernel = {.func = function_of(&w->modules[g->module], "vector_add"),
-                                      .gridDimX = n / 128 + 1,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = 128,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1,
-                                      .kernelParams = params};
+    CUDA_KERNEL_NODE_PARAMS kernel =
+        kernel_node(function_of(&w->modules[g->module], "vector_add"), n / 128 + 1, 128, params);
     MUST(cuCtxGetCurrent(&current));
     MUST(cuGraphAddMemsetNode(&node, g->graph, &node, 1, &fill, current));
     MUST(cuGraphAddKernelNode(&node, g->graph, &node, 1, &kernel));
