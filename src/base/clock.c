@@ -1,10 +1,20 @@
 #include "base/clock.h"
 
+static struct timespec read_clock(clockid_t clock)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(clock, &t); /* fails for an unknown clock or a bad address only */
+    return t;
+}
+
 static struct timespec now(void)
 {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for an unknown clock or a bad address only */
-    return t;
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+static double in_seconds(struct timespec t)
+{
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 uint64_t gp_clock_ns(void)
@@ -15,8 +25,12 @@ uint64_t gp_clock_ns(void)
 
 double gp_clock_seconds(void)
 {
-    struct timespec t = now();
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return in_seconds(now());
+}
+
+static double seconds_on_cpu(void)
+{
+    return in_seconds(read_clock(CLOCK_THREAD_CPUTIME_ID));
 }
 
 struct timespec gp_clock_after(double seconds)
@@ -26,4 +40,17 @@ struct timespec gp_clock_after(double seconds)
     t.tv_sec += (time_t)seconds + ns / 1000000000;
     t.tv_nsec = ns % 1000000000;
     return t;
+}
+
+struct gp_spin gp_spin_begins(void)
+{
+    return (struct gp_spin){.began = gp_clock_seconds(), .ran = seconds_on_cpu()};
+}
+
+bool gp_spin_is_over(const struct gp_spin *spin, double seconds)
+{
+    double passed = gp_clock_seconds() - spin->began;
+    if (passed < seconds)
+        return false;
+    return GP_SPIN_SHARE * passed >= seconds || seconds_on_cpu() - spin->ran >= seconds;
 }

@@ -189,9 +189,9 @@ bool gp_unending_runs(CUcontext context)
 
 bool gp_unending_runs_on(CUcontext context, double seconds)
 {
-    double began = gp_clock_seconds();
+    const struct gp_spin spin = gp_spin_begins();
     bool runs;
-    while ((runs = gp_unending_runs(context)) && gp_clock_seconds() - began < seconds)
+    while ((runs = gp_unending_runs(context)) && !gp_spin_is_over(&spin, seconds))
         sched_yield();
     return runs;
 }

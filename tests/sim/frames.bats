@@ -194,7 +194,6 @@ added() {
         [ "$(grep -cE "^gpuprof: .*(does not end|did not end|reads the host's memory in a loop)" "$log")" -gt 0 ]
         # All of these waits are one account: the first has taken half of it, so a later one has at most half a second.
         [ $# -eq 1 ] || held_up_for 0.001 0.5
-        # On a busy machine a launch may not be idle in time, after waits in vain.
         [ "$(measured scale_in_place)" -gt 0 ]
         added 10
     done

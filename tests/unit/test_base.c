@@ -239,6 +239,21 @@ static void the_clock_goes_on_and_names_later_moments(void **state)
     }
 }
 
+static void a_wait_lasts_longer_where_others_have_the_cpu(void **state)
+{
+    (void)state;
+    const struct gp_spin now = gp_spin_begins();
+    struct gp_spin alone = {now.began - 60, now.ran - 60}, busy = {now.began - 60, now.ran - 5};
+    assert_false(gp_spin_is_over(&now, 60));
+    assert_false(gp_spin_is_over(&alone, 90));
+    assert_true(gp_spin_is_over(&alone, 50));
+    assert_false(gp_spin_is_over(&busy, 50));
+    assert_true(gp_spin_is_over(&busy, 4));
+    /* The bound. */
+    assert_true(gp_spin_is_over(&(struct gp_spin){now.began - 21 * 50, now.ran}, 50));
+    assert_true(gp_spin_is_over(&now, 0));
+}
+
 static void text_grows(void **state)
 {
     (void)state;
@@ -679,6 +694,7 @@ int main(void)
         cmocka_unit_test(files_are_opened_high_up),
         cmocka_unit_test(one_file_is_known_by_all_its_names),
         cmocka_unit_test(the_clock_goes_on_and_names_later_moments),
+        cmocka_unit_test(a_wait_lasts_longer_where_others_have_the_cpu),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(a_text_that_failed_keeps_its_bytes),
         cmocka_unit_test(patterns_are_filled_in),
