@@ -60,8 +60,31 @@ static void free_stream(CUstream stream)
     free(stream);
 }
 
-static void run_task(CUstream stream, struct gpusim_task *task)
+/* The first task of the stream has ended. */
+static void end_first(CUstream stream)
 {
+    struct gpusim_task *task = stream->head;
+
+    task->done = true;
+    task->done_ms = start_ms(stream, task) + gpusim_work_ms;
+    stream->done_ms = task->done_ms;
+    latest_done_ms = fmax(latest_done_ms, task->done_ms);
+    for (size_t i = 0; i < task->after_count; i++)
+        gpusim_task_release(task->after[i]);
+    task->after_count = 0;
+    pthread_cond_broadcast(&gpusim_changed);
+    if (task->blocks)
+        pthread_cond_broadcast(&unblocked);
+    stream->head = task->next;
+    stream->length--;
+    if (!stream->head)
+        stream->tail = NULL;
+    gpusim_task_release(task);
+}
+
+static void run_first(CUstream stream)
+{
+    struct gpusim_task *task = stream->head;
     CUcontext context = task->context;
     CUresult result = CUDA_SUCCESS;
 
@@ -76,16 +99,7 @@ static void run_task(CUstream stream, struct gpusim_task *task)
     }
     if (result != CUDA_SUCCESS && context->sticky == CUDA_SUCCESS)
         context->sticky = result;
-    task->done = true;
-    task->done_ms = start_ms(stream, task) + gpusim_work_ms;
-    stream->done_ms = task->done_ms;
-    latest_done_ms = fmax(latest_done_ms, task->done_ms);
-    for (size_t i = 0; i < task->after_count; i++)
-        gpusim_task_release(task->after[i]);
-    task->after_count = 0;
-    pthread_cond_broadcast(&gpusim_changed);
-    if (task->blocks)
-        pthread_cond_broadcast(&unblocked);
+    end_first(stream);
 }
 
 static void *work_on_stream(void *argument)
@@ -101,12 +115,7 @@ static void *work_on_stream(void *argument)
             pthread_cond_wait(task ? &unblocked : &stream->work, &gpusim_lock);
             continue;
         }
-        run_task(stream, task);
-        stream->head = task->next;
-        stream->length--;
-        if (!stream->head)
-            stream->tail = NULL;
-        gpusim_task_release(task);
+        run_first(stream);
     }
     free_stream(stream);
     pthread_mutex_unlock(&gpusim_lock);
@@ -513,6 +522,12 @@ static CUresult record_everything(CUcontext context, CUevent event)
     for (CUstream s = context->streams; s && result == CUDA_SUCCESS; s = s->next)
         if (s != context->watching)
             result = depend(task, s->last);
+    /* A GPU that has nothing to do says so at once, however busy the host is. */
+    if (task && result == CUDA_SUCCESS && context->watching->head == task && may_start(task) &&
+        !gpusim_fault("slow") && !gpusim_fault("slowmarks")) {
+        gpusim_work_ms = 0;
+        end_first(context->watching);
+    }
     if (task) {
         gpusim_task_release(event->task);
         event->task = task; /* the reference goes with it */
