@@ -2,33 +2,27 @@
 
 #include "base/clock.h"
 
-#include <math.h>
 #include <sched.h>
 #include <time.h>
 
 /* Most kernels end within this time; only for longer ones is it worth going to sleep. */
 #define SPIN_SECONDS 1e-3
 
-static CUresult wait_awake(CUevent event, double seconds)
-{
-    const struct gp_spin spin = gp_spin_begins();
-    CUresult result;
-    while ((result = gp_cuda.cuEventQuery(event)) == CUDA_ERROR_NOT_READY &&
-           !gp_spin_is_over(&spin, seconds))
-        sched_yield();
-    return result;
-}
-
 CUresult gp_wait_for_event(CUevent event, double seconds)
 {
     const struct timespec nap = {.tv_nsec = 200000};
-    double start = gp_clock_seconds();
-    CUresult result = wait_awake(event, fmin(seconds, SPIN_SECONDS));
-    while (result == CUDA_ERROR_NOT_READY && gp_clock_seconds() - start < seconds) {
-        nanosleep(&nap, NULL);
-        result = gp_cuda.cuEventQuery(event);
+    const struct gp_spin spin = gp_spin_begins();
+    for (;;) {
+        CUresult result = gp_cuda.cuEventQuery(event);
+        double waited = gp_clock_seconds() - spin.began;
+        bool over = seconds > SPIN_SECONDS ? waited > seconds : gp_spin_is_over(&spin, seconds);
+        if (result != CUDA_ERROR_NOT_READY || over)
+            return result;
+        if (waited < SPIN_SECONDS)
+            sched_yield();
+        else
+            nanosleep(&nap, NULL);
     }
-    return result;
 }
 
 CUresult gp_wait_for_context(CUcontext context, CUevent event, double seconds)

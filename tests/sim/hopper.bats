@@ -689,18 +689,26 @@ profiler() {
 
 @test "where there are many launches the session gets more ranges, if it starts with them" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
-    same_with_and_without "$programs/snippets_linked" --size 64 --launches 2048 in_place
-    [ "$(measured)" -eq 2048 ]
+    # many_launches STARTS: the session starts so often, or a few times more, once of three times. It starts
+    # again, too, where a busy machine takes longer than a second for as many launches as it has ranges.
+    many_launches() {
+        local starts
+        for _ in 1 2 3; do
+            rm -f "$GPUSIM_PROFILER"
+            same_with_and_without "$programs/snippets_linked" --size 64 --launches 2048 in_place
+            [ "$(measured)" -eq 2048 ]
+            [ "$(grep '"type":"launch"' "$profile" | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 2048 ]
+            starts=$(profiler "start 0")
+            [ "$starts" -ge "$1" ]
+            [ "$starts" -gt $(($1 + 4)) ] || return 0
+        done
+        echo "$starts starts, not $1"
+        return 1
+    }
+    many_launches $((1536 / 64 + 2))
     [ "$(profiler "enable 0")" -eq 2 ]
-    [ "$(profiler "start 0")" -eq $((1536 / 64 + 2)) ]
-    [ "$(grep '"type":"launch"' "$profile" | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 2048 ]
-    rm "$GPUSIM_PROFILER"
-    GPUSIM_FAULTS=fewranges same_with_and_without "$programs/snippets_linked" --size 64 \
-        --launches 2048 in_place
-    [ "$(measured)" -eq 2048 ]
+    GPUSIM_FAULTS=fewranges many_launches $((2048 / 64))
     [ "$(profiler "enable 0")" -eq 3 ]
-    [ "$(profiler "start 0")" -eq $((2048 / 64)) ]
-    [ "$(grep '"type":"launch"' "$profile" | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 2048 ]
 }
 
 @test "a CUPTI that counts nothing: launches are replayed, and their counters are absent" {
