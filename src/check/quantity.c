@@ -52,7 +52,9 @@ static const struct unit units[] = {
 };
 enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
-const char *gp_number_parse(const char *text, double *value)
+/* A plain number, in any locale. Returns the text behind it, NULL where there is none or it is not
+ * finite. */
+static const char *parse_number(const char *text, double *value)
 {
     while (isspace((unsigned char)*text))
         text++;
@@ -119,7 +121,7 @@ static bool read_unit(const char *text, const char *of, double *size, char *why,
 bool gp_quantity_parse(const char *text, const char *of, double *value, char *why, size_t why_size)
 {
     double number, size;
-    const char *rest = gp_number_parse(text, &number);
+    const char *rest = parse_number(text, &number);
     if (!rest) {
         snprintf(why, why_size, "expected a number, found '%.24s'", text);
         return false;

@@ -12,8 +12,4 @@ bool gp_quantity_parse(const char *text, const char *of, double *value, char *wh
 /* Writes a value of that unit with five digits. */
 void gp_quantity_format(double value, const char *of, char *out, size_t size);
 
-/* A plain number, in any locale. Returns the text behind it, NULL where there is none or it is not
- * finite. */
-const char *gp_number_parse(const char *text, double *value);
-
 #endif

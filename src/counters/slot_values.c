@@ -79,7 +79,7 @@ bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t)
                         : t->hardware_passes == gp_range_session_hardware_passes(c->session);
 }
 
-void gp_slot_take_values(struct gp_collection *c, unsigned slot)
+static void take_values(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
     if (!t->in_session)
@@ -108,7 +108,7 @@ void gp_slot_take_values(struct gp_collection *c, unsigned slot)
 void gp_collection_take_values(struct gp_collection *c)
 {
     for (unsigned t = 0; t < c->slots_given; t++)
-        gp_slot_take_values(c, t);
+        take_values(c, t);
     if (c->session)
         gp_range_session_forget_values(c->session);
 }

@@ -91,9 +91,7 @@ bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *
 /* Of a launch that broke off between passes the hardware's counters mean nothing. */
 bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t);
 
-/* Copies the session's counts of a slot, and marks it as read. */
-void gp_slot_take_values(struct gp_collection *c, unsigned slot);
-/* Those of all slots, so that the session need keep none. */
+/* Copies the session's counts of all slots, and marks these as read: the session need keep none. */
 void gp_collection_take_values(struct gp_collection *c);
 
 int gp_collection_cc(const struct gp_collection *c);

@@ -26,8 +26,8 @@ CUresult gp_graph_read_copy(const struct gp_graph_node *n, const struct gp_stand
     return result;
 }
 
-CUresult gp_graph_read_fill(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
-                            CUDA_MEMSET_NODE_PARAMS_v1 *fill)
+static CUresult read_fill(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
+                          CUDA_MEMSET_NODE_PARAMS_v1 *fill)
 {
     CUresult result = CUDA_SUCCESS;
     if (n->work)
@@ -50,7 +50,7 @@ bool gp_graph_read_written(const struct gp_graph_node *n, const struct gp_stand_
         *w = (struct gp_graph_written){gp_side_of_target(&copy, stand_ins), copy.dstDevice,
                                        gp_span_of_target(&copy)};
     } else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET) {
-        result = gp_graph_read_fill(n, stand_ins, &fill);
+        result = read_fill(n, stand_ins, &fill);
         *w = (struct gp_graph_written){gp_side_of_fill(&fill, stand_ins), fill.dst,
                                        gp_span_of_fill(&fill)};
     }
@@ -71,7 +71,7 @@ static CUresult add_fill(const struct making *m, const struct gp_graph_node *fro
                          CUgraphNode *node)
 {
     CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
-    CUresult result = gp_graph_read_fill(from, m->stand_ins, &fill);
+    CUresult result = read_fill(from, m->stand_ins, &fill);
     return result == CUDA_SUCCESS ? gp_cuda.cuGraphAddMemsetNode(node, m->graph, m->behind,
                                                                  m->count, &fill, m->context)
                                   : result;

@@ -9,12 +9,9 @@
 /* Adds a copy of a kernel's node to a graph, behind no other. */
 bool gp_graph_kernel_copy(CUgraph graph, CUgraphNode kernel, CUcontext context, CUgraphNode *copy);
 
-/* The parameters of a copy or a fill, with stand-ins for memory of the graph's own; NULL: as they
- * are. */
+/* The parameters of a copy, with stand-ins for memory of the graph's own; NULL: as they are. */
 CUresult gp_graph_read_copy(const struct gp_graph_node *node, const struct gp_stand_ins *stand_ins,
                             CUDA_MEMCPY3D_v2 *copy);
-CUresult gp_graph_read_fill(const struct gp_graph_node *node, const struct gp_stand_ins *stand_ins,
-                            CUDA_MEMSET_NODE_PARAMS_v1 *fill);
 
 /* The memory that a copy or a fill writes, from its base on; not the bytes of an array. */
 struct gp_graph_written {

@@ -29,11 +29,6 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_TWO_SIDES] = "two_sides",
 };
 
-const char *gp_weight_name(enum gp_weight weight)
-{
-    return weight_names[weight];
-}
-
 /* ---- free ------------------------------------------------------------------------------------ */
 
 static void free_pieces(struct gp_piece *piece)

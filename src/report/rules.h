@@ -95,9 +95,6 @@ void gp_rules_close(struct gp_rules *r);
 struct gp_rules *gp_rules_parse(const struct gp_metrics *m, const char *file, const char *text,
                                 size_t length, struct gp_text *problems);
 
-/* "wasted_sectors"; NULL for none. */
-const char *gp_weight_name(enum gp_weight weight);
-
 /* True when the rule is for a kernel that is bound so. */
 bool gp_rule_is_under(const struct gp_rule *rule, const char *bound);
 

@@ -431,7 +431,7 @@ void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
     s->added_seconds += end->added_seconds;
 }
 
-double gp_summary_added_seconds(const struct gp_summary *s)
+static double added_seconds(const struct gp_summary *s)
 {
     double launches_ms = s->rest.overhead_ms;
     if (s->added_seconds > 0)
@@ -469,11 +469,6 @@ const struct gp_group *gp_summary_group(const struct gp_summary *s, size_t i)
     return &s->group_list[i]->group;
 }
 
-const struct gp_group *gp_summary_rest(const struct gp_summary *s)
-{
-    return &s->rest;
-}
-
 size_t gp_summary_skip_count(const struct gp_summary *s)
 {
     return s->skip_count;
@@ -497,11 +492,10 @@ uint64_t gp_summary_other_skips(const struct gp_summary *s)
 
 struct gp_totals gp_summary_totals(const struct gp_summary *s)
 {
-    const struct gp_group *rest = gp_summary_rest(s);
     struct gp_totals t = {.launches = gp_summary_launches(s),
-                          .measured = rest->measured,
-                          .replays = rest->replays,
-                          .added_seconds = gp_summary_added_seconds(s)};
+                          .measured = s->rest.measured,
+                          .replays = s->rest.replays,
+                          .added_seconds = added_seconds(s)};
     for (size_t i = 0; i < gp_summary_group_count(s); i++) {
         const struct gp_group *g = gp_summary_group(s, i);
         t.measured += g->measured;

@@ -69,10 +69,6 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
 /* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
 
-/* By how much measuring made the processes longer, in seconds. Where no process's end is known, the
- * sum over launches, which leaves out all that is between them. */
-double gp_summary_added_seconds(const struct gp_summary *s);
-
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);
 const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s);
 const struct gp_device *gp_summary_get_device(const struct gp_summary *s,
@@ -86,13 +82,13 @@ const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
 /* Launches that are in no group: of kernels beyond GP_SUMMARY_MAX_GROUPS, and of reasons
  * beyond GP_SUMMARY_MAX_SKIPS. */
 uint64_t gp_summary_ungrouped(const struct gp_summary *s);
-/* How many of the former were measured and replayed, and the time that took; nothing else. */
-const struct gp_group *gp_summary_rest(const struct gp_summary *s);
 uint64_t gp_summary_other_skips(const struct gp_summary *s);
 
 /* Of all launches, those in no group included. */
 struct gp_totals {
     uint64_t launches, measured, replays;
+    /* By how much measuring made the processes longer. Where no process's end is known, the sum
+     * over launches, which leaves out all that is between them. */
     double added_seconds;
 };
 struct gp_totals gp_summary_totals(const struct gp_summary *s);
