@@ -70,7 +70,9 @@ static bool base_value(const char *metric, const struct gpusim_counters *c, uint
         *value = (uint64_t)(value_);           \
         return true;                           \
     }
+#define ASYNC_SECTORS c->async_copy_sectors
 #include "cupti/sass.def"
+#undef ASYNC_SECTORS
 #undef GPUSIM_SASS
     return false;
 }

@@ -148,6 +148,20 @@ static unsigned global_atomic(const struct gpusim_access *access,
     return sectors;
 }
 
+/* Past L1. */
+static unsigned async_copy(const struct gpusim_access *access, const struct gpusim_memory *memory,
+                           struct gpusim_counters *counts)
+{
+    uint64_t sectors[GPUSIM_MAX_SECTORS];
+    unsigned count = gpusim_units(access, UINT32_MAX, GPUSIM_SECTOR, sectors);
+
+    for (unsigned i = 0; i < count; i++)
+        (void)through_l2(memory, sectors[i], false, counts);
+    counts->async_copy = 1;
+    counts->async_copy_sectors = count;
+    return count;
+}
+
 static unsigned local_access(const struct gpusim_access *access, const struct gpusim_memory *memory,
                              bool store, struct gpusim_counters *counts)
 {
@@ -287,6 +301,7 @@ uint64_t gpusim_account(const struct gpusim_warp_op *op, const struct gpusim_mem
     case GPUSIM_OP_GLOBAL_ST:
     case GPUSIM_OP_GLOBAL_ATOM:
     case GPUSIM_OP_GLOBAL_RED:
+    case GPUSIM_OP_ASYNC_COPY:
     case GPUSIM_OP_LOCAL_LD:
     case GPUSIM_OP_LOCAL_ST:
     case GPUSIM_OP_SHARED_LD:
@@ -311,6 +326,9 @@ uint64_t gpusim_account(const struct gpusim_warp_op *op, const struct gpusim_mem
     case GPUSIM_OP_GLOBAL_ATOM:
     case GPUSIM_OP_GLOBAL_RED:
         latency = global_atomic(&op->access, memory, op->site->op == GPUSIM_OP_GLOBAL_ATOM, counts);
+        break;
+    case GPUSIM_OP_ASYNC_COPY:
+        latency = async_copy(&op->access, memory, counts);
         break;
     case GPUSIM_OP_LOCAL_LD:
     case GPUSIM_OP_LOCAL_ST:

@@ -32,6 +32,7 @@ enum gpusim_op {
     GPUSIM_OP_GLOBAL_ST,
     GPUSIM_OP_GLOBAL_ATOM,
     GPUSIM_OP_GLOBAL_RED,
+    GPUSIM_OP_ASYNC_COPY,
     GPUSIM_OP_LOCAL_LD,
     GPUSIM_OP_LOCAL_ST,
     GPUSIM_OP_SHARED_LD,
@@ -128,6 +129,11 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
 #define SHARED_ADD(t, pointer, value)                                                           \
     (*(__typeof__(*(pointer)) *)gpusim_shared(t, GPUSIM_ACCESS(GPUSIM_OP_SHARED_ATOM, pointer), \
                                               pointer, sizeof(*(pointer))) += (value))
+
+/* An asynchronous copy from global to shared memory; its global side alone is counted. */
+#define LDGSTS(t, shared_, pointer)                               \
+    (*(shared_) = *(const __typeof__(*(pointer)) *)gpusim_global( \
+         t, GPUSIM_ACCESS(GPUSIM_OP_ASYNC_COPY, pointer), pointer, sizeof(*(pointer))))
 
 /* Arithmetic: the value, and a note that it was computed. */
 #define GPUSIM_COMPUTE(t, op, value) (gpusim_note(t, GPUSIM_SITE(op), 1, true), (value))

@@ -1,8 +1,8 @@
 /*
  * alike_linked COUNTxELEMENTS[xBLOCKS]...: launches scale_in_place so many times on so many of the
  * elements of its first 256 threads, with one block or so many: 100x256 3x200. `free` between these
- * puts the elements into other memory and frees theirs. A last argument `kill` ends the process
- * before anything of it can be recorded.
+ * puts the elements into other memory and frees theirs; from `staged` on it is scale_staged that is
+ * launched. A last argument `kill` ends the process before anything of it can be recorded.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -28,6 +28,7 @@ int main(int argc, char **argv)
     struct work w = {.gpu = &gpu};
     float factor = -1, elements[THREADS];
     unsigned launches, n, blocks;
+    const char *name = "scale_in_place";
 
     gpu_from_linker(&gpu);
     snippets_open(&w);
@@ -37,6 +38,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "kill") == 0)
             (void)raise(SIGKILL);
+        if (strcmp(argv[i], "staged") == 0) {
+            name = "scale_staged";
+            continue;
+        }
         if (strcmp(argv[i], "free") == 0) {
             numbers = moved(&w, numbers);
             continue;
@@ -44,7 +49,7 @@ int main(int argc, char **argv)
         blocks = 1;
         expect(sscanf(argv[i], "%ux%ux%u", &launches, &n, &blocks) >= 2, argv[i]);
         while (launches--)
-            launch(&w, "scale_in_place", blocks, 1, THREADS, 1, 0, NULL, params);
+            launch(&w, name, blocks, 1, THREADS, 1, sizeof(elements), NULL, params);
     }
     MUST(gpu.CtxSynchronize());
     download(&w, elements, numbers, sizeof(elements));
