@@ -18,12 +18,13 @@
 
 struct gp_collection;
 
-/* The cost of instrumented code for a kernel, learned from its launches: times of its own duration,
+/* A kernel in instrumented code, as its launches showed it: the cost in times of its own duration,
  * 0 where not known. */
 struct gp_pass_cost {
     double sass, range;
     double last_ms; /* its last pass of instrumented code */
     bool measured;  /* a launch of it was */
+    bool retries;   /* time decides how many instructions it executes (code/retries.h) */
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the

@@ -282,6 +282,8 @@ static bool end_sass(struct gp_collection *c, unsigned slot, const struct gp_run
         take_own(c, slot);
     free(values);
     free(absent);
+    if (ok)
+        c->slots[slot].retries = run->cost->retries = gp_sass_session_met_retries(c->sass);
     if (ok && c->tells)
         gp_slot_recall(c, slot);
     else if (ok)

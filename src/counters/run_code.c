@@ -3,6 +3,8 @@
 #include "code/code_hash.h"
 #include "code/instruction.h"
 
+#include <string.h>
+
 /* Set in a hash, not in a number. */
 #define IS_HASH (UINT64_C(1) << 63)
 
@@ -29,4 +31,26 @@ uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc)
     if (*run->code == 0)
         *run->code = ++unknown;
     return gp_mix(run->shape, *run->code);
+}
+
+const struct gp_instruction *gp_read_instruction(struct gp_code_reading *r, const char *function,
+                                                 uint32_t offset,
+                                                 struct gp_instruction *instruction)
+{
+    function = function ? function : "";
+    if (!r->function || strcmp(r->function, function) != 0) {
+        r->function = function;
+        r->why = "the kernel's machine code is not known";
+        r->code = r->run->find_code
+                      ? r->run->find_code(r->run->find_code_data, function, &r->size, &r->why)
+                      : NULL;
+    }
+    if (!r->code)
+        return NULL;
+    if (r->size < GP_INSTRUCTION_BYTES || offset > r->size - GP_INSTRUCTION_BYTES) {
+        r->why = "CUPTI counted at a position where the kernel has no code";
+        return NULL;
+    }
+    *instruction = gp_instruction_decode(r->code + offset, r->cc);
+    return instruction;
 }

@@ -1,5 +1,6 @@
 #include "counters/sass_session.h"
 
+#include "code/retries.h"
 #include "counters/code_counts.h"
 #include "counters/instrumented.h"
 #include "counters/run_code.h"
@@ -27,6 +28,7 @@ struct gp_sass_session {
     bool has[GP_OWN_RECORDS];
     size_t own_base[GP_OWN_RECORDS]; /* where each kind of record stands among the metrics */
     bool counts_everything;          /* a metric of every instruction is among the bases */
+    bool retries;                    /* the last launch's kernel */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
     CUpti_SassMetrics_InstanceValue *values;
@@ -94,6 +96,11 @@ static bool instructions_wanted;
 void gp_sass_sessions_count_instructions(void)
 {
     instructions_wanted = true;
+}
+
+bool gp_sass_session_met_retries(const struct gp_sass_session *s)
+{
+    return s->retries;
 }
 
 bool gp_sass_session_counts_instructions(const struct gp_sass_session *s)
@@ -312,36 +319,6 @@ static bool fetch(struct gp_sass_session *s, CUcontext context, size_t *count, c
     return true;
 }
 
-/* The instructions of one function after the other. */
-struct reading {
-    const struct gp_run *run;
-    const char *function;
-    const unsigned char *code;
-    size_t size;
-    int cc;
-    const char *why; /* there is none */
-};
-
-static const struct gp_instruction *instruction_at(struct reading *r,
-                                                   const CUpti_SassMetrics_Data *record,
-                                                   struct gp_instruction *instruction)
-{
-    const char *function = record->functionName ? record->functionName : "";
-    if (!r->function || strcmp(r->function, function) != 0) {
-        r->function = function;
-        r->why = "the kernel's machine code is not known";
-        r->code = r->run->find_code(r->run->find_code_data, function, &r->size, &r->why);
-    }
-    if (!r->code)
-        return NULL;
-    if (r->size < GP_INSTRUCTION_BYTES || record->pcOffset > r->size - GP_INSTRUCTION_BYTES) {
-        r->why = "CUPTI counted at a position where the kernel has no code";
-        return NULL;
-    }
-    *instruction = gp_instruction_decode(r->code + record->pcOffset, r->cc);
-    return instruction;
-}
-
 static void add_own(struct gp_sass_session *s, const CUpti_SassMetrics_Data *record)
 {
     const uint64_t id = record->pInstanceValues->metricId;
@@ -370,35 +347,41 @@ static size_t base_of(const struct configuration *c, const CUpti_SassMetrics_Dat
     return base;
 }
 
-/* The sectors of asynchronous copies differ from run to run of the same work, on a GH100 by 2e-5:
- * cuBLAS's DGEMM, of which every other count is the same to the digit. */
-static bool differs_by_itself(struct reading *r, const CUpti_SassMetrics_Data *record,
-                              enum gp_count_kind kind)
+/* True for counts that differ from run to run of the same work. At asynchronous copies instrumented
+ * code misses some sectors and wavefronts. A branch of a question that is asked until the answer is
+ * yes runs as often as time has it: in nearly all kernels of cuBLAS and cuDNN for a GH100. */
+static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading *r,
+                              const CUpti_SassMetrics_Data *record, enum gp_count_kind kind)
 {
     struct gp_instruction instruction;
-    if (kind != GP_COUNT_SECTORS && kind != GP_COUNT_SECTORS_IDEAL)
-        return false;
-    const struct gp_instruction *known = instruction_at(r, record, &instruction);
+    const struct gp_instruction *known =
+        gp_read_instruction(r, record->functionName, record->pcOffset, &instruction);
+    if (known && (kind == GP_COUNT_BRANCHES || kind == GP_COUNT_DIVERGENT) &&
+        gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
+        s->retries = true;
+        return true;
+    }
     return known && known->op == GP_OP_LDGSTS;
 }
 
 static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count,
                         struct gp_fingerprint *fingerprint)
 {
-    struct reading r = {.run = run, .cc = cc};
+    struct gp_code_reading r = {.run = run, .cc = cc};
     const struct configuration *c = s->configuration;
     if (s->counters)
         gp_instrumented_begin(s->counters);
     if (s->own)
         gp_own_begin(s->own, run, cc, s->has);
     bool shows = gp_code_counts_begin(run, cc, kinds_of(c));
+    s->retries = false;
     for (size_t i = 0; i < count; i++) {
         const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
         const char *function = s->records[i].functionName ? s->records[i].functionName : "";
         struct gp_instruction instruction;
         const struct gp_instruction *known = NULL;
         size_t base = base_of(c, &s->records[i]);
-        if (base == c->count || !differs_by_itself(&r, &s->records[i], c->kinds[base]))
+        if (base == c->count || !differs_by_itself(s, &r, &s->records[i], c->kinds[base]))
             gp_fingerprint_add(fingerprint, function, s->records[i].pcOffset, value->metricId,
                                value->value);
         if (s->own)
@@ -412,7 +395,7 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
         if (!s->counters)
             continue;
         if (gp_instrumented_needs_instruction(s->counters, base))
-            known = instruction_at(&r, &s->records[i], &instruction);
+            known = gp_read_instruction(&r, function, s->records[i].pcOffset, &instruction);
         gp_instrumented_add(s->counters, base, known, r.why, value->value);
     }
 }

@@ -55,4 +55,8 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
                          int cc, double *values, const char **absent,
                          struct gp_fingerprint *fingerprint, const char **why);
 
+/* True where the kernel of that launch asks until it gets an answer (code/retries.h), so that the
+ * number of its instructions depends on time. */
+bool gp_sass_session_met_retries(const struct gp_sass_session *s);
+
 #endif

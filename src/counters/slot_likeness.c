@@ -22,6 +22,7 @@ static void note_kind(const struct gp_collection *c, struct gp_slot *t, const st
 {
     if (!c->recall)
         return;
+    t->retries = run->cost->retries;
     gp_launch_kind_of(&t->kind, run->kernel, gp_run_shape_and_code(run, gp_collection_cc(c)),
                       run->work, run->parameters, run->parameters_size);
 }

@@ -26,6 +26,7 @@ struct gp_slot {
     bool range_read;          /* the Range Profiler's counts are there */
     bool by_sass;             /* the SASS metrics have counted something of it */
     bool held;                /* its passes are made in sweeps */
+    bool retries;             /* gp_pass_cost */
     unsigned like; /* held: 1 + the slot of the launch whose instrumented counters it takes */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or assumed */
@@ -85,7 +86,7 @@ bool gp_collection_has_session(struct gp_collection *c);
 void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row);
 
 /* True when the first `count` check counters equal those of the launch whose instrumented counters
- * were taken for it. */
+ * were taken for it; numbers of instructions that depend on time, when they are near. */
 bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count);
 
 /* Of a launch that broke off between passes the hardware's counters mean nothing. */

@@ -484,6 +484,16 @@ one_line() {
 }
 
 # bats test_tags=time
+@test "launches that wait at barriers in memory are alike however often they ask" {
+    same_with_and_without "$programs/alike_linked" awaited 40x256
+    [ "$(measured scale_awaited)" -eq 40 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"recalled":1,')" -gt 30 ]
+    # Other work is not alike, although its counts are near.
+    same_with_and_without "$programs/alike_linked" awaited 1x256 1x255
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"recalled":0,')" -eq 2 ]
+}
+
+# bats test_tags=time
 @test "where instrumented code takes long, some launches of each kind are counted in it" {
     # Each of 8 kinds of launches, four of each kind, is like none before, and takes 0.15 s for each pass of
     # instrumented code. Ten times the longest wait, a second, is spent on that.

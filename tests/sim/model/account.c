@@ -283,10 +283,12 @@ uint64_t gpusim_account(const struct gpusim_warp_op *op, const struct gpusim_mem
 
     switch (op->site->op) {
     case GPUSIM_OP_BRANCH:
+    case GPUSIM_OP_RETRY:
         counts->inst_control = op->count;
         branch(op, counts);
         return chip->alu_latency;
     case GPUSIM_OP_CONTROL:
+    case GPUSIM_OP_TRY_WAIT:
         counts->inst_control = op->count;
         return chip->issue_cycles;
     case GPUSIM_OP_BARRIER:

@@ -26,6 +26,8 @@ enum gpusim_op {
     GPUSIM_OP_SFU,
     GPUSIM_OP_TENSOR,
     GPUSIM_OP_BRANCH,
+    GPUSIM_OP_TRY_WAIT,
+    GPUSIM_OP_RETRY, /* a branch to the instruction before it */
     GPUSIM_OP_CONTROL,
     GPUSIM_OP_BARRIER,
     GPUSIM_OP_GLOBAL_LD,
@@ -191,6 +193,18 @@ void gpusim_loop_end(struct gpusim_loop *loop);
         do
 #define ITERATION gpusim_loop_next(&gpusim_loop_)
 #define AGAIN(t, condition) gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition))
+/* Asks a barrier in shared memory, which says yes after so many times. */
+#define TRY_WAIT(t, times)                                                                      \
+    do {                                                                                        \
+        unsigned gpusim_asked_ = 0, gpusim_times_ = (times);                                    \
+        DO(t)                                                                                   \
+        {                                                                                       \
+            ITERATION;                                                                          \
+            gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TRY_WAIT), 1, true);                           \
+        }                                                                                       \
+        while (gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_RETRY), ++gpusim_asked_ < gpusim_times_)) \
+            ;                                                                                   \
+    } while (0)
 #define FOR(t, init, condition, step)                                                \
     for (struct gpusim_loop gpusim_loop_ __attribute__((cleanup(gpusim_loop_end))) = \
              gpusim_loop_begin(t, GPUSIM_SITE(GPUSIM_OP_CONTROL));                   \

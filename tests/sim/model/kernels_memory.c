@@ -1,6 +1,8 @@
 /* Kernels that only move and add: it matters how their accesses fall on lines and sectors. */
 #include "model/define.h"
 
+#include <stdatomic.h>
+
 static void add_at(struct gpusim_thread *t, uint64_t i)
 {
     const int *a = PARAM(t, 0, const int *);
@@ -79,6 +81,22 @@ static void scale_staged(struct gpusim_thread *t)
     EXIT(t);
 }
 DEFINE_KERNEL(scale_staged, true, 8, 4, 4);
+
+/* The same with warps that wait for their elements, as long as it takes: one in four asks again. */
+static void scale_awaited(struct gpusim_thread *t)
+{
+    static atomic_uint asked;
+    float *data = PARAM(t, 0, float *);
+    unsigned n = PARAM(t, 1, unsigned);
+    float factor = PARAM(t, 2, float);
+    unsigned i = LINEAR_INDEX(t);
+
+    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, atomic_fetch_add(&asked, 1) * 2654435761u >> 30);
+    INT(t, 400);
+    IF(t, i < n) STG(t, &data[i], FMUL(t, LDG(t, &data[i]), factor));
+    EXIT(t);
+}
+DEFINE_KERNEL(scale_awaited, false, 8, 4, 4);
 
 /* The same under a name by which a profiler knows that other processes take part. */
 static void ncclDevKernel_Scale(struct gpusim_thread *t)

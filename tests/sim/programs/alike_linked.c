@@ -2,7 +2,8 @@
  * alike_linked COUNTxELEMENTS[xBLOCKS]...: launches scale_in_place so many times on so many of the
  * elements of its first 256 threads, with one block or so many: 100x256 3x200. `free` between these
  * puts the elements into other memory and frees theirs; from `staged` on it is scale_staged that is
- * launched. A last argument `kill` ends the process before anything of it can be recorded.
+ * launched, from `awaited` on scale_awaited. A last argument `kill` ends the process before
+ * anything of it can be recorded.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -38,8 +39,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "kill") == 0)
             (void)raise(SIGKILL);
-        if (strcmp(argv[i], "staged") == 0) {
-            name = "scale_staged";
+        if (strcmp(argv[i], "staged") == 0 || strcmp(argv[i], "awaited") == 0) {
+            name = argv[i][0] == 's' ? "scale_staged" : "scale_awaited";
             continue;
         }
         if (strcmp(argv[i], "free") == 0) {

@@ -1,0 +1,125 @@
+/* code/retries: branches that run as often as time has it. */
+#include "code/retries.h"
+
+#include "code/instruction.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* As ptxas writes them for compute capability 9.0. */
+#define ASK                                    \
+    {                                          \
+        0x00000005ff0075a7, 0x000e640008000144 \
+    } /* SYNCS.PHASECHK.TRANS64.TRYWAIT P0 */
+#define NAP                                    \
+    {                                          \
+        0x009896800000895d, 0x001fea0003900000 \
+    } /* @!P0 NANOSLEEP.SYNCS */
+#define POOL                                   \
+    {                                          \
+        0x000000b8000079c8, 0x000ea40008020600 \
+    } /* USETMAXREG.TRY_ALLOC.CTAPOOL */
+#define ADD                                    \
+    {                                          \
+        0x0000000502057210, 0x001fca0007ffe0ff \
+    } /* IADD3 */
+#define LOAD                                   \
+    {                                          \
+        0x0000000402047981, 0x000ea2000c1e1900 \
+    } /* LDG.E */
+#define ARRIVE                                 \
+    {                                          \
+        0x000000ff04ff79a7, 0x000fe20008100004 \
+    } /* SYNCS.ARRIVE.TRANS64 */
+/* A branch over so many instructions, its own the first; IF: @!P0. */
+#define FIELDS(by) (uint64_t)((by)*4 - 4)
+#define GO_AS(by, condition)                                                             \
+    {                                                                                    \
+        0x947 | (condition) << 12 | (FIELDS(by) & 0xff) << 16 | (FIELDS(by) >> 8) << 34, \
+            0x000fea0003800000 | (FIELDS(by) >> 38 & 0x3ffff)                            \
+    }
+#define GO(by) GO_AS(by, UINT64_C(7))
+#define IF_GO(by) GO_AS(by, UINT64_C(8))
+
+/* The branches that retry, in the order of the code, are these. */
+static void retries_are_at(const uint64_t (*code)[2], size_t count, int cc, const char *wanted)
+{
+    char found[256] = "";
+    for (size_t i = 0; i < count; i++)
+        if (gp_code_retries(code, count * GP_INSTRUCTION_BYTES, i * GP_INSTRUCTION_BYTES, cc))
+            snprintf(found + strlen(found), sizeof(found) - strlen(found), "%zu ", i);
+    assert_string_equal(found, wanted);
+}
+#define RETRIES(cc, wanted, ...)                                             \
+    do {                                                                     \
+        const uint64_t code_[][2] = {__VA_ARGS__};                           \
+        retries_are_at(code_, sizeof(code_) / sizeof(code_[0]), cc, wanted); \
+    } while (0)
+
+static void the_encoding_is_the_compilers(void **state)
+{
+    (void)state;
+    const uint64_t back[2] = IF_GO(-1);
+    assert_int_equal(gp_instruction_jump(back, 90), -GP_INSTRUCTION_BYTES);
+}
+
+static void a_loop_that_only_asks(void **state)
+{
+    (void)state;
+    RETRIES(90, "2 ", ADD, ASK, IF_GO(-1), LOAD, IF_GO(-4));
+    RETRIES(90, "4 ", ASK, NAP, ASK, ADD, IF_GO(-4), LOAD);
+    RETRIES(90, "2 ", POOL, ADD, IF_GO(-2), LOAD);
+    /* The answer leads out of it, and the end goes back. */
+    RETRIES(90, "3 4 ", ASK, NAP, ASK, IF_GO(20), GO(-4), LOAD);
+    RETRIES(100, "1 ", ASK, IF_GO(-1));
+}
+
+static void a_loop_that_works(void **state)
+{
+    (void)state;
+    RETRIES(90, "", ADD, ADD, IF_GO(-2));
+    RETRIES(90, "", ASK, LOAD, IF_GO(-2));
+    RETRIES(90, "", ASK, ARRIVE, IF_GO(-2));
+    /* It is run as often as there is work, and asks once each time. */
+    RETRIES(90, "", ASK, ADD, ADD, ADD, ADD, ADD, ADD, ADD, IF_GO(-8));
+    RETRIES(90, "1 ", ASK, IF_GO(-1), LOAD, ADD, IF_GO(-4));
+}
+
+static void behind_the_first_question(void **state)
+{
+    (void)state;
+    /* Where the first answer was no, the second question is asked, and then those that stand apart.
+     */
+    RETRIES(90, "1 3 8 9 ", ASK, IF_GO(3), ASK, IF_GO(3), LOAD, ADD, ASK, NAP, IF_GO(-2), GO(-6));
+    /* Other code behind a loop is run as often as the loop. */
+    RETRIES(90, "1 ", ASK, IF_GO(-1), IF_GO(5), ADD);
+    RETRIES(90, "", ASK, ADD, IF_GO(5), ADD);
+}
+
+static void elsewhere_there_is_none(void **state)
+{
+    (void)state;
+    RETRIES(80, "", ASK, IF_GO(-1));
+    RETRIES(90, "", GO(-1), GO(1), IF_GO(-3));
+    const uint64_t one[][2] = {IF_GO(-1)};
+    assert_false(gp_code_retries(one, 8, 0, 90));
+    assert_false(gp_code_retries(one, sizeof(one), GP_INSTRUCTION_BYTES, 90));
+    assert_false(gp_code_retries(one, 0, 0, 90));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_encoding_is_the_compilers),
+        cmocka_unit_test(a_loop_that_only_asks),
+        cmocka_unit_test(a_loop_that_works),
+        cmocka_unit_test(behind_the_first_question),
+        cmocka_unit_test(elsewhere_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
