@@ -31,7 +31,8 @@ struct gp_context {
     double wary_of_these;      /* as `wary`, of these waits */
     double deferred_seconds;   /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;   /* of launches that were not waited for; free at present */
-    CUevent event;             /* after a launch: for waiting, and its end */
+    CUevent event;             /* after a launch: for waiting; it takes no time */
+    CUevent end;               /* after a launch: its time */
     CUevent starts[GP_STARTS]; /* before a launch, one right after the other */
     float empty_ms;            /* least time seen between two of these; 0: none yet */
     bool tail;                 /* `event` marks the end of our own work for the last launch */

@@ -27,6 +27,7 @@ struct gp_measurement {
     double launching;             /* seconds that the call of the program's own launch took */
     double seconds;               /* the program's own run took, as the host saw it; 0: not known */
     bool ended_alone;             /* a replay has ended, with nothing else under way */
+    bool time_is_late;            /* its end was marked when the host saw it */
     uint64_t restored_bytes;
 };
 
@@ -63,7 +64,7 @@ CUresult gp_record_event(const struct gp_launch *call, CUevent event);
 /* Waits for the kernel that was launched last, `seconds` at most, and longer where its code cannot
  * wait for anybody (gp_wait_computing_limit). CUDA_ERROR_NOT_READY when it has not ended by then.
  */
-CUresult gp_wait_for_kernel(const struct gp_measurement *m, double seconds, double *waited);
+CUresult gp_wait_for_kernel(struct gp_measurement *m, double seconds, double *waited);
 /* The kernel has not ended: nobody waits for it any more, and it is never measured again. */
 void gp_abandon(struct gp_measurement *m, double seconds);
 /* The kernel has failed: nothing works in the context any more. */

@@ -25,6 +25,9 @@ int gp_setting_word(const char *variable, const char *const *words, const char *
     return -1;
 }
 
+/* Queues of the hardware where the user does not say: as many as streams that programs use. */
+#define USUAL_QUEUES 8
+
 #define WORD_OF(variable, all, ...) \
     gp_setting_word(variable, (const char *const[]){__VA_ARGS__, NULL}, all)
 
@@ -92,8 +95,18 @@ static void read_timeout(void)
     }
 }
 
+/* Read by the driver as well. With fewer queues than streams some of these share one. */
+static void read_queues(void)
+{
+    const char *queues = secure_getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    char *end;
+    long count = queues ? strtol(queues, &end, 10) : 0;
+    gp_user.one_queue = count > 0 && count < USUAL_QUEUES && end != queues;
+}
+
 void gp_settings_read(void)
 {
+    read_queues();
     gp_user.flush_caches =
         WORD_OF("GPUPROF_CACHE", "flush (the default) or keep", "flush", "keep") != 1;
     if (WORD_OF("GPUPROF_LINES", "accesses (the default) or instructions", "accesses",

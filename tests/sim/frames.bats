@@ -208,6 +208,16 @@ added() {
 }
 
 # bats test_tags=time
+@test "no event stands in the way of launches where all streams share one queue of the hardware" {
+    for case in consumer "value event function consumer host"; do
+        # shellcheck disable=SC2086
+        CUDA_DEVICE_MAX_CONNECTIONS=1 same_with_and_without "$programs/blocked_linked" $case
+        [ "$(measured scale_in_place)" -gt 0 ]
+        [ "$(metric scale_in_place duration)" != absent ]
+    done
+}
+
+# bats test_tags=time
 @test "a kernel that reads the host's memory in a loop is not waited for, unless the user says so" {
     same_with_and_without "$programs/blocked_linked" host
     [ "$(measured scale_in_place)" -gt 1 ]

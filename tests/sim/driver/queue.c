@@ -249,6 +249,21 @@ static CUresult depend_on_default_stream(CUstream stream, struct gpusim_task *ta
     return depend(task, stream->context->legacy_stream->last);
 }
 
+/* With one queue of the hardware for all streams, the last event recorded that takes the time: it
+ * ends with the work before it, and nothing that is queued later passes it, in any stream. */
+static struct gpusim_task *barrier;
+
+void gpusim_event_stands(CUevent event)
+{
+    const char *queues = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+
+    if (!queues || strcmp(queues, "1") != 0 || event->flags & CU_EVENT_DISABLE_TIMING)
+        return;
+    gpusim_task_release(barrier);
+    barrier = event->task;
+    barrier->references++;
+}
+
 CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct gpusim_task *after,
                        struct gpusim_task **out)
 {
@@ -277,6 +292,8 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
     result = depend_on_default_stream(stream, task);
     if (result == CUDA_SUCCESS)
         result = depend(task, after);
+    if (result == CUDA_SUCCESS)
+        result = depend(task, barrier);
     if (result != CUDA_SUCCESS) {
         gpusim_task_release(task);
         return result;
@@ -532,6 +549,7 @@ static CUresult record_everything(CUcontext context, CUevent event)
         gpusim_task_release(event->task);
         event->task = task; /* the reference goes with it */
         event->capture = NULL;
+        gpusim_event_stands(event);
     }
     return result;
 }

@@ -64,6 +64,9 @@ CUstream gpusim_stream(CUcontext context, CUstream handle, bool per_thread, CUre
 CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct gpusim_task *after,
                        struct gpusim_task **task);
 
+/* The event was recorded behind its task; the lock is held. */
+void gpusim_event_stands(CUevent event);
+
 /* Waits until it is done; the lock is held, and given up meanwhile. */
 void gpusim_task_wait(struct gpusim_task *task);
 void gpusim_task_release(struct gpusim_task *task);

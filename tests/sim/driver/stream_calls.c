@@ -353,6 +353,7 @@ static CUresult event_record(CUevent event, CUstream handle, unsigned flags, boo
             gpusim_task_release(event->task);
             event->task = task; /* the reference goes with it */
             event->capture = NULL;
+            gpusim_event_stands(event);
         }
     }
     pthread_mutex_unlock(&gpusim_lock);
