@@ -19,8 +19,20 @@ struct gp_judge *gp_judge_new(const struct gp_thresholds *t, const struct gp_met
     return NULL;
 }
 
-static void free_kernel(struct gp_judged_kernel *k)
+void gp_judge_free_shapes(struct gp_judge *j, struct gp_judged_kernel *k)
 {
+    struct gp_judged_shape *shape, *next;
+    HASH_ITER(hh, k->shapes, shape, next)
+    {
+        HASH_DEL(k->shapes, shape);
+        free(shape);
+        j->shape_count--;
+    }
+}
+
+static void free_kernel(struct gp_judge *j, struct gp_judged_kernel *k)
+{
+    gp_judge_free_shapes(j, k);
     for (size_t i = 0; i < k->trial_count; i++) {
         gp_values_free(&k->trials[i].now.values);
         free(k->trials[i].absent_why);
@@ -40,7 +52,7 @@ void gp_judge_free(struct gp_judge *j)
     HASH_ITER(hh, j->kernels, k, next)
     {
         HASH_DEL(j->kernels, k);
-        free_kernel(k);
+        free_kernel(j, k);
     }
     gp_renaming_free(&j->renaming);
     for (size_t i = 0; i < j->run_count; i++)
@@ -77,6 +89,7 @@ static bool add_trials(struct gp_judged_kernel *k, struct gp_section *section)
                                                      .section = section,
                                                      .rule = &section->rules[i],
                                                      .now.values.most = GP_JUDGE_MOST_KEPT};
+        k->has_total |= section->rules[i].aggregate == GP_TOTAL;
     }
     return true;
 }
@@ -96,7 +109,7 @@ static struct gp_judged_kernel *new_kernel(struct gp_judge *j, const char *mangl
         if (k->hh.tbl)
             return k;
     }
-    free_kernel(k);
+    free_kernel(j, k);
     return NULL;
 }
 
@@ -126,13 +139,47 @@ void gp_judge_source(struct gp_judge *j, const char *kernel, const char *file, i
     k->source_line = line;
 }
 
+/* NULL where no rule of the kernel asks for it, or there are too many. */
+static struct gp_judged_shape *shape_of(struct gp_judge *j, struct gp_judged_kernel *k, int device,
+                                        const struct gp_configuration *configuration)
+{
+    if (!k->has_total)
+        return NULL;
+    const struct gp_shape_key key = {.device = device, .configuration = *configuration};
+    struct gp_judged_shape *shape = NULL;
+    HASH_FIND(hh, k->shapes, &key, sizeof(key), shape);
+    if (shape || j->shape_count >= GP_JUDGE_MOST_SHAPES)
+        return shape;
+    shape = calloc(1, sizeof(*shape) + k->trial_count * sizeof(shape->values[0]));
+    if (shape) {
+        shape->key = key;
+        HASH_ADD(hh, k->shapes, key, sizeof(key), shape);
+        if (shape->hh.tbl) {
+            j->shape_count++;
+            return shape;
+        }
+    }
+    free(shape);
+    j->failed = true;
+    return NULL;
+}
+
 /* ---- runs and processes ---- */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 static void end_process(struct gp_judge *j)
 {
     for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next) {
-        k->launches += k->counted > k->recorded ? k->counted : k->recorded;
+        k->launches += larger(k->counted, k->recorded);
         k->recorded = k->counted = 0;
+        for (struct gp_judged_shape *shape = k->shapes; shape; shape = shape->hh.next) {
+            shape->launches += larger(shape->counted, shape->recorded);
+            shape->recorded = shape->counted = 0;
+        }
     }
 }
 
@@ -219,14 +266,16 @@ static void note_value(struct gp_trial *t, const struct gp_record *launch, doubl
     gp_values_add(&now->values, value);
 }
 
-/* Many rules may be about one metric: it is computed once, unless it is absent. */
-static void try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
+/* Many rules may be about one metric: it is computed once, unless it is absent. Returns whether
+ * there is a value. */
+static bool try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
                        const struct gp_record *launch)
 {
     struct gp_trial *t = &k->trials[i], *first = &k->trials[t->same];
     if (t != first && first->has_value) {
-        note_value(t, launch, first->value);
-        return;
+        t->value = first->value;
+        note_value(t, launch, t->value);
+        return true;
     }
     const struct gp_device *device = gp_devices_get(&j->devices, launch->device);
     char why[GP_WHY_SIZE] = "the facts of the device are not known";
@@ -236,6 +285,7 @@ static void try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
         note_value(t, launch, t->value);
     else
         note_absence(t, launch, j->run_count, why);
+    return t->has_value;
 }
 
 void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
@@ -246,21 +296,30 @@ void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
     k->recorded++;
     if (k->trial_count == 0)
         return;
+    struct gp_judged_shape *shape = shape_of(j, k, launch->device, &launch->configuration);
+    if (shape)
+        shape->recorded++;
     struct gp_record renamed;
     if (!gp_rename_counters(&j->renaming, j->metrics, launch, &renamed)) {
         j->failed = true;
         return;
     }
     for (size_t i = 0; i < k->trial_count; i++)
-        if (k->trials[i].rule->metric)
-            try_launch(j, k, i, &renamed);
+        if (k->trials[i].rule->metric && try_launch(j, k, i, &renamed) && shape) {
+            shape->values[i].sum += k->trials[i].value;
+            shape->values[i].count++;
+        }
 }
 
 void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
 {
     struct gp_judged_kernel *k = count->reason ? NULL : kernel_of(j, count->kernel);
-    if (k)
-        k->counted += count->launches;
+    if (!k)
+        return;
+    k->counted += count->launches;
+    struct gp_judged_shape *shape = shape_of(j, k, count->device, &count->configuration);
+    if (shape)
+        shape->counted += count->launches;
 }
 
 void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)

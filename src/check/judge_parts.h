@@ -41,6 +41,21 @@ struct gp_trial {
     bool unproven; /* launches that a run may have had besides could change the outcome */
 };
 
+/* The launches of a kernel in one configuration: those with a value stand for the others. */
+struct gp_judged_shape {
+    UT_hash_handle hh;
+    struct gp_shape_key {
+        int device;
+        struct gp_configuration configuration;
+    } key;                      /* no padding: it is compared bytewise */
+    uint64_t launches;          /* of the run's processes that are over */
+    uint64_t recorded, counted; /* of the process at hand */
+    struct gp_shape_values {
+        double sum;
+        uint64_t count;
+    } values[]; /* of each trial of the kernel; those of a total alone are filled */
+};
+
 struct gp_judged_kernel {
     UT_hash_handle hh;
     char *mangled;
@@ -53,6 +68,8 @@ struct gp_judged_kernel {
     int source_line;
     struct gp_trial *trials;
     size_t trial_count;
+    bool has_total;                 /* among its rules */
+    struct gp_judged_shape *shapes; /* in the run at hand, where it has */
 };
 
 struct gp_judge {
@@ -68,13 +85,18 @@ struct gp_judge {
     struct gp_text unfinished_runs;         /* a line for each */
     uint64_t *violations, *most_violations; /* by section: in the run at hand; in the worst run */
     uint64_t unjudged;                      /* launches of kernels beyond the most */
-    bool failed;                            /* out of memory */
+    size_t shape_count;
+    bool failed; /* out of memory */
 };
 
-#define GP_JUDGE_MOST_KEPT 16384 /* values of one rule, kernel and run, for quantiles */
+#define GP_JUDGE_MOST_KEPT 16384  /* values of one rule, kernel and run, for quantiles */
+#define GP_JUDGE_MOST_SHAPES 4096 /* of all kernels; launches beyond them are of one shape */
 
 /* How far a value is on the wrong side; more is worse. */
 double gp_badness(enum gp_relation relation, double value, double bound);
+
+/* Forgets the shapes of a kernel. */
+void gp_judge_free_shapes(struct gp_judge *j, struct gp_judged_kernel *k);
 
 /* The run at hand is over, and its last process: its outcomes count. */
 void gp_judge_end_run(struct gp_judge *j);

@@ -1,7 +1,25 @@
 /* A run by itself: launches, sums and violations do not add up over runs. */
+#include "base/estimate.h"
 #include "check/judge_parts.h"
 
 #include <string.h>
+
+/* Over all launches, those of shapes beyond the most as of one more shape. */
+static double total_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
+{
+    struct gp_estimate e = {0};
+    double sum = t->now.values.sum;
+    uint64_t values = t->now.values.count;
+    for (const struct gp_judged_shape *shape = k->shapes; shape; shape = shape->hh.next) {
+        const struct gp_shape_values *of = &shape->values[t - k->trials];
+        gp_estimate_add(&e, of->sum, of->count, shape->launches);
+        sum -= of->sum;
+        values -= of->count;
+    }
+    if (k->launches > e.launches)
+        gp_estimate_add(&e, sum, values, k->launches - e.launches);
+    return gp_estimate_total(&e);
+}
 
 /* The value that a rule is about; of a rule for every launch, the worst one. */
 static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
@@ -21,7 +39,7 @@ static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *
     case GP_SUM:
         return v->sum;
     case GP_TOTAL:
-        return v->sum / (double)v->count * (double)k->launches;
+        return total_of(t, k);
     case GP_EVERY:
         break;
     }
@@ -119,6 +137,7 @@ void gp_judge_end_run(struct gp_judge *j)
         for (size_t i = 0; k->launches > 0 && i < k->trial_count; i++)
             j->violations[k->trials[i].section - t->sections] += judge_trial(j, &k->trials[i], k);
         k->launches = 0;
+        gp_judge_free_shapes(j, k);
     }
     for (size_t i = 0; i < t->count; i++) {
         if (j->violations[i] > j->most_violations[i])

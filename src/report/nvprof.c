@@ -1,6 +1,7 @@
 #include "report/nvprof.h"
 
 #include "base/demangle.h"
+#include "base/estimate.h"
 #include "report/copies.h"
 #include "report/nvprof_values.h"
 #include "report/plain_numbers.h"
@@ -16,6 +17,7 @@ struct kernel {
     const struct gp_record *launch; /* the first */
     uint64_t launches;
     struct gp_stat *stats;
+    struct gp_estimate time;
     char *name;
 };
 
@@ -62,8 +64,29 @@ static struct kernel *kernel_of(struct tables *t, const struct gp_record *launch
     return k->stats && k->name ? k : NULL;
 }
 
+/* The index of the metric `duration`, -1 where it is not selected. */
+static int duration_of(const struct tables *t)
+{
+    for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)
+        if (strcmp(gp_metrics_selected(t->metrics, m)->name, "duration") == 0)
+            return (int)m;
+    return -1;
+}
+
+static void add_group(const struct tables *t, struct kernel *k, const struct gp_group *group,
+                      int duration)
+{
+    k->launches += group->launches;
+    for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)
+        gp_stat_merge(&k->stats[m], &group->stats[m]);
+    if (duration >= 0)
+        gp_estimate_add(&k->time, group->stats[duration].sum, group->stats[duration].count,
+                        group->launches);
+}
+
 static bool find_kernels(struct tables *t)
 {
+    int duration = duration_of(t);
     size_t count = gp_summary_group_count(t->summary);
     const struct gp_group **groups = calloc(count + 1, sizeof(*groups));
     t->kernels = calloc(count + 1, sizeof(*t->kernels));
@@ -77,9 +100,7 @@ static bool find_kernels(struct tables *t)
         complete = k != NULL;
         if (!k)
             break;
-        k->launches += groups[i]->launches;
-        for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)
-            gp_stat_merge(&k->stats[m], &groups[i]->stats[m]);
+        add_group(t, k, groups[i], duration);
     }
     free(groups);
     if (complete)
@@ -212,15 +233,6 @@ static void add_results_csv(const struct tables *t, bool events)
 
 /* ---- time by kernel -------------------------------------------------------------------------- */
 
-/* The index of the metric `duration`, -1 where it is not selected. */
-static int duration_of(const struct tables *t)
-{
-    for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)
-        if (strcmp(gp_metrics_selected(t->metrics, m)->name, "duration") == 0)
-            return (int)m;
-    return -1;
-}
-
 /* A row of times: a kernel, or copies of one kind. */
 struct activity {
     char *name;
@@ -235,8 +247,8 @@ static struct activity activity_of(const struct kernel *k, int duration)
     struct activity a = {.name = k->name, .calls = k->launches, .timed = stat->count > 0};
     if (!a.timed)
         return a;
-    a.mean = stat->sum / (double)stat->count;
-    a.seconds = a.mean * (double)k->launches;
+    a.seconds = gp_estimate_total(&k->time);
+    a.mean = a.seconds / (double)k->launches;
     a.min = stat->min;
     a.max = stat->max;
     return a;

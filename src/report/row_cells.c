@@ -35,7 +35,7 @@ void gp_cells_time(const struct gp_rows *r, const struct gp_row *row, int width,
     if (duration && duration->count > 0 && r->seconds > 0)
         snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
                  100 * row->seconds / r->seconds);
-    if (gp_rows_mean(r, row, "duration", &seconds))
+    if (gp_rows_average_time(row, &seconds))
         gp_unit_format(seconds, "s", average, sizeof(average));
     format_launches(row, launches, sizeof(launches));
     gp_text_addf(out, "%7s%*s%10s", share, width, launches, average);

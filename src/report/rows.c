@@ -78,15 +78,11 @@ static bool metric_index(const struct gp_summary *s, const char *name, size_t *i
     return false;
 }
 
-/* The measured launches of a grid stand for its other launches. */
 static void add_time(struct gp_row *row, const struct gp_group *group, const struct gp_summary *s)
 {
     size_t i;
-    if (!metric_index(s, "duration", &i) || group->stats[i].count == 0)
-        return;
-    const struct gp_stat *duration = &group->stats[i];
-    row->timed_seconds += duration->sum / (double)duration->count * (double)group->launches;
-    row->timed_launches += group->launches;
+    if (metric_index(s, "duration", &i))
+        gp_estimate_add(&row->time, group->stats[i].sum, group->stats[i].count, group->launches);
 }
 
 /* By their blocks; of as many the one that is longer in x comes later. */
@@ -139,15 +135,12 @@ static bool finish_row(struct gp_rows *r, struct gp_row *row)
                                                row->occupancy_why, sizeof(row->occupancy_why));
     else
         strcpy(row->occupancy_why, "the facts of the device are not known");
-    if (row->timed_launches > 0) {
-        /* The grids that were timed stand for those that were not. A profile may hold times that
-         * are none. */
-        double seconds = row->timed_seconds / (double)row->timed_launches * (double)row->launches;
-        if (isfinite(seconds) && seconds > 0) {
-            row->seconds = seconds;
-            r->seconds += seconds;
-            r->timed = true;
-        }
+    /* A profile may hold times that are none. */
+    double seconds = gp_estimate_total(&row->time);
+    if (isfinite(seconds) && seconds > 0) {
+        row->seconds = seconds;
+        r->seconds += seconds;
+        r->timed = true;
     }
     return row->full_name && row->brief_name;
 }
@@ -228,13 +221,20 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
     one.recalled = g->recalled;
     one.of_graphs = g->of_graphs;
     one.stats = g->stats;
-    one.timed_seconds = 0;
-    one.timed_launches = 0;
+    memset(&one.time, 0, sizeof(one.time));
     add_time(&one, g, r->summary);
-    one.seconds = one.timed_seconds;
+    one.seconds = gp_estimate_total(&one.time);
     memcpy(one.smallest_grid, g->launch.grid, sizeof(one.smallest_grid));
     memcpy(one.largest_grid, g->launch.grid, sizeof(one.largest_grid));
     return one;
+}
+
+bool gp_rows_average_time(const struct gp_row *row, double *seconds)
+{
+    if (!(row->seconds > 0))
+        return false;
+    *seconds = row->seconds / (double)row->launches;
+    return true;
 }
 
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,

@@ -3,6 +3,7 @@
 #ifndef GPUPROF_REPORT_ROWS_H
 #define GPUPROF_REPORT_ROWS_H
 
+#include "base/estimate.h"
 #include "report/summary.h"
 
 #include <stdbool.h>
@@ -14,9 +15,8 @@ struct gp_row {
     unsigned smallest_grid[3], largest_grid[3];
     uint64_t launches, recorded, measured; /* as in struct gp_group */
     uint64_t hardware, instrumented, recalled, of_graphs;
-    double timed_seconds; /* of the launches of groups in which some were timed */
-    uint64_t timed_launches;
-    double seconds; /* of all launches; means nothing unless the rows are timed */
+    struct gp_estimate time;
+    double seconds; /* of all launches; 0 where none was timed */
     char *full_name, *brief_name;
     struct gp_stat *stats; /* one per selected metric */
     bool occupancy_known;
@@ -44,6 +44,10 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
 
 /* Whether two launches are of one row: they may differ in their grid. */
 bool gp_rows_alike(const struct gp_record *a, const struct gp_record *b);
+
+/* The average over all launches, those that were not timed included: `seconds` by `launches`.
+ * Returns true, or false when none was timed. */
+bool gp_rows_average_time(const struct gp_row *row, double *seconds);
 
 /* The numbers of a metric, NULL when it is not selected. */
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,

@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 #include "base/escape.h"
+#include "base/estimate.h"
 #include "profile/number.h"
 #include "report/names.h"
 #include "report/nvprof_values.h"
@@ -17,6 +18,7 @@
 /* One kernel in one profile, all devices and configurations together. */
 struct cell {
     uint64_t launches;
+    struct gp_estimate time;
     struct gp_stat *stats; /* one for each metric, NULL where the profile has no such kernel */
 };
 
@@ -50,6 +52,9 @@ static bool add_to(struct side *s, struct cell *cell, const struct gp_group *gro
         cell->stats[m].count += group->stats[m].count;
         cell->stats[m].sum += group->stats[m].sum;
     }
+    if (s->duration >= 0)
+        gp_estimate_add(&cell->time, group->stats[s->duration].sum, group->stats[s->duration].count,
+                        group->launches);
     return true;
 }
 
@@ -85,13 +90,6 @@ static bool fill(struct side *s, const struct gp_summary *const *summaries)
         }
     }
     return true;
-}
-
-/* The launches that were timed stand for all. */
-static double seconds_of(const struct side *s, const struct cell *cell)
-{
-    const struct gp_stat *stat = s->duration < 0 || !cell->stats ? NULL : &cell->stats[s->duration];
-    return stat && stat->count ? stat->sum / (double)stat->count * (double)cell->launches : 0;
 }
 
 static int by_time(const void *x, const void *y)
@@ -163,7 +161,7 @@ static void add_line(const struct side *s, const struct line *line)
     if (s->duration >= 0) {
         add_name(s, line, "time");
         for (size_t p = 0; p < s->profiles; p++) {
-            double seconds = seconds_of(s, &line->cells[p]);
+            double seconds = gp_estimate_total(&line->cells[p].time);
             add_value(s, seconds > 0, seconds, "s");
         }
         gp_text_add(s->out, "\n");
@@ -222,7 +220,7 @@ void gp_side_by_side(const struct gp_summary *const *summaries, const char *cons
     if (fill(&s, summaries)) {
         for (size_t i = 0; i < s.count; i++)
             for (size_t p = 0; p < count; p++)
-                s.lines[i].seconds += seconds_of(&s, &s.lines[i].cells[p]);
+                s.lines[i].seconds += gp_estimate_total(&s.lines[i].cells[p].time);
         qsort(s.lines, s.count, sizeof(*s.lines), by_time);
         size_t shown = top > 0 && top < s.count ? top : s.count;
         bool named = name_lines(&s, shown);

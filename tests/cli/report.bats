@@ -753,3 +753,35 @@ END
     [[ $output == *'cut\x1b[2J:2: the last line is incomplete'* ]]
     [ "$(LC_ALL=C tr -d '\n -~' <<<"$output" | wc -c)" -eq 0 ]
 }
+
+@test "the launches of a grid that were timed stand for those of their own grid, in each view" {
+    # 2 of 4 launches take 10 us each, 1 of 8 takes 100 us: 840 us in all, 70 us a launch.
+    timed() { # NANOSECONDS BLOCKS INDEX
+        sed 's/"index":0/"index":'"$3"'/; s/524288/'"$2"'/; s/65000.0/'"$1"'/' launch
+    }
+    counted() { # LAUNCHES BLOCKS
+        sed 's/"launch","index":0/"count","launches":'"$1"'/; s/524288/'"$2"'/; s/"registers".*/"shared_dynamic":0}/' launch
+    }
+    { sed 's/"time":/"sample":"first:2","time":/' header
+        timed 10000 16 0; timed 10000 16 1; timed 100000 32 2; counted 4 16; counted 8 32; } >grids.jsonl
+    run "$gpuprof" report grids.jsonl
+    [[ $(flat) == *"3 of 12 70.00 us"* ]]
+    run "$gpuprof" report --print times --csv -u us grids.jsonl
+    [[ $output == *'"GPU activities",100.000000,840.000000,12,70.000000,10.000000,100.000000,'* ]]
+    run "$gpuprof" report --side-by-side --csv grids.jsonl
+    [[ $output == *',"time",0.00084'* ]]
+    run "$gpuprof" report --print json grids.jsonl
+    [[ $output == *'"seconds":0.00084'* ]]
+    # A rule is held to the same time, in each of several runs.
+    printf '[*]\ntotal duration == 840 us\nsum duration == 120 us\n' >rules.ini
+    run "$gpuprof" check --thresholds rules.ini grids.jsonl grids.jsonl
+    echo "$output"
+    [ "$status" -eq 0 ]
+    # Launches of a grid of which none was timed: those of the others stand for them.
+    counted 12 64 >>grids.jsonl
+    printf '[*]\ntotal duration == 1680 us\n' >rules.ini
+    run "$gpuprof" check --thresholds rules.ini grids.jsonl
+    [ "$status" -eq 0 ]
+    run "$gpuprof" report --print times --csv -u us grids.jsonl
+    [[ $output == *'"GPU activities",100.000000,1680.000000,24,70.000000,10.000000,100.000000,'* ]]
+}

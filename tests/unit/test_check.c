@@ -339,7 +339,9 @@ static void aggregates_are_over_the_launches(void **state)
     struct made x;
     for (unsigned i = 1; i <= 100; i++)
         gp_judge_launch(c.judge, made(&x, i, i * 1000.0, 100));
-    const struct gp_count count = {.kernel = "_Z9vectorAddPKfS0_Pfi", .launches = 200};
+    const struct gp_record *launch = &x.launch;
+    const struct gp_count count = {
+        .kernel = launch->kernel, .configuration = launch->configuration, .launches = 200};
     const struct gp_count passed_over = {
         .kernel = count.kernel, .launches = 50, .reason = "some of the 200"};
     gp_judge_count(c.judge, &count);

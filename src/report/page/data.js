@@ -54,6 +54,9 @@ function value(kernel, metric) {
 const shareText = kernel => isNumber(kernel.share)
     ? `${kernel.estimated ? '~' : ''}${percent(kernel.share)}` : '–';
 
+/* Launches that were not timed count as well. */
+const averageTime = kernel => kernel.timed ? kernel.seconds / kernel.launches : NaN;
+
 const metricOf = (profile, name) => profile.metrics[profile.metricIndex.get(name)];
 const hasMetric = (profile, name) => profile.kernels.some(k => isNumber(value(k, name)));
 const deviceOf = kernel => kernel.profile.devices.find(d => d.ordinal === kernel.device);

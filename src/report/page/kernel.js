@@ -19,7 +19,7 @@ function launchFacts(kernel) {
              isNumber(kernel.share) ? shareText(kernel) : ''),
         fact('Launches', grouped(kernel.launches),
              kernel.measured < kernel.launches ? `${grouped(kernel.measured)} measured` : ''),
-        fact('Average', format(value(kernel, 'duration'), 's')),
+        fact('Average', format(averageTime(kernel), 's')),
         fact('Grid', kernel.grids > 1 ? `${extent(kernel.smallest_grid)} … ${extent(kernel.grid)}`
                                       : extent(kernel.grid),
              kernel.grids > 1 ? `${kernel.grids} grids` : ''),

@@ -54,8 +54,8 @@ function timeBars(profile) {
     return h('ol', {class: 'bytime'}, shown.map(k => h('li', {},
         h('a', {href: `#${kernelHash(k)}`, title: k.name}, shorten(k.label, 64)),
         h('span', {class: 'share'}, shareText(k)), bar(k.share, k.color),
-        h('span', {class: 'muted', title: `${format(value(k, 'duration'), 's')} × ${grouped(k.launches)}`},
-            k.bound.known ? boundText(k) : `${format(value(k, 'duration'), 's')} × ${grouped(k.launches)}`))),
+        h('span', {class: 'muted', title: `${format(averageTime(k), 's')} × ${grouped(k.launches)}`},
+            k.bound.known ? boundText(k) : `${format(averageTime(k), 's')} × ${grouped(k.launches)}`))),
         rest.length > 0 && h('li', {}, h('a', {href: '#kernels'}, `${plural(rest.length, 'more kernel')}`),
             h('span', {class: 'share'}, percent(rest.reduce((sum, k) => sum + (k.share || 0), 0))),
             bar(rest.reduce((sum, k) => sum + (k.share || 0), 0), OTHER_COLOR), h('span')));

@@ -27,8 +27,8 @@ function kernelColumns(shown) {
     columns.push(
         {id: 'launches', head: 'Launches', sort: k => k.launches, text: k => k.measured < k.launches
             ? `${grouped(k.measured)} of ${grouped(k.launches)}` : grouped(k.launches)},
-        {id: 'average', head: 'Average', sort: k => value(k, 'duration'),
-         text: k => format(value(k, 'duration'), 's')});
+        {id: 'average', head: 'Average', sort: averageTime,
+         text: k => format(averageTime(k), 's')});
     if (profile.kernels.some(k => k.bound.known))
         columns.push({id: 'bound', head: 'Bound by', sort: k => k.bound.by,
                       text: k => k.bound.known ? boundText(k) : '–', why: k => k.bound.why});
