@@ -100,6 +100,7 @@ int cli_print_launches(const char *path, struct gp_filter *filter)
                                                .header = print_header,
                                                .device = print_device,
                                                .launch = print_launch,
+                                               .in_order = true,
                                                .count = print_count,
                                                .end = print_end,
                                                .other = print_other};

@@ -159,6 +159,8 @@ static int print_trace(struct cli_reading *r, char **paths, int count)
     else
         gp_trace_heading(r->trace, (long)getpid(), &r->lines);
     cli_reading_flush(r);
+    if (r->trace && !view.metrics)
+        cli_reading_find_start(r, paths, count);
     for (int i = 0; i < count && r->error == 0; i++)
         answer = worse(answer, cli_reading_profile(r, paths[i]));
     cli_say_filtered(r->filter);

@@ -77,15 +77,15 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
 int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                      const struct gp_metrics *m, char **paths, int count, struct gp_text *notes)
 {
-    const struct gp_profile_visitor visitor = {.user = s,
-                                               .header = take_header,
-                                               .device = take_device,
-                                               .launch = take_launch,
-                                               .count = take_count,
-                                               .end = take_end,
-                                               .position = &s->position,
-                                               .other = take_other,
-                                               .counter_name = own_name};
+    struct gp_profile_visitor visitor = {.user = s,
+                                         .header = take_header,
+                                         .device = take_device,
+                                         .launch = take_launch,
+                                         .count = take_count,
+                                         .end = take_end,
+                                         .position = &s->position,
+                                         .other = take_other,
+                                         .counter_name = own_name};
     int worst = CLI_OK;
     s->metrics = m;
     s->filter = cli_views_filter(views);
@@ -95,6 +95,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
         gp_say("out of memory");
         return CLI_FAILED;
     }
+    visitor.in_order = gp_filter_is_by_number(s->filter);
     for (int i = 0; i < count; i++) {
         char why[512];
         s->path = paths[i];

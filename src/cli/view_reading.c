@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool take_header(void *user, const struct gp_profile_header *header)
@@ -135,6 +136,37 @@ static const char *own_name(void *user, const char *name)
     return gp_metrics_counter_name(((struct cli_reading *)user)->metrics, name);
 }
 
+struct searching {
+    struct gp_filter *filter;
+    struct gp_trace *trace;
+};
+
+static bool note_start(void *user, const struct gp_record *launch)
+{
+    struct searching *s = user;
+    if (gp_filter_takes(s->filter, launch))
+        gp_trace_begins(s->trace, launch->start_ms);
+    return true;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+void cli_reading_find_start(struct cli_reading *r, char **paths, int count)
+{
+    struct searching s = {.filter = cli_views_filter(r->views), .trace = r->trace};
+    const struct gp_profile_visitor visitor = {
+        .user = &s, .launch = note_start, .in_order = s.filter && gp_filter_is_by_number(s.filter)};
+    char why[512]; /* is said when all of it is read */
+    for (int i = 0; i < count && s.filter; i++)
+        if (is_file(paths[i]))
+            gp_profile_read(paths[i], &visitor, NULL, why, sizeof(why));
+    gp_filter_free(s.filter);
+}
+
 int cli_reading_profile(struct cli_reading *r, const char *path)
 {
     struct gp_text notes = {0};
@@ -143,6 +175,8 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,
+                                               .in_order =
+                                                   !r->summary || gp_filter_is_by_number(r->filter),
                                                .count = take_count,
                                                .position = &r->position,
                                                .other = take_other,

@@ -54,6 +54,10 @@ struct cli_reading {
 struct cli_reading *cli_reading_new(const struct cli_views *v, const struct gp_metrics *m);
 void cli_reading_free(struct cli_reading *r);
 
+/* Finds the first of the launches to show, so that times in the trace count from it. Files alone
+ * are read for that, as a pipe can be read only once. */
+void cli_reading_find_start(struct cli_reading *r, char **paths, int count);
+
 /* Reads one profile. Returns the answer of the command; a part may have been read in spite of a
  * failure. */
 int cli_reading_profile(struct cli_reading *r, const char *path);

@@ -71,6 +71,7 @@ void gp_results_launch(const struct gp_record *launch)
 void gp_results_note(const struct gp_record *launch)
 {
     pthread_mutex_lock(&results.records);
+    gp_printing_note(launch);
     gp_progress_launch(launch, 0);
     if (results.writer)
         gp_writer_early(results.writer, launch);

@@ -4,6 +4,7 @@
 #include "profile/blanks.h"
 #include "profile/fields.h"
 #include "profile/json_fields.h"
+#include "profile/launch_queue.h"
 #include "profile/once.h"
 #include "profile/printable.h"
 #include "profile/source.h"
@@ -39,6 +40,7 @@ struct reading {
     struct gp_once once;
     struct early *early[GP_MAX_EARLY]; /* in order */
     size_t early_count;
+    struct gp_launch_queue queue; /* where the visitor wants them in order */
     char *why;
     size_t why_size;
 };
@@ -102,7 +104,33 @@ static bool read_fields(struct reading *r, const json_t *object, const struct gp
            leave_out(r, why);
 }
 
-/* ---- early launches ---- */
+/* ---- launches ---- */
+
+static bool give_first_queued(struct reading *r)
+{
+    bool goes_on = r->visitor->launch(r->visitor->user, gp_launch_queue_first(&r->queue));
+    gp_launch_queue_drop(&r->queue);
+    return visited(r, goes_on);
+}
+
+static bool give_queued(struct reading *r)
+{
+    bool goes_on = true;
+    while (goes_on && gp_launch_queue_first(&r->queue))
+        goes_on = give_first_queued(r);
+    return goes_on;
+}
+
+static bool give(struct reading *r, const struct gp_record *launch)
+{
+    if (!r->visitor->launch)
+        return true;
+    if (!r->visitor->in_order)
+        return visited(r, r->visitor->launch(r->visitor->user, launch));
+    if (gp_launch_queue_is_full(&r->queue) && !give_first_queued(r))
+        return false;
+    return gp_launch_queue_add(&r->queue, launch) || fail(r, "out of memory");
+}
 
 static void drop_early(struct reading *r, size_t at)
 {
@@ -116,11 +144,16 @@ static bool give_early_ones(struct reading *r)
 {
     bool goes_on = true;
     while (r->early_count > 0 && goes_on) {
-        if (r->visitor->launch)
-            goes_on = r->visitor->launch(r->visitor->user, &r->early[0]->launch);
+        goes_on = give(r, &r->early[0]->launch);
         drop_early(r, 0);
     }
-    return visited(r, goes_on);
+    return goes_on;
+}
+
+/* No launch of the process comes any more. */
+static bool give_the_rest(struct reading *r)
+{
+    return give_early_ones(r) && give_queued(r);
 }
 
 static bool keep_early(struct reading *r, const struct gp_record *launch)
@@ -148,7 +181,7 @@ static bool give_launch(struct reading *r, const struct gp_record *launch)
             break;
         }
     }
-    return !r->visitor->launch || visited(r, r->visitor->launch(r->visitor->user, launch));
+    return give(r, launch);
 }
 
 static void end_process(const struct reading *r)
@@ -184,7 +217,7 @@ static bool read_header(struct reading *r, const json_t *object)
     if (!gp_once_columns(&r->once, json_object_get(object, "columns"), why, sizeof(why)))
         return fail(r, "%s", why);
     /* Of a profile in front of this one, in the same file: its launches have the same numbers. */
-    if (!give_early_ones(r))
+    if (!give_the_rest(r))
         return false;
     end_process(r);
     gp_once_forget(&r->once);
@@ -297,6 +330,8 @@ static bool read_count(struct reading *r, const json_t *object)
     struct gp_count count = {0};
     if (!read_fields(r, object, gp_count_fields, gp_count_field_count, &count))
         return false;
+    if (!give_queued(r))
+        return false;
     return !r->visitor->count || visited(r, r->visitor->count(r->visitor->user, &count));
 }
 
@@ -312,6 +347,8 @@ static bool read_end(struct reading *r, const json_t *object)
     if (!read_fields(r, object, gp_end_fields, gp_end_field_count, &end))
         return false;
     r->ended = true;
+    if (!give_queued(r))
+        return false;
     return !r->visitor->end || visited(r, r->visitor->end(r->visitor->user, &end));
 }
 
@@ -512,7 +549,7 @@ static void read_source(struct reading *r, struct gp_source *source, struct gp_t
     if (r->stopped && !r->failed)
         return;
     /* Also where the rest cannot be read: these launches came in front of it. */
-    if (!give_early_ones(r))
+    if (!give_the_rest(r))
         return;
     end_process(r);
     if (!r->failed && r->left_out > 0) {
@@ -540,6 +577,7 @@ bool gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
     bool read = !r->failed;
     while (r->early_count > 0)
         drop_early(r, r->early_count - 1);
+    gp_launch_queue_free(&r->queue);
     gp_once_free(&r->once);
     gp_source_close(source);
     free(r);

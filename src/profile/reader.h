@@ -36,6 +36,9 @@ struct gp_profile_visitor {
     bool (*header)(void *user, const struct gp_profile_header *header);
     bool (*device)(void *user, const struct gp_device *device);
     bool (*launch)(void *user, const struct gp_record *launch);
+    /* The launches of a process come in the order of their numbers, not in the file's; in front of
+     * the first count. */
+    bool in_order;
     bool (*count)(void *user, const struct gp_count *count);
     bool (*end)(void *user, const struct gp_end *end);
     /* A process whose lines, and the launches in them, may not be all: `why` is a literal. Profiles

@@ -27,9 +27,10 @@ struct gp_filter {
     struct gp_regex *regex; /* NULL: every name */
     uint64_t devices;
     struct gp_launch_choice launches;
-    uint64_t seen;  /* launches that all else speaks for */
-    uint64_t asked; /* launches and counts that were asked for */
-    bool taken;     /* some was */
+    uint64_t seen;    /* launches that all else speaks for */
+    uint64_t asked;   /* launches that were asked for */
+    uint64_t counted; /* launches of counts that were */
+    bool taken;       /* some was */
     struct named *names;
 };
 
@@ -158,7 +159,7 @@ bool gp_filter_takes(struct gp_filter *f, const struct gp_record *launch)
     return taken;
 }
 
-static bool is_by_number(const struct gp_filter *f)
+bool gp_filter_is_by_number(const struct gp_filter *f)
 {
     return f->kernels.invocation != GP_ANY || f->launches.skip > 0 ||
            f->launches.count != UINT64_MAX;
@@ -166,13 +167,13 @@ static bool is_by_number(const struct gp_filter *f)
 
 bool gp_filter_takes_all(const struct gp_filter *f)
 {
-    return !f->kernels.name && f->devices == UINT64_MAX && !is_by_number(f);
+    return !f->kernels.name && f->devices == UINT64_MAX && !gp_filter_is_by_number(f);
 }
 
 bool gp_filter_counts(struct gp_filter *f, const struct gp_count *count)
 {
-    f->asked++;
-    if (is_by_number(f) || !has_device(f, count->device))
+    f->counted += count->reason ? 0 : count->launches;
+    if (gp_filter_is_by_number(f) || !has_device(f, count->device))
         return false;
     struct named *n = f->kernels.name ? find(f, count->kernel) : NULL;
     bool counts = !f->kernels.name || (n && n->matches);
@@ -225,7 +226,8 @@ static bool some_name_matches(const struct gp_filter *f)
 
 void gp_filter_explain(const struct gp_filter *f, struct gp_text *out)
 {
-    if (f->taken || f->asked == 0)
+    uint64_t launches = f->asked > f->counted ? f->asked : f->counted;
+    if (f->taken || launches == 0)
         return;
     size_t kernels = HASH_COUNT(f->names);
     if (f->kernels.name && kernels > 0 && !some_name_matches(f)) {
@@ -234,8 +236,8 @@ void gp_filter_explain(const struct gp_filter *f, struct gp_text *out)
         add_names(f, out);
     } else {
         gp_text_addf(out,
-                     "none of %llu launches is on these GPUs and has such a number (--devices, "
+                     "none of %llu launch%s is on these GPUs and has such a number (--devices, "
                      "--kernels, --launch-skip, --launch-count)",
-                     (unsigned long long)f->asked);
+                     (unsigned long long)launches, launches == 1 ? "" : "es");
     }
 }

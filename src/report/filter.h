@@ -15,7 +15,10 @@ struct gp_filter *gp_filter_new(const char *kernels, const char *devices, const 
                                 const char *count, char *why, size_t why_size);
 void gp_filter_free(struct gp_filter *filter);
 
-/* Asked once for each launch, in their order. */
+/* Whether launches are selected by their numbers. */
+bool gp_filter_is_by_number(const struct gp_filter *filter);
+
+/* Asked once for each launch, where it is by number in their order. */
 bool gp_filter_takes(struct gp_filter *filter, const struct gp_record *launch);
 
 /* Whether no launch is left out. */

@@ -51,6 +51,12 @@ void gp_printing_device(const struct gp_device *device)
         gp_trace_device(printing.trace, device);
 }
 
+void gp_printing_note(const struct gp_record *launch)
+{
+    if (printing.trace)
+        gp_trace_begins(printing.trace, launch->start_ms);
+}
+
 void gp_printing_launch(const struct gp_record *launch)
 {
     if (!printing.trace)

@@ -12,6 +12,8 @@
 void gp_printing_start(const struct gp_metrics *metrics);
 
 void gp_printing_device(const struct gp_device *device);
+/* A launch that is printed later: times count from the first one. */
+void gp_printing_note(const struct gp_record *launch);
 void gp_printing_launch(const struct gp_record *launch);
 
 /* Prints all that GPUPROF_PRINT names but the report; true where the report is to be printed as

@@ -296,6 +296,13 @@ static void add_times_csv(struct gp_trace *trace, const struct gp_record *launch
     gp_text_add(out, "\n");
 }
 
+void gp_trace_begins(struct gp_trace *trace, double start_ms)
+{
+    if (start_ms > 0 && (!trace->begun || start_ms < trace->first_ms))
+        trace->first_ms = start_ms;
+    trace->begun |= start_ms > 0;
+}
+
 void gp_trace_launch(struct gp_trace *trace, const struct gp_record *launch, struct gp_text *out)
 {
     const char *name = name_of(trace, launch->kernel);
@@ -305,10 +312,8 @@ void gp_trace_launch(struct gp_trace *trace, const struct gp_record *launch, str
         out->failed = true;
         return;
     }
-    if (!trace->begun && launch->start_ms > 0) {
-        trace->begun = true;
-        trace->first_ms = launch->start_ms;
-    }
+    if (!trace->begun)
+        gp_trace_begins(trace, launch->start_ms);
     add_device(trace, launch->device, device, sizeof(device));
     gp_plain_numbers_begin(&plain);
     if (trace->view->metrics)

@@ -20,6 +20,10 @@ void gp_trace_device(struct gp_trace *trace, const struct gp_device *device);
  * cut by itself. It must outlive the trace. */
 void gp_trace_defer_names(struct gp_trace *trace, struct gp_name_slots *names);
 
+/* Times count from this one, or from an earlier one that was said before; where none was said, from
+ * the first launch that has a time. 0 is no time. */
+void gp_trace_begins(struct gp_trace *trace, double start_ms);
+
 /* The lines in front of the first launch. */
 void gp_trace_heading(const struct gp_trace *trace, long pid, struct gp_text *out);
 

@@ -785,3 +785,53 @@ END
     run "$gpuprof" report --print times --csv -u us grids.jsonl
     [[ $output == *'"GPU activities",100.000000,1680.000000,24,70.000000,10.000000,100.000000,'* ]]
 }
+
+# The launches 0 to 4 as a profile may have them: some were read late, and one came late to the profile.
+out_of_order() {
+    local index
+    cat header
+    for index in 3 1 0 4; do
+        sed 's/"index":0/"index":'$index',"start_ms":'$((1000 + index))'/; s/65000.0/1'$index'000.0/' launch
+    done
+    sed 's/"type":"launch","index":0/"type":"early","index":2,"start_ms":1002/; s/65000.0/12000.0/' launch
+}
+
+@test "launches come, and are numbered, in the order in which the program made them" {
+    out_of_order >late.jsonl
+    run "$gpuprof" report --print trace --csv -u ms late.jsonl
+    [ "$(cut -d, -f1 <<<"$output" | tail -5 | xargs)" = "0.000000 1.000000 2.000000 3.000000 4.000000" ]
+    [ "$(cut -d, -f2 <<<"$output" | tail -5 | xargs)" = "0.010000 0.011000 0.012000 0.013000 0.014000" ]
+    for from in late.jsonl -; do
+        run "$gpuprof" report --csv --columns index $from <late.jsonl
+        [ "$(xargs <<<"$output")" = "index 0 1 2 3 4" ]
+        run "$gpuprof" report --csv --columns index --launch-skip 1 -c 2 $from <late.jsonl
+        [ "$(xargs <<<"$output")" = "index 1 2" ]
+        run "$gpuprof" report --csv --columns index -k ::vector:1 $from <late.jsonl
+        [ "$(xargs <<<"$output")" = "index 0" ]
+    done
+    run "$gpuprof" report --print launches -c 2 late.jsonl
+    [ "$(jq -r 'select(.type == "launch").index' <<<"$output" | xargs)" = "0 1" ]
+    for view in summary times json; do
+        run "$gpuprof" report --print $view -c 1 late.jsonl
+        [[ $output == *10.00* || $output == *1.0000000000000001e-5* ]]
+    done
+}
+
+@test "the first launch of all profiles is at the time zero of a trace" {
+    sed 's/"index":0/"index":0,"start_ms":2000/' launch | cat header - >second.jsonl
+    sed 's/"index":0/"index":0,"start_ms":1500/' launch | cat header - >first.jsonl
+    run "$gpuprof" report --print trace --csv -u ms second.jsonl first.jsonl
+    [ "$(cut -d, -f1 <<<"$output" | tail -2 | xargs)" = "500.000000 0.000000" ]
+    [[ $output != *,-* ]]
+}
+
+@test "a filter that takes none says of how many launches" {
+    sed 's/"launch","index":0/"count","launches":2/; s/"registers".*/"shared_dynamic":0}/' launch >count
+    sed 's/}$/,"reason":"a stream was being captured"}/; s/"count"/"passed_over"/' count >passed
+    cat good.jsonl count passed >counted.jsonl
+    run "$gpuprof" report --launch-skip 9 counted.jsonl
+    [[ $output == "gpuprof: none of 2 launches is on these GPUs and has such a number"* ]]
+    sed 's/"launches":2/"launches":1/' count | cat header - >counted.jsonl
+    run "$gpuprof" report --devices 3 counted.jsonl
+    [[ $output == "gpuprof: none of 1 launch is on these GPUs"* ]]
+}

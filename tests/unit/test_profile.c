@@ -1,4 +1,5 @@
 /* profile/: written launches are read back exactly; crashes, full disks and foreign files. */
+#include "profile/launch_queue.h"
 #include "profile/reader.h"
 #include "profile/writer.h"
 
@@ -717,6 +718,35 @@ static void its_own_command_line_is_found(void **state)
     assert_non_null(strstr(text, "test_profile"));
 }
 
+static void a_queue_gives_the_least_number_first(void **state)
+{
+    (void)state;
+    struct gp_launch_queue queue = {0};
+    struct gp_counter counter = {.name = "a"};
+    struct gp_record launch = {.counter_count = 1, .counters = &counter};
+    /* Three launches of each number, far from one another. */
+    for (uint64_t i = 0; i < GP_QUEUE_MOST; i++) {
+        assert_false(gp_launch_queue_is_full(&queue));
+        launch.index = i * 7 % GP_QUEUE_MOST / 3;
+        counter.value = (double)i;
+        assert_true(gp_launch_queue_add(&queue, &launch));
+    }
+    assert_true(gp_launch_queue_is_full(&queue));
+    uint64_t before = 0;
+    double order = -1;
+    for (int i = 0; i < GP_QUEUE_MOST / 2; i++) {
+        const struct gp_record *first = gp_launch_queue_first(&queue);
+        assert_true(first->index >= before);
+        if (first->index == before)
+            assert_true(first->counters[0].value > order);
+        before = first->index;
+        order = first->counters[0].value;
+        gp_launch_queue_drop(&queue);
+    }
+    gp_launch_queue_free(&queue);
+    assert_null(gp_launch_queue_first(&queue));
+}
+
 int main(void)
 {
     device = h200;
@@ -750,6 +780,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_stops_the_writing_with_one_message),
         cmocka_unit_test(running_out_of_memory_stops_the_writing),
         cmocka_unit_test(its_own_command_line_is_found),
+        cmocka_unit_test(a_queue_gives_the_least_number_first),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(name);
