@@ -105,6 +105,8 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
         gp_say("there is no profile to make a baseline of (see 'gpuprof help baseline')");
         return CLI_USAGE;
     }
+    if (!cli_check_spared("--output", values[OUTPUT], (const char *const *)argv + 1, count))
+        return CLI_USAGE;
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;

@@ -154,7 +154,11 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
 {
     struct asked asked = {0};
     int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
-    bool can = count >= 0 && can_check(&asked, count);
+    const char *const read[] = {asked.values[THRESHOLDS], asked.values[BASELINE],
+                                asked.values[TOLERANCE]};
+    bool can = count >= 0 && can_check(&asked, count) &&
+               cli_check_outputs(&asked.outputs, read, sizeof(read) / sizeof(read[0])) &&
+               cli_check_outputs(&asked.outputs, (const char *const *)argv + 1, count);
     if (count >= 0)
         status = CLI_USAGE;
     struct gp_metrics *m = can ? cli_open_metrics() : NULL;

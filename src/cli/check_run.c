@@ -2,6 +2,7 @@
 
 #include "cli/cli.h"
 #include "cli/judging.h"
+#include "cli/paths.h"
 #include "cli/verdicts.h"
 
 #include "base/file.h"
@@ -32,11 +33,27 @@ static bool is_a_file(const char *thresholds)
     return !other;
 }
 
-bool cli_check_usable(const char *thresholds, const char *formats)
+/* No file is written that is read, or that the library writes. */
+static bool are_apart(const char *thresholds, const struct cli_outputs *outputs,
+                      const struct cli_written *written, int count)
+{
+    bool apart = cli_check_outputs(outputs, &thresholds, 1);
+    for (int i = 0; i < count && apart; i++) {
+        apart = cli_check_pattern_spared(written[i].name, written[i].pattern, &thresholds, 1);
+        for (size_t k = 0; k < outputs->count && apart && written[i].pattern; k++)
+            apart = !outputs->list[k].file || cli_check_apart("--format", outputs->list[k].file,
+                                                              written[i].name, written[i].pattern);
+    }
+    return apart;
+}
+
+bool cli_check_usable(const char *thresholds, const char *formats,
+                      const struct cli_written *written, int count)
 {
     struct cli_outputs outputs = {0};
     struct gp_text problems = {0};
-    bool known = !formats || cli_add_output(&outputs, formats);
+    bool known = (!formats || cli_add_output(&outputs, formats)) &&
+                 are_apart(thresholds, &outputs, written, count);
     cli_free_outputs(&outputs);
     if (!known || !is_a_file(thresholds))
         return false;

@@ -320,6 +320,10 @@ static int do_verb(struct asked *asked, int count, char **argv)
                argv[2]);
         return CLI_USAGE;
     }
+    const char *const read[] = {path_of(asked), asked->values[TOLERANCE]};
+    if (!cli_check_outputs(&asked->outputs, read, sizeof(read) / sizeof(read[0])) ||
+        !cli_check_outputs(&asked->outputs, (const char *const *)argv + 2, count - 1))
+        return CLI_USAGE;
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;

@@ -37,6 +37,34 @@ bool cli_check_file(const char *option, const char *pattern)
     return can_write;
 }
 
+static bool is_named(const char *file)
+{
+    return file && strcmp(file, "-") != 0;
+}
+
+bool cli_check_spared(const char *option, const char *output, const char *const *inputs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (is_named(output) && is_named(inputs[i]) && gp_is_same_file(output, inputs[i])) {
+            gp_say("%s: %s: this file is read, and would be overwritten", option, output);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cli_check_pattern_spared(const char *option, const char *pattern, const char *const *inputs,
+                              int count)
+{
+    char why[256];
+    struct gp_text path = {0};
+    /* The library itself reports a wrong pattern. */
+    bool spared = !pattern || !gp_pattern_expand(pattern, &path, why, sizeof(why)) ||
+                  cli_check_spared(option, gp_text_string(&path), inputs, count);
+    gp_text_free(&path);
+    return spared;
+}
+
 bool cli_check_apart(const char *log_name, const char *log, const char *output_name,
                      const char *output)
 {

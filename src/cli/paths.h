@@ -8,6 +8,14 @@
  * reported. The process id stays as it is now: the program replaces this process. */
 bool cli_check_file(const char *option, const char *pattern);
 
+/* False, having said so, where writing to `output` would overwrite one of the files that are read.
+ * Names may be NULL, or "-" for a standard stream. */
+bool cli_check_spared(const char *option, const char *output, const char *const *inputs, int count);
+
+/* The same for a pattern. */
+bool cli_check_pattern_spared(const char *option, const char *pattern, const char *const *inputs,
+                              int count);
+
 /* False, having said so, where the log would be written into the profile; the names are those of
  * the options or variables. */
 bool cli_check_apart(const char *log_name, const char *log, const char *output_name,

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/paths.h"
 #include "cli/recorded.h"
 #include "cli/report_html.h"
 #include "cli/report_views.h"
@@ -327,7 +328,9 @@ static bool check_files(const char *page, char **paths, int count)
             return false;
         }
     }
-    return !page || strcmp(page, "-") == 0 || may_write(page);
+    if (!page || strcmp(page, "-") == 0)
+        return true;
+    return cli_check_spared("--html", page, (const char *const *)paths, count) && may_write(page);
 }
 
 /* `page`: the file for a browser; NULL: print. */

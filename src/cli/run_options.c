@@ -280,21 +280,36 @@ static bool check_pairs(const char *const *values)
     return true;
 }
 
+static struct cli_written written_by(const char *value, const char *option, const char *variable)
+{
+    return (struct cli_written){value ? option : variable, value ? value : secure_getenv(variable)};
+}
+
+static struct cli_written log_of(const char *const *values)
+{
+    return written_by(values[RUN_LOG], "--log", "GPUPROF_LOG");
+}
+
+static struct cli_written output_of(const char *const *values)
+{
+    return written_by(values[RUN_OUTPUT], "--output", "GPUPROF_OUTPUT");
+}
+
 /* Where only the environment says so, the library does. */
 static bool check_log_apart(const char *const *values)
 {
-    const char *log = values[RUN_LOG] ? values[RUN_LOG] : secure_getenv("GPUPROF_LOG");
-    const char *output = values[RUN_OUTPUT] ? values[RUN_OUTPUT] : secure_getenv("GPUPROF_OUTPUT");
-    if (!log || !output || (!values[RUN_LOG] && !values[RUN_OUTPUT]))
+    const struct cli_written log = log_of(values), output = output_of(values);
+    if (!log.pattern || !output.pattern || (!values[RUN_LOG] && !values[RUN_OUTPUT]))
         return true;
-    return cli_check_apart(values[RUN_LOG] ? "--log" : "GPUPROF_LOG", log,
-                           values[RUN_OUTPUT] ? "--output" : "GPUPROF_OUTPUT", output);
+    return cli_check_apart(log.name, log.pattern, output.name, output.pattern);
 }
 
 static bool check_verdict(const char *const *values)
 {
-    if (values[RUN_CHECK])
-        return cli_check_usable(values[RUN_CHECK], values[RUN_FORMAT]);
+    if (values[RUN_CHECK]) {
+        const struct cli_written written[] = {output_of(values), log_of(values)};
+        return cli_check_usable(values[RUN_CHECK], values[RUN_FORMAT], written, 2);
+    }
     if (values[RUN_FORMAT])
         gp_say("--format is for a verdict: say --check FILE as well");
     return !values[RUN_FORMAT];

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,10 +35,15 @@ static void say_unknown(const char *name)
     gp_text_free(&names);
 }
 
+static bool is_one_file(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 || gp_is_same_file(a, b);
+}
+
 static bool is_taken(const struct cli_outputs *outputs, const char *file)
 {
     for (size_t i = 0; i < outputs->count; i++) {
-        if (outputs->list[i].file && strcmp(outputs->list[i].file, file) == 0) {
+        if (outputs->list[i].file && is_one_file(outputs->list[i].file, file)) {
             gp_say("--format: two formats cannot be written to one file, %s", file);
             return true;
         }
@@ -88,6 +94,14 @@ bool cli_add_output(struct cli_outputs *outputs, const char *text)
             return true;
         text += length + 1;
     }
+}
+
+bool cli_check_outputs(const struct cli_outputs *outputs, const char *const *inputs, int count)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (!cli_check_spared("--format", outputs->list[i].file, inputs, count))
+            return false;
+    return true;
 }
 
 void cli_free_outputs(struct cli_outputs *outputs)

@@ -21,6 +21,9 @@ struct cli_outputs {
  * no sense or the file cannot be written. */
 bool cli_add_output(struct cli_outputs *outputs, const char *text);
 
+/* False, having said so, where a format would overwrite one of the files that are read. */
+bool cli_check_outputs(const struct cli_outputs *outputs, const char *const *inputs, int count);
+
 void cli_free_outputs(struct cli_outputs *outputs);
 
 /* Writes the verdict in each format; where none was asked for, as text. False,

@@ -137,3 +137,29 @@ says() {
     says 127 "the program's name is empty" ""
     says 2 "a side names no profile" compare , run.jsonl
 }
+
+@test "a file that is read is not written to" {
+    "$gpuprof" baseline -o base.json run.jsonl
+    printf '[*]\nduration = 10 %%\n' >tolerance.ini
+    ln -s run.jsonl link
+    cp -p rules.ini base.json tolerance.ini run.jsonl "$(mktemp -d kept.XXX)"
+    over="this file is read, and would be overwritten"
+    says 2 "--html: run.jsonl: $over" report --html run.jsonl run.jsonl
+    says 2 "--html: ./link: $over" report --html ./link - run.jsonl
+    says 2 "--output: run.jsonl: $over" baseline run.jsonl -o run.jsonl
+    says 2 "--format: run.jsonl: $over" check -t rules.ini --format text,sarif=run.jsonl run.jsonl
+    says 2 "--format: rules.ini: $over" check --format sarif=rules.ini -t rules.ini run.jsonl
+    says 2 "--format: base.json: $over" check -b base.json --format junit=base.json run.jsonl
+    says 2 "--format: tolerance.ini: $over" check -b base.json --tolerance tolerance.ini --format junit=tolerance.ini run.jsonl
+    says 2 "--format: two formats cannot be written to one file, ./v" check -t rules.ini --format sarif=v,junit=./v run.jsonl
+    "$gpuprof" history --db runs.db add run.jsonl
+    says 2 "--format: runs.db: $over" history --db runs.db check --format sarif=runs.db run.jsonl
+    says 2 "--output: rules.ini: $over" --check rules.ini -o rules.ini true
+    says 2 "--log: rules.ini: $over" --check rules.ini --log-file rules.ini true
+    says 2 "--format: ./rules.ini: $over" --check rules.ini --format sarif=./rules.ini true
+    says 2 "--format: v: --log names the same file" --check rules.ini --log v --format sarif=v true
+    GPUPROF_OUTPUT=rules.ini says 2 "GPUPROF_OUTPUT: rules.ini: $over" --check rules.ini true
+    for file in rules.ini base.json tolerance.ini run.jsonl; do
+        cmp $file kept.*/$file
+    done
+}
