@@ -329,7 +329,7 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
     gp_add_method(c, &verdict->notes);
     if (c->compared == 0)
         gp_text_addf(&verdict->unjudged, "%s: nothing could be compared: %s\n", file,
-                     c->b->count == 0 ? "no kernel was launched"
+                     c->b->count == 0 ? "no launch is in the profiles"
                      : c->other_gpu   ? "the GPU is another model"
                                       : "no kernel and metric is on both sides");
     else

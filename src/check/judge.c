@@ -59,6 +59,7 @@ void gp_judge_free(struct gp_judge *j)
         free(j->runs[i]);
     free(j->runs);
     gp_text_free(&j->unfinished_runs);
+    gp_text_free(&j->given_up);
     free(j->violations);
     free(j->most_violations);
     free(j);
@@ -205,11 +206,21 @@ void gp_judge_run(struct gp_judge *j, const char *name)
         j->failed = true;
 }
 
+static const char *run_at_hand(const struct gp_judge *j)
+{
+    return j->run_count ? j->runs[j->run_count - 1] : "this run";
+}
+
 void gp_judge_unfinished(struct gp_judge *j, const char *why)
 {
     if (!j->unfinished)
-        gp_text_addf(&j->unfinished_runs, "%s: %s\n",
-                     j->run_count ? j->runs[j->run_count - 1] : "this run", why);
+        gp_text_addf(&j->unfinished_runs, "%s: %s\n", run_at_hand(j), why);
+    j->unfinished = true;
+}
+
+void gp_judge_gave_up(struct gp_judge *j, const char *why)
+{
+    gp_text_addf(&j->given_up, "%s: gpuprof stopped measuring: %s\n", run_at_hand(j), why);
     j->unfinished = true;
 }
 

@@ -83,6 +83,7 @@ struct gp_judge {
     bool unfinished;                        /* the run at hand */
     size_t unfinished_count;                /* of the runs that are over */
     struct gp_text unfinished_runs;         /* a line for each */
+    struct gp_text given_up;                /* a line for each process that was not measured */
     uint64_t *violations, *most_violations; /* by section: in the run at hand; in the worst run */
     uint64_t unjudged;                      /* launches of kernels beyond the most */
     size_t shape_count;

@@ -146,7 +146,8 @@ static void judge_trial(const struct gp_judge *j, const struct gp_judged_kernel 
 /* Of runs that are not taken as they are. */
 static bool any_unfinished(const struct gp_judge *j)
 {
-    return j->unfinished_runs.length > 0 && !j->thresholds->takes_unfinished;
+    bool any = j->unfinished_runs.length > 0 || j->given_up.length > 0;
+    return any && !j->thresholds->takes_unfinished;
 }
 
 static void say_required(const struct gp_judge *j, const struct gp_section *section, bool met,
@@ -192,7 +193,7 @@ static bool judge_section(struct gp_judge *j, struct gp_section *section,
     }
     if (section->required)
         say_required(j, section, matched, verdict);
-    else if (!matched)
+    else if (!matched && j->kernels)
         gp_text_addf(&verdict->notes, "%s:%d: no kernel matches [%s]\n", j->thresholds->file,
                      section->line, section->selector.text);
     if (section->selector.too_hard)
@@ -224,17 +225,18 @@ void gp_judge_add_outcomes(struct gp_judge *j, struct gp_verdict *verdict)
 {
     size_t before = verdict->held + verdict->violated + verdict->skipped;
     bool proven = true;
+    gp_text_add(&verdict->unjudged, gp_text_string(&j->given_up));
     for (size_t i = 0; i < j->thresholds->count; i++)
         proven &= judge_section(j, &j->thresholds->sections[i], verdict);
     say_unfinished(j, proven, verdict);
-    if (!j->kernels)
+    if (!j->kernels && j->given_up.length == 0)
         gp_text_add(&verdict->unjudged, "no kernel was launched\n");
-    else if (verdict->held + verdict->violated + verdict->skipped == before)
+    else if (j->kernels && verdict->held + verdict->violated + verdict->skipped == before)
         gp_text_addf(&verdict->unjudged, "%s: no section matches a kernel that was launched\n",
                      j->thresholds->file);
     if (j->unjudged > 0)
         gp_text_addf(&verdict->unjudged,
                      "%llu launches of kernels beyond the first %d were not judged\n",
                      (unsigned long long)j->unjudged, GP_JUDGE_MOST_KERNELS);
-    verdict->failed |= j->failed | j->unfinished_runs.failed;
+    verdict->failed |= j->failed | j->unfinished_runs.failed | j->given_up.failed;
 }

@@ -118,7 +118,7 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
         if (!cli_fold_profiles(m, argv + 1, count, &side, &notes, &notes, why, sizeof(why)))
             gp_say("%s", why);
         else if (side.count == 0)
-            gp_say("no kernel was launched: there is nothing to keep");
+            gp_say("no launch is in the profiles: there is nothing to keep");
         else if (side.several_models)
             gp_say("the profiles are of GPUs of several models: make a baseline for each");
         else

@@ -177,7 +177,7 @@ static void judge_files(const struct checked_run *run, char *const *paths, int c
     if (!t)
         gp_text_add(&verdict->unjudged, problems.length ? problems.data : "out of memory\n");
     else if (count == 0)
-        gp_text_add(&verdict->unjudged, "no kernel was launched: there is no profile to judge\n");
+        gp_text_add(&verdict->unjudged, "no process used CUDA: there is no profile to judge\n");
     else
         cli_judge_profiles(t, m, paths, count, run->folder[0] != 0, verdict);
     gp_text_free(&problems);

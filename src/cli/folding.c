@@ -20,10 +20,17 @@ struct folding {
     struct gp_text *unfinished;
 };
 
-static void take_unfinished(void *user, const char *why)
+static void take_unfinished(void *user, const char *why, bool torn)
 {
     struct folding *f = user;
+    (void)torn;
     gp_text_addf(f->unfinished, "%s: %s\n", f->path, why);
+}
+
+static void take_given_up(void *user, const char *why)
+{
+    struct folding *f = user;
+    gp_text_addf(f->unfinished, "%s: gpuprof stopped measuring: %s\n", f->path, why);
 }
 
 static bool take_header(void *user, const struct gp_profile_header *header)
@@ -70,6 +77,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
                                                .launch = take_launch,
                                                .count = take_count,
                                                .unfinished = take_unfinished,
+                                               .gave_up = take_given_up,
                                                .position = &f->position,
                                                .other = take_other};
     for (int i = 0; i < count; i++) {

@@ -128,7 +128,7 @@ static bool add_profile(struct gp_history **h, const struct asked *asked,
     gp_text_free(&notes);
     if (added && (side.count == 0 || side.several_models)) {
         snprintf(why, why_size, "%s: %s", path,
-                 side.count ? "its GPUs are of several models" : "no kernel was launched");
+                 side.count ? "its GPUs are of several models" : "no launch is in it");
         added = false;
     }
     const struct gp_history_run run = {.commit = asked->values[COMMIT],
@@ -183,13 +183,14 @@ static int show(const struct asked *asked, const struct gp_metrics *m)
                    : gp_history_list_metric(h, &filter, kernel, metric->name, metric->unit,
                                             asked->last, &out, why, sizeof(why)));
     gp_history_close(h);
-    if (listed && !runs && out.length == 0)
-        gp_say("no kernel of these runs matches '%s' and has the metric %s", kernel, metric->name);
-    if (listed)
+    if (listed && (runs || out.length > 0))
         return cli_print_escaped(&out);
-    gp_say("%s", why);
+    if (listed)
+        gp_say("no kernel of these runs matches '%s' and has the metric %s", kernel, metric->name);
+    else
+        gp_say("%s", why);
     gp_text_free(&out);
-    return CLI_USAGE;
+    return listed ? CLI_FAILED : CLI_USAGE;
 }
 
 /* ---- check ---- */

@@ -33,9 +33,15 @@ static bool take_header(void *user, const struct gp_profile_header *header)
     return true;
 }
 
-static void take_unfinished(void *user, const char *why)
+static void take_unfinished(void *user, const char *why, bool torn)
 {
+    (void)torn;
     gp_judge_unfinished(((struct judging *)user)->judge, why);
+}
+
+static void take_given_up(void *user, const char *why)
+{
+    gp_judge_gave_up(((struct judging *)user)->judge, why);
 }
 
 static bool take_device(void *user, const struct gp_device *device)
@@ -84,6 +90,7 @@ void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *
                                                .launch = take_launch,
                                                .count = take_count,
                                                .unfinished = take_unfinished,
+                                               .gave_up = take_given_up,
                                                .position = &judging.position,
                                                .other = take_other};
     for (int i = 0; i < count; i++) {

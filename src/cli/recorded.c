@@ -99,8 +99,7 @@ static bool can_be_given(const struct cli_recorded *c, struct gp_metrics *m,
     return answer;
 }
 
-/* Bytes that come through a pipe are gone once they were read. */
-static bool can_be_read_twice(const char *path)
+bool cli_can_be_read_twice(const char *path)
 {
     struct stat about;
     return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
@@ -125,7 +124,7 @@ bool cli_select_recorded(struct gp_metrics *m, const char *path, struct gp_text 
     char why[512];
     const struct gp_profile_visitor visitor = {
         .user = &c, .device = note_device, .counter_name = note_counter};
-    if (can_be_read_twice(path))
+    if (cli_can_be_read_twice(path))
         gp_profile_read(path, &visitor, NULL, why, sizeof(why));
     bool answer = select_from(m, &c, problems);
     forget(&c);
@@ -143,7 +142,7 @@ bool cli_select_begin(struct gp_metrics *m, const char *path, struct cli_recorde
     if (!c)
         return cli_select_recorded(m, path, problems);
     c->launches_left = FIRST_LAUNCHES;
-    if (can_be_read_twice(path))
+    if (cli_can_be_read_twice(path))
         gp_profile_read(path, &visitor, NULL, why, sizeof(why));
     bool answer = select_from(m, c, problems);
     if (c->has_more)

@@ -11,6 +11,9 @@
  * or holds none, gets the default set. False with lines in `problems`. */
 bool cli_select_recorded(struct gp_metrics *m, const char *path, struct gp_text *problems);
 
+/* Bytes that come through a pipe are gone once they were read. */
+bool cli_can_be_read_twice(const char *path);
+
 /* The counters and devices that a profile begins with. */
 struct cli_recorded;
 

@@ -143,6 +143,17 @@ static void add_process(void *user, const struct gp_profile_header *header)
     gp_text_free(&command);
 }
 
+static void add_notes(const char *notes, struct gp_text *out)
+{
+    for (size_t length; *notes; notes += length + 1) {
+        length = strcspn(notes, "\n");
+        struct gp_text line = {0};
+        gp_text_add_bytes(&line, notes, length);
+        gp_wrap(out, 3, gp_text_string(&line));
+        gp_text_free(&line);
+    }
+}
+
 /* Reports on `count` profiles together. `begin`: as in struct cli_summing. False where the profile
  * goes on with other counters, and nothing is reported. */
 static bool report_together(struct gp_metrics *m, const struct cli_views *views,
@@ -169,7 +180,7 @@ static bool report_together(struct gp_metrics *m, const struct cli_views *views,
         own.sources = r.summing.sources;
         gp_table_report(r.summing.summary, &own, out);
         gp_copies_table(r.summing.copies, out);
-        gp_text_add(out, gp_text_string(&notes));
+        add_notes(gp_text_string(&notes), out);
     }
     cli_summing_free(&r.summing);
     gp_text_free(&notes);

@@ -14,9 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The answer of add_profiles where there is nothing to show, beside the answers of a command. */
-enum { UNREADABLE = 100 };
-
 struct collecting {
     struct cli_summing summing;
     struct gp_launch_columns *columns;
@@ -55,9 +52,9 @@ static void add_to_page(const struct collecting *c, char **paths, int count,
     gp_text_free(&name);
 }
 
-/* Adds profiles to the page, as one. */
+/* Adds profiles to the page, as one. *seen: there was something to add. */
 static int add_profiles(const struct cli_views *views, struct gp_metrics *m, char **paths,
-                        int count, struct gp_text *page)
+                        int count, struct gp_text *page, bool *seen)
 {
     struct gp_text notes = {0};
     struct collecting c = {.columns = gp_launch_columns_new(m)};
@@ -65,15 +62,14 @@ static int add_profiles(const struct cli_views *views, struct gp_metrics *m, cha
     c.summing.process = add_process;
     c.summing.launch = add_launch;
     c.summing.failures = &notes;
-    int answer = UNREADABLE;
+    int answer = CLI_FAILED;
     if (c.columns)
         answer = cli_sum_profiles(&c.summing, views, m, paths, count, &notes);
     else
         gp_say("out of memory");
-    if (c.summing.seen)
+    *seen = c.summing.seen;
+    if (*seen)
         add_to_page(&c, paths, count, &notes, page);
-    else
-        answer = UNREADABLE;
     cli_summing_free(&c.summing);
     gp_launch_columns_free(c.columns);
     gp_text_free(&c.processes);
@@ -113,12 +109,13 @@ int cli_report_html(const char *file, const struct cli_views *views, struct gp_m
     }
     gp_html_begin(&page);
     for (int i = 0; i < count; i += step) {
+        bool seen = false;
         int answer = views->select(m, paths[i], views->metrics);
         if (answer == CLI_OK)
-            answer = add_profiles(views, m, paths + i, step, &page);
-        if (answer == CLI_USAGE || answer == UNREADABLE) {
+            answer = add_profiles(views, m, paths + i, step, &page, &seen);
+        if (!seen) {
             gp_text_free(&page);
-            return answer == CLI_USAGE ? CLI_USAGE : CLI_FAILED;
+            return answer;
         }
         worst = answer > worst ? answer : worst;
     }

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/how_ended.h"
 #include "profile/object.h"
 #include "profile/reader.h"
 
@@ -15,6 +16,7 @@
 struct printing {
     struct gp_text out;
     struct gp_filter *filter;
+    struct cli_how_ended how_ended;
     int error;
     bool began; /* the file has a header, so it is a profile */
 };
@@ -91,10 +93,20 @@ static bool print_other(void *user, const char *type, const struct json_t *line)
     return print_object(user, o);
 }
 
+static void note_unfinished(void *user, const char *why, bool torn)
+{
+    cli_note_unfinished(&((struct printing *)user)->how_ended, why, torn);
+}
+
+static void note_given_up(void *user, const char *why)
+{
+    cli_note_given_up(&((struct printing *)user)->how_ended, why);
+}
+
 int cli_print_launches(const char *path, struct gp_filter *filter)
 {
-    struct printing p = {.filter = filter};
     struct gp_text notes = {0};
+    struct printing p = {.filter = filter, .how_ended = {.path = path, .notes = &notes}};
     char why[512] = "";
     const struct gp_profile_visitor visitor = {.user = &p,
                                                .header = print_header,
@@ -103,6 +115,8 @@ int cli_print_launches(const char *path, struct gp_filter *filter)
                                                .in_order = true,
                                                .count = print_count,
                                                .end = print_end,
+                                               .unfinished = note_unfinished,
+                                               .gave_up = note_given_up,
                                                .other = print_other};
     bool read = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (p.error == 0 && p.out.length > 0)
@@ -116,5 +130,5 @@ int cli_print_launches(const char *path, struct gp_filter *filter)
     gp_text_free(&p.out);
     if (!read && !p.began)
         return CLI_USAGE;
-    return !read || (p.error != 0 && p.error != EPIPE) ? CLI_FAILED : CLI_OK;
+    return !read || p.how_ended.torn || (p.error != 0 && p.error != EPIPE) ? CLI_FAILED : CLI_OK;
 }

@@ -154,11 +154,6 @@ static int print_trace(struct cli_reading *r, char **paths, int count)
         gp_columns_defer_names(r->columns, r->names);
     else
         gp_trace_defer_names(r->trace, r->names);
-    if (r->columns)
-        gp_columns_heading(r->columns, &r->lines);
-    else
-        gp_trace_heading(r->trace, (long)getpid(), &r->lines);
-    cli_reading_flush(r);
     if (r->trace && !view.metrics)
         cli_reading_find_start(r, paths, count);
     for (int i = 0; i < count && r->error == 0; i++)
@@ -172,7 +167,7 @@ static int print_trace(struct cli_reading *r, char **paths, int count)
         r->lines = (struct gp_text){0};
         print_sorted(r, &kept);
     }
-    if (r->trace)
+    if (r->trace && r->seen)
         gp_trace_footing(r->trace, &r->lines);
     if (r->error == 0)
         cli_reading_flush(r);
@@ -224,12 +219,15 @@ static int print_side(const struct cli_views *v, struct cli_reading **readings, 
     const char **paths = calloc((size_t)count, sizeof(*paths));
     struct gp_text out = {0};
     int answer = summaries && paths ? CLI_OK : out_of_memory();
+    size_t shown = 0;
     for (int i = 0; answer == CLI_OK && i < count; i++) {
-        summaries[i] = readings[i]->summary;
-        paths[i] = readings[i]->path;
+        if (!readings[i]->seen)
+            continue;
+        summaries[shown] = readings[i]->summary;
+        paths[shown++] = readings[i]->path;
     }
-    if (answer == CLI_OK) {
-        gp_side_by_side(summaries, paths, (size_t)count, &v->view, v->top, &out);
+    if (shown > 0) {
+        gp_side_by_side(summaries, paths, shown, &v->view, v->top, &out);
         answer = cli_print(&out);
     }
     free(summaries);
@@ -258,8 +256,10 @@ static int print_summaries(const struct cli_views *v, struct gp_metrics *m, char
             answer = worse(answer, print_tables(r));
         }
     }
-    if (profiles)
+    if (json_array_size(profiles) > 0)
         answer = worse(answer, print_json(profiles));
+    else
+        json_decref(profiles);
     for (int i = 0; i < made; i++)
         cli_reading_free(readings[i]);
     free(readings);

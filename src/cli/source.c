@@ -3,6 +3,7 @@
 #include "base/demangle.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/how_ended.h"
 #include "cli/source_text.h"
 #include "profile/code_lines.h"
 #include "profile/reader.h"
@@ -45,8 +46,14 @@ bool cli_take_code(struct gp_sources *sources, const struct gp_profile_position 
 struct reading {
     struct gp_sources *sources;
     struct gp_profile_position position;
+    struct cli_how_ended how_ended;
     bool is_profile; /* the file has a header */
 };
+
+static void take_unfinished(void *user, const char *why, bool torn)
+{
+    cli_note_unfinished(&((struct reading *)user)->how_ended, why, torn);
+}
 
 static bool take_header(void *user, const struct gp_profile_header *header)
 {
@@ -134,18 +141,24 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
         return CLI_USAGE;
     }
     struct gp_sources *sources = gp_sources_new();
-    struct reading reading = {.sources = sources};
+    struct gp_text notes = {0};
+    struct reading reading = {.sources = sources,
+                              .how_ended = {.path = argv[first], .notes = &notes}};
     const struct gp_profile_visitor visitor = {.user = &reading,
                                                .header = take_header,
                                                .position = &reading.position,
+                                               .unfinished = take_unfinished,
                                                .other = take_other};
     if (!sources) {
         gp_say("out of memory");
         return CLI_FAILED;
     }
     int answer = CLI_FAILED;
-    if (!gp_profile_read(argv[first], &visitor, NULL, why, sizeof(why)))
+    bool read = gp_profile_read(argv[first], &visitor, &notes, why, sizeof(why));
+    if (!read)
         gp_say("%s", why);
+    gp_say_lines("", gp_text_string(&notes));
+    gp_text_free(&notes);
     if (!reading.is_profile) {
         gp_sources_free(sources);
         return CLI_USAGE;
@@ -157,7 +170,7 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
     else
         list_kernels(sources, argv[first + 1], candidates);
     gp_sources_free(sources);
-    return answer;
+    return read && !reading.how_ended.torn ? answer : CLI_FAILED;
 }
 
 const struct cli_command cli_source = {

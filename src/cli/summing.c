@@ -74,6 +74,16 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
     return !s->sources || cli_take_code(s->sources, &s->position, type, line);
 }
 
+static void take_unfinished(void *user, const char *why, bool torn)
+{
+    cli_note_unfinished(&((struct cli_summing *)user)->how_ended, why, torn);
+}
+
+static void take_given_up(void *user, const char *why)
+{
+    cli_note_given_up(&((struct cli_summing *)user)->how_ended, why);
+}
+
 int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                      const struct gp_metrics *m, char **paths, int count, struct gp_text *notes)
 {
@@ -83,6 +93,8 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                                          .launch = take_launch,
                                          .count = take_count,
                                          .end = take_end,
+                                         .unfinished = take_unfinished,
+                                         .gave_up = take_given_up,
                                          .position = &s->position,
                                          .other = take_other,
                                          .counter_name = own_name};
@@ -100,9 +112,12 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
         char why[512];
         s->path = paths[i];
         s->began = s->stopped = false;
+        s->how_ended = (struct cli_how_ended){.path = paths[i], .notes = notes};
         bool read = gp_profile_read(paths[i], &visitor, notes, why, sizeof(why));
         if (s->has_others)
             return worst;
+        if (s->how_ended.torn && worst == CLI_OK)
+            worst = CLI_FAILED;
         if (read && !s->stopped)
             continue;
         const char *mistake = s->stopped ? "out of memory" : why;

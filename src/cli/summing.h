@@ -3,6 +3,7 @@
 #ifndef GPUPROF_CLI_SUMMING_H
 #define GPUPROF_CLI_SUMMING_H
 
+#include "cli/how_ended.h"
 #include "cli/report_views.h"
 #include "profile/reader.h"
 #include "report/copies.h"
@@ -13,6 +14,7 @@
 struct cli_summing {
     const struct gp_metrics *metrics;
     struct gp_filter *filter;
+    struct cli_how_ended how_ended;
     struct gp_merge merge;
     struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;

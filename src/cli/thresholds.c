@@ -62,7 +62,7 @@ static int suggest(const struct asked *asked, const struct gp_metrics *m)
                            sizeof(why))) {
         gp_say("%s", why);
     } else if (side.count == 0) {
-        gp_say("no kernel was launched: there is nothing to propose");
+        gp_say("no launch is in the profiles: there is nothing to propose");
     } else {
         gp_suggest_thresholds(&side, m, asked->margin, gp_text_string(&from), &out);
         status = cli_print(&out);

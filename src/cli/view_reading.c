@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/recorded.h"
 #include "cli/source.h"
 #include "profile/reader.h"
 #include "report/view_json.h"
@@ -10,8 +11,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+/* A file that is no profile gets no heading either. */
+static void begin_lines(struct cli_reading *r)
+{
+    if (r->columns)
+        gp_columns_heading(r->columns, &r->lines);
+    else
+        gp_trace_heading(r->trace, (long)getpid(), &r->lines);
+    cli_reading_flush(r);
+}
 
 static bool take_header(void *user, const struct gp_profile_header *header)
 {
@@ -26,9 +36,11 @@ static bool take_header(void *user, const struct gp_profile_header *header)
     }
     if (r->summary)
         gp_summary_settings(r->summary, &header->settings);
+    else if (!r->seen)
+        begin_lines(r);
     r->seen = r->began = true;
     gp_merge_begin(&r->merge);
-    return true;
+    return r->error == 0;
 }
 
 static bool take_device(void *user, const struct gp_device *device)
@@ -131,6 +143,16 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
     return !r->sources || cli_take_code(r->sources, &r->position, type, line);
 }
 
+static void take_unfinished(void *user, const char *why, bool torn)
+{
+    cli_note_unfinished(&((struct cli_reading *)user)->how_ended, why, torn);
+}
+
+static void take_given_up(void *user, const char *why)
+{
+    cli_note_given_up(&((struct cli_reading *)user)->how_ended, why);
+}
+
 static const char *own_name(void *user, const char *name)
 {
     return gp_metrics_counter_name(((struct cli_reading *)user)->metrics, name);
@@ -149,12 +171,6 @@ static bool note_start(void *user, const struct gp_record *launch)
     return true;
 }
 
-static bool is_file(const char *path)
-{
-    struct stat about;
-    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
-}
-
 void cli_reading_find_start(struct cli_reading *r, char **paths, int count)
 {
     struct searching s = {.filter = cli_views_filter(r->views), .trace = r->trace};
@@ -162,7 +178,7 @@ void cli_reading_find_start(struct cli_reading *r, char **paths, int count)
         .user = &s, .launch = note_start, .in_order = s.filter && gp_filter_is_by_number(s.filter)};
     char why[512]; /* is said when all of it is read */
     for (int i = 0; i < count && s.filter; i++)
-        if (is_file(paths[i]))
+        if (cli_can_be_read_twice(paths[i]))
             gp_profile_read(paths[i], &visitor, NULL, why, sizeof(why));
     gp_filter_free(s.filter);
 }
@@ -178,17 +194,20 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .in_order =
                                                    !r->summary || gp_filter_is_by_number(r->filter),
                                                .count = take_count,
+                                               .unfinished = take_unfinished,
+                                               .gave_up = take_given_up,
                                                .position = &r->position,
                                                .other = take_other,
                                                .counter_name = own_name};
     r->path = path;
     r->began = false;
+    r->how_ended = (struct cli_how_ended){.path = path, .notes = &notes};
     bool read = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (!read)
         gp_say("%s", why);
     gp_say_lines("", gp_text_string(&notes));
     gp_text_free(&notes);
-    return read ? CLI_OK : r->began ? CLI_FAILED : CLI_USAGE;
+    return read && !r->how_ended.torn ? CLI_OK : r->began ? CLI_FAILED : CLI_USAGE;
 }
 
 void cli_reading_free(struct cli_reading *r)

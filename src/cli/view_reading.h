@@ -3,6 +3,7 @@
 #ifndef GPUPROF_CLI_VIEW_READING_H
 #define GPUPROF_CLI_VIEW_READING_H
 
+#include "cli/how_ended.h"
 #include "cli/report_views.h"
 #include "profile/reader.h"
 #include "report/columns.h"
@@ -40,6 +41,7 @@ struct cli_reading {
     long pid;
     bool seen;
     bool began; /* the profile that is read has a header, so it is one */
+    struct cli_how_ended how_ended;
     struct gp_merge merge;
     struct gp_copies copies[GP_COPY_KINDS];
     struct gp_device devices[GP_MAX_DEVICES]; /* by their numbers here */

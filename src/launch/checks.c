@@ -63,6 +63,12 @@ void gp_checks_count(const struct gp_count *count)
         gp_judge_count(checks.judge, count);
 }
 
+void gp_checks_give_up(const char *why)
+{
+    if (checks.judge)
+        gp_judge_gave_up(checks.judge, why);
+}
+
 static void note_lines(const struct gp_sources *sources)
 {
     for (size_t i = 0; i < gp_sources_count(sources); i++) {

@@ -22,6 +22,7 @@ bool gp_checks_remove_profile(void);
 void gp_checks_device(const struct gp_device *device);
 void gp_checks_launch(const struct gp_record *launch);
 void gp_checks_count(const struct gp_count *count);
+void gp_checks_give_up(const char *why);
 
 /* Appends the verdict. Once, at the end. The sources (may be NULL) say where kernels begin. */
 void gp_checks_report(const struct gp_sources *sources, struct gp_text *out);

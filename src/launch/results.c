@@ -78,6 +78,15 @@ void gp_results_note(const struct gp_record *launch)
     pthread_mutex_unlock(&results.records);
 }
 
+void gp_results_give_up(const char *why)
+{
+    pthread_mutex_lock(&results.records);
+    gp_checks_give_up(why);
+    if (results.writer)
+        gp_writer_given_up(results.writer, why);
+    pthread_mutex_unlock(&results.records);
+}
+
 /* The report inside the profile would make that unreadable. */
 static bool is_profile(const char *log)
 {

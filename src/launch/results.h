@@ -24,6 +24,9 @@ void gp_results_launch(const struct gp_record *launch);
  * before. */
 void gp_results_note(const struct gp_record *launch);
 
+/* No launch is measured from here on: the profile and the rules get the reason. */
+void gp_results_give_up(const char *why);
+
 /* The process ends: prints the report, unless nothing was measured as measuring was given up, and
  * finishes the profile. Waits for other threads no longer than two seconds. */
 void gp_results_end(bool gave_up);

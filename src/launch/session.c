@@ -71,6 +71,7 @@ void gp_session_give_up(const char *why)
     if (atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE)) {
         session.gave_up = true;
         gp_say("not measuring: %s", why);
+        gp_results_give_up(why);
     }
 }
 

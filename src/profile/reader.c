@@ -189,11 +189,12 @@ static void end_process(const struct reading *r)
     if (!r->visitor->unfinished || !r->seen_header || r->ended)
         return;
     if (r->torn)
-        r->visitor->unfinished(r->visitor->user, "the file ends in the middle of a line");
+        r->visitor->unfinished(r->visitor->user, "the file ends in the middle of a line", true);
     else if (r->format >= 2)
         r->visitor->unfinished(r->visitor->user,
                                "it has no line of the process' end: the process was killed or "
-                               "ended by _exit, or the file was cut");
+                               "ended by _exit, or the file was cut",
+                               false);
 }
 
 /* ---- lines that are objects ---- */
@@ -341,6 +342,16 @@ static bool read_passed_over(struct reading *r, const json_t *object)
                                              : leave_out(r, "\"reason\" is missing");
 }
 
+static bool read_given_up(struct reading *r, const json_t *object)
+{
+    const char *reason = json_string_value(json_object_get(object, "reason"));
+    if (!reason)
+        return leave_out(r, "\"reason\" is missing");
+    if (r->visitor->gave_up)
+        r->visitor->gave_up(r->visitor->user, reason);
+    return true;
+}
+
 static bool read_end(struct reading *r, const json_t *object)
 {
     struct gp_end end = {0};
@@ -371,10 +382,10 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     static const struct {
         const char *type;
         bool (*read)(struct reading *, const json_t *);
-    } kinds[] = {{"header", read_header}, {"device", read_device},
-                 {"launch", read_launch}, {"early", read_early},
-                 {"count", read_count},   {"passed_over", read_passed_over},
-                 {"forget", read_forget}, {"end", read_end}};
+    } kinds[] = {
+        {"header", read_header}, {"device", read_device},     {"launch", read_launch},
+        {"early", read_early},   {"count", read_count},       {"passed_over", read_passed_over},
+        {"forget", read_forget}, {"given_up", read_given_up}, {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);
@@ -543,6 +554,7 @@ static void read_source(struct reading *r, struct gp_source *source, struct gp_t
     else if (!r->stopped && r->seen_header && notes && gp_source_is_unfinished(source))
         gp_text_addf(notes, "%s: the file was not completed; the program was probably ended\n",
                      r->path);
+    r->torn |= gp_source_is_torn(source);
     if (!r->stopped && !r->seen_header)
         fail_file(r, "empty, not a gpuprof profile", "");
     gp_text_free(&text);

@@ -43,8 +43,10 @@ struct gp_profile_visitor {
     bool (*end)(void *user, const struct gp_end *end);
     /* A process whose lines, and the launches in them, may not be all: `why` is a literal. Profiles
      * of format 1 may lack the line of its end for other reasons; of them only a torn one counts.
-     */
-    void (*unfinished)(void *user, const char *why);
+     * `torn`: a part of a line is missing, of which `notes` says more. */
+    void (*unfinished)(void *user, const char *why, bool torn);
+    /* gpuprof stopped measuring in the middle of the process, or before its first launch. */
+    void (*gave_up)(void *user, const char *why);
     /* A line of a type that this room does not know, an object of jansson's. Before the call
      * *position, where it is not NULL, gets its position. */
     struct gp_profile_position *position;

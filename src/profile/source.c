@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#define BLOCK_HEADER 3     /* bytes: wanted where a block has ended */
 #define MOST_WINDOW_LOG 23 /* 8 MB: nobody can make a reader take more */
 
 struct gp_source {
@@ -139,4 +140,9 @@ ssize_t gp_source_read(struct gp_source *source, char *bytes, size_t size, char 
 bool gp_source_is_unfinished(const struct gp_source *source)
 {
     return source->decompression && source->in_frame;
+}
+
+bool gp_source_is_torn(const struct gp_source *source)
+{
+    return gp_source_is_unfinished(source) && source->wanted != BLOCK_HEADER;
 }

@@ -21,4 +21,8 @@ ssize_t gp_source_read(struct gp_source *source, char *bytes, size_t size, char 
 /* At the end: whether it is compressed, and the writer did not come to end it. */
 bool gp_source_is_unfinished(const struct gp_source *source);
 
+/* The same in the middle of a block, so bytes are missing that were written. A writer that was
+ * ended leaves whole blocks. */
+bool gp_source_is_torn(const struct gp_source *source);
+
 #endif

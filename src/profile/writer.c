@@ -370,6 +370,15 @@ bool gp_writer_count(struct gp_writer *w, const struct gp_count *count)
     return write_object(w, &line);
 }
 
+bool gp_writer_given_up(struct gp_writer *w, const char *reason)
+{
+    if (w->stopped)
+        return false;
+    struct gp_object line = gp_object_new("given_up");
+    gp_object_put(&line, line.object, "reason", gp_object_text(reason));
+    return write_object(w, &line);
+}
+
 bool gp_writer_end(struct gp_writer *w, const struct gp_end *end)
 {
     if (w->stopped)

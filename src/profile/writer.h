@@ -44,6 +44,9 @@ bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 /* Writes how often a kernel was launched. False when writing has stopped. */
 bool gp_writer_count(struct gp_writer *w, const struct gp_count *count);
 
+/* Writes why no launch is measured from here on. False when writing has stopped. */
+bool gp_writer_given_up(struct gp_writer *w, const char *reason);
+
 /* Writes the values that are known at the end of the process. False when writing has stopped. */
 bool gp_writer_end(struct gp_writer *w, const struct gp_end *end);
 

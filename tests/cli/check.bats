@@ -534,3 +534,40 @@ duration = 2 %'; do
     run "$gpuprof" check --baseline base.json less.jsonl
     [ "$status" -eq 1 ]
 }
+
+@test "a run that gpuprof could not measure is not judged, and says why" {
+    why="no permission to read the GPU's counters"
+    { sed 's/"format":1/"format":2/' header
+      echo '{"type":"given_up","reason":"'"$why"'"}'
+      echo '{"type":"end","added_seconds":0.5}'; } >given.jsonl
+    for rule in required 'launches >= 1' 'gld_efficiency >= 90 %' 'unfinished = note'; do
+        rules '[vector*]' "$rule" required
+        run "$gpuprof" check --thresholds rules.ini given.jsonl
+        [ "$status" -eq 2 ]
+        [[ $output == *"given.jsonl: gpuprof stopped measuring: $why"* ]]
+        [[ $output != *"no kernel was launched"* ]]
+        [[ $output != *"violated:"* ]]
+    done
+    # Launches before that prove a violation, and nothing else.
+    { sed 's/"format":1/"format":2/' bad.jsonl; tail -2 given.jsonl; } >part.jsonl
+    rules '[vector*]' 'gld_efficiency >= 90 %'
+    run "$gpuprof" check --thresholds rules.ini part.jsonl
+    [ "$status" -eq 1 ]
+    rules '[vector*]' 'gld_efficiency >= 1 %' 'launches >= 9'
+    run "$gpuprof" check --thresholds rules.ini part.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output != *"violated:"* ]]
+    "$gpuprof" baseline -o base.json good.jsonl
+    run "$gpuprof" check --baseline base.json given.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"given.jsonl: gpuprof stopped measuring: $why"* ]]
+}
+
+@test "kernels that the history does not have are a missing part" {
+    "$gpuprof" history --db h.db add good.jsonl
+    run "$gpuprof" history --db h.db show --kernel none
+    [ "$status" -eq 1 ]
+    [ "$output" = "gpuprof: no kernel of these runs matches 'none' and has the metric duration" ]
+    run "$gpuprof" history --db h.db show --kernel 'vector*'
+    [ "$status" -eq 0 ]
+}

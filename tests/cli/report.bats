@@ -174,7 +174,7 @@ flat() {
 @test "a profile that a crash cut short is reported, with a note" {
     head -c -100 good.jsonl >cut.jsonl
     run "$gpuprof" report --details cut.jsonl
-    [ "$status" -eq 0 ]
+    [ "$status" -eq 1 ]
     [[ $output == *"1 kernel launch, 1 measured"* ]]
     [[ $output == *"cut.jsonl:4: the last line is incomplete and left out"* ]]
 }
@@ -191,7 +191,11 @@ flat() {
             [ "$status" -eq 2 ]
             [ "${#stderr_lines[@]}" -eq 1 ]
             [[ $stderr == "gpuprof: $file:"* ]]
+            [ -z "$output" ]
         done
+        run "$gpuprof" report --html page.html $file
+        [ "$status" -eq 2 ]
+        [ ! -e page.html ]
         run "$gpuprof" source $file vectorAdd
         [ "$status" -eq 2 ]
     done
@@ -834,4 +838,50 @@ out_of_order() {
     sed 's/"launches":2/"launches":1/' count | cat header - >counted.jsonl
     run "$gpuprof" report --devices 3 counted.jsonl
     [[ $output == "gpuprof: none of 1 launch is on these GPUs"* ]]
+}
+
+@test "a profile that is not there for all is left out of the columns" {
+    echo nonsense >bad.jsonl
+    run --separate-stderr "$gpuprof" report --side-by-side --csv bad.jsonl good.jsonl
+    [ "$status" -eq 2 ]
+    [ "${lines[0]}" = '"Kernel","Value","good.jsonl"' ]
+}
+
+@test "a report says that the process was killed, or not measured" {
+    # Of format 2, in which a process that came to its end says so.
+    sed 's/"format":1/"format":2/' good.jsonl >killed.jsonl
+    cut="killed.jsonl: it has no line of the process' end: the process was killed or ended by _exit, or the file was cut"
+    run "$gpuprof" report killed.jsonl
+    [ "$status" -eq 0 ]
+    [[ $(flat) == *"$cut"* ]]
+    for view in times metrics trace json side launches; do
+        run --separate-stderr "$gpuprof" report --print $view killed.jsonl
+        [ "$status" -eq 0 ]
+        [ "$stderr" = "gpuprof: $cut" ]
+    done
+    "$gpuprof" report --html page.html killed.jsonl
+    grep -q "it has no line of the process" page.html
+    { cat killed.jsonl; echo '{"type":"end","added_seconds":1}'; } >whole.jsonl
+    run "$gpuprof" report whole.jsonl
+    [[ $output != *"it has no line"* ]]
+    { head -2 killed.jsonl; echo '{"type":"given_up","reason":"it may not"}'; echo '{"type":"end","added_seconds":1}'; } >given.jsonl
+    run "$gpuprof" report given.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"given.jsonl: gpuprof stopped measuring: it may not"* ]]
+    [[ $output != *"it has no line"* ]]
+}
+
+@test "a profile that is cut in the middle of a line is not read completely" {
+    head -c -100 good.jsonl >cut.jsonl
+    for view in summary times metrics trace json side launches; do
+        run "$gpuprof" report --print $view cut.jsonl
+        [ "$status" -eq 1 ]
+        [ "$(grep -c 'last line is incomplete' <<<"$output")" -eq 1 ]
+        [[ $output != *"it has no line"* ]]
+    done
+    run "$gpuprof" report --html page.html cut.jsonl
+    [ "$status" -eq 1 ]
+    run "$gpuprof" source cut.jsonl vectorAdd
+    [ "$status" -eq 1 ]
+    [[ $output == *"last line is incomplete"* ]]
 }

@@ -271,3 +271,12 @@ END
     [ "$status" -eq 1 ]
     [[ $output == *"(launch 0 of run"*".jsonl; 5 of 5 launches violate it)"* ]]
 }
+
+@test "without the permission for counters a check says so, and judges nothing" {
+    programs_of
+    printf '%s\n' '[*]' required 'gld_efficiency >= 90 %' >"$rules"
+    GPUSIM_FAULTS=noprivileges run "$gpuprof" --log "$log" --check "$rules" "$snippets" vector_add
+    [ "$status" -eq 2 ]
+    [[ $output == *"gpuprof stopped measuring: no permission to read the GPU's counters"* ]]
+    [[ $output != *"no kernel was launched"* ]]
+}
