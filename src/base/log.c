@@ -83,17 +83,39 @@ static int wait_for_report(void)
     return __atomic_load_n(&stalled, __ATOMIC_RELAXED) ? 0 : GP_OUTPUT_WAIT_MS;
 }
 
-static void write_out(const char *bytes, size_t length, int *wait)
+/* The line that says why a file takes no more; NULL where it may yet. */
+static const char *end_of_log(int error)
 {
-    static const char lost[] = "gpuprof: the program has closed the log's descriptor; messages go "
-                               "to standard error\n";
+    switch (error) {
+    case EBADF:
+        return "gpuprof: the program has closed the log's descriptor; messages go to standard "
+               "error\n";
+    case ENOSPC:
+    case EDQUOT:
+        return "gpuprof: there is no space left for the log; messages go to standard error\n";
+    case EFBIG:
+        return "gpuprof: the log is as long as a file may be; messages go to standard error\n";
+    case EIO:
+        return "gpuprof: the log cannot be written; messages go to standard error\n";
+    default:
+        return NULL;
+    }
+}
+
+/* False where the text has to be written again: the log took not all of it, and messages now go to
+ * standard error. */
+static bool write_out(const char *bytes, size_t length, int *wait)
+{
     const struct gp_output *output = destination();
-    if (write_to(output, bytes, length, wait) != EBADF || output == &standard_error)
-        return;
+    if (length > room_in(output))
+        return true;
+    const char *end = end_of_log(write_to(output, bytes, length, wait));
+    if (!end || output == &standard_error)
+        return true;
     own_file.fd = -1;
     own_is_programs = false;
-    if (write_to(&standard_error, lost, sizeof(lost) - 1, wait) == 0)
-        write_to(&standard_error, bytes, length, wait);
+    write_to(&standard_error, end, strlen(end), wait);
+    return false;
 }
 
 struct message {
@@ -128,7 +150,9 @@ static void write_message(void *argument)
         used += escape(text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1, line + used,
                        room);
     memcpy(line + used, m->end, strlen(m->end));
-    write_out(line, used + strlen(m->end), &wait_ms);
+    used += strlen(m->end);
+    if (!write_out(line, used, &wait_ms))
+        write_out(line, used, &wait_ms);
 }
 
 /* Hooks say things, too: the line is put together on a stack that has room for it. */
@@ -222,19 +246,27 @@ static size_t whole_lines(const char *text, size_t length, size_t room)
     return newline ? (size_t)(newline - text) + 1 : 0;
 }
 
+/* False as write_out. */
+static bool write_report(const char *text, size_t length, const char *rest)
+{
+    int wait = wait_for_report();
+    size_t room = room_in(destination());
+    if (length <= room)
+        return write_out(text, length, &wait);
+    room -= room < LONGEST_REST ? room : LONGEST_REST;
+    length = whole_lines(text, length, room);
+    if (!write_out(text, length, &wait))
+        return false;
+    if (wait_for_report() == 0)
+        wait_ms = 0;
+    gp_say("the report is longer than standard error may be filled: %s", rest);
+    return true;
+}
+
 void gp_log_report(const char *text, size_t length, const char *rest)
 {
-    int saved = errno, wait = wait_for_report();
-    size_t room = room_in(destination());
-    if (length > room) {
-        room -= room < LONGEST_REST ? room : LONGEST_REST;
-        length = whole_lines(text, length, room);
-        write_out(text, length, &wait);
-        if (wait_for_report() == 0)
-            wait_ms = 0;
-        gp_say("the report is longer than standard error may be filled: %s", rest);
-    } else {
-        write_out(text, length, &wait);
-    }
+    int saved = errno;
+    if (!write_report(text, length, rest))
+        write_report(text, length, rest);
     errno = saved;
 }

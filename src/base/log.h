@@ -3,9 +3,10 @@
  * Everything here runs inside a program that is not ours: one write(2) per message, no stdio
  * streams, no allocation, errno left as it was. Nothing is written where the descriptor is not the
  * file any more that it was: neither to standard error, as it was when the process began, nor to
- * the log. A slow reader is waited for: one second for all messages together, one for the report,
- * and not again where it has taken nothing. On standard error at most 60 KiB are written, messages
- * and report together: that much a pipe holds. */
+ * the log. Where the log takes no more one line says so, and all goes to standard error. A slow
+ * reader is waited for: one second for all messages together, one for the report, and not again
+ * where it has taken nothing. On standard error at most 60 KiB are written, messages and report
+ * together: that much a pipe holds. */
 #ifndef GPUPROF_BASE_LOG_H
 #define GPUPROF_BASE_LOG_H
 

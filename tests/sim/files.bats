@@ -2,6 +2,7 @@
 # Where the report, messages and the profile go: never into a file of the program's, and no reader of
 # theirs, quick or slow, holds the program up.
 
+bats_require_minimum_version 1.5.0
 load common
 
 @test "a program's file that has the number of standard error holds the program's text" {
@@ -14,6 +15,16 @@ load common
         grep -q ' measured with ' "$log"
         [ "$(measured vector_add)" -eq 1 ]
     done
+}
+
+@test "a log on a full disk: the report goes to standard error, with one line" {
+    GPUPROF_LOG=/dev/full LD_PRELOAD=$preload run --separate-stderr "$programs/snippets_linked" vector_add
+    [ "$status" -eq 0 ]
+    [[ $output == "vector_add: "* ]]
+    echo "$stderr"
+    [ "$(head -1 <<<"$stderr")" = "gpuprof: there is no space left for the log; messages go to standard error" ]
+    [ "$(grep -c "messages go to" <<<"$stderr")" -eq 1 ]
+    grep -q '1 kernel launch, 1 measured' <<<"$stderr"
 }
 
 @test "a program's file that has the number of the profile or the log, too" {
