@@ -95,6 +95,58 @@ static int write_baseline(const struct gp_side *side, const char *path)
     return CLI_FAILED;
 }
 
+/* ---- metrics without a value ---- */
+
+/* The reason of the first kernel; NULL where some kernel has a value. */
+static const char *why_absent(const struct gp_side *side, size_t metric)
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < side->count; i++) {
+        const struct gp_series *series = &side->subjects[i].series[metric];
+        if (series->runs > 0)
+            return NULL;
+        if (!why)
+            why = series->absent;
+    }
+    return why ? why : "no launch was measured";
+}
+
+/* Whether the list has the metric by its own name, not in a set. */
+static bool is_named(const char *list, const char *metric)
+{
+    const size_t length = strlen(metric);
+    for (; list && *list; list += strcspn(list, ","), list += *list == ',')
+        if (strncmp(list, metric, length) == 0 && strchr(",", list[length]))
+            return true;
+    return false;
+}
+
+/* A line on the metrics that no kernel has a value of. False where the user named one of them. */
+static bool say_absent(const struct gp_side *side, const char *list)
+{
+    struct gp_text names = {0}, named = {0};
+    const char *first = NULL, *first_named = NULL;
+    for (size_t i = 0; i < side->metric_count; i++) {
+        const char *name = side->metrics[i], *why = why_absent(side, i);
+        if (why && is_named(list, name)) {
+            gp_text_addf(&named, "%s%s", named.length ? ", " : "", name);
+            first_named = first_named ? first_named : why;
+        } else if (why) {
+            gp_text_addf(&names, "%s%s", names.length ? ", " : "", name);
+            first = first ? first : why;
+        }
+    }
+    const bool all = named.length == 0;
+    if (!all)
+        gp_say("--metrics: no kernel has a value of %s: %s", named.data, first_named);
+    else if (names.length > 0)
+        gp_say("not kept, as no kernel has a value: %s (%.*s: %s)", names.data,
+               (int)strcspn(names.data, ","), names.data, first);
+    gp_text_free(&names);
+    gp_text_free(&named);
+    return all;
+}
+
 static int run_baseline(const struct cli_command *self, int argc, char **argv)
 {
     const char *values[OPTION_COUNT] = {NULL};
@@ -121,7 +173,7 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
             gp_say("no launch is in the profiles: there is nothing to keep");
         else if (side.several_models)
             gp_say("the profiles are of GPUs of several models: make a baseline for each");
-        else
+        else if (say_absent(&side, values[METRICS]))
             status = write_baseline(&side, values[OUTPUT]);
         gp_say_lines("", gp_text_string(&notes));
     }

@@ -130,12 +130,21 @@ rules() {
 }
 
 @test "a baseline is small and sorted, and later runs are compared with it" {
-    run "$gpuprof" baseline good.jsonl -o base.json
+    run --separate-stderr "$gpuprof" baseline good.jsonl -o base.json
     [ "$status" -eq 0 ]
     [ -z "$output" ]
     [ "$(wc -c <base.json)" -lt 1200 ]
-    run "$gpuprof" baseline good.jsonl
+    run --separate-stderr "$gpuprof" baseline good.jsonl
     [ "$output" = "$(cat base.json)" ]
+    # Metrics that no kernel has are named; one that was asked for by its name has to be there.
+    [[ $stderr == "gpuprof: not kept, as no kernel has a value: achieved_occupancy, "*", inst_executed, "*" (achieved_occupancy: counter "*": not measured)" ]]
+    [[ $stderr != *"duration,"* && $stderr != *"gld_efficiency"* ]]
+    run "$gpuprof" baseline -m gld_efficiency,duration good.jsonl
+    [ "$output" = "$("$gpuprof" baseline -m gld_efficiency,duration good.jsonl 2>/dev/null)" ]
+    run "$gpuprof" baseline -m gld_efficiency,inst_executed,flops good.jsonl -o none.json
+    [ "$status" -eq 2 ]
+    [ ! -e none.json ]
+    [[ $output == "gpuprof: --metrics: no kernel has a value of inst_executed, flops: counter "*": not measured" ]]
     run "$gpuprof" check --baseline base.json good.jsonl
     [ "$status" -eq 0 ]
     run "$gpuprof" check --baseline base.json bad.jsonl
