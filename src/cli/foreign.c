@@ -90,8 +90,9 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--print-nvtx-rename", "ncu", "a kernel has its own name"},
     {"--print-rule-details", "ncu", "the report has the advice with its figures"},
     {"--print-units", "ncu",
-     "units fit the values; use --normalized-time-unit for times, and --csv or 'gpuprof report "
-     "--print json' for base units"},
+     "units fit the values; use --normalized-time-unit for times, and 'gpuprof report --print "
+     "json' "
+     "for base units"},
     {"--pm-sampling-*", "ncu", "counters are read for whole launches"},
     {"--query-metrics-*", "ncu",
      "--query-metrics lists metrics, a pattern as --metrics 'dram__*' asks for counters"},
@@ -101,7 +102,7 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--section", "ncu", "use --metrics with the names of metrics or sets"},
     {"--section-folder", "ncu", "define metrics in a file: GPUPROF_METRICS_PATH"},
     {"--set", "ncu", "use --metrics with the name of a set"},
-    {"--source-folders", "ncu", "use 'gpuprof source --folder DIR' on a profile"},
+    {"--source-folders", "ncu", "use 'gpuprof source --source-path DIR' on a profile"},
     {"--target-processes-filter", "ncu",
      "start the process that matters with gpuprof, or say --target-processes application-only"},
     {"--verbose", "ncu", "messages are on standard error, or in the file of --log"},

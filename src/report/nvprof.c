@@ -140,11 +140,12 @@ static bool any_shown(const struct tables *t, bool events)
 }
 
 /* min, max, avg and, of events, total. */
-static void values_of(const struct gp_stat *stat, const char *unit, bool exact, char text[4][40])
+static void values_of(const struct tables *t, const struct gp_stat *stat, const char *unit,
+                      char text[4][40])
 {
     const double values[] = {stat->min, stat->max, stat->sum / (double)stat->count, stat->sum};
     for (int i = 0; i < 4; i++)
-        gp_nvprof_value(values[i], unit, exact, text[i], 40);
+        gp_nvprof_value(values[i], unit, t->view->csv, t->view->unit, text[i], 40);
     if (stat->combined)
         strcpy(text[0], strcpy(text[1], "-"));
 }
@@ -162,7 +163,7 @@ static void add_metric_line(const struct tables *t, const struct kernel *k, size
         gp_text_addf(t->out, "not measured: %s\n", stat->absent ? stat->absent : "no launch was");
         return;
     }
-    values_of(stat, metric->unit, false, text);
+    values_of(t, stat, metric->unit, text);
     gp_text_addf(t->out, "%12s %12s %12s", text[0], text[1], text[2]);
     if (events)
         gp_text_addf(t->out, " %14s", text[3]);
@@ -224,7 +225,7 @@ static void add_results_csv(const struct tables *t, bool events)
             }
             memset(text, 0, sizeof(text)); /* a value that was not measured is empty */
             if (stat->count > 0)
-                values_of(stat, metric->unit, true, text);
+                values_of(t, stat, metric->unit, text);
             gp_text_addf(t->out, ",%s,%s,%s", text[0], text[1], text[2]);
             gp_text_addf(t->out, events ? ",%s\n" : "\n", text[3]);
         }

@@ -69,16 +69,19 @@ static void add_level(double value, bool exact, char *out, size_t size)
     snprintf(out, size, "%s%s (%d)%s", quote, words[i].word, (int)raised, quote);
 }
 
-void gp_nvprof_value(double value, const char *unit, bool exact, char *out, size_t size)
+void gp_nvprof_value(double value, const char *unit, bool exact, const char *time_unit, char *out,
+                     size_t size)
 {
     if (strcmp(unit, "level") == 0 && isfinite(value)) {
         add_level(value, exact, out, size);
     } else if (strcmp(unit, "%") == 0) {
         snprintf(out, size, exact ? "%.6f%%" : "%.2f%%", value);
+    } else if (strcmp(unit, "s") == 0 && exact && time_unit) {
+        snprintf(out, size, "%.6f", gp_nvprof_time_in(value, time_unit));
     } else if (strcmp(unit, "s") == 0 && exact) {
         snprintf(out, size, "%.9f", value);
     } else if (strcmp(unit, "s") == 0) {
-        gp_nvprof_time(value, NULL, out, size);
+        gp_nvprof_time(value, time_unit, out, size);
     } else if (strcmp(unit, "bytes/s") == 0) {
         const struct step *step = step_for(value, bytes, sizeof(bytes) / sizeof(bytes[0]));
         char name[8];

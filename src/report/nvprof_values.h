@@ -13,8 +13,9 @@ void gp_nvprof_time(double seconds, const char *unit, char *out, size_t size);
 double gp_nvprof_time_in(double seconds, const char *unit);
 
 /* "49.81%", "12.345GB/s", "0.936612", "Low (2)"; `exact`: with six decimals or in quotes, as in
- * CSV. */
-void gp_nvprof_value(double value, const char *unit, bool exact, char *out, size_t size);
+ * CSV. Times are in `time_unit`; NULL: the one that fits, seconds in CSV. */
+void gp_nvprof_value(double value, const char *unit, bool exact, const char *time_unit, char *out,
+                     size_t size);
 
 /* "Global Memory Load Efficiency"; the description of metrics that nvprof did not have. */
 const char *gp_nvprof_title(const struct gp_metric *metric);

@@ -212,7 +212,8 @@ static void add_metric_values(const struct gp_trace *trace, const struct gp_reco
         char text[64] = "";
         double value;
         if (value_of(trace, metric, launch, &value))
-            gp_nvprof_value(value, metric->unit, trace->view->csv, text, sizeof(text));
+            gp_nvprof_value(value, metric->unit, trace->view->csv, trace->view->unit, text,
+                            sizeof(text));
         if (trace->view->csv)
             gp_text_addf(out, ",%s", text);
         else

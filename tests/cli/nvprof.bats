@@ -158,7 +158,8 @@ wrong() {
     wrong "--target-processes-filter is an option of ncu: start the process that matters with gpuprof, or say --target-processes application-only" --target-processes-filter x
     wrong "--filter-mode is an option of ncu: launches count over all GPUs; use --devices for one GPU, --sample first:N for each kernel and launch configuration" --filter-mode per-gpu
     wrong "--kill is an option of ncu: the program runs on behind the last launch of --launch-count; --timeout ends it" --kill yes
-    wrong "--print-units is an option of ncu: units fit the values; use --normalized-time-unit for times, and --csv or 'gpuprof report --print json' for base units" --print-units base
+    wrong "--source-folders is an option of ncu: use 'gpuprof source --source-path DIR' on a profile" --source-folders .
+    wrong "--print-units is an option of ncu: units fit the values; use --normalized-time-unit for times, and 'gpuprof report --print json' for base units" --print-units base
     run "$gpuprof" report --page raw x
     [ "$output" = "gpuprof: --page is an option of ncu: use 'gpuprof report --print VIEW'" ]
 }

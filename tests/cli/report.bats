@@ -885,3 +885,14 @@ out_of_order() {
     [ "$status" -eq 1 ]
     [[ $output == *"last line is incomplete"* ]]
 }
+
+@test "the unit of times is that of metrics, too" {
+    run "$gpuprof" report --csv -m duration -u us good.jsonl
+    [[ ${lines[-1]} == *',"duration",'*',65.000000,65.000000,65.000000' ]]
+    run "$gpuprof" report --csv -m duration good.jsonl
+    [[ ${lines[-1]} == *',0.000065000,0.000065000,0.000065000' ]]
+    run "$gpuprof" report --print metrics -m duration -u ms good.jsonl
+    [[ ${lines[-1]} == *" 0.0650ms "* ]]
+    run "$gpuprof" report --print trace --csv -m duration -u ns good.jsonl
+    [[ ${lines[-1]} == *',65000.000000' ]]
+}

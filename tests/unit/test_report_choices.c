@@ -104,7 +104,7 @@ static void views_are_words(void **state)
 static void assert_value(double value, const char *unit, bool exact, const char *expected)
 {
     char text[64];
-    gp_nvprof_value(value, unit, exact, text, sizeof(text));
+    gp_nvprof_value(value, unit, exact, NULL, text, sizeof(text));
     assert_string_equal(text, expected);
 }
 
