@@ -69,6 +69,17 @@ static bool preload(void)
     return answer;
 }
 
+/* The library says at the end of this process where it did not use CUDA. */
+static bool mark(void)
+{
+    char process[32];
+    snprintf(process, sizeof(process), "%ld", (long)getpid());
+    bool marked = setenv("GPUPROF_STARTED", process, 1) == 0;
+    if (!marked)
+        gp_say("out of memory");
+    return marked;
+}
+
 /* ---- the program ---- */
 
 /* Finds the program as execvp will. Returns 0 with its path. */
@@ -174,6 +185,8 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
     if (values[RUN_CHECK] && cli_check_run(values[RUN_CHECK], values[RUN_FORMAT],
                                            secure_getenv("GPUPROF_OUTPUT"), &status))
         return status;
+    if (!values[RUN_CHECK] && !mark())
+        return CLI_FAILED;
     if (!run_limit(values[RUN_TIMEOUT], argv[program]))
         return CLI_FAILED;
     return start(argv + program);

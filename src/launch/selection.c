@@ -57,6 +57,9 @@ static struct {
 } names;
 
 /* Each name that is too hard to compare costs some milliseconds: after so many it is enough. */
+/* The command has made the variable of its option. */
+#define BY_OPTION "(--kernels, GPUPROF_KERNELS)"
+
 static bool matches(const char *name, bool *too_hard)
 {
     return names.too_hard < MOST_TOO_HARD && gp_regex_matches(names.wanted, name, too_hard);
@@ -74,11 +77,11 @@ bool gp_selection_wants(const char *kernel)
     free(demangled);
     names.too_hard += too_hard;
     if (too_hard)
-        gp_say_limited(
-            &once, 1,
-            "GPUPROF_KERNELS=%s: it matches in too many ways to compare %.100s%s with it; such "
-            "kernels are not measured",
-            names.pattern, kernel, strlen(kernel) > 100 ? "..." : "");
+        gp_say_limited(&once, 1,
+                       "'%s' " BY_OPTION
+                       " matches in too many ways to compare %.100s%s with it; such kernels "
+                       "are not measured",
+                       names.pattern, kernel, strlen(kernel) > 100 ? "..." : "");
     if (selected)
         atomic_store(&names.selected, true);
     else
@@ -89,7 +92,7 @@ bool gp_selection_wants(const char *kernel)
 void gp_selection_end(void)
 {
     if (atomic_load(&names.left_out) && !atomic_load(&names.selected))
-        gp_say("GPUPROF_KERNELS=%s: no kernel that was launched has such a name", names.pattern);
+        gp_say("'%s' " BY_OPTION " matches no kernel that was launched", names.pattern);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "launch/session.h"
 
 #include "base/environment.h"
+#include "base/launch_choice.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "cuda/cupti.h"
@@ -52,6 +53,11 @@ bool gp_session_observes(void)
     if (state == STARTING)
         state = wait_for_start();
     return (state == MEASURING || state == PASSIVE) && gp_process_is_marked();
+}
+
+bool gp_session_began(void)
+{
+    return atomic_load(&session.state) != IDLE;
 }
 
 /* A child of vfork has its parent's memory, so the mark says nothing here. */
@@ -107,7 +113,13 @@ uint64_t gp_session_next_launch(void)
 static bool is_target(void)
 {
     const char *target = secure_getenv("GPUPROF_PROCESS");
-    return !target || !*target || strtol(target, NULL, 10) == (long)getpid();
+    uint64_t process;
+    if (!target || !*target)
+        return true;
+    if (gp_whole_parse(target, &process))
+        return process == (uint64_t)getpid();
+    gp_say("GPUPROF_PROCESS=%s: that is no number of a process; each one is measured", target);
+    return true;
 }
 
 static void report(void *unused)

@@ -9,6 +9,9 @@
  * session where cuInit did not come by us. */
 bool gp_session_observes(void);
 
+/* True once the program has used CUDA, in this process or before it was forked. */
+bool gp_session_began(void);
+
 /* True in the process that started the session, false in its children. Exit handlers ask: a child
  * that calls exit has inherited them. */
 bool gp_session_is_here(void);

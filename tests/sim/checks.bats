@@ -280,3 +280,44 @@ END
     [[ $output == *"gpuprof stopped measuring: no permission to read the GPU's counters"* ]]
     [[ $output != *"no kernel was launched"* ]]
 }
+
+@test "a program that does not use CUDA gets a line on it, shells and scripts do not" {
+    programs_of
+    word="gpuprof: the program did not use CUDA: there is nothing to report"
+    # No shell: a shell ends without a word to its libraries, and may have children that use CUDA.
+    program=$(type -P true)
+    run "$gpuprof" "$program"
+    [ "$status" -eq 0 ]
+    [ "$output" = "$word" ]
+    run "$gpuprof" sh -c "exec $program"
+    [ "$output" = "$word" ]
+    run "$gpuprof" --log "$log" "$program"
+    [ -z "$output" ]
+    [ "$(cat "$log")" = "$word" ]
+    run "$gpuprof" --quiet "$program"
+    [ -z "$output" ]
+    # A process that had a child, that is one, or that used CUDA.
+    run "$gpuprof" bash -c "$program; $program; exit 3"
+    [ "$status" -eq 3 ]
+    [ -z "$output" ]
+    run "$gpuprof" bash -c "$program & exec sleep 0.1"
+    [ -z "$output" ]
+    run env LD_PRELOAD="$preload" "$program"
+    [ -z "$output" ]
+    run "$gpuprof" "$snippets" vector_add
+    [[ $output != *"did not use CUDA"* ]]
+    # A check says it in its own way.
+    printf '%s\n' '[*]' 'launches >= 1' >"$rules"
+    run "$gpuprof" --check "$rules" "$program"
+    [ "$status" -eq 2 ]
+    [ "$output" = $'no process used CUDA: there is no profile to judge\ngpuprof check: nothing was checked' ]
+}
+
+@test "a process that is no number is said, and each one is measured" {
+    GPUPROF_PROCESS=x profiled "$programs/snippets_linked" vector_add
+    grep -q "^gpuprof: GPUPROF_PROCESS=x: that is no number of a process; each one is measured" "$BATS_TEST_TMPDIR/ours.err" "$log"
+    [ "$(measured vector_add)" -eq 1 ]
+    rm "$log"
+    GPUPROF_PROCESS=1 profiled "$programs/snippets_linked" vector_add
+    [ ! -e "$log" ]
+}

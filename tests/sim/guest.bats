@@ -42,14 +42,14 @@ export LD_BIND_NOW=1
     grep -q "foo::bar, foo::bar" "$log"
 }
 
-# selects SECONDS TEXT: with a GPUPROF_KERNELS the program runs as always, in that much processor time; a
-# line of the log begins with the text.
+# selects SECONDS TEXT [LINE]: with a GPUPROF_KERNELS the program runs as always, in that much processor time; a
+# line of the log begins with the variable and the text, or with LINE.
 selects() {
     (
         ulimit -c 0 -t "$1"
         same_with_and_without "$programs/small_stack_linked"
     )
-    grep -qF "gpuprof: GPUPROF_KERNELS=$2" "$log" || { head -c 2000 "$log"; false; }
+    grep -qF "gpuprof: ${3:-GPUPROF_KERNELS=$2}" "$log" || { head -c 2000 "$log"; false; }
 }
 
 @test "an expression that is long, deep or hard to match neither kills the program nor holds it up" {
@@ -60,7 +60,7 @@ selects() {
     grep -q "parentheses are too deeply nested" "$log"
     GPUPROF_KERNELS='((((a{1,200}){1,200}){1,200}){1,200}){1,200}' selects 3 "((((a{1,200}"
     grep -q "every kernel is measured" "$log"
-    GPUPROF_KERNELS='scale_in_place<(([a-z:, ]+)+)+$' selects 4 "scale_in_place<(([a-z:, ]+)+)+$: it matches in too many ways"
+    GPUPROF_KERNELS='scale_in_place<(([a-z:, ]+)+)+$' selects 4 "" "'scale_in_place<(([a-z:, ]+)+)+\$' (--kernels, GPUPROF_KERNELS) matches in too many ways"
     # Names that are quickly compared are compared all the same.
     GPUPROF_KERNELS='(a|b)*a(a|b){20}|^scale_in_place$' profiled "$programs/small_stack_linked"
     [ "$(measured 'scale_in_place"')" -gt 0 ]

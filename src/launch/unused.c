@@ -1,0 +1,34 @@
+/* A word where nothing was measured because nothing used CUDA: at the end of the process that
+ * `gpuprof` became, if that had no children. Any of these may have used CUDA, and shells and
+ * scripts are silent. */
+#include "base/log.h"
+#include "launch/results.h"
+#include "launch/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool has_had_children(void)
+{
+    struct rusage of_children;
+    struct sigaction on_end;
+    siginfo_t ignored;
+    /* Those that are there, that were waited for, and that nobody has to wait for. */
+    return waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD ||
+           getrusage(RUSAGE_CHILDREN, &of_children) != 0 || of_children.ru_minflt > 0 ||
+           sigaction(SIGCHLD, NULL, &on_end) != 0 || on_end.sa_handler == SIG_IGN;
+}
+
+__attribute__((destructor)) static void say_unused(void)
+{
+    const char *command = secure_getenv("GPUPROF_STARTED");
+    if (!command || strtol(command, NULL, 10) != (long)getpid() || gp_session_began() ||
+        has_had_children())
+        return;
+    gp_results_open_log();
+    gp_say("the program did not use CUDA: there is nothing to report");
+}
