@@ -312,8 +312,8 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
     } else if (large == 0)
         gp_text_add(out, "   no kernel takes so much of the time that it matters\n");
     else
-        gp_text_addf(out, "   nothing: no rule has an answer%s\n",
-                     roofs > 0 ? ", and some kernels are at their roof" : "");
+        gp_text_addf(out, "   no rule of advice applies to these kernels%s\n",
+                     roofs > 0 ? "; some are at their roof" : "");
 }
 
 /* ---- missing values -------------------------------------------------------------------------- */

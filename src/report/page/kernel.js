@@ -82,7 +82,7 @@ function boundSection(kernel) {
 function adviceSection(kernel) {
     const list = kernel.advice.length > 0
         ? h('ul', {class: 'advice'}, kernel.advice.map(a => adviceItem(a)))
-        : h('p', {class: 'muted'}, kernel.measured > 0 ? 'No rule has an answer.'
+        : h('p', {class: 'muted'}, kernel.measured > 0 ? 'No rule of advice applies.'
                                                        : 'None of its launches was measured.');
     return h('section', {}, h('h2', {}, 'Advice'), list);
 }

@@ -79,8 +79,8 @@ function noChange(profile) {
         return 'Nothing was measured to give advice on.';
     if (unknown && profile.kernels.every(k => !k.bound.known))
         return `The bound of the kernels is not known: ${unknown.bound.why}`;
-    return `Nothing: no rule has an answer${profile.kernels.some(k => k.bound.at_roof)
-        ? ', and some kernels are at their roof' : ''}.`;
+    return `No rule of advice applies to these kernels${profile.kernels.some(k => k.bound.at_roof)
+        ? '; some are at their roof' : ''}.`;
 }
 
 function skipsSection(profile) {
