@@ -68,6 +68,8 @@ static void load_file(const struct loading *l, const char *path)
         gp_text_addf(l->problems, "%s: %s\n", path, strerror(errno));
     else if (text.failed)
         gp_text_addf(l->problems, "%s: out of memory\n", path);
+    else if (memchr(gp_text_string(&text), '\0', text.length))
+        gp_text_addf(l->problems, "%s: no text: there is a NUL in it\n", path);
     else
         l->take(l->user, path, gp_text_string(&text), text.length);
     gp_text_free(&text);

@@ -320,6 +320,21 @@ void gp_add_method(const struct gp_comparison *c, struct gp_text *notes)
                      GP_SIGNIFICANCE, threshold, c->a->runs, c->b->runs);
 }
 
+static void note_unmatched(const struct gp_comparison *c, const struct gp_tolerances *rules,
+                           struct gp_text *notes)
+{
+    const size_t most = c->a->count + c->b->count;
+    const char **names = rules ? calloc(most + 1, sizeof(*names)) : NULL;
+    size_t count = 0;
+    for (size_t i = 0; names && i < c->b->count; i++)
+        names[count++] = c->b->subjects[i].name;
+    for (size_t i = 0; names && i < c->a->count; i++)
+        names[count++] = c->a->subjects[i].name;
+    if (names && c->b->count > 0)
+        gp_tolerances_note_unmatched(rules, names, count, notes);
+    free(names);
+}
+
 void gp_comparison_judge(const struct gp_comparison *c, const struct gp_tolerances *rules,
                          const char *file, struct gp_verdict *verdict)
 {
@@ -327,6 +342,7 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
     for (size_t i = 0; i < c->count; i++)
         judge_pair(&j, &c->pairs[i]);
     gp_add_method(c, &verdict->notes);
+    note_unmatched(c, rules, &verdict->notes);
     if (c->compared == 0)
         gp_text_addf(&verdict->unjudged, "%s: nothing could be compared: %s\n", file,
                      c->b->count == 0 ? "no launch is in the profiles"

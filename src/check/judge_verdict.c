@@ -3,6 +3,7 @@
 #include "check/quantity.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void describe_value(const struct gp_threshold *rule, double value, char *out, size_t size)
@@ -173,6 +174,18 @@ static void say_required(const struct gp_judge *j, const struct gp_section *sect
     gp_verdict_add(verdict, &o);
 }
 
+static void note_unmatched(const struct gp_judge *j, const struct gp_section *section,
+                           struct gp_verdict *verdict)
+{
+    const char **names = calloc(HASH_COUNT(j->kernels), sizeof(*names));
+    size_t count = 0;
+    for (const struct gp_judged_kernel *k = j->kernels; names && k; k = k->hh.next)
+        names[count++] = k->names.brief;
+    gp_selector_note_unmatched(&section->selector, j->thresholds->file, section->line, names, count,
+                               &verdict->notes);
+    free(names);
+}
+
 /* False where launches that a run may have had besides could change the outcome of a rule. */
 static bool judge_section(struct gp_judge *j, struct gp_section *section,
                           struct gp_verdict *verdict)
@@ -194,8 +207,7 @@ static bool judge_section(struct gp_judge *j, struct gp_section *section,
     if (section->required)
         say_required(j, section, matched, verdict);
     else if (!matched && j->kernels)
-        gp_text_addf(&verdict->notes, "%s:%d: no kernel matches [%s]\n", j->thresholds->file,
-                     section->line, section->selector.text);
+        note_unmatched(j, section, verdict);
     if (section->selector.too_hard)
         gp_text_addf(&verdict->unjudged,
                      "%s:%d: [%s] takes too many steps to be compared with the name of a kernel\n",

@@ -97,6 +97,28 @@ static void take_line(struct reading *r, char *line, int number)
     begin_section(r, gp_trim(text + 1), number);
 }
 
+#define MOST_PROBLEMS 20 /* of a file */
+
+/* A file of another kind is one mistake, not one in each line. */
+static bool is_text(const char *file, const char *text, size_t length, struct gp_text *problems)
+{
+    const char *nul = memchr(text, '\0', length);
+    int number = 1;
+    for (const char *p = text; nul && p < nul; p++)
+        number += *p == '\n';
+    if (nul)
+        gp_text_addf(problems, "%s:%d:1: no text: there is a NUL in this line\n", file, number);
+    return !nul;
+}
+
+static bool has_too_many(const struct gp_text *problems, size_t before)
+{
+    size_t count = 0;
+    for (size_t i = before; i < problems->length; i++)
+        count += problems->data[i] == '\n';
+    return count >= MOST_PROBLEMS;
+}
+
 void gp_lines_read(const char *file, const char *text, size_t length,
                    const struct gp_lines_visitor *visitor, struct gp_text *problems)
 {
@@ -105,6 +127,9 @@ void gp_lines_read(const char *file, const char *text, size_t length,
     const char *at = text, *end = text + length;
     if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0)
         at += 3;
+    if (!is_text(file, text, length, problems))
+        return;
+    const size_t before = problems->length;
     char *line = malloc(GP_LONGEST_LINE + 1);
     if (!line) {
         gp_text_addf(problems, "%s: out of memory\n", file);
@@ -116,14 +141,16 @@ void gp_lines_read(const char *file, const char *text, size_t length,
         if (size > GP_LONGEST_LINE) {
             gp_text_addf(problems, "%s:%d:%d: a line has at most %d letters\n", file, number,
                          GP_LONGEST_LINE + 1, GP_LONGEST_LINE);
-        } else if (memchr(at, '\0', size)) {
-            gp_text_addf(problems, "%s:%d:1: no text: there is a NUL in this line\n", file, number);
         } else {
             memcpy(line, at, size);
             line[size] = '\0';
             take_line(&reading, line, number);
         }
         at = newline ? newline + 1 : end;
+        if (at < end && has_too_many(problems, before)) {
+            gp_text_addf(problems, "%s: so many mistakes that the rest is not read\n", file);
+            break;
+        }
     }
     free(line);
 }

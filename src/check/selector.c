@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 #include "base/glob.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,4 +105,20 @@ bool gp_selector_matches(struct gp_selector *selector, const struct gp_kernel_na
             return true;
     }
     return false;
+}
+
+static const char *name_at(const void *names, size_t i)
+{
+    return ((const char *const *)names)[i];
+}
+
+void gp_selector_note_unmatched(const struct gp_selector *selector, const char *file, int line,
+                                const char *const *brief, size_t count, struct gp_text *notes)
+{
+    const char *nearest =
+        selector->regex ? NULL : gp_nearest(selector->text, count, name_at, brief);
+    gp_text_addf(notes, "%s:%d: no kernel matches [%s]", file, line, selector->text);
+    if (nearest)
+        gp_text_addf(notes, "; did you mean [%s]?", nearest);
+    gp_text_add(notes, "\n");
 }

@@ -4,6 +4,7 @@
 #define GPUPROF_CHECK_SELECTOR_H
 
 #include "base/regex.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +34,11 @@ struct gp_selector {
  * the reason in `why`. */
 bool gp_selector_parse(const char *text, struct gp_selector *selector, char *why, size_t why_size);
 void gp_selector_free(struct gp_selector *selector);
+
+/* A section that matches none of the kernels: one line on it, with the name most like it among
+ * their brief names. */
+void gp_selector_note_unmatched(const struct gp_selector *selector, const char *file, int line,
+                                const char *const *brief, size_t count, struct gp_text *notes);
 
 /* A glob has to match the whole of one of the names, or be one, letter by letter (names may have
  * brackets in them); a regular expression a part of one. */

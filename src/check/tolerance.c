@@ -21,13 +21,12 @@ struct parsing {
 
 static bool begin_section(void *user, const struct gp_selector *selector, int line)
 {
-    (void)line;
     struct gp_tolerances *t = ((struct parsing *)user)->t;
     struct gp_tolerance_section *more = realloc(t->sections, (t->count + 1) * sizeof(*more));
     if (!more)
         return false;
     t->sections = more;
-    more[t->count++] = (struct gp_tolerance_section){.selector = *selector};
+    more[t->count++] = (struct gp_tolerance_section){.selector = *selector, .line = line};
     return true;
 }
 
@@ -230,6 +229,38 @@ static bool is_for(struct gp_tolerance_section *s, const char *kernel)
     bool matches = gp_selector_matches(&s->selector, &names);
     free(brief);
     return matches;
+}
+
+/* NULL behind the last; out of memory there are fewer. To be freed, each and all. */
+static char **brief_names(const char *const *kernels, size_t count)
+{
+    char **brief = calloc(count + 1, sizeof(*brief));
+    for (size_t i = 0; brief && i < count && (i == 0 || brief[i - 1]); i++)
+        brief[i] = gp_kernel_name_brief(kernels[i]);
+    return brief;
+}
+
+void gp_tolerances_note_unmatched(const struct gp_tolerances *t, const char *const *kernels,
+                                  size_t count, struct gp_text *notes)
+{
+    char **brief = NULL;
+    for (size_t i = 0; t && i < t->count; i++) {
+        struct gp_tolerance_section *s = &t->sections[i];
+        size_t k = 0;
+        while (k < count && !is_for(s, kernels[k]))
+            k++;
+        if (k < count || s->selector.too_hard)
+            continue;
+        brief = brief ? brief : brief_names(kernels, count);
+        size_t named = 0;
+        while (brief && brief[named])
+            named++;
+        gp_selector_note_unmatched(&s->selector, t->file, s->line, (const char *const *)brief,
+                                   named, notes);
+    }
+    for (size_t k = 0; brief && brief[k]; k++)
+        free(brief[k]);
+    free(brief);
 }
 
 struct gp_tolerance gp_tolerance_of(const struct gp_tolerances *t, const char *kernel,

@@ -25,6 +25,7 @@ struct gp_tolerance {
 /* The verdict on a kernel that is new, gone or changed in its configuration. */
 struct gp_tolerance_section {
     struct gp_selector selector;
+    int line;
     struct gp_tolerance *rules;
     size_t count;
     bool said_new, said_gone, said_changed;
@@ -52,6 +53,10 @@ void gp_tolerances_free(struct gp_tolerances *t);
  * file (NULL). `kernel` is the demangled name. */
 struct gp_tolerance gp_tolerance_of(const struct gp_tolerances *t, const char *kernel,
                                     const char *metric);
+
+/* A line in `notes` for each section that is for none of these kernels (demangled names). */
+void gp_tolerances_note_unmatched(const struct gp_tolerances *t, const char *const *kernels,
+                                  size_t count, struct gp_text *notes);
 
 /* Whether it has a limit and names the metric: a rule for all of them ("*") names none. */
 bool gp_tolerance_names(const struct gp_tolerance *rule);

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/folding.h"
 #include "cli/judging.h"
+#include "cli/paths.h"
 #include "cli/verdicts.h"
 
 #include "base/log.h"
@@ -161,6 +162,8 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
                cli_check_outputs(&asked.outputs, (const char *const *)argv + 1, count);
     if (count >= 0)
         status = CLI_USAGE;
+    if (can)
+        cli_say_repeated(argv + 1, count);
     struct gp_metrics *m = can ? cli_open_metrics() : NULL;
     if (m)
         status = check(&asked, m, argv + 1, count);

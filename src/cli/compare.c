@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"
+#include "cli/paths.h"
 
 #include "base/log.h"
 #include "check/baseline.h"
@@ -46,6 +47,7 @@ static bool read_side(const struct gp_metrics *m, char *text, struct gp_side *si
     }
     for (char *p = strtok_r(text, ",", &rest); p && count < 256; p = strtok_r(NULL, ",", &rest))
         paths[count++] = p;
+    cli_say_repeated(paths, count);
     if (count == 0) {
         gp_say("a side names no profile");
         return false;

@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"
+#include "cli/paths.h"
 #include "cli/verdicts.h"
 
 #include "base/log.h"
@@ -325,6 +326,7 @@ static int do_verb(struct asked *asked, int count, char **argv)
     if (!cli_check_outputs(&asked->outputs, read, sizeof(read) / sizeof(read[0])) ||
         !cli_check_outputs(&asked->outputs, (const char *const *)argv + 2, count - 1))
         return CLI_USAGE;
+    cli_say_repeated(argv + 2, count - 1);
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;

@@ -37,6 +37,23 @@ bool cli_check_file(const char *option, const char *pattern)
     return can_write;
 }
 
+void cli_say_repeated(char *const *profiles, int count)
+{
+    struct stat *known = calloc((size_t)count + 1, sizeof(*known));
+    for (int i = 0; known && i < count; i++) {
+        if (stat(profiles[i], &known[i]) != 0 || !S_ISREG(known[i].st_mode)) {
+            memset(&known[i], 0, sizeof(known[i]));
+            continue;
+        }
+        int k = 0;
+        while (known[k].st_dev != known[i].st_dev || known[k].st_ino != known[i].st_ino)
+            k++;
+        if (k < i)
+            gp_say("%s: this profile is given more than once, and counts each time", profiles[i]);
+    }
+    free(known);
+}
+
 static bool is_named(const char *file)
 {
     return file && strcmp(file, "-") != 0;

@@ -16,6 +16,9 @@ bool cli_check_spared(const char *option, const char *output, const char *const 
 bool cli_check_pattern_spared(const char *option, const char *pattern, const char *const *inputs,
                               int count);
 
+/* One line for each profile that is named again, by any spelling or link: it counts once more. */
+void cli_say_repeated(char *const *profiles, int count);
+
 /* False, having said so, where the log would be written into the profile; the names are those of
  * the options or variables. */
 bool cli_check_apart(const char *log_name, const char *log, const char *output_name,

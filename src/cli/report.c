@@ -354,6 +354,8 @@ static int print_report(const struct cli_views *views, const struct gp_table_opt
     bool sensible = cli_views_check(views, m) &&
                     (!views->metrics || select_metrics(m, NULL, views->metrics) == CLI_OK) &&
                     check_files(page, paths, count);
+    if (sensible && views->merge)
+        cli_say_repeated(paths, count);
     int answer = !sensible                          ? CLI_USAGE
                  : page                             ? cli_report_html(page, views, m, paths, count)
                  : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)

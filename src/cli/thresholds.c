@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"
+#include "cli/paths.h"
 
 #include "base/log.h"
 #include "check/quantity.h"
@@ -84,6 +85,7 @@ static int run_thresholds(const struct cli_command *self, int argc, char **argv)
         gp_say("say --from PROFILE (see 'gpuprof help thresholds')");
         return CLI_USAGE;
     }
+    cli_say_repeated(asked.profiles, asked.count);
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;

@@ -1,6 +1,7 @@
 #include "report/rules.h"
 
 #include "base/inifiles.h"
+#include "base/nearest.h"
 #include "report/rule_loading.h"
 #include "report/shipped_rules.h"
 
@@ -187,6 +188,21 @@ static bool append(struct gp_rules *r, struct gp_rule *rule)
     return true;
 }
 
+static const char *rule_name(const void *rules, size_t i)
+{
+    return ((const struct gp_rules *)rules)->rules[i]->name;
+}
+
+/* `use = no` for a rule that is not there: a slip of the fingers. */
+static void complain_of_unknown(struct gp_rule_loading *l, const struct gp_rule *rule)
+{
+    const struct gp_rules *r = l->rules;
+    const char *nearest = gp_nearest(rule->name, r->count, rule_name, r);
+    gp_rule_complain(l, l->section.line,
+                     "there is no rule '%s' that 'use = no' could leave out%s%s%s", rule->name,
+                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
 static void finish_rule(struct gp_rule_loading *l)
 {
     struct gp_rules *r = l->rules;
@@ -207,7 +223,10 @@ static void finish_rule(struct gp_rule_loading *l)
             return;
         }
     }
-    if (r->count >= MOST_RULES || !append(r, rule)) {
+    if (!rule->used) {
+        complain_of_unknown(l, rule);
+        free_rule(rule);
+    } else if (r->count >= MOST_RULES || !append(r, rule)) {
         gp_rule_complain(l, l->section.line, "rule %s: left out, there are too many", rule->name);
         free_rule(rule);
     }

@@ -580,3 +580,67 @@ duration = 2 %'; do
     run "$gpuprof" history --db h.db show --kernel 'vector*'
     [ "$status" -eq 0 ]
 }
+
+@test "a section for no kernel is noted with its line, and the name that was perhaps meant" {
+    rules '[*]' 'gld_efficiency >= 1 %' '[vectorAd]' 'gld_efficiency >= 1 %' '[regex:sgemm]' 'launches >= 1'
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"rules.ini:3: no kernel matches [vectorAd]; did you mean [vectorAdd]?"* ]]
+    [[ $output == *$'rules.ini:5: no kernel matches [regex:sgemm]\n'* ]]
+    "$gpuprof" baseline -o base.json good.jsonl
+    printf '%s\n' '[vector*]' 'duration = 50 %' '' '[vectorAd]' 'duration = ignore' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini good.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"tolerance.ini:4: no kernel matches [vectorAd]; did you mean [vectorAdd]?"* ]]
+    [ "$(grep -c 'no kernel matches' <<<"$output")" -eq 1 ]
+    # A kernel that is gone is one all the same.
+    profile 65000 100 5 _Z5otherPf >other.jsonl
+    printf '%s\n' '[vectorAdd]' 'gone = fail' >tolerance.ini
+    run "$gpuprof" check --baseline base.json --tolerance tolerance.ini other.jsonl
+    [[ $output != *"no kernel matches"* ]]
+}
+
+@test "a profile that is given twice is said" {
+    ln -s good.jsonl link.jsonl
+    twice="this profile is given more than once, and counts each time"
+    rules '[*]' 'gld_efficiency >= 1 %'
+    "$gpuprof" baseline -o base.json good.jsonl
+    said() { # COMMAND...
+        run --separate-stderr "$gpuprof" "$@"
+        [ "$status" -eq 0 ]
+        [ "$(grep -c "^gpuprof: .*: $twice\$" <<<"$stderr")" -eq 1 ]
+    }
+    said check -t rules.ini good.jsonl ./good.jsonl
+    [[ $stderr == *"gpuprof: ./good.jsonl: $twice"* ]]
+    said check -t rules.ini -b base.json good.jsonl link.jsonl
+    said baseline -m duration good.jsonl good.jsonl
+    said compare good.jsonl,link.jsonl good.jsonl
+    said thresholds --from good.jsonl --from good.jsonl
+    said history --db h.db add good.jsonl good.jsonl
+    said report --merge good.jsonl bad.jsonl good.jsonl
+    run "$gpuprof" report good.jsonl good.jsonl
+    [[ $output != *"$twice"* ]]
+}
+
+@test "a file of another kind is one mistake" {
+    head -c 20000 "$gpuprof" >rules.ini
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: rules.ini:"*":1: no text: there is a NUL in this line" ]]
+    "$gpuprof" baseline -o base.json good.jsonl 2>/dev/null
+    run "$gpuprof" check --baseline base.json --tolerance rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    run "$gpuprof" --check rules.ini true
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    { echo '[*]'; for i in {1..200}; do echo "nonsense $i"; done; } >rules.ini
+    run "$gpuprof" check --thresholds rules.ini good.jsonl
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 21 ]
+    [ "${lines[20]}" = "gpuprof: rules.ini: so many mistakes that the rest is not read" ]
+    mkdir mine
+    head -c 20000 "$gpuprof" >mine/x.ini
+    run env GPUPROF_METRICS_PATH=mine "$gpuprof" report good.jsonl
+    [ "$(grep -c 'mine/x.ini' <<<"$output")" -eq 1 ]
+}

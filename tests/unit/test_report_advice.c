@@ -977,7 +977,10 @@ static void mistakes_in_rules_are_said_with_their_line(void **state)
 {
     (void)state;
     complains("[a]\n" RULE, "");
-    complains("[a]\nuse = no\n", "");
+    complains("[waiting]\n" RULE "[waiting]\nuse = no\n", "");
+    complains("[waiting]\n" RULE "[waitin]\nuse = no\n",
+              "my.ini:6: there is no rule 'waitin' that 'use = no' could leave out; did you mean "
+              "waiting?\n");
     complains("[a]\nuse = maybe\n", "my.ini:2: rule a: use: 'maybe' is none of yes, no\n");
     complains("x = 1\n", "my.ini:1: expected a rule's name in brackets first: [my_rule]\n");
     complains("[a\n", "my.ini:1: expected ']' after the rule's name\n");
