@@ -76,8 +76,7 @@ CUresult gp_record_event(const struct gp_launch *call, CUevent event)
  * once the kernel has ended, a little too late. */
 static bool takes_time_late(const struct gp_measurement *m)
 {
-    return gp_user.one_queue && m->runs == 0 &&
-           gp_kernel_may_wait(m->kernel, &m->context->device);
+    return gp_user.one_queue && m->runs == 0 && gp_kernel_may_wait(m->kernel, &m->context->device);
 }
 
 CUresult gp_wait_for_kernel(struct gp_measurement *m, double seconds, double *waited)

@@ -137,8 +137,7 @@ static CUresult wait_in_pass(struct gp_measurement *m, unsigned pass)
 static void bound_time(struct gp_measurement *m)
 {
     float most;
-    if (gp_cuda.cuEventElapsedTime(&most, m->context->starts[0], m->context->end) ==
-            CUDA_SUCCESS &&
+    if (gp_cuda.cuEventElapsedTime(&most, m->context->starts[0], m->context->end) == CUDA_SUCCESS &&
         (m->most_ms == 0 || most < m->most_ms)) {
         m->most_ms = most;
         gp_kernel_took(m->kernel, most);
@@ -290,7 +289,8 @@ static bool is_time_doubtful(const struct gp_measurement *m)
     double ms = m->run.native_ms;
     if (ms > MOST_DOUBTFUL_MS)
         return false;
-    return !m->kernel->timed || m->time_is_late || (m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS) ||
+    return !m->kernel->timed || m->time_is_late ||
+           (m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS) ||
            gp_times_doubt(&m->kernel->times, m->run.shape, ms);
 }
 

@@ -56,10 +56,10 @@ static struct {
     atomic_bool selected, left_out; /* some kernel is wanted, some is not */
 } names;
 
-/* Each name that is too hard to compare costs some milliseconds: after so many it is enough. */
 /* The command has made the variable of its option. */
 #define BY_OPTION "(--kernels, GPUPROF_KERNELS)"
 
+/* Each name that is too hard to compare costs some milliseconds: after so many it is enough. */
 static bool matches(const char *name, bool *too_hard)
 {
     return names.too_hard < MOST_TOO_HARD && gp_regex_matches(names.wanted, name, too_hard);
