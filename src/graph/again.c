@@ -13,7 +13,8 @@
 #define NOT_READ "a node of it cannot be read"
 #define IN_ARRAYS "it writes arrays"
 #define IN_OTHER_CONTEXT "it runs in another context than the current one"
-#define ELSEWHERE "it writes memory of another device or process"
+#define TO_ELSEWHERE "it writes memory of another device or process"
+#define FROM_ELSEWHERE "it copies from memory of another context, device or process"
 
 bool gp_graph_may_run_again(const struct gp_graph_clone *g)
 {
@@ -88,14 +89,30 @@ static bool leave_out(struct gp_graph_node *n, const struct gp_graph_clone *g, c
     return w.side != GP_IN_ARRAY;
 }
 
-/* The memory that the node writes was copied. */
+static bool is_source_copied(const struct gp_graph_node *n, const struct gp_graph_clone *g,
+                             const struct gp_again *a)
+{
+    CUDA_MEMCPY3D_v2 c = {0};
+    if (n->type != CU_GRAPH_NODE_TYPE_MEMCPY)
+        return true;
+    return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
+           (gp_side_of_source(&c, g->stand_ins) != GP_ON_DEVICE ||
+            gp_again_reaches(a, c.srcDevice));
+}
+
+/* The memory that the node writes was copied, and so was that from which it copies: others may
+ * write that before the second run. */
 static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                      const struct gp_again *a)
+                      const struct gp_again *a, const char **why)
 {
     struct gp_graph_written w;
     if (n->disabled || n->left_out)
         return true;
-    return gp_graph_read_written(n, g->stand_ins, &w) && (!w.base || gp_again_reaches(a, w.base));
+    *why = TO_ELSEWHERE;
+    if (!gp_graph_read_written(n, g->stand_ins, &w) || (w.base && !gp_again_reaches(a, w.base)))
+        return false;
+    *why = FROM_ELSEWHERE;
+    return is_source_copied(n, g, a);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------- */
@@ -132,10 +149,8 @@ static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, 
     for (unsigned i = 0; well && i < g->order.count; i++)
         well = add_node(&g->nodes[i], g, a, stream, why);
     well = well && gp_again_save(a, &g->runs.schedule, why);
-    if (well)
-        *why = ELSEWHERE;
     for (unsigned i = 0; well && i < g->order.count; i++)
-        well = is_copied(&g->nodes[i], g, a);
+        well = is_copied(&g->nodes[i], g, a, why);
     return well;
 }
 

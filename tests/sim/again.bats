@@ -168,3 +168,10 @@ graphs_of() {
     GPUPROF_TIMEOUT=0.5 again waits_elsewhere
     grep -q "of a graph are not measured: it did not end in time" "$log"
 }
+
+# ---- memory that others write ----
+
+@test "a graph copies from memory of another context" {
+    again foreign_source
+    says "it copies from memory of another context, device or process"
+}

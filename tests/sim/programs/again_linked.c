@@ -652,6 +652,74 @@ static void waits_elsewhere(void)
     show("waits elsewhere");
 }
 
+/* ---- memory of others ---- */
+
+static CUstream stream_elsewhere(CUcontext *context)
+{
+    CUctxCreateParams none = {0};
+    CUcontext mine;
+    CUdevice device;
+    CUstream there;
+
+    MUST(cuCtxGetCurrent(&mine));
+    MUST(cuCtxGetDevice(&device));
+    MUST(cuCtxCreate(context, &none, 0, device));
+    MUST(cuStreamCreate(&there, CU_STREAM_NON_BLOCKING));
+    MUST(cuCtxSetCurrent(mine));
+    return there;
+}
+
+static atomic_uint number_to_land;
+
+static void CUDA_CB wait_for_landing(void *unused)
+{
+    (void)unused;
+    while (*(volatile uint32_t *)landed != atomic_load(&number_to_land))
+        usleep(10);
+}
+
+/* The graph copies a table from the memory of another context, which fills it otherwise as soon as
+ * a number that the graph brings tells that it has done so. */
+static void foreign_source(void)
+{
+    CUcontext mine, theirs;
+    CUdeviceptr table;
+    CUevent done;
+    CUstream there = stream_elsewhere(&theirs);
+
+    MUST(cuCtxGetCurrent(&mine));
+    MUST(cuCtxSetCurrent(theirs));
+    MUST(cuMemAlloc(&table, 4096));
+    MUST(cuCtxSetCurrent(mine));
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    *landed = 0;
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    copies(CU_MEMORYTYPE_DEVICE, x[2], CU_MEMORYTYPE_DEVICE, table, 2048);
+    follows(x[2]);
+    scales(x[0], 1);
+    copies(CU_MEMORYTYPE_UNIFIED, (uintptr_t)landed, CU_MEMORYTYPE_DEVICE, x[3], 4);
+    CUgraphExec exec = executable();
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        MUST(cuMemsetD32(x[3], i, N));
+        MUST(cuCtxSynchronize());
+        atomic_store(&number_to_land, i);
+        MUST(cuCtxSetCurrent(theirs));
+        MUST(cuMemcpyHtoD(table, &x[0], sizeof(x[0])));
+        MUST(cuLaunchHostFunc(there, wait_for_landing, NULL));
+        MUST(cuMemsetD32Async(table, 16, 2, there)); /* no address */
+        MUST(cuCtxSetCurrent(mine));
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuStreamSynchronize(stream));
+        MUST(cuCtxSetCurrent(theirs));
+        MUST(cuStreamSynchronize(there));
+        MUST(cuCtxSetCurrent(mine));
+    }
+    MUST(cuMemsetD32(x[2], 0, N));
+    show("foreign source");
+    end(exec);
+}
+
 int main(int argc, char **argv)
 {
     static const struct program_case cases[] = {{"memory", memory},
@@ -674,6 +742,7 @@ int main(int argc, char **argv)
                                                 {"greedy", greedy},
                                                 {"much", much},
                                                 {"waits_elsewhere", waits_elsewhere},
+                                                {"foreign_source", foreign_source},
                                                 {0}};
     CUcontext context;
     CUmodule module;
