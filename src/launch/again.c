@@ -154,15 +154,13 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
     a->snapshot = s;
     if (!take(a, &reach, why))
         return false;
-    /* The host would see the writes of the second run. */
+    /* The host would see the writes of the second run, or its own would be undone: it may know
+     * before us that the work has ended. */
     *why = "it reaches page-locked host memory";
     if (gp_snapshot_reaches_host(s))
         return false;
-    *why = "it reaches memory that the host may write";
-    if (a->only_known && gp_snapshot_may_host_write(s))
-        return false;
-    *why = gp_snapshot_reaches_managed(s) ? gp_others_disturb(a->context) : NULL;
-    return !*why;
+    *why = "it reaches managed memory";
+    return !gp_snapshot_reaches_managed(s);
 }
 
 bool gp_again_reaches(const struct gp_again *a, CUdeviceptr address)

@@ -21,7 +21,7 @@ struct gp_again {
     const void *modules[GP_MOST_MODULES_AGAIN]; /* of its kernels, each once */
     unsigned module_count;
     bool any_module; /* they are more, or not all are known */
-    bool only_known; /* only kernels that have been measured, and no memory of the host */
+    bool only_known; /* only kernels that have been measured */
     bool not_yet;    /* a kernel was not measured often enough for that */
     bool verify;     /* a kernel of it is due */
     bool may_wait;   /* a kernel of it may wait for others, by its code */

@@ -175,3 +175,10 @@ graphs_of() {
     again foreign_source
     says "it copies from memory of another context, device or process"
 }
+
+@test "the host uses managed memory as soon as a graph has met an event" {
+    for case in managed_read managed_written; do
+        again $case
+        says "it reaches managed memory"
+    done
+}

@@ -720,6 +720,98 @@ static void foreign_source(void)
     end(exec);
 }
 
+static float *managed;
+static CUevent met;
+static atomic_bool under_way;
+static atomic_uint differing;
+
+/* The kernel of the graph writes managed memory; then a number lands, and the event is met. From
+ * there on the other thread uses the memory. */
+static void managed_after(void *(*thread)(void *context))
+{
+    CUcontext context;
+    CUdeviceptr memory;
+    pthread_t other_thread;
+
+    MUST(cuCtxGetCurrent(&context));
+    MUST(cuMemAllocManaged(&memory, N * 4, CU_MEM_ATTACH_GLOBAL));
+    managed = (float *)(uintptr_t)memory;
+    for (unsigned i = 0; i < N; i++)
+        managed[i] = 1;
+    *landed = 0;
+    MUST(cuEventCreate(&met, CU_EVENT_DISABLE_TIMING));
+    begin();
+    scales(memory, 1);
+    copies(CU_MEMORYTYPE_UNIFIED, (uintptr_t)landed, CU_MEMORYTYPE_DEVICE, x[3], 4);
+    MUST(cuGraphAddEventRecordNode(&last, graph, &last, 1, met));
+    CUgraphExec exec = executable();
+    if (pthread_create(&other_thread, NULL, thread, context) != 0)
+        exit(2);
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        MUST(cuMemsetD32(x[3], i, N));
+        MUST(cuCtxSynchronize());
+        atomic_store(&under_way, true);
+        MUST(cuGraphLaunch(exec, stream));
+        while (atomic_load(&under_way))
+            usleep(100);
+        MUST(cuStreamSynchronize(stream));
+    }
+    pthread_join(other_thread, NULL);
+    printf("%u values were others\n", atomic_load(&differing));
+    printf("%g %g\n", managed[0], managed[1]);
+    show("managed memory");
+    end(exec);
+}
+
+static void wait_for_round(unsigned i)
+{
+    while (*(volatile uint32_t *)landed != i)
+        ;
+    MUST(cuEventSynchronize(met));
+}
+
+static void *read_managed(void *context)
+{
+    MUST(cuCtxSetCurrent(context));
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        wait_for_round(i);
+        for (int k = 0; k < 2000; k++) {
+            if (*(volatile float *)&managed[1] != (float)(i + 1))
+                atomic_fetch_add(&differing, 1);
+            usleep(5);
+        }
+        atomic_store(&under_way, false);
+    }
+    return NULL;
+}
+
+static void managed_read(void)
+{
+    managed_after(read_managed);
+}
+
+static void *write_managed(void *context)
+{
+    MUST(cuCtxSetCurrent(context));
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        wait_for_round(i);
+        *(volatile float *)&managed[1] = 0;
+        for (int k = 0; k < 2000; k++) {
+            *(volatile float *)&managed[1] += 1;
+            usleep(5);
+        }
+        if (*(volatile float *)&managed[1] != 2000)
+            atomic_fetch_add(&differing, 1);
+        atomic_store(&under_way, false);
+    }
+    return NULL;
+}
+
+static void managed_written(void)
+{
+    managed_after(write_managed);
+}
+
 int main(int argc, char **argv)
 {
     static const struct program_case cases[] = {{"memory", memory},
@@ -743,6 +835,8 @@ int main(int argc, char **argv)
                                                 {"much", much},
                                                 {"waits_elsewhere", waits_elsewhere},
                                                 {"foreign_source", foreign_source},
+                                                {"managed_read", managed_read},
+                                                {"managed_written", managed_written},
                                                 {0}};
     CUcontext context;
     CUmodule module;
