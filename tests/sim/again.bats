@@ -182,3 +182,8 @@ graphs_of() {
         says "it reaches managed memory"
     done
 }
+
+@test "a copy of a graph calls managed memory the host's" {
+    again managed_as_host
+    says "it reaches managed memory"
+}

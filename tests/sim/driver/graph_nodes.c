@@ -558,12 +558,18 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams
         return CUDA_ERROR_INVALID_VALUE;
     c = &hNode->work.copy;
     memset(nodeParams, 0, sizeof(*nodeParams));
-    nodeParams->srcMemoryType = c->source_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_UNIFIED;
-    nodeParams->srcDevice = c->source;
+    nodeParams->srcMemoryType = c->source_type;
+    if (c->source_type == CU_MEMORYTYPE_HOST)
+        nodeParams->srcHost = (void *)(uintptr_t)c->source;
+    else
+        nodeParams->srcDevice = c->source;
     nodeParams->srcPitch = c->source_pitch;
     nodeParams->srcHeight = c->source_pitch ? c->source_slice / c->source_pitch : 0;
-    nodeParams->dstMemoryType = c->target_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_UNIFIED;
-    nodeParams->dstDevice = c->target;
+    nodeParams->dstMemoryType = c->target_type;
+    if (c->target_type == CU_MEMORYTYPE_HOST)
+        nodeParams->dstHost = (void *)(uintptr_t)c->target;
+    else
+        nodeParams->dstDevice = c->target;
     nodeParams->dstPitch = c->target_pitch;
     nodeParams->dstHeight = c->target_pitch ? c->target_slice / c->target_pitch : 0;
     nodeParams->WidthInBytes = c->width;

@@ -124,6 +124,8 @@ CUresult gpusim_copy_read(const CUDA_MEMCPY3D *p, struct gpusim_copy *c)
         result = side_of(p->dstMemoryType, p->dstHost, p->dstDevice, &c->target, &c->target_device);
     if (result != CUDA_SUCCESS)
         return result;
+    c->source_type = p->srcMemoryType;
+    c->target_type = p->dstMemoryType;
     c->width = p->WidthInBytes;
     c->height = p->Height;
     c->depth = p->Depth;

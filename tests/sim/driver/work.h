@@ -29,8 +29,9 @@ struct gpusim_launch {
 
 struct gpusim_copy {
     uint64_t source, target;
-    bool source_device, target_device; /* addresses that must be the GPU's */
-    uint64_t width, height, depth;     /* bytes, rows, layers */
+    CUmemorytype source_type, target_type; /* as the program says, of a node */
+    bool source_device, target_device;     /* addresses that must be the GPU's */
+    uint64_t width, height, depth;         /* bytes, rows, layers */
     uint64_t source_pitch, source_slice, target_pitch, target_slice;
 };
 

@@ -812,6 +812,42 @@ static void managed_written(void)
     managed_after(write_managed);
 }
 
+/* A table goes to managed memory, and a copy from there says that it is the host's. */
+static void managed_as_host(void)
+{
+    CUcontext context;
+    CUdeviceptr memory;
+    CUevent done;
+
+    MUST(cuCtxGetCurrent(&context));
+    MUST(cuMemAllocManaged(&memory, 4096, CU_MEM_ATTACH_GLOBAL));
+    MUST(cuMemcpyHtoD(x[3], &x[0], sizeof(x[0])));
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    copies(CU_MEMORYTYPE_DEVICE, memory, CU_MEMORYTYPE_DEVICE, x[3], sizeof(x[0]));
+    CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = (void *)(uintptr_t)memory,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = x[2],
+                          .WidthInBytes = sizeof(x[0]),
+                          .Height = 1,
+                          .Depth = 1};
+    MUST(cuGraphAddMemcpyNode(&last, graph, &last, 1, &back, context));
+    follows(x[2]);
+    scales(x[0], 1);
+    CUgraphExec exec = executable();
+    for (int i = 0; i < ROUNDS; i++) {
+        *(CUdeviceptr *)(uintptr_t)memory = 16; /* no address */
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuStreamSynchronize(stream));
+    }
+    MUST(cuMemsetD32(x[2], 0, N));
+    MUST(cuMemsetD32(x[3], 0, N));
+    show("managed as the host's");
+    end(exec);
+}
+
 int main(int argc, char **argv)
 {
     static const struct program_case cases[] = {{"memory", memory},
@@ -837,6 +873,7 @@ int main(int argc, char **argv)
                                                 {"foreign_source", foreign_source},
                                                 {"managed_read", managed_read},
                                                 {"managed_written", managed_written},
+                                                {"managed_as_host", managed_as_host},
                                                 {0}};
     CUcontext context;
     CUmodule module;
