@@ -405,3 +405,25 @@ struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *c, CUgrap
     const struct gp_graph_original *o = find_original(c->originals, c->original_count, original);
     return o ? &c->nodes[o->index] : NULL;
 }
+
+/* Devices whose primary context somebody uses. */
+static int primary_contexts(void)
+{
+    int devices = 0, used = 0;
+    if (gp_cuda.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
+        return 0;
+    for (int i = 0; i < devices; i++) {
+        CUdevice device;
+        unsigned flags;
+        int active = 0;
+        if (gp_cuda.cuDeviceGet(&device, i) == CUDA_SUCCESS &&
+            gp_cuda.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active)
+            used++;
+    }
+    return used;
+}
+
+bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context)
+{
+    return graph->context ? graph->context == context : primary_contexts() <= 1;
+}

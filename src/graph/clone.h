@@ -81,7 +81,8 @@ struct gp_graph_clone {
     union gp_graph_work *works;     /* of its nodes, where there are stand-ins */
     struct gp_stand_ins *stand_ins; /* for memory that it allocates; NULL where it does not */
     CUdeviceptr brought;            /* bytes from the host, while the nodes run again; 0: none */
-    /* Of runs as a whole with its kernels behind it. It stays where the graph is updated. */
+    /* Of runs as a whole with its kernels behind it. Where the graph is updated only the schedule
+     * begins anew. */
     struct gp_graph_runs {
         struct gp_verify_schedule schedule;
         unsigned in_vain; /* in a row, where the kernels could not run again */
@@ -98,6 +99,9 @@ struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *clone, CU
 /* The nodes of a graph of the program's, to be freed. NULL when out of memory, for a graph that the
  * driver does not know, and for one with too many. */
 CUgraphNode *gp_graph_nodes(CUgraph graph, size_t *count);
+
+/* True when all kernels of the graph run in that context, as far as is known. */
+bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
 
 /* Reads a kernel's function and configuration, and the context it runs in, NULL where the driver
  * does not tell; false where that cannot be read. */

@@ -66,10 +66,17 @@ void gp_graph_say(enum gp_graph_reason why)
 
 /* ---- one graph ------------------------------------------------------------------------------- */
 
+/* It has other work to do: that is verified anew. */
+static void begin_anew(struct gp_graph_runs *runs)
+{
+    runs->schedule = (struct gp_verify_schedule){.broken = runs->schedule.broken};
+}
+
 static void forget_nodes(struct gp_graph *g)
 {
     if (g->clone.graph)
         g->runs = g->clone.runs;
+    begin_anew(&g->runs);
     gp_graph_clone_free(&g->clone);
     free(g->kernels);
     g->kernels = NULL;
@@ -234,13 +241,6 @@ static void not_followed(struct gp_graph *g)
     g->not_counted = true;
 }
 
-/* It has other work to do: that is verified anew. Locked. */
-static void begin_anew(struct gp_graph *g)
-{
-    struct gp_verify_schedule *schedule = &g->clone.runs.schedule;
-    *schedule = (struct gp_verify_schedule){.broken = schedule->broken};
-}
-
 /* The entry of our node for one of the program's; NULL where that is no longer to be kept true. A
  * node that is not known has been changed all the same. Locked. */
 static struct gp_graph_node *node_to_change(struct gp_graph *g, CUgraphNode node)
@@ -272,7 +272,7 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        begin_anew(g);
+        begin_anew(&g->clone.runs);
         g->none_selected = g->none_launches = g->unending = false;
         if (g->clone.by_code)
             g->clone.spread = false;
@@ -291,7 +291,7 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
-        begin_anew(g);
+        begin_anew(&g->clone.runs);
         g->none_selected = g->none_launches = g->unending = false;
         n->disabled = !enabled;
         if (g->clone.by_code)
@@ -413,28 +413,6 @@ CUevent gp_graph_ended(CUgraphExec exec, bool make)
     CUevent event = g ? g->ended : NULL;
     pthread_mutex_unlock(&lock);
     return event;
-}
-
-/* Devices whose primary context somebody uses. */
-static int primary_contexts(void)
-{
-    int devices = 0, used = 0;
-    if (gp_cuda.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
-        return 0;
-    for (int i = 0; i < devices; i++) {
-        CUdevice device;
-        unsigned flags;
-        int active = 0;
-        if (gp_cuda.cuDeviceGet(&device, i) == CUDA_SUCCESS &&
-            gp_cuda.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active)
-            used++;
-    }
-    return used;
-}
-
-bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context)
-{
-    return graph->context ? graph->context == context : primary_contexts() <= 1;
 }
 
 void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why)

@@ -43,8 +43,6 @@ bool gp_graph_may_be_too_wide(CUgraphExec exec);
  * closed.
  */
 struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
-/* True when all kernels of the graph run in that context, as far as is known. */
-bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
 /* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
  * beside itself, in any streams. NULL where there is none, and none was to be made. */
 CUevent gp_graph_ended(CUgraphExec exec, bool make);

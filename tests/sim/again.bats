@@ -141,6 +141,11 @@ graphs_of() {
     says "it writes memory that its parameters do not lead to"
 }
 
+@test "an update lets a kernel write memory to which nothing leads" {
+    again updated_hidden 10
+    says "it writes memory that its parameters do not lead to"
+}
+
 @test "the memory from which a graph copies goes when it has run" {
     again source_goes 1
     said_nothing

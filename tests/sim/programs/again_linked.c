@@ -477,6 +477,38 @@ static void hidden_later(void)
     end(exec);
 }
 
+/* The graph is updated: a kernel of it that wrote nothing so far now writes memory to which nothing
+ * leads. */
+static void updated_hidden(void)
+{
+    CUdeviceptr inverted = ~x[0];
+    unsigned n = 0;
+    void *params[] = {&inverted, &n};
+    CUDA_KERNEL_NODE_PARAMS p = kernel_of(hide, params);
+    CUgraphExecUpdateResultInfo info;
+    CUgraph first;
+    CUevent done;
+
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    MUST(cuGraphAddKernelNode(&last, graph, &last, 1, &p));
+    scales(x[2], 2);
+    CUgraphExec exec = executable();
+    launch_often(exec);
+    first = graph;
+    n = N;
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    MUST(cuGraphAddKernelNode(&last, graph, &last, 1, &p));
+    scales(x[2], 2);
+    MUST(cuGraphExecUpdate(exec, graph, &info));
+    launch_often(exec);
+    show("updated hidden");
+    MUST(cuGraphDestroy(first));
+    end(exec);
+}
+
 static void *page;
 
 /* The number that the graph brings tells that its copies were made. */
@@ -865,6 +897,7 @@ int main(int argc, char **argv)
                                                 {"large_table", large_table},
                                                 {"large_table_of_own", large_table_of_own},
                                                 {"hidden_later", hidden_later},
+                                                {"updated_hidden", updated_hidden},
                                                 {"source_goes", source_goes},
                                                 {"adjacent", adjacent},
                                                 {"greedy", greedy},
