@@ -96,6 +96,15 @@ bool gp_peer_reaches(CUcontext by, CUcontext owner)
     return reaches;
 }
 
+CUcontext gp_owner_of(CUdeviceptr address)
+{
+    CUcontext owner = NULL;
+    return gp_cuda.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, address) ==
+                   CUDA_SUCCESS
+               ? owner
+               : NULL;
+}
+
 size_t gp_peers_of(CUcontext owner, CUcontext *list, size_t room)
 {
     size_t count = 0;

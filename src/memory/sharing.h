@@ -24,6 +24,8 @@ void gp_peer_enabled(CUcontext by, CUcontext owner);
 bool gp_peer_reaches(CUcontext by, CUcontext owner);
 /* The program copies into memory of the other context in a stream of that one. */
 void gp_peer_copies(CUcontext by, CUcontext owner);
+/* The context that the memory there belongs to; NULL where the driver knows none. */
+CUcontext gp_owner_of(CUdeviceptr address);
 /* The contexts whose kernels or copies can write the memory of this one: writes as many as there is
  * room for, returns how many there are. */
 size_t gp_peers_of(CUcontext owner, CUcontext *peers, size_t room);

@@ -181,6 +181,18 @@ graphs_of() {
     says "it copies from memory of another context, device or process"
 }
 
+# In some rounds the other context may be done in time.
+beside() {
+    same_with_and_without "$programs/again_linked" "beside_$1"
+    says "another GPU that can write its memory is at work"
+}
+
+@test "another context copies into memory beside that of a graph, or writes a value there" {
+    beside rectangles
+    beside blocks
+    beside values
+}
+
 @test "the host uses managed memory as soon as a graph has met an event" {
     for case in managed_read managed_written; do
         again $case

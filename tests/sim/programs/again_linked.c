@@ -752,6 +752,99 @@ static void foreign_source(void)
     end(exec);
 }
 
+#define WORDS 16u
+
+static void CUDA_CB wait_a_little(void *unused)
+{
+    (void)unused;
+    usleep(3000);
+}
+
+static void copy_rectangle(CUdeviceptr to, uint32_t *from, CUstream there)
+{
+    const CUDA_MEMCPY2D p = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                             .srcHost = from,
+                             .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                             .dstDevice = to,
+                             .WidthInBytes = 4,
+                             .Height = 1};
+
+    MUST(cuMemcpy2DAsync(&p, there));
+}
+
+static void copy_block(CUdeviceptr to, uint32_t *from, CUstream there)
+{
+    const CUDA_MEMCPY3D p = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                             .srcHost = from,
+                             .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                             .dstDevice = to,
+                             .WidthInBytes = 4,
+                             .Height = 1,
+                             .Depth = 1};
+
+    MUST(cuMemcpy3DAsync(&p, there));
+}
+
+static void write_value(CUdeviceptr to, uint32_t *from, CUstream there)
+{
+    MUST(cuStreamWriteValue32(there, to, *from, 0));
+}
+
+/* Another context writes words into a part of memory whose other part the graph uses. */
+static void beside(void (*write)(CUdeviceptr to, uint32_t *from, CUstream there))
+{
+    CUcontext mine, theirs;
+    CUdeviceptr memory, words;
+    CUevent done;
+    CUstream there = stream_elsewhere(&theirs);
+    uint32_t *values = landed + 64, back[WORDS];
+
+    MUST(cuCtxGetCurrent(&mine));
+    MUST(cuMemAlloc(&memory, 1 << 20));
+    MUST(cuMemsetD32(memory, 0, 1 << 18));
+    words = memory + (1 << 19);
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    scales(memory, 1);
+    scales(x[1], 2);
+    CUgraphExec exec = executable();
+    for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+        MUST(cuCtxSetCurrent(theirs));
+        for (unsigned k = 0; k < WORDS; k++) {
+            values[k] = 1000 * i + k;
+            MUST(cuLaunchHostFunc(there, wait_a_little, NULL));
+            write(words + 4 * k, &values[k], there);
+        }
+        MUST(cuCtxSetCurrent(mine));
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuStreamSynchronize(stream));
+        MUST(cuCtxSetCurrent(theirs));
+        MUST(cuStreamSynchronize(there));
+        MUST(cuCtxSetCurrent(mine));
+        MUST(cuMemcpyDtoH(back, words, sizeof(back)));
+        if (memcmp(back, values, sizeof(back)) != 0)
+            printf("round %u: words are lost\n", i);
+    }
+    show("beside");
+    end(exec);
+}
+
+static void beside_rectangles(void)
+{
+    beside(copy_rectangle);
+}
+
+static void beside_blocks(void)
+{
+    beside(copy_block);
+}
+
+static void beside_values(void)
+{
+    beside(write_value);
+}
+
 static float *managed;
 static CUevent met;
 static atomic_bool under_way;
@@ -904,6 +997,9 @@ int main(int argc, char **argv)
                                                 {"much", much},
                                                 {"waits_elsewhere", waits_elsewhere},
                                                 {"foreign_source", foreign_source},
+                                                {"beside_rectangles", beside_rectangles},
+                                                {"beside_blocks", beside_blocks},
+                                                {"beside_values", beside_values},
                                                 {"managed_read", managed_read},
                                                 {"managed_written", managed_written},
                                                 {"managed_as_host", managed_as_host},

@@ -1,0 +1,94 @@
+#include "hook/writers.h"
+
+#include "cuda/green.h"
+#include "gate/captures.h"
+#include "memory/sharing.h"
+
+#include <stdint.h>
+
+/* The context that works there; NULL where it is not to be asked for: whether a stream that is
+ * being captured is green. */
+static CUcontext writer(CUstream stream)
+{
+    if (gp_green_context_was_made() && gp_captures() > 0)
+        return NULL;
+    CUcontext by = gp_working_context(stream);
+    gp_context_is_used(by);
+    return by;
+}
+
+static void note(CUcontext by, CUdeviceptr to)
+{
+    CUcontext owner = by && to && gp_several_contexts() ? gp_owner_of(to) : NULL;
+    if (owner && owner != by)
+        gp_peer_copies(by, owner);
+}
+
+void gp_writes(CUdeviceptr to, CUstream stream)
+{
+    if (to)
+        note(writer(stream), to);
+}
+
+void gp_writes_none(const void *to, CUstream stream)
+{
+    (void)to;
+    (void)stream;
+}
+
+/* 0 for memory of the host, and arrays. */
+static CUdeviceptr on_device(CUmemorytype type, CUdeviceptr to)
+{
+    return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED ? to : 0;
+}
+
+void gp_writes_2d(const CUDA_MEMCPY2D_v2 *copy, CUstream stream)
+{
+    if (copy)
+        gp_writes(on_device(copy->dstMemoryType, copy->dstDevice), stream);
+}
+
+void gp_writes_3d(const CUDA_MEMCPY3D_v2 *copy, CUstream stream)
+{
+    if (copy)
+        gp_writes(on_device(copy->dstMemoryType, copy->dstDevice), stream);
+}
+
+void gp_writes_peer(const CUDA_MEMCPY3D_PEER_v1 *copy, CUstream stream)
+{
+    if (copy)
+        gp_writes(on_device(copy->dstMemoryType, copy->dstDevice), stream);
+}
+
+void gp_writes_operations(const CUstreamBatchMemOpParams *list, unsigned count, CUstream stream)
+{
+    CUcontext by = list ? writer(stream) : NULL;
+    for (unsigned i = 0; by && i < count; i++)
+        if (list[i].operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||
+            list[i].operation == CU_STREAM_MEM_OP_WRITE_VALUE_64)
+            note(by, list[i].writeValue.address);
+}
+
+#if CUDA_VERSION >= 12080
+void gp_writes_batch(const CUdeviceptr *targets, size_t count, CUstream stream)
+{
+    CUcontext by = targets ? writer(stream) : NULL;
+    for (size_t i = 0; by && i < count; i++)
+        note(by, targets[i]);
+}
+
+void gp_writes_3d_batch(const CUDA_MEMCPY3D_BATCH_OP_v1 *list, size_t count, CUstream stream)
+{
+    CUcontext by = list ? writer(stream) : NULL;
+    for (size_t i = 0; by && i < count; i++)
+        if (list[i].dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER)
+            note(by, list[i].dst.op.ptr.ptr);
+}
+
+void gp_writes_decompressed(const CUmemDecompressParams *list, size_t count, CUstream stream)
+{
+    CUcontext by = list ? writer(stream) : NULL;
+    for (size_t i = 0; by && i < count; i++)
+        note(by, (uintptr_t)list[i].dst);
+}
+#endif

@@ -1,0 +1,31 @@
+/* Work of one context that writes the memory of another one. Launches of that one are not replayed
+ * while it goes on (memory/sharing.h). Each of these is called before the work is submitted; a
+ * pointer may be NULL, which the driver will refuse. */
+#ifndef GPUPROF_HOOK_WRITERS_H
+#define GPUPROF_HOOK_WRITERS_H
+
+#include "cuda/driver.h"
+
+void gp_writes(CUdeviceptr to, CUstream stream);
+void gp_writes_2d(const CUDA_MEMCPY2D_v2 *copy, CUstream stream);
+void gp_writes_3d(const CUDA_MEMCPY3D_v2 *copy, CUstream stream);
+void gp_writes_peer(const CUDA_MEMCPY3D_PEER_v1 *copy, CUstream stream);
+void gp_writes_operations(const CUstreamBatchMemOpParams *list, unsigned count, CUstream stream);
+/* Arrays, and the host. */
+void gp_writes_none(const void *to, CUstream stream);
+
+/* A copy or a fill, by its first argument: its target, or a structure that says it. */
+#define GP_WRITES(first, stream) \
+    _Generic((first), CUdeviceptr                                            \
+             : gp_writes, const CUDA_MEMCPY2D_v2 *                           \
+             : gp_writes_2d, const CUDA_MEMCPY3D_v2 *                        \
+             : gp_writes_3d, default                                         \
+             : gp_writes_none)(first, stream)
+
+#if CUDA_VERSION >= 12080
+void gp_writes_batch(const CUdeviceptr *targets, size_t count, CUstream stream);
+void gp_writes_3d_batch(const CUDA_MEMCPY3D_BATCH_OP_v1 *list, size_t count, CUstream stream);
+void gp_writes_decompressed(const CUmemDecompressParams *list, size_t count, CUstream stream);
+#endif
+
+#endif
