@@ -6,39 +6,13 @@
 #include "base/configuration.h"
 #include "cuda/driver.h"
 #include "graph/order.h"
+#include "graph/reasons.h"
 #include "launch/verify_schedule.h"
 
 /* The most nodes there may be. */
 #define GP_MOST_GRAPH_NODES (1u << 19)
 /* Child graphs in child graphs. */
 #define GP_MOST_GRAPH_DEPTH 16
-
-/* Why the kernels of a graph are not launched, and hence not measured, one by one. */
-enum gp_graph_reason {
-    GP_GRAPH_SPLITS, /* they are */
-    GP_GRAPH_UNSEEN,
-    GP_GRAPH_OLD_DRIVER,
-    GP_GRAPH_NOT_COPIED,
-    GP_GRAPH_TOO_MANY,
-    GP_GRAPH_HOST_NODE,
-    GP_GRAPH_EVENT_NODE,
-    GP_GRAPH_SEMAPHORE_NODE,
-    GP_GRAPH_MEMORY_NODE,
-    GP_GRAPH_CONDITIONAL_NODE,
-    GP_GRAPH_OTHER_NODE,
-    GP_GRAPH_FROM_DEVICE,
-    GP_GRAPH_LAUNCHES,
-    GP_GRAPH_OTHER_EDGE,
-    GP_GRAPH_TOO_WIDE,
-    GP_GRAPH_SEVERAL_CONTEXTS,
-    GP_GRAPH_GREEN,
-    GP_GRAPH_BESIDE_CAPTURE,
-    GP_GRAPH_NOT_FOLLOWED,
-    GP_GRAPH_WAITS,
-    GP_GRAPH_BROKE_OFF,
-    GP_GRAPH_NOT_AGAIN, /* why was said at its launch */
-    GP_GRAPH_REASONS
-};
 
 union gp_graph_work {
     CUDA_MEMCPY3D_v2 copy;

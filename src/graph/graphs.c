@@ -1,7 +1,6 @@
 #include "graph/graphs.h"
 
 #include "base/hash.h"
-#include "base/log.h"
 #include "gate/own_work.h"
 #include "graph/count.h"
 #include "launch/kernels.h"
@@ -33,36 +32,6 @@ struct gp_graph {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_graph *graphs;
 static unsigned kept; /* nodes of all clones, and kernels of graphs without one */
-
-void gp_graph_say(enum gp_graph_reason why)
-{
-    static const char *const text[GP_GRAPH_REASONS] = {
-        [GP_GRAPH_UNSEEN] = "its instantiation was not seen",
-        [GP_GRAPH_OLD_DRIVER] = "this driver is too old",
-        [GP_GRAPH_NOT_COPIED] = "it could not be copied",
-        [GP_GRAPH_TOO_MANY] = "the program keeps too many graphs, or too large ones",
-        [GP_GRAPH_HOST_NODE] = "it calls host functions",
-        [GP_GRAPH_EVENT_NODE] = "it records events or waits for them",
-        [GP_GRAPH_SEMAPHORE_NODE] = "it uses semaphores of another API",
-        [GP_GRAPH_MEMORY_NODE] = "it allocates or frees memory",
-        [GP_GRAPH_CONDITIONAL_NODE] = "it has conditional nodes",
-        [GP_GRAPH_OTHER_NODE] = "it has nodes other than kernels, copies and fills",
-        [GP_GRAPH_FROM_DEVICE] = "kernels can change it or launch it",
-        [GP_GRAPH_LAUNCHES] = "its kernels can launch other graphs",
-        [GP_GRAPH_OTHER_EDGE] = "its nodes depend on each other in a way that is not known",
-        [GP_GRAPH_TOO_WIDE] =
-            "too many of its kernels run side by side and may wait for each other",
-        [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
-        [GP_GRAPH_GREEN] = "it runs in a green context",
-        [GP_GRAPH_BESIDE_CAPTURE] = "a stream was being captured at its launch",
-        [GP_GRAPH_NOT_FOLLOWED] = "it was changed in a way that is not followed",
-        [GP_GRAPH_WAITS] = "a kernel in it waits for the host or for other work",
-        [GP_GRAPH_BROKE_OFF] = "a node of it could not be launched by itself",
-    };
-    static struct gp_once once[GP_GRAPH_REASONS];
-    if (gp_session_measures() && text[why])
-        gp_say_limited(&once[why], 1, "the kernels of a graph are not measured: %s", text[why]);
-}
 
 /* ---- one graph ------------------------------------------------------------------------------- */
 

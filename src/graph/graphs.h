@@ -49,7 +49,4 @@ CUevent gp_graph_ended(CUgraphExec exec, bool make);
 /* The graph is not split any more: its launches broke off, or it was changed. */
 void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why);
 
-/* Says, once for each reason, that a graph's kernels are not measured. */
-void gp_graph_say(enum gp_graph_reason why);
-
 #endif
