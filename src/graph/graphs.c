@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "gate/own_work.h"
 #include "graph/count.h"
+#include "graph/owners.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
 
@@ -20,12 +21,13 @@ struct gp_graph {
     struct gp_graph_runs runs;     /* while there is none */
     struct gp_graph_node *kernels; /* where there is no clone, so that launches are counted */
     unsigned kernel_count;
-    unsigned kept_nodes; /* counted in `kept` */
-    CUevent ended;       /* its last launch by nodes; NULL before the first */
-    bool not_counted;    /* its kernels are not those that are known, or not all of them run */
-    bool none_selected;  /* of its kernels, when last asked */
-    bool unending;       /* one of these is known not to end by itself, the same */
-    bool none_launches;  /* graphs, the same */
+    struct gp_graph_owners owners; /* of the memory that its copies and fills write, or wrote */
+    unsigned kept_nodes;           /* counted in `kept` */
+    CUevent ended;                 /* its last launch by nodes; NULL before the first */
+    bool not_counted;   /* its kernels are not those that are known, or not all of them run */
+    bool none_selected; /* of its kernels, when last asked */
+    bool unending;      /* one of these is known not to end by itself, the same */
+    bool none_launches; /* graphs, the same */
     UT_hash_handle hh;
 };
 
@@ -106,6 +108,7 @@ static void free_graph(struct gp_graph *g)
     if (!g)
         return;
     forget_nodes(g);
+    gp_graph_owners_free(&g->owners);
     if (g->ended)
         gp_cuda.cuEventDestroy_v2(g->ended);
     free(g);
@@ -156,6 +159,7 @@ void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long f
         if (gp_cuda.cuCtxGetCurrent(&g->made_in) != CUDA_SUCCESS)
             g->made_in = NULL;
         read_graph(g, graph);
+        gp_graph_owners_read(&g->owners, graph);
         enter(g);
     }
     gp_own_work_ends();
@@ -196,6 +200,7 @@ void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
             g->why = GP_GRAPH_NOT_FOLLOWED;
         else if (result == CUDA_SUCCESS)
             keep_kernels(g, graph);
+        gp_graph_owners_read(&g->owners, graph);
         enter(g);
     }
     gp_own_work_ends();
@@ -254,6 +259,30 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     gp_own_work_ends();
 }
 
+void gp_graph_node_writes(CUgraphExec exec, CUmemorytype type, CUdeviceptr to)
+{
+    gp_own_work_begins();
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g)
+        gp_graph_owners_add(&g->owners, type, to);
+    pthread_mutex_unlock(&lock);
+    gp_own_work_ends();
+}
+
+void gp_graph_child_changed(CUgraphExec exec, CUgraph child)
+{
+    gp_own_work_begins();
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g) {
+        not_followed(g);
+        gp_graph_owners_read(&g->owners, child);
+    }
+    pthread_mutex_unlock(&lock);
+    gp_own_work_ends();
+}
+
 void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
 {
     pthread_mutex_lock(&lock);
@@ -299,6 +328,15 @@ void gp_graphs_forget_context(CUcontext context)
 }
 
 /* ---- for launches ---------------------------------------------------------------------------- */
+
+void gp_graph_note_writer(CUgraphExec exec, CUcontext by)
+{
+    pthread_mutex_lock(&lock);
+    const struct gp_graph *g = find(exec);
+    if (g)
+        gp_graph_owners_note(&g->owners, by);
+    pthread_mutex_unlock(&lock);
+}
 
 /* A kernel launches graphs only as part of one itself: by itself it fails. Locked. */
 static bool launches_graphs(struct gp_graph *g)
@@ -388,9 +426,7 @@ void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why)
 {
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
-    if (g && why == GP_GRAPH_NOT_FOLLOWED)
-        not_followed(g);
-    else if (g && g->why == GP_GRAPH_SPLITS)
+    if (g && g->why == GP_GRAPH_SPLITS)
         g->why = why;
     pthread_mutex_unlock(&lock);
 }

@@ -21,11 +21,19 @@ void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result);
  * there is none to be kept true), and then the result of that. */
 CUgraphNode gp_graph_clone_of(CUgraphExec exec, CUgraphNode node);
 void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result);
+/* After a change, too: a copy or a fill writes there. */
+void gp_graph_node_writes(CUgraphExec exec, CUmemorytype type, CUdeviceptr to);
+/* A child graph has become another one: that is not followed. */
+void gp_graph_child_changed(CUgraphExec exec, CUgraph child);
 void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled);
 
 /* Before the executable graph, or all of a context, is destroyed. */
 void gp_graph_forget(CUgraphExec exec);
 void gp_graphs_forget_context(CUcontext context);
+
+/* Before a launch in that context, which may be NULL: copies and fills of the graph write memory of
+ * others, perhaps. */
+void gp_graph_note_writer(CUgraphExec exec, CUcontext by);
 
 /* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
  * which of these are to be measured. True when its nodes are to be launched one by one: there is

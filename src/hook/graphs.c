@@ -5,6 +5,7 @@
 #include "graph/allocations.h"
 #include "graph/launch.h"
 #include "hook/entry.h"
+#include "hook/writers.h"
 
 static void note_allocating(const CUgraphNodeParams *node)
 {
@@ -68,6 +69,15 @@ INSTANTIATES(cuGraphInstantiateWithParams_ptsz, WITH_PARAMS,
                                   gp_cuda.setter ? gp_cuda.setter(clone, __VA_ARGS__)             \
                                                  : CUDA_ERROR_NOT_FOUND);                         \
     } while (0)
+static void note_target(CUgraphExec exec, const CUgraphNodeParams *node)
+{
+    if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        gp_graph_node_writes(exec, node->memcpy.copyParams.dstMemoryType,
+                             node->memcpy.copyParams.dstDevice);
+    if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        gp_graph_node_writes(exec, CU_MEMORYTYPE_UNIFIED, node->memset.dst);
+}
+
 GP_GATED(cuGraphExecKernelNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
          (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphKernelNodeSetParams, nodeParams))
@@ -77,25 +87,34 @@ GP_GATED(cuGraphExecKernelNodeSetParams_v2,
 GP_GATED(cuGraphExecMemcpyNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D_v2 *copyParams,
           CUcontext ctx),
-         (hGraphExec, hNode, copyParams, ctx), CHANGE_CLONE(cuGraphMemcpyNodeSetParams, copyParams))
+         (hGraphExec, hNode, copyParams, ctx), {
+             CHANGE_CLONE(cuGraphMemcpyNodeSetParams, copyParams);
+             GP_IF_DONE(gp_graph_node_writes(hGraphExec, copyParams->dstMemoryType,
+                                             copyParams->dstDevice));
+         })
 GP_GATED(cuGraphExecMemsetNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS_v1 *memsetParams,
           CUcontext ctx),
-         (hGraphExec, hNode, memsetParams, ctx),
-         CHANGE_CLONE(cuGraphMemsetNodeSetParams, memsetParams))
+         (hGraphExec, hNode, memsetParams, ctx), {
+             CHANGE_CLONE(cuGraphMemsetNodeSetParams, memsetParams);
+             GP_IF_DONE(gp_graph_node_writes(hGraphExec, CU_MEMORYTYPE_UNIFIED, memsetParams->dst));
+         })
 GP_GATED(cuGraphExecHostNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS_v1 *nodeParams),
          (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphHostNodeSetParams, nodeParams))
 GP_GATED(cuGraphExecNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams),
-         (hGraphExec, hNode, nodeParams), CHANGE_CLONE(cuGraphNodeSetParams, nodeParams))
+         (hGraphExec, hNode, nodeParams), {
+             CHANGE_CLONE(cuGraphNodeSetParams, nodeParams);
+             GP_IF_DONE(note_target(hGraphExec, nodeParams));
+         })
 GP_GATED(cuGraphNodeSetEnabled, (CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled),
          (hGraphExec, hNode, isEnabled),
          GP_IF_DONE(gp_graph_node_enabled(hGraphExec, hNode, isEnabled != 0)))
 GP_GATED(cuGraphExecChildGraphNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph),
          (hGraphExec, hNode, childGraph),
-         GP_IF_DONE(gp_graph_give_up(hGraphExec, GP_GRAPH_NOT_FOLLOWED)))
+         GP_IF_DONE(gp_graph_child_changed(hGraphExec, childGraph)))
 #define UPDATES(symbol, parameters, arguments)            \
     GP_EXPORT CUresult symbol parameters                  \
     {                                                     \
@@ -132,6 +151,7 @@ GP_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
     GP_EXPORT CUresult symbol(CUgraphExec hGraphExec, CUstream hStream)          \
     {                                                                            \
         GP_FORWARD_UNLESS_OURS(symbol, hGraphExec, hStream);                     \
+        gp_graph_note_writer(hGraphExec, gp_writer(hStream));                    \
         return gp_graph_launch(hGraphExec, hStream, per_thread, gp_cuda.symbol); \
     }
 LAUNCHES(cuGraphLaunch, false)

@@ -6,10 +6,9 @@
 
 #include <stdint.h>
 
-/* The context that works there; NULL where it is not to be asked for: whether a stream that is
- * being captured is green. */
-static CUcontext writer(CUstream stream)
+CUcontext gp_writer(CUstream stream)
 {
+    /* Of a stream that is being captured it is not to be asked whether it is green. */
     if (gp_green_context_was_made() && gp_captures() > 0)
         return NULL;
     CUcontext by = gp_working_context(stream);
@@ -27,7 +26,7 @@ static void note(CUcontext by, CUdeviceptr to)
 void gp_writes(CUdeviceptr to, CUstream stream)
 {
     if (to)
-        note(writer(stream), to);
+        note(gp_writer(stream), to);
 }
 
 void gp_writes_none(const void *to, CUstream stream)
@@ -62,7 +61,7 @@ void gp_writes_peer(const CUDA_MEMCPY3D_PEER_v1 *copy, CUstream stream)
 
 void gp_writes_operations(const CUstreamBatchMemOpParams *list, unsigned count, CUstream stream)
 {
-    CUcontext by = list ? writer(stream) : NULL;
+    CUcontext by = list ? gp_writer(stream) : NULL;
     for (unsigned i = 0; by && i < count; i++)
         if (list[i].operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||
             list[i].operation == CU_STREAM_MEM_OP_WRITE_VALUE_64)
@@ -72,14 +71,14 @@ void gp_writes_operations(const CUstreamBatchMemOpParams *list, unsigned count, 
 #if CUDA_VERSION >= 12080
 void gp_writes_batch(const CUdeviceptr *targets, size_t count, CUstream stream)
 {
-    CUcontext by = targets ? writer(stream) : NULL;
+    CUcontext by = targets ? gp_writer(stream) : NULL;
     for (size_t i = 0; by && i < count; i++)
         note(by, targets[i]);
 }
 
 void gp_writes_3d_batch(const CUDA_MEMCPY3D_BATCH_OP_v1 *list, size_t count, CUstream stream)
 {
-    CUcontext by = list ? writer(stream) : NULL;
+    CUcontext by = list ? gp_writer(stream) : NULL;
     for (size_t i = 0; by && i < count; i++)
         if (list[i].dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER)
             note(by, list[i].dst.op.ptr.ptr);
@@ -87,7 +86,7 @@ void gp_writes_3d_batch(const CUDA_MEMCPY3D_BATCH_OP_v1 *list, size_t count, CUs
 
 void gp_writes_decompressed(const CUmemDecompressParams *list, size_t count, CUstream stream)
 {
-    CUcontext by = list ? writer(stream) : NULL;
+    CUcontext by = list ? gp_writer(stream) : NULL;
     for (size_t i = 0; by && i < count; i++)
         note(by, (uintptr_t)list[i].dst);
 }

@@ -6,6 +6,9 @@
 
 #include "cuda/driver.h"
 
+/* The context that works in that stream; NULL where it is not to be asked for. */
+CUcontext gp_writer(CUstream stream);
+
 void gp_writes(CUdeviceptr to, CUstream stream);
 void gp_writes_2d(const CUDA_MEMCPY2D_v2 *copy, CUstream stream);
 void gp_writes_3d(const CUDA_MEMCPY3D_v2 *copy, CUstream stream);

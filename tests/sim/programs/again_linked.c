@@ -790,29 +790,31 @@ static void write_value(CUdeviceptr to, uint32_t *from, CUstream there)
     MUST(cuStreamWriteValue32(there, to, *from, 0));
 }
 
-/* Another context writes words into a part of memory whose other part the graph uses. */
-static void beside(void (*write)(CUdeviceptr to, uint32_t *from, CUstream there))
+static CUdeviceptr words; /* a part of memory whose other part the graph uses */
+static uint32_t *values;
+
+/* Another context writes words there, with a graph of its own where that is given. */
+static void beside(CUcontext theirs, CUstream there, CUgraphExec of_theirs,
+                   void (*write)(CUdeviceptr to, uint32_t *from, CUstream there))
 {
-    CUcontext mine, theirs;
-    CUdeviceptr memory, words;
+    CUcontext mine;
     CUevent done;
-    CUstream there = stream_elsewhere(&theirs);
-    uint32_t *values = landed + 64, back[WORDS];
+    uint32_t back[WORDS];
 
     MUST(cuCtxGetCurrent(&mine));
-    MUST(cuMemAlloc(&memory, 1 << 20));
-    MUST(cuMemsetD32(memory, 0, 1 << 18));
-    words = memory + (1 << 19);
     MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
     begin();
     MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
-    scales(memory, 1);
+    scales(words - (1 << 19), 1);
     scales(x[1], 2);
     CUgraphExec exec = executable();
     for (unsigned i = 0; i < 2 * ROUNDS; i++) {
         MUST(cuCtxSetCurrent(theirs));
-        for (unsigned k = 0; k < WORDS; k++) {
+        for (unsigned k = 0; k < WORDS; k++)
             values[k] = 1000 * i + k;
+        if (of_theirs)
+            MUST(cuGraphLaunch(of_theirs, there));
+        for (unsigned k = 0; k < WORDS && !of_theirs; k++) {
             MUST(cuLaunchHostFunc(there, wait_a_little, NULL));
             write(words + 4 * k, &values[k], there);
         }
@@ -830,19 +832,123 @@ static void beside(void (*write)(CUdeviceptr to, uint32_t *from, CUstream there)
     end(exec);
 }
 
+static CUdeviceptr memory_for_words(void)
+{
+    CUdeviceptr memory;
+
+    MUST(cuMemAlloc(&memory, 1 << 20));
+    MUST(cuMemsetD32(memory, 0, 1 << 18));
+    MUST(cuCtxSynchronize());
+    return memory + (1 << 19);
+}
+
+static void beside_writes(void (*write)(CUdeviceptr to, uint32_t *from, CUstream there))
+{
+    CUcontext theirs;
+    CUstream there = stream_elsewhere(&theirs);
+
+    values = landed + 64;
+    words = memory_for_words();
+    beside(theirs, there, NULL, write);
+}
+
+static CUDA_MEMCPY3D word_from_host(CUdeviceptr to, unsigned k)
+{
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                           .srcDevice = (uintptr_t)&values[k],
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = to + 4 * k,
+                           .WidthInBytes = 4,
+                           .Height = 1,
+                           .Depth = 1};
+}
+
+/* A graph that copies the words there, slowly; of each copy its node. */
+static void copies_words(CUdeviceptr to, CUgraphNode nodes[WORDS])
+{
+    CUcontext context;
+    const CUDA_HOST_NODE_PARAMS pause = {.fn = wait_a_little};
+
+    MUST(cuCtxGetCurrent(&context));
+    begin();
+    for (unsigned k = 0; k < WORDS; k++) {
+        const CUDA_MEMCPY3D p = word_from_host(to, k);
+        MUST(cuGraphAddHostNode(&last, graph, &last, last != NULL, &pause));
+        MUST(cuGraphAddMemcpyNode(&last, graph, &last, 1, &p, context));
+        nodes[k] = last;
+    }
+}
+
+enum how { AS_MADE, BY_NODES, BY_UPDATE, BY_CHILD };
+
+static void beside_graph_made(enum how how)
+{
+    CUcontext mine, theirs;
+    CUgraphNode nodes[WORDS];
+    CUgraphExecUpdateResultInfo info;
+    CUstream there = stream_elsewhere(&theirs);
+
+    MUST(cuCtxGetCurrent(&mine));
+    values = landed + 64;
+    words = memory_for_words();
+    MUST(cuCtxSetCurrent(theirs));
+    CUdeviceptr own = memory_for_words();
+    copies_words(how == AS_MADE ? words : own, nodes);
+    CUgraph child = graph;
+    if (how == BY_CHILD) {
+        begin();
+        MUST(cuGraphAddChildGraphNode(&last, graph, NULL, 0, child));
+    }
+    CUgraphNode parent = last;
+    CUgraphExec of_theirs = executable();
+    if (how == BY_NODES)
+        for (unsigned k = 0; k < WORDS; k++) {
+            const CUDA_MEMCPY3D p = word_from_host(words, k);
+            MUST(cuGraphExecMemcpyNodeSetParams(of_theirs, nodes[k], &p, theirs));
+        }
+    if (how == BY_UPDATE || how == BY_CHILD)
+        copies_words(words, nodes);
+    if (how == BY_UPDATE)
+        MUST(cuGraphExecUpdate(of_theirs, graph, &info));
+    if (how == BY_CHILD)
+        MUST(cuGraphExecChildGraphNodeSetParams(of_theirs, parent, graph));
+    MUST(cuCtxSetCurrent(mine));
+    beside(theirs, there, of_theirs, NULL);
+}
+
+static void beside_graph(void)
+{
+    beside_graph_made(AS_MADE);
+}
+
+static void beside_graph_with_nodes(void)
+{
+    beside_graph_made(BY_NODES);
+}
+
+static void beside_graph_updated(void)
+{
+    beside_graph_made(BY_UPDATE);
+}
+
+static void beside_graph_with_child(void)
+{
+    beside_graph_made(BY_CHILD);
+}
+
 static void beside_rectangles(void)
 {
-    beside(copy_rectangle);
+    beside_writes(copy_rectangle);
 }
 
 static void beside_blocks(void)
 {
-    beside(copy_block);
+    beside_writes(copy_block);
 }
 
 static void beside_values(void)
 {
-    beside(write_value);
+    beside_writes(write_value);
 }
 
 static float *managed;
@@ -975,35 +1081,40 @@ static void managed_as_host(void)
 
 int main(int argc, char **argv)
 {
-    static const struct program_case cases[] = {{"memory", memory},
-                                                {"changed", changed},
-                                                {"larger", larger},
-                                                {"leads", leads},
-                                                {"brings", brings},
-                                                {"of_another", of_another},
-                                                {"events", events},
-                                                {"hidden", hidden},
-                                                {"refilled", refilled},
-                                                {"in_and_out", in_and_out},
-                                                {"there_and_back", there_and_back},
-                                                {"out_and_in", out_and_in},
-                                                {"large_table", large_table},
-                                                {"large_table_of_own", large_table_of_own},
-                                                {"hidden_later", hidden_later},
-                                                {"updated_hidden", updated_hidden},
-                                                {"source_goes", source_goes},
-                                                {"adjacent", adjacent},
-                                                {"greedy", greedy},
-                                                {"much", much},
-                                                {"waits_elsewhere", waits_elsewhere},
-                                                {"foreign_source", foreign_source},
-                                                {"beside_rectangles", beside_rectangles},
-                                                {"beside_blocks", beside_blocks},
-                                                {"beside_values", beside_values},
-                                                {"managed_read", managed_read},
-                                                {"managed_written", managed_written},
-                                                {"managed_as_host", managed_as_host},
-                                                {0}};
+    static const struct program_case cases[] = {
+        {"memory", memory},
+        {"changed", changed},
+        {"larger", larger},
+        {"leads", leads},
+        {"brings", brings},
+        {"of_another", of_another},
+        {"events", events},
+        {"hidden", hidden},
+        {"refilled", refilled},
+        {"in_and_out", in_and_out},
+        {"there_and_back", there_and_back},
+        {"out_and_in", out_and_in},
+        {"large_table", large_table},
+        {"large_table_of_own", large_table_of_own},
+        {"hidden_later", hidden_later},
+        {"updated_hidden", updated_hidden},
+        {"source_goes", source_goes},
+        {"adjacent", adjacent},
+        {"greedy", greedy},
+        {"much", much},
+        {"waits_elsewhere", waits_elsewhere},
+        {"foreign_source", foreign_source},
+        {"beside_rectangles", beside_rectangles},
+        {"beside_blocks", beside_blocks},
+        {"beside_values", beside_values},
+        {"beside_graph", beside_graph},
+        {"beside_graph_with_nodes", beside_graph_with_nodes},
+        {"beside_graph_updated", beside_graph_updated},
+        {"beside_graph_with_child", beside_graph_with_child},
+        {"managed_read", managed_read},
+        {"managed_written", managed_written},
+        {"managed_as_host", managed_as_host},
+        {0}};
     CUcontext context;
     CUmodule module;
     size_t size;

@@ -1,0 +1,22 @@
+/* The contexts whose memory the copies and fills of a graph write. Where another context launches
+ * the graph it is at work in their memory (memory/sharing.h). */
+#ifndef GPUPROF_GRAPH_OWNERS_H
+#define GPUPROF_GRAPH_OWNERS_H
+
+#include "cuda/driver.h"
+
+struct gp_graph_owners {
+    CUcontext *list;
+    unsigned count, room;
+};
+
+/* Those of a graph of the program's and its child graphs, beside the ones that there are. */
+void gp_graph_owners_read(struct gp_graph_owners *owners, CUgraph graph);
+/* That of the target of a copy or a fill. */
+void gp_graph_owners_add(struct gp_graph_owners *owners, CUmemorytype type, CUdeviceptr to);
+void gp_graph_owners_free(struct gp_graph_owners *owners);
+
+/* Before that context launches it. */
+void gp_graph_owners_note(const struct gp_graph_owners *owners, CUcontext by);
+
+#endif
