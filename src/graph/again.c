@@ -12,6 +12,8 @@
 #define OUT_OF_ROOM "its nodes use too many addresses"
 #define NOT_READ "a node of it cannot be read"
 #define IN_ARRAYS "it writes arrays"
+#define WAITS_AND_BRINGS \
+    "it waits for others, which may write memory of the host that it copies from"
 #define IN_OTHER_CONTEXT "it runs in another context than the current one"
 #define TO_ELSEWHERE "it writes memory of another device or process"
 #define FROM_ELSEWHERE "it copies from memory of another context, device or process"
@@ -126,6 +128,11 @@ static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, const char **
         return false;
     if (own + brought == 0)
         return true;
+    /* The bytes are taken before its run. An event or a semaphore may tell it that they are there,
+     * and whether that is so already does not show: the program may destroy the event. */
+    *why = WAITS_AND_BRINGS;
+    if (brought && g->waits)
+        return false;
     CUdeviceptr base = gp_again_stand_in(a, own + brought, why);
     if (!base)
         return false;

@@ -181,6 +181,11 @@ graphs_of() {
     says "it copies from memory of another context, device or process"
 }
 
+@test "a graph copies from the host when another context has written there" {
+    again late_source
+    says "it waits for others, which may write memory of the host that it copies from"
+}
+
 # In some rounds the other context may be done in time.
 beside() {
     same_with_and_without "$programs/again_linked" "beside_$1"

@@ -752,6 +752,47 @@ static void foreign_source(void)
     end(exec);
 }
 
+static CUdeviceptr table_of_host[2];
+
+static void CUDA_CB fill_table(void *address)
+{
+    usleep(30000);
+    table_of_host[0] = *(CUdeviceptr *)address;
+}
+
+/* The graph waits for an event of another context, where a host function writes the table that the
+ * graph brings from the host. */
+static void late_source(void)
+{
+    CUcontext mine, theirs;
+    CUevent ready;
+    CUstream there = stream_elsewhere(&theirs);
+
+    MUST(cuCtxGetCurrent(&mine));
+    MUST(cuCtxSetCurrent(theirs));
+    MUST(cuEventCreate(&ready, CU_EVENT_DISABLE_TIMING));
+    MUST(cuCtxSetCurrent(mine));
+    begin();
+    MUST(cuGraphAddEventWaitNode(&last, graph, NULL, 0, ready));
+    copies(CU_MEMORYTYPE_DEVICE, x[2], CU_MEMORYTYPE_UNIFIED, (uintptr_t)table_of_host,
+           sizeof(table_of_host));
+    follows(x[2]);
+    scales(x[0], 1);
+    CUgraphExec exec = executable();
+    for (int i = 0; i < ROUNDS; i++) {
+        table_of_host[0] = 16; /* no address */
+        MUST(cuCtxSetCurrent(theirs));
+        MUST(cuLaunchHostFunc(there, fill_table, &x[i % 2]));
+        MUST(cuEventRecord(ready, there));
+        MUST(cuCtxSetCurrent(mine));
+        MUST(cuGraphLaunch(exec, stream));
+        MUST(cuStreamSynchronize(stream));
+    }
+    MUST(cuMemsetD32(x[2], 0, N));
+    show("late source");
+    end(exec);
+}
+
 #define WORDS 16u
 
 static void CUDA_CB wait_a_little(void *unused)
@@ -1104,6 +1145,7 @@ int main(int argc, char **argv)
         {"much", much},
         {"waits_elsewhere", waits_elsewhere},
         {"foreign_source", foreign_source},
+        {"late_source", late_source},
         {"beside_rectangles", beside_rectangles},
         {"beside_blocks", beside_blocks},
         {"beside_values", beside_values},
