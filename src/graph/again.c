@@ -14,6 +14,7 @@
 #define IN_ARRAYS "it writes arrays"
 #define WAITS_AND_BRINGS \
     "it waits for others, which may write memory of the host that it copies from"
+#define FAR_APART "its allocations lie far from each other"
 #define IN_OTHER_CONTEXT "it runs in another context than the current one"
 #define TO_ELSEWHERE "it writes memory of another device or process"
 #define FROM_ELSEWHERE "it copies from memory of another context, device or process"
@@ -124,6 +125,9 @@ static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone
 static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, const char **why)
 {
     uint64_t own = g->stand_ins ? g->stand_ins->bytes : 0, brought;
+    *why = FAR_APART;
+    if (own && g->stand_ins->far_apart)
+        return false;
     if (!gp_host_sources_need(g, &brought, why))
         return false;
     if (own + brought == 0)

@@ -9,8 +9,13 @@
 
 /* As the driver aligns allocations, at least. */
 #define ALIGNMENT 512u
+/* So far in front of their memory, and behind it, addresses are taken for theirs where no other
+ * memory is nearer: as of an array whose first index is not 0. */
+#define AROUND (2u << 20)
+/* Bytes between them that are given to the gaps, beside as many as they have themselves. */
+#define MOST_BETWEEN ((uint64_t)64 << 20)
 
-#define NOT_THERE "its memory leads to memory that a graph allocates"
+static const char not_there[] = "its memory leads to memory that a graph allocates";
 
 struct gp_replaced_parameters {
     size_t size;
@@ -48,14 +53,16 @@ static void join_overlapping(struct gp_stand_ins *s)
     s->count = count;
 }
 
-/* Each has the alignment that it has in the graph, and a gap behind it: an address just behind it
- * is not the next one's. */
+/* They keep their distances, as kernels may go from one to another, and their alignment. */
 static void lay_out(struct gp_stand_ins *s)
 {
+    uint64_t own = 0;
     for (unsigned i = 0; i < s->count; i++) {
-        s->list[i].offset = s->bytes + s->list[i].address % ALIGNMENT;
+        s->list[i].offset = s->list[i].address - s->list[0].address / ALIGNMENT * ALIGNMENT;
         s->bytes = (s->list[i].offset + s->list[i].bytes) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+        own += s->list[i].bytes;
     }
+    s->far_apart = s->bytes > 2 * own + MOST_BETWEEN;
 }
 
 struct gp_stand_ins *gp_stand_ins_list(CUgraph graph)
@@ -82,7 +89,7 @@ void gp_stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base)
     s->base = base;
     for (unsigned i = 0; i < s->count; i++) {
         gp_buffer_add(GP_BUFFER_DEVICE, base + s->list[i].offset, s->list[i].bytes);
-        gp_buffer_add_foreign(s->list[i].address, s->list[i].bytes, NOT_THERE);
+        gp_buffer_add_foreign(s->list[i].address, s->list[i].bytes, not_there);
     }
 }
 
@@ -117,15 +124,29 @@ bool gp_stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address)
     return one && address - one->address < one->bytes;
 }
 
+/* Bytes from the address to the nearest of them; none to one that it is just behind. */
+static uint64_t distance(const struct gp_stand_ins *s, CUdeviceptr address)
+{
+    const struct gp_stand_in *before = find(s, address);
+    const struct gp_stand_in *behind = before ? before + 1 : s->list;
+    uint64_t bytes = before ? address - before->address - before->bytes : UINT64_MAX;
+    if (behind < s->list + s->count && behind->address - address < bytes)
+        bytes = behind->address - address;
+    return bytes;
+}
+
+/* True where the address is near the memory of the graph, and nearer to no other. */
+static bool is_around(const struct gp_stand_ins *s, CUdeviceptr address)
+{
+    uint64_t own = distance(s, address);
+    return own <= AROUND && own < gp_buffer_distance(address, not_there);
+}
+
 CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address)
 {
-    const struct gp_stand_in *one = s && s->base ? find(s, address) : NULL;
-    if (!one || address - one->address > one->bytes)
+    if (!s || !s->base || !(gp_stand_ins_cover(s, address) || is_around(s, address)))
         return address;
-    /* Just behind it other memory may begin. */
-    if (address - one->address == one->bytes && gp_buffer_bytes(address))
-        return address;
-    return s->base + one->offset + (address - one->address);
+    return s->base + s->list[0].offset + (address - s->list[0].address);
 }
 
 static void replace(const struct gp_stand_ins *s, unsigned char *bytes, size_t size)

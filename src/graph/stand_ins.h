@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 struct gp_stand_ins {
-    uint64_t bytes;   /* that they need together */
+    uint64_t bytes;   /* that they need together, with the gaps between them */
+    bool far_apart;   /* the gaps are too large */
     CUdeviceptr base; /* where they lie now; 0: there are none */
     unsigned count;
     struct gp_stand_in {
@@ -34,8 +35,8 @@ void gp_stand_ins_leave(struct gp_stand_ins *s);
  */
 bool gp_stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address);
 
-/* The address that stands in for one of the graph's, or just behind its memory; others stay. NULL
- * for `s`: all stay. */
+/* The address that stands in for one of the graph's, or near its memory; those in other memory
+ * stay. NULL for `s`: all stay. */
 CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address);
 
 /* A launch's parameters with these addresses; to be freed. The launch gets them. NULL where they

@@ -178,6 +178,26 @@ uint64_t gp_buffer_bytes(CUdeviceptr address)
     return bytes;
 }
 
+static uint64_t distance(const struct gp_buffer *buffer, CUdeviceptr address)
+{
+    CUdeviceptr start = buffer->device_address, end = start + buffer->size;
+    return address < start ? start - address : address > end ? address - end : 0;
+}
+
+uint64_t gp_buffer_distance(CUdeviceptr address, const char *but_shared)
+{
+    const struct gp_buffer *buffer;
+    uint64_t least = UINT64_MAX;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        if (buffer->shared != but_shared && distance(buffer, address) < least)
+            least = distance(buffer, address);
+    }
+    pthread_mutex_unlock(&lock);
+    return least;
+}
+
 struct gp_buffer *gp_buffer_take(CUdeviceptr address)
 {
     pthread_mutex_lock(&lock);

@@ -73,6 +73,10 @@ void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable);
 /* Bytes of the buffer that starts at the address; 0 where there is none. */
 uint64_t gp_buffer_bytes(CUdeviceptr address);
 
+/* Bytes from the address to the nearest buffer, as kernels see it, but for those that are shared
+ * for that reason. None to one that it is in, or just behind. Goes through all buffers. */
+uint64_t gp_buffer_distance(CUdeviceptr address, const char *but_shared);
+
 /* Takes the buffer that starts at the address off the list; NULL where there is none. Then either
  * its memory is gone (discard) or the free failed (put back). Both take NULL. */
 struct gp_buffer *gp_buffer_take(CUdeviceptr address);

@@ -158,6 +158,20 @@ graphs_of() {
     grep -q "right behind: yes" "$BATS_TEST_TMPDIR"/*
 }
 
+@test "memory of a graph is reached by its distance from other memory of it" {
+    same_with_and_without "$programs/again_linked" near_each_other
+    grep -q "^behind, 0 words" "$BATS_TEST_TMPDIR/ours.out"
+    says "a kernel of it writes memory that its parameters do not lead to"
+    again far_apart
+    grep -q "^behind, 0 words" "$BATS_TEST_TMPDIR/ours.out"
+    says "its allocations lie far from each other"
+}
+
+@test "memory of a graph is reached by an address in front of it" {
+    same_with_and_without "$programs/again_linked" from_before
+    says "a kernel of it writes memory that its parameters do not lead to"
+}
+
 @test "a thread that is short of memory beside such graphs" {
     again greedy 250
     said_nothing

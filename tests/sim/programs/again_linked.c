@@ -16,7 +16,7 @@
 #define BUFFERS 4
 #define ROUNDS 5
 
-static CUfunction scale, add, hide, follow;
+static CUfunction scale, add, hide, follow, write_at;
 static CUstream stream, other;
 static CUdeviceptr x[BUFFERS];
 static uint32_t *landed; /* page-locked */
@@ -562,6 +562,75 @@ static void adjacent(void)
     CUgraphExec exec = executable();
     launch_often(exec);
     show("adjacent");
+    end(exec);
+}
+
+/* sum[i + offset] = a[i] + b[i] where that is one of the first n */
+static void adds_at(CUdeviceptr a, CUdeviceptr b, CUdeviceptr sum, unsigned n, unsigned offset)
+{
+    void *params[] = {&a, &b, &sum, &n, &offset};
+    CUDA_KERNEL_NODE_PARAMS p = kernel_of(write_at, params);
+
+    MUST(cuGraphAddKernelNode(&last, graph, &last, last != NULL, &p));
+}
+
+/* The second allocation is written by its distance from the first one. Other memory comes to lie
+ * somewhere, which must stay as it is. */
+static void by_distance(size_t between)
+{
+    const size_t words = 4 << 20;
+    uint32_t *all = malloc(words * 4), others = 0;
+    CUdeviceptr gap, later;
+
+    begin();
+    CUdeviceptr one = alloc_node(N * 4);
+    MUST(cuMemAlloc(&gap, between));
+    CUdeviceptr two = alloc_node(N * 4);
+    unsigned offset = (unsigned)((two - one) / 4);
+    fills(one, 0x3f800000);
+    fills(two, 0x3f800000);
+    adds_at(x[0], x[1], one, offset + N, offset);
+    adds(two, x[2], x[2]);
+    release(one);
+    release(two);
+    CUgraphExec exec = executable();
+    launch_often(exec);
+    MUST(cuMemAlloc(&later, words * 4));
+    MUST(cuMemsetD32(later, 7, words));
+    MUST(cuCtxSynchronize());
+    launch_often(exec);
+    show("by distance");
+    MUST(cuMemcpyDtoH(all, later, words * 4));
+    for (size_t i = 0; i < words; i++)
+        others += all[i] != 7;
+    printf("%s, %u words of other memory have changed\n", two > one ? "behind" : "before", others);
+    free(all);
+    end(exec);
+}
+
+static void near_each_other(void)
+{
+    by_distance(1 << 20);
+}
+
+static void far_apart(void)
+{
+    by_distance(256 << 20);
+}
+
+/* An allocation is reached by an address in front of it only, as an array whose first index is not
+ * 0. */
+static void from_before(void)
+{
+    begin();
+    CUdeviceptr one = alloc_node(N * 4);
+    adds_at(x[0], x[1], one - 4096, 1024 + N, 1024);
+    adds_at(x[0], x[1], one - 4096, 1024 + N, 1024);
+    copies(CU_MEMORYTYPE_DEVICE, x[2], CU_MEMORYTYPE_DEVICE, one, N * 4);
+    release(one);
+    CUgraphExec exec = executable();
+    launch_often(exec);
+    show("from before");
     end(exec);
 }
 
@@ -1141,6 +1210,9 @@ int main(int argc, char **argv)
         {"updated_hidden", updated_hidden},
         {"source_goes", source_goes},
         {"adjacent", adjacent},
+        {"near_each_other", near_each_other},
+        {"far_apart", far_apart},
+        {"from_before", from_before},
         {"greedy", greedy},
         {"much", much},
         {"waits_elsewhere", waits_elsewhere},
@@ -1163,8 +1235,9 @@ int main(int argc, char **argv)
     static const struct gpusim_image_kernel kernels[] = {{"scale_in_place", 10, 0, 0},
                                                          {"vector_add_float", 10, 0, 0},
                                                          {"reach_hidden", 10, 0, 0},
-                                                         {"reach_table", 10, 0, 0}};
-    void *image = gpusim_image_build(kernels, 4, NULL, 0, &size);
+                                                         {"reach_table", 10, 0, 0},
+                                                         {"write_offset", 10, 0, 0}};
+    void *image = gpusim_image_build(kernels, 5, NULL, 0, &size);
 
     MUST(cuInit(0));
     MUST(cuDevicePrimaryCtxRetain(&context, 0));
@@ -1174,6 +1247,7 @@ int main(int argc, char **argv)
     MUST(cuModuleGetFunction(&add, module, "vector_add_float"));
     MUST(cuModuleGetFunction(&hide, module, "reach_hidden"));
     MUST(cuModuleGetFunction(&follow, module, "reach_table"));
+    MUST(cuModuleGetFunction(&write_at, module, "write_offset"));
     MUST(cuMemHostAlloc((void **)&landed, 4096, 0));
     for (int i = 0; i < BUFFERS; i++) {
         MUST(cuMemAlloc(&x[i], N * 4));
