@@ -156,14 +156,18 @@ static void launch_or_split(void *whole)
     }
 }
 
-/* While a stream is being captured kernels must not even be asked for their names. */
-static CUresult launch_beside_capture(const struct whole_launch *w)
+/* While a stream is being captured nothing is measured. A launch into that stream does not run: it
+ * is not counted. */
+static void launch_beside_capture(void *whole)
 {
-    CUresult result = gp_launch_plainly(&w->call);
-    if (result == CUDA_SUCCESS &&
-        !gp_stream_is_capturing(w->call.stream, w->call.per_thread_stream, true))
+    struct whole_launch *w = whole;
+    enum gp_graph_reason why;
+    bool runs = !gp_stream_is_capturing(w->call.stream, w->call.per_thread_stream, true);
+    if (runs && gp_graph_is_wanted(w->exec, &why, &w->unending))
+        gp_graph_passed_over(w->exec, GP_BESIDE_CAPTURE);
+    w->result = gp_launch_plainly(&w->call);
+    if (w->result == CUDA_SUCCESS && runs)
         gp_graph_say(GP_GRAPH_BESIDE_CAPTURE);
-    return result;
 }
 
 CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stream,
@@ -175,8 +179,6 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .real = real};
     if (!gp_session_measures())
         return gp_launch_plainly(&w.call);
-    if (gp_captures() > 0)
-        return launch_beside_capture(&w);
-    gp_at_work(launch_or_split, &w);
+    gp_at_work(gp_captures() > 0 ? launch_beside_capture : launch_or_split, &w);
     return w.result;
 }

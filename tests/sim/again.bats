@@ -188,6 +188,12 @@ graphs_of() {
     grep -q "of a graph are not measured: it did not end in time" "$log"
 }
 
+@test "launches of a graph beside a capture are counted" {
+    again beside_capture 20
+    [ "$(forgotten)" = "of 40" ]
+    says "a stream was being captured at its launch"
+}
+
 # ---- memory that others write ----
 
 @test "a graph copies from memory of another context" {

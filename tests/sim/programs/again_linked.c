@@ -710,6 +710,31 @@ static void much(void)
     end(exec);
 }
 
+/* Graphs are launched while another stream is being captured, and one into that stream. */
+static void beside_capture(void)
+{
+    CUgraphExec execs[2];
+    CUgraph captured;
+
+    for (int i = 0; i < 2; i++) {
+        begin();
+        scales(x[0], 2);
+        adds(x[0], x[1], x[1 + i]);
+        execs[i] = executable();
+    }
+    launch_often(execs[0]);
+    MUST(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    launch_often(execs[0]);
+    launch_often(execs[1]);
+    MUST(cuGraphLaunch(execs[0], other));
+    MUST(cuStreamEndCapture(other, &captured));
+    MUST(cuGraphDestroy(captured));
+    launch_often(execs[1]);
+    show("beside a capture");
+    MUST(cuGraphExecDestroy(execs[0]));
+    end(execs[1]);
+}
+
 static atomic_bool go;
 
 static void CUDA_CB wait_to_go(void *unused)
@@ -1216,6 +1241,7 @@ int main(int argc, char **argv)
         {"greedy", greedy},
         {"much", much},
         {"waits_elsewhere", waits_elsewhere},
+        {"beside_capture", beside_capture},
         {"foreign_source", foreign_source},
         {"late_source", late_source},
         {"beside_rectangles", beside_rectangles},
