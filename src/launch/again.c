@@ -111,8 +111,6 @@ bool gp_again_add_kernel(struct gp_again *a, const struct gp_launch *call, const
     *why = "the parameters of a kernel are not known";
     if (!gp_kernel_parameters(kernel, call, bytes, &size))
         return false;
-    a->verify =
-        a->verify || !is_known(kernel) || gp_verify_is_needed(&kernel->schedule, call->grid);
     add_module(a, kernel->module);
     a->seconds += kernel->longest;
     a->may_wait = a->may_wait || gp_kernel_may_wait(kernel, &a->context->device);
@@ -149,7 +147,7 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
         .module = a->any_module || !a->module_count ? NULL : a->modules[0],
         .more_modules = a->modules,
         .more_module_count = a->any_module ? 0 : a->module_count,
-        .verify = a->verify || gp_verify_is_due(schedule, no_grid) || gp_user.verify_always,
+        .verify = gp_verify_is_due(schedule, no_grid) || gp_user.verify_always,
     };
     a->snapshot = s;
     if (!take(a, &reach, why))

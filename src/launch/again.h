@@ -23,7 +23,6 @@ struct gp_again {
     bool any_module; /* they are more, or not all are known */
     bool only_known; /* only kernels that have been measured */
     bool not_yet;    /* a kernel was not measured often enough for that */
-    bool verify;     /* a kernel of it is due */
     bool may_wait;   /* a kernel of it may wait for others, by its code */
     double seconds;  /* that its kernels took, one after the other, as far as is known */
     bool rewound;    /* memory is as before the work */

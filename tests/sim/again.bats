@@ -146,6 +146,22 @@ graphs_of() {
     says "it writes memory that its parameters do not lead to"
 }
 
+# The time that was added, in milliseconds.
+added() {
+    sed -n 's/.* which added \([0-9.]* [a-z]*\)$/\1/p' "$log" | awk '{ print $2 == "s" ? $1 * 1000 : $1 }'
+}
+
+@test "memory beside a graph is not hashed each time, though a kernel of it is not selected" {
+    local all one
+    again much_beside 160
+    all=$(added)
+    GPUPROF_KERNELS=scale again much_beside 80
+    one=$(added)
+    echo "$all ms, with one of two kernels $one ms"
+    # Beside each launch it would be four times as much.
+    awk -v all="$all" -v one="$one" 'BEGIN { exit !(one > 0 && one < 2 * all) }'
+}
+
 @test "the memory from which a graph copies goes when it has run" {
     again source_goes 1
     said_nothing

@@ -509,6 +509,27 @@ static void updated_hidden(void)
     end(exec);
 }
 
+/* A graph that is launched often beside much memory, to which nothing of it leads. */
+static void much_beside(void)
+{
+    CUdeviceptr big;
+    CUevent done;
+
+    MUST(cuMemAlloc(&big, 32 << 20));
+    MUST(cuMemsetD32(big, 1, 8 << 20));
+    MUST(cuCtxSynchronize());
+    MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    begin();
+    MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
+    scales(x[1], 2);
+    adds(x[0], x[1], x[2]);
+    CUgraphExec exec = executable();
+    for (int i = 0; i < 16; i++)
+        launch_often(exec);
+    show("much beside");
+    end(exec);
+}
+
 static void *page;
 
 /* The number that the graph brings tells that its copies were made. */
@@ -1232,6 +1253,7 @@ int main(int argc, char **argv)
         {"large_table", large_table},
         {"large_table_of_own", large_table_of_own},
         {"hidden_later", hidden_later},
+        {"much_beside", much_beside},
         {"updated_hidden", updated_hidden},
         {"source_goes", source_goes},
         {"adjacent", adjacent},
