@@ -108,7 +108,7 @@ bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole
     bool taken = false;
     *selected = false;
     for (unsigned i = 0; i < count; i++) {
-        struct gp_graph_node *n = &nodes[i];
+        struct gp_graph_node copy = nodes[i], *n = as_a_whole ? &copy : &nodes[i];
         n->taken = false;
         enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
                                         ? GP_NOT_SELECTED

@@ -28,6 +28,7 @@ struct gp_graph {
     bool none_selected; /* of its kernels, when last asked */
     bool unending;      /* one of these is known not to end by itself, the same */
     bool none_launches; /* graphs, the same */
+    bool launching;     /* a thread has taken nodes of it, and is about to launch them */
     UT_hash_handle hh;
 };
 
@@ -383,11 +384,22 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     *why = !g                                              ? GP_GRAPH_UNSEEN
            : g->why == GP_GRAPH_SPLITS && !g->clone.spread ? GP_GRAPH_TOO_WIDE
                                                            : g->why;
-    bool wanted = g && count_kernels(g, *why != GP_GRAPH_SPLITS);
+    bool wanted = g && count_kernels(g, *why != GP_GRAPH_SPLITS || g->launching);
+    if (wanted)
+        g->launching = true;
     *unending = *why == GP_GRAPH_WAITS || (g && g->unending);
     pthread_mutex_unlock(&lock);
     gp_own_work_ends();
     return wanted;
+}
+
+void gp_graph_launched(CUgraphExec exec)
+{
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g)
+        g->launching = false;
+    pthread_mutex_unlock(&lock);
 }
 
 void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why)

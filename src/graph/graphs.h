@@ -36,12 +36,13 @@ void gp_graphs_forget_context(CUcontext context);
 void gp_graph_note_writer(CUgraphExec exec, CUcontext by);
 
 /* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
- * which of these are to be measured. True when its nodes are to be launched one by one: there is
- * such a kernel, and *why is GP_GRAPH_SPLITS. *unending: a kernel of it is known not to end by
- * itself. */
+ * which of these are to be measured: none while another thread launches the same. True when its
+ * nodes are to be launched one by one: there is such a kernel, and *why is GP_GRAPH_SPLITS. Then
+ * gp_graph_launched is to follow. *unending: a kernel of it is known not to end by itself. */
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
+void gp_graph_launched(CUgraphExec exec);
 
-/* After that: those that were to be measured, and were not yet, are not. */
+/* In between: those that were to be measured, and were not yet, are not. */
 void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why);
 
 /* True where the graph would be split, but its nodes have no branches yet (graph/width.h). */

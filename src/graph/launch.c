@@ -143,7 +143,7 @@ static void launch_or_split(void *whole)
     enum gp_graph_reason why;
     if (gp_graph_may_be_too_wide(w->exec))
         spread_by_code(w->exec);
-    bool wanted = gp_graph_is_wanted(w->exec, &why, &w->unending);
+    bool taken = gp_graph_is_wanted(w->exec, &why, &w->unending), wanted = taken;
     if (wanted && gp_stream_is_green(w->call.stream)) {
         gp_graph_passed_over(w->exec, GP_AS_A_WHOLE);
         wanted = false;
@@ -154,6 +154,8 @@ static void launch_or_split(void *whole)
         if (w->result == CUDA_SUCCESS)
             gp_graph_say(why);
     }
+    if (taken)
+        gp_graph_launched(w->exec);
 }
 
 /* While a stream is being captured nothing is measured. A launch into that stream does not run: it
@@ -163,8 +165,10 @@ static void launch_beside_capture(void *whole)
     struct whole_launch *w = whole;
     enum gp_graph_reason why;
     bool runs = !gp_stream_is_capturing(w->call.stream, w->call.per_thread_stream, true);
-    if (runs && gp_graph_is_wanted(w->exec, &why, &w->unending))
+    if (runs && gp_graph_is_wanted(w->exec, &why, &w->unending)) {
         gp_graph_passed_over(w->exec, GP_BESIDE_CAPTURE);
+        gp_graph_launched(w->exec);
+    }
     w->result = gp_launch_plainly(&w->call);
     if (w->result == CUDA_SUCCESS && runs)
         gp_graph_say(GP_GRAPH_BESIDE_CAPTURE);

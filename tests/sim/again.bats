@@ -210,6 +210,12 @@ added() {
     says "a stream was being captured at its launch"
 }
 
+@test "threads launch one graph at the same time, and all launches have a reason or a record" {
+    same_with_and_without "$programs/again_linked" threads
+    [ "$(forgotten)" = "of 300" ]
+    [ "$(measured)" -gt 0 ]
+}
+
 # ---- memory that others write ----
 
 @test "a graph copies from memory of another context" {

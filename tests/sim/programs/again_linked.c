@@ -756,6 +756,44 @@ static void beside_capture(void)
     end(execs[1]);
 }
 
+struct launcher {
+    CUcontext context;
+    CUgraphExec exec;
+};
+
+static void *launch_in_thread(void *data)
+{
+    const struct launcher *l = data;
+    CUstream own;
+
+    MUST(cuCtxSetCurrent(l->context));
+    MUST(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 10 * ROUNDS; i++)
+        MUST(cuGraphLaunch(l->exec, own));
+    MUST(cuStreamSynchronize(own));
+    return NULL;
+}
+
+/* Threads launch one graph, each into a stream of its own. */
+static void threads(void)
+{
+    struct launcher l;
+    pthread_t list[3];
+
+    begin();
+    adds(x[0], x[1], x[2]);
+    adds(x[0], x[2], x[3]);
+    MUST(cuCtxGetCurrent(&l.context));
+    l.exec = executable();
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&list[i], NULL, launch_in_thread, &l) != 0)
+            exit(2);
+    for (int i = 0; i < 3; i++)
+        pthread_join(list[i], NULL);
+    show("threads");
+    end(l.exec);
+}
+
 static atomic_bool go;
 
 static void CUDA_CB wait_to_go(void *unused)
@@ -1264,6 +1302,7 @@ int main(int argc, char **argv)
         {"much", much},
         {"waits_elsewhere", waits_elsewhere},
         {"beside_capture", beside_capture},
+        {"threads", threads},
         {"foreign_source", foreign_source},
         {"late_source", late_source},
         {"beside_rectangles", beside_rectangles},
