@@ -16,6 +16,7 @@
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
+#include "memory/own_memory.h"
 #include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */
@@ -144,10 +145,34 @@ void gp_launch_before_stream_goes(CUstream stream)
     drain_before((struct gp_change){.stream = stream});
 }
 
-bool gp_launch_release_memory(void)
+static void drain_for_memory(bool captures)
 {
     gp_launch_before_change();
-    return gp_snapshot_release_memory(gp_captures() > 0);
+    if (!captures && gp_snapshot_await_held())
+        gp_launch_before_change();
+}
+
+bool gp_launch_release_memory(void)
+{
+    bool captures = gp_captures() > 0;
+    drain_for_memory(captures);
+    return gp_snapshot_release_memory(captures);
+}
+
+bool gp_launch_leave_memory(void)
+{
+    bool captures = gp_captures() > 0;
+    struct gp_change change = {0};
+    drain_for_memory(captures); /* as long as that may take memory itself */
+    gp_own_memory_is_wanted(true);
+    if (gp_session_is_here())
+        gp_at_work(before_change, &change); /* launches of other threads meanwhile */
+    return gp_snapshot_release_memory(captures);
+}
+
+void gp_launch_memory_is_left(void)
+{
+    gp_own_memory_is_wanted(false);
 }
 
 /* ---- which launches -------------------------------------------------------------------------- */

@@ -105,6 +105,24 @@ static bool comes_to_rest(struct gp_snapshot *s)
     return !s->busy;
 }
 
+bool gp_snapshot_await_held(void)
+{
+    bool rests = false;
+    struct gp_snapshot *s;
+    gp_cancel_hold(); /* see below */
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(snapshots, s)
+    {
+        if (!s->held || gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
+            continue;
+        rests = comes_to_rest(s) || rests;
+        gp_context_pop();
+    }
+    pthread_mutex_unlock(&lock);
+    gp_cancel_release();
+    return rests;
+}
+
 bool gp_snapshot_release_memory(bool captures)
 {
     bool released = false;

@@ -154,6 +154,9 @@ bool gp_snapshot_may_flush(const struct gp_snapshot *s);
  */
 bool gp_snapshot_hold_up_on(struct gp_snapshot *s, CUstream stream, bool per_thread, bool flush);
 
+/* Waits, some seconds at most, for the contexts where launches still have copies: these are to be
+ * written behind work that goes on. True where one has come to rest. From any thread. */
+bool gp_snapshot_await_held(void);
 /* The program has run out of device memory: gives back all of ours that no replay is using now, in
  * every context. A free waits for work in the context; where that does not end in some seconds
  * nothing is given back there. (While streams are captured that cannot be asked.) True when

@@ -105,6 +105,7 @@ led() {
             [ $case != reused ] || [ "$(grep -c '"skipped":"its memory led' "$profile")" -eq 0 ]
         done
         GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_memory
+        GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_behind
         GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" unreturned
     done
 }

@@ -9,10 +9,10 @@
  * that the one before has left there, in the case "refused" one of them is refused, in the case
  * "failing" one of them fails on the GPU, in the case "exit" the process ends behind them, in the
  * case "killed" it is killed there, and in the case "threads" each of some threads has its stream.
- * In the cases "freed", "reused", "gone", "full_memory" and "unreturned" memory goes, or is needed,
- * while launches wait; in the case "full" a stream takes no more, and in the case
- * "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so that
- * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
+ * In the cases "freed", "reused", "gone", "full_memory", "full_behind" and "unreturned" memory
+ * goes, or is needed, while launches wait; in the case "full" a stream takes no more, and in the
+ * case "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so
+ * that one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
  * seconds.
  */
 #include <pthread.h>
@@ -440,6 +440,31 @@ static void full_memory(void)
     check("full_memory", &numbers);
 }
 
+/* The same where launches wait already: their copies are to be written behind them. */
+static void full_behind(void)
+{
+    struct numbers numbers;
+    CUstream blocked, stream;
+    pthread_t setting;
+    size_t total;
+
+    begin(&numbers);
+    MUST(cuStreamCreate(&blocked, CU_STREAM_NON_BLOCKING));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    make_known(&numbers, blocked);
+    MUST(cuFuncSetCacheConfig(scale, CU_FUNC_CACHE_PREFER_L1)); /* nothing is held any more */
+    MUST(cuMemGetInfo(&all_free, &total));
+    all_free &= ~(size_t)3;
+    set(0);
+    block_by_value(blocked);
+    launch_in(&numbers, N, blocked);
+    expect(pthread_create(&setting, NULL, set_later, NULL) == 0, "full_behind");
+    (void)take_all(NULL);
+    expect(pthread_join(setting, NULL) == 0, "full_behind");
+    printf("full_behind: %d\n", cuCtxSynchronize());
+    check("full_behind", &numbers);
+}
+
 static struct numbers numbers_in_full;
 static CUstream full_stream;
 
@@ -605,6 +630,7 @@ static void run(const char *which)
                                                 {"reused", reused},
                                                 {"gone", gone},
                                                 {"full_memory", full_memory},
+                                                {"full_behind", full_behind},
                                                 {"full", full},
                                                 {"unreturned", unreturned},
                                                 {"captured", captured},
