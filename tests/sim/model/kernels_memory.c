@@ -66,38 +66,6 @@ static void scale_in_place(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(scale_in_place, false, 8, 4, 4);
 
-/* The same by way of shared memory (a float per thread, given at launch), copied asynchronously. */
-static void scale_staged(struct gpusim_thread *t)
-{
-    float *data = PARAM(t, 0, float *);
-    unsigned n = PARAM(t, 1, unsigned);
-    float factor = PARAM(t, 2, float);
-    float *tile = SHARED(t, float, 0);
-    unsigned i = LINEAR_INDEX(t);
-
-    IF(t, i < n) LDGSTS(t, &tile[t->tid.x], &data[i]);
-    SYNC(t);
-    IF(t, i < n) STG(t, &data[i], FMUL(t, LDS(t, &tile[t->tid.x]), factor));
-    EXIT(t);
-}
-DEFINE_KERNEL(scale_staged, true, 8, 4, 4);
-
-/* The same with warps that wait for their elements, as long as it takes: one in four asks again. */
-static void scale_awaited(struct gpusim_thread *t)
-{
-    static atomic_uint asked;
-    float *data = PARAM(t, 0, float *);
-    unsigned n = PARAM(t, 1, unsigned);
-    float factor = PARAM(t, 2, float);
-    unsigned i = LINEAR_INDEX(t);
-
-    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, atomic_fetch_add(&asked, 1) * 2654435761u >> 30);
-    INT(t, 400);
-    IF(t, i < n) STG(t, &data[i], FMUL(t, LDG(t, &data[i]), factor));
-    EXIT(t);
-}
-DEFINE_KERNEL(scale_awaited, false, 8, 4, 4);
-
 /* The same under a name by which a profiler knows that other processes take part. */
 static void ncclDevKernel_Scale(struct gpusim_thread *t)
 {
@@ -255,3 +223,36 @@ static void structs_soa(struct gpusim_thread *t)
     EXIT(t);
 }
 DEFINE_KERNEL(structs_soa, false, 8, 8, 4);
+
+/* As scale_in_place, by way of shared memory (a float per thread, given at launch), copied
+ * asynchronously. */
+static void scale_staged(struct gpusim_thread *t)
+{
+    float *data = PARAM(t, 0, float *);
+    unsigned n = PARAM(t, 1, unsigned);
+    float factor = PARAM(t, 2, float);
+    float *tile = SHARED(t, float, 0);
+    unsigned i = LINEAR_INDEX(t);
+
+    IF(t, i < n) LDGSTS(t, &tile[t->tid.x], &data[i]);
+    SYNC(t);
+    IF(t, i < n) STG(t, &data[i], FMUL(t, LDS(t, &tile[t->tid.x]), factor));
+    EXIT(t);
+}
+DEFINE_KERNEL(scale_staged, true, 8, 4, 4);
+
+/* The same with warps that wait for their elements, as long as it takes: one in four asks again. */
+static void scale_awaited(struct gpusim_thread *t)
+{
+    static atomic_uint asked;
+    float *data = PARAM(t, 0, float *);
+    unsigned n = PARAM(t, 1, unsigned);
+    float factor = PARAM(t, 2, float);
+    unsigned i = LINEAR_INDEX(t);
+
+    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, atomic_fetch_add(&asked, 1) * 2654435761u >> 30);
+    INT(t, 400);
+    IF(t, i < n) STG(t, &data[i], FMUL(t, LDG(t, &data[i]), factor));
+    EXIT(t);
+}
+DEFINE_KERNEL(scale_awaited, false, 8, 4, 4);
