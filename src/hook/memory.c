@@ -9,14 +9,17 @@
 #include "memory/sharing.h"
 #include "memory/snapshot.h"
 
-/* A program must not run out of memory because of us: we free ours, then the call is made again.
- * In between a launch of another thread takes none. */
-#define WITH_RETRY(result, call)              \
-    CUresult result = (call);                 \
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) { \
-        if (gp_launch_leave_memory())         \
-            result = (call);                  \
-        gp_launch_memory_is_left();           \
+/* A program must not run out of memory because of us: we free ours, then the call is made again. A
+ * launch of another thread may have taken it meanwhile; the next time none can. */
+#define WITH_RETRY(result, call)                                            \
+    CUresult result = (call);                                               \
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory()) { \
+        result = (call);                                                    \
+        if (result == CUDA_ERROR_OUT_OF_MEMORY) {                           \
+            if (gp_launch_leave_memory())                                   \
+                result = (call);                                            \
+            gp_gate_unshare();                                              \
+        }                                                                   \
     }
 
 /* Hands out memory that the program has freed before (0: there is none), or makes the call. */

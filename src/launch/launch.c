@@ -16,7 +16,6 @@
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
-#include "memory/own_memory.h"
 #include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */
@@ -145,34 +144,20 @@ void gp_launch_before_stream_goes(CUstream stream)
     drain_before((struct gp_change){.stream = stream});
 }
 
-static void drain_for_memory(bool captures)
-{
-    gp_launch_before_change();
-    if (!captures && gp_snapshot_await_held())
-        gp_launch_before_change();
-}
-
 bool gp_launch_release_memory(void)
 {
     bool captures = gp_captures() > 0;
-    drain_for_memory(captures);
+    gp_launch_before_change();
+    if (!captures && gp_snapshot_await_held())
+        gp_launch_before_change();
     return gp_snapshot_release_memory(captures);
 }
 
 bool gp_launch_leave_memory(void)
 {
-    bool captures = gp_captures() > 0;
     struct gp_change change = {0};
-    drain_for_memory(captures); /* as long as that may take memory itself */
-    gp_own_memory_is_wanted(true);
-    if (gp_session_is_here())
-        gp_at_work(before_change, &change); /* launches of other threads meanwhile */
-    return gp_snapshot_release_memory(captures);
-}
-
-void gp_launch_memory_is_left(void)
-{
-    gp_own_memory_is_wanted(false);
+    gp_at_work(before_change_and_share, &change);
+    return gp_snapshot_release_memory(gp_captures() > 0);
 }
 
 /* ---- which launches -------------------------------------------------------------------------- */

@@ -81,10 +81,8 @@ void gp_launch_before_stream_goes(CUstream stream);
 
 /* As gp_snapshot_release_memory, also the memory of launches that are held. */
 bool gp_launch_release_memory(void);
-/* The same for an allocation that the program makes again: nothing of ours takes memory until
- * gp_launch_memory_is_left, which follows in any case. */
+/* The same, and no launch is measured until gp_gate_unshare, which follows in any case. */
 bool gp_launch_leave_memory(void);
-void gp_launch_memory_is_left(void);
 
 /* Launches that are let through as they are; said once each. */
 enum gp_unmeasured { GP_MULTI_DEVICE_LAUNCH, GP_OLD_LAUNCH, GP_UNMEASURED_KINDS };

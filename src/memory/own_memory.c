@@ -1,29 +1,15 @@
 #include "memory/own_memory.h"
 
-#include <stdatomic.h>
-
 /* The driver puts small allocations beside each other into blocks of this size. */
 #define BLOCK_BYTES ((uint64_t)2 << 20)
-
-static atomic_uint wanting; /* calls of the program */
-
-void gp_own_memory_is_wanted(bool wanted)
-{
-    if (wanted)
-        atomic_fetch_add(&wanting, 1);
-    else
-        atomic_fetch_sub(&wanting, 1);
-}
 
 /* Whole blocks. A kernel that writes past the end of a small buffer often does no harm by itself:
  * nobody uses the rest of the block. There it must not find our tables. */
 CUresult gp_own_memory(CUdeviceptr *address, uint64_t bytes)
 {
     uint64_t blocks = (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    bool free = atomic_load(&wanting) == 0;
-    CUresult result =
-        free ? gp_cuda.cuMemAlloc_v2(address, blocks * BLOCK_BYTES) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && free)
+    CUresult result = gp_cuda.cuMemAlloc_v2(address, blocks * BLOCK_BYTES);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
         result = gp_cuda.cuMemAlloc_v2(address, bytes);
     if (result != CUDA_SUCCESS)
         *address = 0;

@@ -5,13 +5,9 @@
 
 #include "cuda/driver.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* At least so many bytes; 0 in *address where that fails, or the program wants the memory. */
+/* At least so many bytes; 0 in *address where that fails. */
 CUresult gp_own_memory(CUdeviceptr *address, uint64_t bytes);
-
-/* The program has run out of memory and tries again, or has done so. From any thread. */
-void gp_own_memory_is_wanted(bool wanted);
 
 #endif
