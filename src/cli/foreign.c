@@ -90,9 +90,8 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--print-nvtx-rename", "ncu", "a kernel has its own name"},
     {"--print-rule-details", "ncu", "the report has the advice with its figures"},
     {"--print-units", "ncu",
-     "units fit the values; use --normalized-time-unit for times, and 'gpuprof report --print "
-     "json' "
-     "for base units"},
+     "units fit the values; use --normalized-time-unit for times, and "
+     "'gpuprof report --print json' for base units"},
     {"--pm-sampling-*", "ncu", "counters are read for whole launches"},
     {"--query-metrics-*", "ncu",
      "--query-metrics lists metrics, a pattern as --metrics 'dram__*' asks for counters"},

@@ -15,9 +15,8 @@ struct gp_graph_node *gp_graph_kernels_of_clone(const struct gp_graph_clone *clo
 
 /* Counts the launches that are about to be made of the kernels among these nodes, and takes down
  * which of them are to be measured: none where the graph is launched as a whole, and nodes stay as
- * they are. True where some
- * are. *selected: the user has selected some. *unending becomes true where a kernel is known not to
- * end by itself. */
+ * they are. True where some are. *selected: the user has selected some. *unending becomes true
+ * where a kernel is known not to end by itself. */
 bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *selected,
                     bool *unending);
 

@@ -55,7 +55,7 @@ struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
 /* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
  * beside itself, in any streams. NULL where there is none, and none was to be made. */
 CUevent gp_graph_ended(CUgraphExec exec, bool make);
-/* The graph is not split any more: its launches broke off, or it was changed. */
+/* The graph is not split any more, for that reason. */
 void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why);
 
 #endif

@@ -59,6 +59,15 @@ INSTANTIATES(cuGraphInstantiateWithParams, WITH_PARAMS, (phGraphExec, hGraph, in
 INSTANTIATES(cuGraphInstantiateWithParams_ptsz, WITH_PARAMS,
              (phGraphExec, hGraph, instantiateParams), instantiateParams->flags)
 
+static void note_target(CUgraphExec exec, const CUgraphNodeParams *node)
+{
+    if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        gp_graph_node_writes(exec, node->memcpy.copyParams.dstMemoryType,
+                             node->memcpy.copyParams.dstDevice);
+    if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        gp_graph_node_writes(exec, CU_MEMORYTYPE_UNIFIED, node->memset.dst);
+}
+
 /* A change in the executable graph is made in the clone as well. Behind the gate: a launch may be
  * going through the clone. */
 #define CHANGE_CLONE(setter, ...)                                                                 \
@@ -69,14 +78,6 @@ INSTANTIATES(cuGraphInstantiateWithParams_ptsz, WITH_PARAMS,
                                   gp_cuda.setter ? gp_cuda.setter(clone, __VA_ARGS__)             \
                                                  : CUDA_ERROR_NOT_FOUND);                         \
     } while (0)
-static void note_target(CUgraphExec exec, const CUgraphNodeParams *node)
-{
-    if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        gp_graph_node_writes(exec, node->memcpy.copyParams.dstMemoryType,
-                             node->memcpy.copyParams.dstDevice);
-    if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        gp_graph_node_writes(exec, CU_MEMORYTYPE_UNIFIED, node->memset.dst);
-}
 
 GP_GATED(cuGraphExecKernelNodeSetParams,
          (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),

@@ -71,12 +71,12 @@ CUresult gp_record_event(const struct gp_launch *call, CUevent event)
     return gp_event_record(event, call->stream, call->per_thread_stream);
 }
 
-/* Where all streams share one queue of the hardware, nothing passes an event that takes the time
+/* Where streams share a queue of the hardware, nothing passes an event that takes the time
  * (H100): the kernel may wait for a launch that would stand behind it for ever. It takes the time
  * once the kernel has ended, a little too late. */
 static bool takes_time_late(const struct gp_measurement *m)
 {
-    return gp_user.one_queue && m->runs == 0 && gp_kernel_may_wait(m->kernel, &m->context->device);
+    return gp_user.few_queues && m->runs == 0 && gp_kernel_may_wait(m->kernel, &m->context->device);
 }
 
 CUresult gp_wait_for_kernel(struct gp_measurement *m, double seconds, double *waited)

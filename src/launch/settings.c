@@ -101,7 +101,7 @@ static void read_queues(void)
     const char *queues = secure_getenv("CUDA_DEVICE_MAX_CONNECTIONS");
     char *end;
     long count = queues ? strtol(queues, &end, 10) : 0;
-    gp_user.one_queue = count > 0 && count < USUAL_QUEUES && end != queues;
+    gp_user.few_queues = count > 0 && count < USUAL_QUEUES && end != queues;
 }
 
 void gp_settings_read(void)

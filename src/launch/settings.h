@@ -15,7 +15,7 @@ struct gp_user_settings {
     bool later;         /* known kernels are not waited for (GPUPROF_REPLAY=later) */
     bool timeout_set;   /* GPUPROF_TIMEOUT is given */
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
-    bool one_queue;     /* of the hardware, for all streams (CUDA_DEVICE_MAX_CONNECTIONS=1) */
+    bool few_queues;    /* of the hardware: streams share them (CUDA_DEVICE_MAX_CONNECTIONS) */
     /* The settings that readers of the profile need. With `replay_off` no kernel runs more often
      * than the program runs it: launches of a kernel are counted in turns. */
     struct gp_settings recorded;
