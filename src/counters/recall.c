@@ -57,7 +57,7 @@ struct gp_recall {
     bool bars_all; /* there was no room to say which */
 };
 
-static uint64_t hash_name(const char *name)
+uint64_t gp_fingerprint_function(const char *name)
 {
     uint64_t hash = 0;
     for (; *name; name++)
@@ -67,16 +67,15 @@ static uint64_t hash_name(const char *name)
 
 struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape)
 {
-    return (struct gp_fingerprint){.kernel = hash_name(kernel),
+    return (struct gp_fingerprint){.kernel = gp_fingerprint_function(kernel),
                                    .words = {gp_mix(shape, 1), gp_mix(shape, 2)}};
 }
 
-void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
+void gp_fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t offset,
                         uint64_t metric, uint64_t value)
 {
-    uint64_t name = hash_name(function);
     for (unsigned i = 0; i < 2; i++) {
-        uint64_t x = gp_mix(name + i, offset);
+        uint64_t x = gp_mix(function + i, offset);
         x = gp_mix(x, metric);
         x = gp_mix(x, value);
         f->words[i] += gp_mix(x, UINT64_C(0xd6e8feb86659fd93) << i);

@@ -43,8 +43,11 @@ struct gp_launch_kind {
 void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
                        uint64_t work, const void *parameters, size_t size);
 
-/* Adds a count of one instruction; the order does not matter. */
-void gp_fingerprint_add(struct gp_fingerprint *f, const char *function, uint32_t offset,
+/* A function, by its mangled name. With templates that has hundreds of characters: to be made once
+ * for all counts of a function. */
+uint64_t gp_fingerprint_function(const char *name);
+/* Adds a count of one instruction of that function; the order does not matter. */
+void gp_fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t offset,
                         uint64_t metric, uint64_t value);
 
 struct gp_recall;

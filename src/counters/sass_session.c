@@ -364,6 +364,15 @@ static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading 
     return known && known->op == GP_OP_LDGSTS;
 }
 
+/* The function of a record for a fingerprint. Records of one function follow each other. */
+static uint64_t function_of(const char *name, const char **last, uint64_t *function)
+{
+    if (!*last || (*last != name && strcmp(*last, name) != 0))
+        *function = gp_fingerprint_function(name);
+    *last = name;
+    return *function;
+}
+
 static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count,
                         struct gp_fingerprint *fingerprint)
 {
@@ -374,6 +383,8 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     if (s->own)
         gp_own_begin(s->own, run, cc, s->has);
     bool shows = gp_code_counts_begin(run, cc, kinds_of(c));
+    const char *last = NULL;
+    uint64_t last_function = 0;
     s->retries = false;
     for (size_t i = 0; i < count; i++) {
         const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
@@ -382,8 +393,8 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
         const struct gp_instruction *known = NULL;
         size_t base = base_of(c, &s->records[i]);
         if (base == c->count || !differs_by_itself(s, &r, &s->records[i], c->kinds[base]))
-            gp_fingerprint_add(fingerprint, function, s->records[i].pcOffset, value->metricId,
-                               value->value);
+            gp_fingerprint_add(fingerprint, function_of(function, &last, &last_function),
+                               s->records[i].pcOffset, value->metricId, value->value);
         if (s->own)
             add_own(s, &s->records[i]);
         if (!value->value)

@@ -18,13 +18,19 @@
 static const double measured[COUNT] = {1, 0.5, 1e18};
 static const double others[COUNT] = {1, 0.5, 2e18};
 
+static void add(struct gp_fingerprint *f, const char *function, uint32_t offset, uint64_t metric,
+                uint64_t value)
+{
+    gp_fingerprint_add(f, gp_fingerprint_function(function), offset, metric, value);
+}
+
 /* Two instructions of the kernel itself, one of a function that it calls. */
 static struct gp_fingerprint launch_of(const char *kernel, uint64_t shape, uint64_t value)
 {
     struct gp_fingerprint f = gp_fingerprint_of(kernel, shape);
-    gp_fingerprint_add(&f, kernel, 0x10, 7, 100);
-    gp_fingerprint_add(&f, kernel, 0x20, 7, value);
-    gp_fingerprint_add(&f, "callee", 0x10, 8, 3);
+    add(&f, kernel, 0x10, 7, 100);
+    add(&f, kernel, 0x20, 7, value);
+    add(&f, "callee", 0x10, 8, 3);
     return f;
 }
 
@@ -63,9 +69,9 @@ static void the_order_of_instructions_does_not_matter(void **state)
 {
     (void)state;
     struct gp_fingerprint a = launch_of("k", 1, 5), b = gp_fingerprint_of("k", 1);
-    gp_fingerprint_add(&b, "callee", 0x10, 8, 3);
-    gp_fingerprint_add(&b, "k", 0x20, 7, 5);
-    gp_fingerprint_add(&b, "k", 0x10, 7, 100);
+    add(&b, "callee", 0x10, 8, 3);
+    add(&b, "k", 0x20, 7, 5);
+    add(&b, "k", 0x10, 7, 100);
     assert_true(are_equal(&a, &b));
 }
 
@@ -86,11 +92,11 @@ static void a_count_belongs_to_its_instruction_and_metric(void **state)
     struct gp_fingerprint all[5];
     for (size_t i = 0; i < 5; i++)
         all[i] = gp_fingerprint_of("k", 1);
-    gp_fingerprint_add(&all[0], "k", 0x10, 7, 100);
-    gp_fingerprint_add(&all[1], "l", 0x10, 7, 100);
-    gp_fingerprint_add(&all[2], "k", 0x20, 7, 100);
-    gp_fingerprint_add(&all[3], "k", 0x10, 8, 100);
-    gp_fingerprint_add(&all[4], "k", 0x10, 7, 101);
+    add(&all[0], "k", 0x10, 7, 100);
+    add(&all[1], "l", 0x10, 7, 100);
+    add(&all[2], "k", 0x20, 7, 100);
+    add(&all[3], "k", 0x10, 8, 100);
+    add(&all[4], "k", 0x10, 7, 101);
     for (size_t i = 0; i < 5; i++)
         for (size_t j = 0; j < i; j++)
             assert_false(are_equal(&all[i], &all[j]));
@@ -100,10 +106,10 @@ static void counts_that_are_exchanged_are_different(void **state)
 {
     (void)state;
     struct gp_fingerprint a = gp_fingerprint_of("k", 1), b = a;
-    gp_fingerprint_add(&a, "k", 0x10, 7, 100);
-    gp_fingerprint_add(&a, "k", 0x20, 7, 200);
-    gp_fingerprint_add(&b, "k", 0x10, 7, 200);
-    gp_fingerprint_add(&b, "k", 0x20, 7, 100);
+    add(&a, "k", 0x10, 7, 100);
+    add(&a, "k", 0x20, 7, 200);
+    add(&b, "k", 0x10, 7, 200);
+    add(&b, "k", 0x20, 7, 100);
     assert_false(are_equal(&a, &b));
 }
 
