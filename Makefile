@@ -256,6 +256,12 @@ $(O)/tests/lines.cubin: tests/lines/lines.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
 $(O)/unit/test_code_lines: $(O)/tests/lines.cubin
+# Relocatable, so that calls through pointers stay such calls.
+$(O)/tests/printing.%: tests/printing/printing.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -rdc=true -$* $(if $(filter cubin,$*),-arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch))) -o $@ $<
+$(O)/unit/test_code_printing: $(O)/tests/printing.cubin $(O)/tests/printing.ptx
 
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \

@@ -1,8 +1,9 @@
 #include "code/image.h"
 
 #include "code/cubin.h"
+#include "code/printing.h"
+#include "code/ptx.h"
 
-#include <ctype.h>
 #include <lz4.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,26 +12,42 @@
 
 struct reader {
     int cc;
-    gp_name_visit *visit;
+    const struct gp_image_visitor *visitor;
     gp_cubin_visit *visit_cubin; /* instead: cubins are handed over as they are, PTX is passed by */
     void *data;
-    const char *runs_once;
+    const char *runs_once;        /* all kernels */
+    unsigned parts;               /* cubins and PTX read */
+    bool prints;                  /* some function of them */
+    bool part_prints;             /* of the cubin that is read */
     uint64_t symbols, name_bytes; /* of the cubin */
     const char *why;
 };
 
 /* Functions of the driver's that kernels call, with effects that no snapshot undoes; a call is an
- * undefined symbol of the image. */
+ * undefined symbol of the image. Memory that one kernel allocates another one may write. */
 static const struct {
     const char *name, *why;
 } device_calls[] = {
-    {"vprintf", "the kernel's module prints"},
     {"malloc", "the kernel's module allocates memory on the device"},
     {"free", "the kernel's module allocates memory on the device"},
 };
 
+/* Where it is not known which of its kernels do: where the image does not tell, and where functions
+ * of one part may call those of another. */
+#define ANY_PRINTS "the kernel's module prints"
+
+/* `known`: its visitor has the functions of the part that print. */
+static void note_part(struct reader *r, bool prints, bool known)
+{
+    r->prints = r->prints || prints;
+    r->parts++;
+    if (r->prints && (!known || r->parts > 1))
+        r->runs_once = ANY_PRINTS;
+}
+
 static void note_call(struct reader *r, const char *name)
 {
+    r->part_prints = r->part_prints || strcmp(name, GP_PRINTS) == 0;
     for (size_t i = 0; i < sizeof(device_calls) / sizeof(device_calls[0]); i++)
         if (strcmp(name, device_calls[i].name) == 0)
             r->runs_once = device_calls[i].why;
@@ -76,7 +93,7 @@ static bool read_symbols(struct reader *r, const struct gp_cubin *cubin, const E
         if (r->name_bytes > MOST_NAME_BYTES)
             return false;
         if (length)
-            r->visit(name, length, r->data);
+            r->visitor->variable(name, length, r->data);
     }
     return true;
 }
@@ -86,6 +103,7 @@ static bool read_cubin(struct reader *r, const void *image, size_t size)
     struct gp_cubin cubin;
     r->why = "its cubin is damaged";
     r->symbols = r->name_bytes = 0;
+    r->part_prints = false;
     if (!gp_cubin_open(&cubin, image, size))
         return false;
     if (r->visit_cubin) {
@@ -97,60 +115,13 @@ static bool read_cubin(struct reader *r, const void *image, size_t size)
         if (section.sh_type == SHT_SYMTAB && !read_symbols(r, &cubin, &section))
             return false;
     }
+    bool known = !r->part_prints || gp_cubin_printing(&cubin, r->visitor->printing, r->data);
+    note_part(r, r->part_prints, known);
     return true;
 }
 
 /* ---- PTX ------------------------------------------------------------------------------------- */
 
-static bool is_name_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
-}
-
-static const char *skip_blank(const char *p, const char *end)
-{
-    while (p < end) {
-        if (isspace((unsigned char)*p)) {
-            p++;
-        } else if (end - p >= 2 && p[0] == '/' && p[1] == '/') {
-            while (p < end && *p != '\n')
-                p++;
-        } else if (end - p >= 2 && p[0] == '/' && p[1] == '*') {
-            p += 2;
-            while (end - p >= 2 && !(p[0] == '*' && p[1] == '/'))
-                p++;
-            p = end - p >= 2 ? p + 2 : end;
-        } else {
-            break;
-        }
-    }
-    return p;
-}
-
-/* Skips a (...), [...] or {...} with all that is nested in it, and a "string" whole. */
-static const char *skip_bracket(const char *p, const char *end)
-{
-    int depth = 0;
-    do {
-        p = skip_blank(p, end);
-        if (p >= end)
-            break;
-        if (*p == '"') {
-            for (p++; p < end && *p != '"'; p++)
-                ;
-        } else if (strchr("([{", *p)) {
-            depth++;
-        } else if (strchr(")]}", *p)) {
-            depth--;
-        }
-        p++;
-    } while (p < end && depth > 0);
-    return p < end ? p : end;
-}
-
-/* Module-scope PTX is statements: directives and names up to a `;` or a `{...}` body. A variable is
- * a statement with .global or .const in it; its name is the last word before `[`, `=`, `,` or `;`.
- */
 static bool read_ptx(struct reader *r, const char *p, const char *end)
 {
     if (r->visit_cubin)
@@ -158,50 +129,9 @@ static bool read_ptx(struct reader *r, const char *p, const char *end)
     for (size_t i = 0; i < sizeof(device_calls) / sizeof(device_calls[0]); i++)
         if (memmem(p, (size_t)(end - p), device_calls[i].name, strlen(device_calls[i].name)))
             r->runs_once = device_calls[i].why;
-    bool is_variable = false, is_function = false, in_value = false;
-    const char *word = NULL;
-    size_t word_length = 0;
-    for (p = skip_blank(p, end); p < end; p = skip_blank(p, end)) {
-        if (is_name_char(*p)) {
-            const char *start = p;
-            while (p < end && is_name_char(*p))
-                p++;
-            size_t length = (size_t)(p - start);
-            if ((length == 7 && memcmp(start, ".global", 7) == 0) ||
-                (length == 6 && memcmp(start, ".const", 6) == 0))
-                is_variable = true;
-            else if ((length == 6 && memcmp(start, ".entry", 6) == 0) ||
-                     (length == 5 && memcmp(start, ".func", 5) == 0))
-                is_function = true;
-            else if (*start != '.' && !in_value) {
-                word = start;
-                word_length = length;
-            }
-            continue;
-        }
-        if (is_variable && !is_function && !in_value && word && strchr("[=,;", *p)) {
-            r->visit(word, word_length, r->data);
-            word = NULL;
-        }
-        if (*p == '=')
-            in_value = true;
-        else if (*p == ',')
-            in_value = false; /* the next name of the same statement */
-        if (*p == ';') {
-            is_variable = is_function = in_value = false;
-            word = NULL;
-            p++;
-        } else if (*p == '{' && !in_value) {
-            p = skip_bracket(p,
-                             end); /* a function's body; its variables are in the module's scope */
-            is_variable = is_function = false;
-            word = NULL;
-        } else if (strchr("([{\"", *p)) {
-            p = skip_bracket(p, end);
-        } else {
-            p++;
-        }
-    }
+    const bool prints = memmem(p, (size_t)(end - p), GP_PRINTS, strlen(GP_PRINTS));
+    note_part(r, prints, !prints || gp_ptx_printing(p, end, r->visitor->printing, r->data));
+    gp_ptx_variables(p, end, r->visitor->variable, r->data);
     return true;
 }
 
@@ -367,7 +297,7 @@ static bool read_image(struct reader *r, const void *image, size_t size)
     /* Text: PTX begins with a comment, white space or a directive. */
     const char *text = image;
     size_t length = size ? strnlen(text, size) : strlen(text);
-    const char *first = skip_blank(text, text + length);
+    const char *first = gp_ptx_skip_blank(text, text + length);
     if (first < text + length && *first == '.')
         return read_ptx(r, text, text + length);
     r->why = "its image is in a form we do not know";
@@ -413,10 +343,10 @@ bool gp_image_cubins(const void *image, size_t size, int cc, gp_cubin_visit *vis
     return ok;
 }
 
-bool gp_image_read(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
-                   const char **runs_once, const char **why)
+bool gp_image_read(const void *image, size_t size, int cc, const struct gp_image_visitor *visitor,
+                   void *data, const char **runs_once, const char **why)
 {
-    struct reader r = {.cc = cc, .visit = visit, .data = data};
+    struct reader r = {.cc = cc, .visitor = visitor, .data = data};
     bool ok = image && read_image(&r, image, size);
     if (!ok && why)
         *why = r.why ? r.why : "it has no image";

@@ -12,17 +12,21 @@
 
 struct gp_cubin;
 
-typedef void gp_name_visit(const char *name, size_t length, void *data);
+struct gp_image_visitor {
+    /* a variable in device memory: static, constant or managed, of the file or of a function */
+    void (*variable)(const char *name, size_t length, void *data);
+    /* a function that may print (code/printing.h) */
+    void (*printing)(const char *name, size_t length, void *data);
+};
 
-/* Calls visit for each variable in device memory: static, constant or managed, of the file or of a
- * function. `size` is that of the image in bytes, 0 when only the image itself knows (the driver's
- * calls take no size). `cc` is the device's compute capability times ten: where a fatbin holds code
- * for several chips, that for this one is read. Returns false, with the reason in `why`, where the
- * image is in no form we know or we are out of memory: then nothing is known of the module's
- * variables. *runs_once becomes the reason why its kernels must not run again, NULL where there is
- * none. */
-bool gp_image_read(const void *image, size_t size, int cc, gp_name_visit *visit, void *data,
-                   const char **runs_once, const char **why);
+/* Calls the visitor. `size` is that of the image in bytes, 0 when only the image itself knows (the
+ * driver's calls take no size). `cc` is the device's compute capability times ten: where a fatbin
+ * holds code for several chips, that for this one is read. Returns false, with the reason in `why`,
+ * where the image is in no form we know or we are out of memory: then nothing is known of the
+ * module's variables. *runs_once becomes the reason why none of its kernels must run again, NULL
+ * where there is none. */
+bool gp_image_read(const void *image, size_t size, int cc, const struct gp_image_visitor *visitor,
+                   void *data, const char **runs_once, const char **why);
 
 /* Calls visit for each cubin of the image that the driver could load on this chip, decompressed;
  * they live as long as the call. Of a fatbin these are the ones for the best architecture it has

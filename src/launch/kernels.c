@@ -140,7 +140,7 @@ static struct gp_kernel *make(CUfunction handle)
     }
     k->selected = gp_selection_wants(k->name);
     k->module = ask_module(handle);
-    k->runs_once = gp_module_runs_once(k->module);
+    k->runs_once = gp_module_runs_once(k->module, k->name);
     k->refused = remembered_reason(k);
     k->unending = k->refused != NULL;
     if (k->selected && communicates(k->name)) {

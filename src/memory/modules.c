@@ -22,10 +22,12 @@ struct module {
     CUcontext own_context; /* of a module: its context */
     CUcontext *resolved;   /* contexts in which the variables are buffers already */
     size_t resolved_count;
-    char *names; /* NUL after each name, one more at the end */
-    size_t names_length, names_capacity;
+    struct names {
+        char *text; /* NUL after each name, one more at the end; NULL: none */
+        size_t length, capacity;
+    } variables, printing; /* printing: functions that may print */
     bool out_of_memory;
-    const char *runs_once; /* why its kernels must not run again, NULL if they may */
+    const char *runs_once; /* why none of its kernels must run again, NULL if they may */
     int cc;                /* of the device it was loaded for, times ten */
     struct gp_code *code;  /* NULL: out of memory */
     struct module *prev, *next;
@@ -39,27 +41,46 @@ static void free_module(struct module *m)
 {
     gp_code_drop(m->code);
     free(m->resolved);
-    free(m->names);
+    free(m->variables.text);
+    free(m->printing.text);
     free(m);
 }
 
-static void add_name(const char *name, size_t length, void *data)
+static bool add_name(struct names *n, const char *name, size_t length)
+{
+    if (n->length + length + 2 > n->capacity) {
+        size_t capacity = 2 * n->capacity + length + 256;
+        char *text = realloc(n->text, capacity);
+        if (!text)
+            return false;
+        n->text = text;
+        n->capacity = capacity;
+    }
+    memcpy(n->text + n->length, name, length);
+    n->length += length;
+    n->text[n->length++] = '\0';
+    n->text[n->length] = '\0';
+    return true;
+}
+
+static bool has_name(const struct names *n, const char *name)
+{
+    const char *p = n->text;
+    while (p && *p && strcmp(p, name) != 0)
+        p += strlen(p) + 1;
+    return p && *p;
+}
+
+static void add_variable(const char *name, size_t length, void *data)
 {
     struct module *m = data;
-    if (m->names_length + length + 2 > m->names_capacity) {
-        size_t capacity = 2 * m->names_capacity + length + 256;
-        char *names = realloc(m->names, capacity);
-        if (!names) {
-            m->out_of_memory = true;
-            return;
-        }
-        m->names = names;
-        m->names_capacity = capacity;
-    }
-    memcpy(m->names + m->names_length, name, length);
-    m->names_length += length;
-    m->names[m->names_length++] = '\0';
-    m->names[m->names_length] = '\0';
+    m->out_of_memory = !add_name(&m->variables, name, length) || m->out_of_memory;
+}
+
+static void add_printing(const char *name, size_t length, void *data)
+{
+    struct module *m = data;
+    m->out_of_memory = !add_name(&m->printing, name, length) || m->out_of_memory;
 }
 
 static int current_cc(CUcontext *current)
@@ -85,6 +106,7 @@ static void say_unreadable(const char *why)
 static void loaded(void *handle, bool is_library, const void *image, size_t size, bool stays,
                    const void *object)
 {
+    static const struct gp_image_visitor visitor = {add_variable, add_printing};
     struct module *m = calloc(1, sizeof(*m));
     if (!m) {
         /* Which kernels are its own is then not known either. */
@@ -102,7 +124,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
         why = "its image cannot be read";
     else if (m->cc == 0)
         why = "the GPU it was loaded for is not known";
-    else if (gp_image_read(image, size, m->cc, add_name, m, &m->runs_once, &why))
+    else if (gp_image_read(image, size, m->cc, &visitor, m, &m->runs_once, &why))
         why = m->out_of_memory ? "out of memory" : NULL;
     /* Its kernels may keep state that no snapshot holds. Those of other modules do not know of its
      * variables. */
@@ -113,7 +135,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     pthread_mutex_lock(&lock);
     DL_APPEND(modules, m);
     pthread_mutex_unlock(&lock);
-    if (m->names_length)
+    if (m->variables.length)
         atomic_store(&unresolved, true);
 }
 
@@ -240,9 +262,9 @@ void gp_modules_resolve(CUcontext current)
     pthread_mutex_lock(&lock);
     DL_FOREACH(modules, m)
     {
-        if (!m->names || is_resolved(m, current))
+        if (!m->variables.text || is_resolved(m, current))
             continue;
-        for (const char *name = m->names; *name; name += strlen(name) + 1)
+        for (const char *name = m->variables.text; *name; name += strlen(name) + 1)
             look_up(m, name);
         mark_resolved(m, current);
     }
@@ -355,20 +377,20 @@ void *gp_module_slim(const void *handle, const char *function, size_t most, size
     return slim;
 }
 
-const char *gp_module_runs_once(const void *handle)
+const char *gp_module_runs_once(const void *handle, const char *kernel)
 {
     const struct module *m;
-    const char *any = NULL, *own = NULL;
+    const char *why = NULL;
     pthread_mutex_lock(&lock);
     bool known = is_known(handle);
     DL_FOREACH(modules, m)
     {
-        any = any ? any : m->runs_once;
-        if (m->handle == handle)
-            own = m->runs_once;
+        if (why || (known && m->handle != handle))
+            continue;
+        why = has_name(&m->printing, kernel) ? "the kernel may print" : m->runs_once;
     }
     pthread_mutex_unlock(&lock);
-    return known ? own : any;
+    return why;
 }
 
 bool gp_module_may_call(const void *handle, const char *function)

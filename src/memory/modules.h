@@ -33,10 +33,10 @@ void gp_modules_forget_context(CUcontext context);
  * we do not know. */
 CUcontext gp_module_context(const void *handle);
 
-/* Why kernels of that module or library must not run more often than launched (they print, or
- * allocate); NULL where they may. For a handle we do not know (NULL too), the answer for any
- * module. */
-const char *gp_module_runs_once(const void *handle);
+/* Why the kernel of that module or library must not run more often than launched (it prints, or its
+ * module allocates); NULL where it may. For a handle we do not know (NULL too), the answer for such
+ * a kernel of any module. */
+const char *gp_module_runs_once(const void *handle, const char *kernel);
 
 /* The machine code of a function of that module or library, as gp_code_find has it; valid until it
  * is unloaded. For a handle we do not know (NULL too), that of the one module that has such a

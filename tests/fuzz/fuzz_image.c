@@ -18,9 +18,10 @@ static void read_at(const void *image, size_t size, int cc)
 {
     volatile unsigned seen;
     unsigned sum = 0;
+    static const struct gp_image_visitor visitor = {read_name, read_name};
     const char *runs_once = NULL;
     const char *why = NULL;
-    if (!gp_image_read(image, size, cc, read_name, &sum, &runs_once, &why) && !why)
+    if (!gp_image_read(image, size, cc, &visitor, &sum, &runs_once, &why) && !why)
         abort(); /* refused without a reason */
     seen = sum + (runs_once != NULL);
     (void)seen;

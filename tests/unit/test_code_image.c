@@ -16,28 +16,40 @@
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 struct seen {
-    char names[1024]; /* each followed by a blank */
+    char variables[1024]; /* each followed by a blank */
+    char printing[1024];
 };
+static struct seen seen;
+
+static void add(char names[1024], const char *name, size_t length)
+{
+    assert_true(strlen(names) + length + 2 < 1024);
+    strncat(names, name, length);
+    strcat(names, " ");
+}
 
 static void note(const char *name, size_t length, void *data)
 {
-    struct seen *seen = data;
-    assert_true(strlen(seen->names) + length + 2 < sizeof(seen->names));
-    strncat(seen->names, name, length);
-    strcat(seen->names, " ");
+    add(((struct seen *)data)->variables, name, length);
 }
+
+static void note_printing(const char *name, size_t length, void *data)
+{
+    add(((struct seen *)data)->printing, name, length);
+}
+
+static const struct gp_image_visitor visitor = {note, note_printing};
 
 /* Reads the image for compute capability 9.0 and answers the names; NULL where it is refused. */
 static const char *read_at(const void *image, size_t size, int cc, const char **runs_once)
 {
-    static struct seen seen;
     const char *why = NULL, *unused;
-    seen.names[0] = '\0';
-    if (!gp_image_read(image, size, cc, note, &seen, runs_once ? runs_once : &unused, &why)) {
+    memset(&seen, 0, sizeof(seen));
+    if (!gp_image_read(image, size, cc, &visitor, &seen, runs_once ? runs_once : &unused, &why)) {
         assert_non_null(why);
         return NULL;
     }
-    return seen.names;
+    return seen.variables;
 }
 
 static const char *names_in(const void *image, size_t size)
@@ -162,10 +174,26 @@ static void a_cubin_that_calls_printf_prints(void **state)
     const char *prints = NULL;
     size_t size = make_cubin(cubin, symbols, 2);
     assert_string_equal(read_at(cubin, size, 90, &prints), "counter ");
-    assert_string_equal(prints, "the kernel's module prints");
+    assert_string_equal(prints, "the kernel's module prints"); /* it has no call graph */
     size = make_cubin(cubin, usual, 5);
     read_at(cubin, size, 90, &prints);
     assert_null(prints);
+}
+
+static void a_module_of_several_parts_prints_as_a_whole(void **state)
+{
+    (void)state;
+    const char loud[] = ".func f() { call vprintf; }", caller[] = ".entry k() { call f; }";
+    const char *prints = NULL;
+    size_t at = add_entry(image + 16, PTX, 90, PLAIN, loud, sizeof(loud));
+    size_t whole = close_fatbin(image, at);
+    read_at(image, whole, 90, &prints);
+    assert_null(prints);
+    assert_string_equal(seen.printing, "f ");
+    at += add_entry(image + 16 + at, PTX, 90, PLAIN, caller, sizeof(caller));
+    whole = close_fatbin(image, at);
+    read_at(image, whole, 90, &prints);
+    assert_string_equal(prints, "the kernel's module prints");
 }
 
 static void a_damaged_cubin_is_refused_wherever_it_is_cut(void **state)
@@ -270,10 +298,12 @@ static void ptx_gives_the_declarations_at_its_top(void **state)
 static void ptx_that_calls_printf_prints(void **state)
 {
     (void)state;
-    const char *prints = NULL;
-    read_at(".version 8.0\n.extern .func (.param .b32 r) vprintf (.param .b64 f);\n", 0, 90,
-            &prints);
-    assert_string_equal(prints, "the kernel's module prints");
+    const char *prints = "";
+    read_at(".version 8.0\n.extern .func (.param .b32 r) vprintf (.param .b64 f);\n"
+            ".entry loud() { call (r), vprintf, (f); }\n.entry quiet() { ret; }\n",
+            0, 90, &prints);
+    assert_null(prints);
+    assert_string_equal(seen.printing, "loud ");
 }
 
 static void unfinished_ptx_does_no_harm(void **state)
@@ -304,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_cubin_may_lie_at_any_address),
         cmocka_unit_test(tables_of_a_cubin_may_lie_at_any_offset),
         cmocka_unit_test(a_cubin_that_calls_printf_prints),
+        cmocka_unit_test(a_module_of_several_parts_prints_as_a_whole),
         cmocka_unit_test(a_damaged_cubin_is_refused_wherever_it_is_cut),
         cmocka_unit_test(fatbins_are_read_however_they_are_packed),
         cmocka_unit_test(a_fatbin_is_read_for_the_chip_at_hand),

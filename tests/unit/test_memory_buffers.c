@@ -381,11 +381,17 @@ static void a_module_is_asked_whether_it_prints(void **state)
     (void)state;
     int quiet, loud, unknown;
     gp_module_loaded((CUmodule)(void *)&quiet, ".version 8.0\n");
-    assert_null(gp_module_runs_once(&unknown));
-    gp_module_loaded((CUmodule)(void *)&loud, ".version 8.0\n.extern .func vprintf ();\n");
-    assert_null(gp_module_runs_once(&quiet));
-    assert_non_null(gp_module_runs_once(&loud));
-    assert_non_null(gp_module_runs_once(&unknown)); /* it may be the loud one's */
+    assert_null(gp_module_runs_once(&unknown, "kernel"));
+    gp_module_loaded((CUmodule)(void *)&loud,
+                     ".version 8.0\n.extern .func vprintf ();\n"
+                     ".entry other() { call vprintf; }\n.entry kernel() { call vprintf; }\n");
+    assert_null(gp_module_runs_once(&quiet, "kernel"));
+    assert_string_equal(gp_module_runs_once(&loud, "kernel"), "the kernel may print");
+    assert_non_null(gp_module_runs_once(&loud, "other"));
+    assert_null(gp_module_runs_once(&loud, "ker"));
+    assert_null(gp_module_runs_once(&loud, "silent"));
+    assert_non_null(gp_module_runs_once(&unknown, "kernel")); /* it may be the loud one's */
+    assert_null(gp_module_runs_once(&unknown, "silent"));
     gp_module_unloading(&quiet);
     gp_module_unloading(&loud);
 }
@@ -398,9 +404,9 @@ static void a_module_that_cannot_be_read_has_kernels_that_run_once(void **state)
     gp_module_loaded(damaged, "no image at all");
     gp_module_loaded_from_file(missing, "/nowhere");
     gp_module_loaded(other, ".version 8.0\n");
-    assert_non_null(gp_module_runs_once(damaged));
-    assert_non_null(gp_module_runs_once(missing));
-    assert_null(gp_module_runs_once(other));
+    assert_non_null(gp_module_runs_once(damaged, "kernel"));
+    assert_non_null(gp_module_runs_once(missing, "kernel"));
+    assert_null(gp_module_runs_once(other, "kernel"));
     assert_null(gp_memory_replay_barred());
     gp_module_unloading(damaged);
     gp_module_unloading(missing);
