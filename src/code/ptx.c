@@ -85,7 +85,7 @@ struct visitor {
 static void read_statements(const struct visitor *v, const char *p, const char *end)
 {
     bool is_variable = false, is_function = false, in_value = false;
-    struct word last = {NULL}, function = {NULL};
+    struct word last = {.at = NULL}, function = {.at = NULL};
     for (p = gp_ptx_skip_blank(p, end); p < end; p = gp_ptx_skip_blank(p, end)) {
         if (is_name_char(*p)) {
             const struct word word = word_at(p, end);
@@ -222,7 +222,7 @@ static void read_body(struct program *g, const struct function *f)
 
 bool gp_ptx_printing(const char *text, const char *end, gp_printing_visit *visit, void *data)
 {
-    struct program g = {NULL};
+    struct program g = {.functions = NULL};
     struct function *f, *next;
     read_statements(&(struct visitor){.function = note_function, .data = &g}, text, end);
     g.marks = calloc(g.count + 1, sizeof(*g.marks));
