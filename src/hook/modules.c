@@ -121,6 +121,7 @@ static void drain_before_variables_go(const void *module, bool *closed)
 {
     struct gp_change change = {0};
     while (gp_any_held() && gp_buffer_of_owner(module, &change.address, &change.bytes)) {
+        gp_contexts_note_going(&change);
         if (gp_contexts_are_concerned(&change)) {
             *closed = *closed || gp_gate_shut_in_time();
             gp_contexts_before_change(&change, *closed, false);

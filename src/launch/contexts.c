@@ -124,6 +124,15 @@ bool gp_contexts_are_concerned(const struct gp_change *change)
     return c != NULL;
 }
 
+void gp_contexts_note_going(const struct gp_change *change)
+{
+    const struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        gp_note_going(c, change);
+    }
+}
+
 void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch)
 {
     struct gp_context *c;

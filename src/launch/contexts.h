@@ -97,6 +97,8 @@ struct gp_change {
 /* True where a held launch is concerned in some context. With the gate closed, or lined up before
  * it. */
 bool gp_contexts_are_concerned(const struct gp_change *change);
+/* Before memory goes: takes note of it. The same. */
+void gp_contexts_note_going(const struct gp_change *change);
 /* Before it: the held launches that it concerns make their further passes now, in every context;
  * unless they may be replayed, the gate is open, it is lost. in_launch: one is being measured, so
  * that nothing can be read. */

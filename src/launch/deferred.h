@@ -26,8 +26,8 @@ double gp_deferred_charge(struct gp_context *c);
 
 /* The first passes of the launch, in a drain: others make them at the launch. */
 void gp_measure_deferred(struct gp_held *held);
-/* Only finds out whether its copy leads to other memory, which is about to go. False where it does;
- * then there is nothing to measure. */
+/* Only finds out whether its copy leads to other memory. False where it does; then there is nothing
+ * to measure. */
 bool gp_search_deferred(struct gp_held *held);
 
 #endif

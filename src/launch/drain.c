@@ -173,25 +173,13 @@ void gp_drain(struct gp_context *c, bool alive)
     free_retired(c, alive);
 }
 
-static bool reaches(const struct gp_change *change, const struct gp_held *h)
+static bool concerns(const struct gp_change *change, const struct gp_held *h)
 {
     if (change->bytes)
         return gp_held_copy_reaches(h->copy, change->address, change->bytes);
     if (change->function)
         return gp_kernel_is(h->measurement.kernel, change->function);
     return !change->stream || change->stream == h->call->stream;
-}
-
-/* The memory that goes may be such that the copy leads to: whether it does is to be known before.
- */
-static bool is_to_be_searched(const struct gp_change *change, const struct gp_held *h)
-{
-    return change->bytes && h->deferred && !h->whole;
-}
-
-static bool concerns(const struct gp_change *change, const struct gp_held *h)
-{
-    return reaches(change, h) || is_to_be_searched(change, h);
 }
 
 bool gp_search_held(struct gp_context *c)
@@ -208,6 +196,19 @@ bool gp_search_held(struct gp_context *c)
     return true;
 }
 
+void gp_note_going(const struct gp_context *c, const struct gp_change *change)
+{
+    const struct gp_held *h = c->held;
+    while (h && (!h->deferred || h->whole))
+        h = h->next;
+    if (!c->snapshot || !change->bytes)
+        return;
+    if (h)
+        gp_snapshot_note_gone(c->snapshot, change->address, change->bytes);
+    else
+        gp_snapshot_forget_gone(c->snapshot);
+}
+
 /* To be compared with others by itself: a launch in instrumented code. */
 static double alone_ms(const struct gp_run *run)
 {
@@ -220,7 +221,7 @@ bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_change *cha
     double alone = 0;
     DL_FOREACH(c->held, h)
     {
-        if (!reaches(change, h))
+        if (!concerns(change, h))
             continue;
         alone += alone_ms(&h->measurement.run);
         if (alone > BATCH_MS || !c->collector->state(c->collection, h->measurement.slot).familiar)
@@ -276,8 +277,6 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
                                                            : NULL;
         if (not_now) {
             drop(c, h, not_now);
-        } else if (!reaches(change, h) && gp_search_deferred(h)) {
-            continue;
         } else {
             replay_alone(h);
             gp_held_release(c, h);

@@ -32,9 +32,11 @@ bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_change *cha
 /* True where there are any such. */
 bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change);
 
-/* Finds out whether copies of deferred launches lead to other memory: then all that they reach may
- * be freed later. False where one is under way. */
+/* Finds out whether copies of deferred launches lead to other memory: then the kernel's next ones
+ * are waited for. False where one is under way. */
 bool gp_search_held(struct gp_context *c);
+/* Takes note of memory that goes: copies that were not searched may lead to it. */
+void gp_note_going(const struct gp_context *c, const struct gp_change *change);
 
 /* True where some launch is held in some context. From any thread. */
 bool gp_any_held(void);

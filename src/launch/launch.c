@@ -75,6 +75,7 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
 static bool line_up_and_drain(const struct gp_change *change, bool *retired)
 {
     gp_gate_line_up();
+    gp_contexts_note_going(change);
     /* Most memory that is freed no held launch has reached: then nobody is held up. */
     bool concerned = gp_contexts_are_concerned(change);
     bool closed = concerned && gp_gate_shut_in_time(), may_replay = closed;

@@ -340,6 +340,16 @@ bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int d
     return true;
 }
 
+bool gp_buffer_may_concern(CUdeviceptr address, CUcontext context, int device)
+{
+    struct gp_buffer seen;
+    pthread_mutex_lock(&lock);
+    const struct gp_buffer *buffer = gp_buffer_find(address);
+    bool may = !buffer || gp_buffer_concerns(buffer, context, device, &seen);
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
 /* Not when the context goes: the driver is asked, and that takes a context that is current. */
 void gp_buffers_drop_gone(void)
 {

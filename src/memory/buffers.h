@@ -73,6 +73,9 @@ void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable);
 /* Bytes of the buffer that starts at the address; 0 where there is none. */
 uint64_t gp_buffer_bytes(CUdeviceptr address);
 
+/* False where the buffer that starts at the address is not one for kernels of that context. */
+bool gp_buffer_may_concern(CUdeviceptr address, CUcontext context, int device);
+
 /* Bytes from the address to the nearest buffer, as kernels see it, but for those that are shared
  * for that reason. None to one that it is in, or just behind. Goes through all buffers. */
 uint64_t gp_buffer_distance(CUdeviceptr address, const char *but_shared);

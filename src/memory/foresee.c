@@ -84,20 +84,49 @@ static bool list_copies(struct gp_segments *list, const struct gp_held_copy *cop
     return true;
 }
 
-/* Copies that were found to point to themselves are no news. */
-static bool is_all_copied(const struct gp_snapshot *s, const struct gp_held_copy *copy)
+/* Copies that were found to point to themselves are no news, nor is memory that had gone before. */
+static bool is_all_copied(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+                          const struct gp_ranges *ranges, bool gone)
 {
     const struct gp_answer *answer = s->own.host_answer;
     if (answer->found > GP_FOUND_AT_ONCE)
         return false;
     for (uint32_t i = 0; i < answer->found; i++) {
         uint32_t found = answer->at_once[i];
-        if (found >= s->reached.ranges.count) /* it cannot be right */
+        if (found >= ranges->count) /* it cannot be right */
             return false;
-        const struct gp_range *range = &s->reached.ranges.ranges[found];
-        if (!gp_held_copy_reaches(copy, range->start, range->end - range->start))
+        const struct gp_range *range = &ranges->ranges[found];
+        if ((!gone || ranges->facts[found].went > copy->made) &&
+            !gp_held_copy_reaches(copy, range->start, range->end - range->start))
             return false;
     }
+    return true;
+}
+
+/* Follows the pointers in the copies to the ranges. */
+static bool search(struct gp_snapshot *s, struct gp_segments *copies, struct gp_lookup *lookup,
+                   struct gp_ranges *ranges, const char **why)
+{
+    copies->units_done = 0;
+    bool searched = gp_worked(gp_answer_clear(&s->own), why) &&
+                    gp_worked(gp_lookup_update(lookup, ranges, s->own.stream), why) &&
+                    gp_worked(gp_snapshot_copy_new(s, copies, lookup), why);
+    CUresult answered = gp_answer_fetch(&s->own);
+    return searched && gp_worked(answered, why);
+}
+
+/* The memory that they led to may have gone since. */
+static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
+                          const struct gp_held_copy *copy, bool *nowhere, const char **why)
+{
+    struct gp_ranges *gone = &s->gone.ranges;
+    bool known, any = gp_gone_after(&s->gone, copy->made, &known);
+    *nowhere = known;
+    if (!any || !known || !gone->count)
+        return true;
+    if (!search(s, copies, &s->gone.lookup, gone, why))
+        return false;
+    *nowhere = is_all_copied(s, copy, gone, true);
     return true;
 }
 
@@ -108,15 +137,21 @@ bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *cop
     gp_snapshot_set_in_use(s, true);
     gp_reached_clear(&s->reached);
     *why = GP_OUT_OF_MEMORY;
-    bool searched =
-        gp_reached_update(&s->reached, s->context, s->device) && list_copies(list, copy) &&
-        gp_worked(gp_answer_clear(&s->own), why) &&
-        gp_worked(gp_lookup_update(&s->lookup, &s->reached.ranges, s->own.stream), why) &&
-        gp_worked(gp_snapshot_copy_new(s, list, true), why);
-    CUresult answered = gp_answer_fetch(&s->own);
+    bool searched = gp_reached_update(&s->reached, s->context, s->device) &&
+                    list_copies(list, copy) && search(s, list, &s->lookup, &s->reached.ranges, why);
+    *whole = searched && is_all_copied(s, copy, &s->reached.ranges, false);
+    searched = searched && (!*whole || leads_nowhere(s, list, copy, whole, why));
     gp_segments_clear(list);
-    if (!searched || !gp_worked(answered, why))
-        return false;
-    *whole = is_all_copied(s, copy);
-    return true;
+    return searched;
+}
+
+void gp_snapshot_note_gone(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes)
+{
+    if (gp_buffer_may_concern(address, s->context, s->device))
+        gp_gone_add(&s->gone, address, bytes);
+}
+
+void gp_snapshot_forget_gone(struct gp_snapshot *s)
+{
+    gp_gone_clear(&s->gone);
 }

@@ -274,6 +274,43 @@ void gp_ranges_free(struct gp_ranges *r)
     memset(r, 0, sizeof(*r));
 }
 
+/* ---- ranges that follow no list -------------------------------------------------------------- */
+
+/* Takes the range's part from another one that begins at the index, if they overlap. Returns how
+ * many ranges now lie there before it. */
+static size_t cut_at(struct gp_ranges *r, size_t index, struct gp_range range)
+{
+    struct gp_range whole = r->ranges[index];
+    struct gp_range_facts facts = r->facts[index];
+    bool before = whole.start < range.start;
+    if (whole.end <= range.start)
+        return 1;
+    remove_at(r, index);
+    if (whole.end > range.end)
+        insert_at(r, index, (struct gp_range){range.end, whole.end}, facts);
+    if (before)
+        insert_at(r, index, (struct gp_range){whole.start, range.start}, facts);
+    return before;
+}
+
+void gp_ranges_add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)
+{
+    size_t index = count_before(r, range.start);
+    if (index > 0)
+        index += cut_at(r, index - 1, range) - 1;
+    while (index < r->count && r->ranges[index].start < range.end)
+        cut_at(r, index, range);
+    insert_at(r, index, range, facts);
+}
+
+void gp_ranges_clear(struct gp_ranges *r)
+{
+    r->count = 0;
+    r->bytes = 0;
+    r->changed_from = 0;
+    r->complete = true;
+}
+
 /* ---- variables of modules -------------------------------------------------------------------- */
 
 static int by_owner(const void *a, const void *b)

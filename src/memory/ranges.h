@@ -15,6 +15,7 @@ struct gp_range_facts {
     bool managed;         /* memory that the host uses as well */
     const void *owner;    /* of a global: its module or library */
     const char *not_ours; /* why it must not be put back, NULL where it may */
+    uint64_t went;        /* of memory that has gone (memory/gone.h): when */
 };
 
 struct gp_ranges {
@@ -37,6 +38,11 @@ struct gp_ranges {
 /* Brings the ranges up to date with the list of buffers. False when out of memory. */
 bool gp_ranges_update(struct gp_ranges *ranges, CUcontext context, int device);
 void gp_ranges_free(struct gp_ranges *ranges);
+
+/* Ranges that follow no list: adds one, to which its part of each other one goes over. Where there
+ * is no memory for that they are not complete any more. */
+void gp_ranges_add(struct gp_ranges *ranges, struct gp_range range, struct gp_range_facts facts);
+void gp_ranges_clear(struct gp_ranges *ranges);
 
 /* The ranges that an address points into, or just behind the end of: none, one or two. */
 unsigned gp_ranges_find(const struct gp_ranges *ranges, uint64_t address, size_t found[2]);

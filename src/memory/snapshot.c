@@ -35,6 +35,7 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
         return;
     gp_snapshot_unlist(s);
     gp_lookup_free(&s->lookup, context_alive);
+    gp_gone_free(&s->gone, context_alive);
     gp_segments_free(&s->restored, context_alive);
     gp_segments_free(&s->watched, context_alive);
     gp_segments_free(&s->hashed, context_alive);
@@ -101,7 +102,8 @@ static bool take_room_for_reached(struct gp_snapshot *s, const char **why)
     return true;
 }
 
-CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, bool follow)
+CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
+                              const struct gp_lookup *follow)
 {
     if (list->units_done == list->units)
         return CUDA_SUCCESS;
@@ -110,15 +112,16 @@ CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, b
         return result;
     uint32_t count = (uint32_t)list->count;
     uint64_t begin = list->units_done;
-    void *arguments[] = {&list->table,     &count,         &begin,           &list->units,
-                         &s->lookup.table, &s->own.answer, &s->reached.round};
+    CUdeviceptr table = follow ? follow->table : 0;
+    void *arguments[] = {&list->table, &count,         &begin,           &list->units,
+                         &table,       &s->own.answer, &s->reached.round};
     list->units_done = list->units;
     return gp_own_kernel_start(&s->own, follow ? &s->own.copy_and_follow : &s->own.copy,
                                list->units - begin, arguments);
 }
 
 /* Copies all that is reached and was not copied yet. */
-static bool copy_reached(struct gp_snapshot *s, bool follow, const char **why)
+static bool copy_reached(struct gp_snapshot *s, const struct gp_lookup *follow, const char **why)
 {
     if (!take_room_for_reached(s, why) ||
         !gp_worked(gp_snapshot_copy_new(s, &s->restored, follow), why) ||
@@ -174,7 +177,7 @@ static bool copy_and_follow(struct gp_snapshot *s, const char **why)
     if (!gp_worked(gp_lookup_update(&s->lookup, &s->reached.ranges, s->own.stream), why))
         return false;
     while (s->with_room < s->reached.count) {
-        if (!copy_reached(s, true, why) || !gp_worked(gp_answer_fetch(&s->own), why) ||
+        if (!copy_reached(s, &s->lookup, why) || !gp_worked(gp_answer_fetch(&s->own), why) ||
             !reach_found(s, before, why) || !gp_reached_is_ours(&s->reached, why))
             return false;
         before = s->own.host_answer->found;
@@ -235,7 +238,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
     if (launch->everything)
         gp_reach_all(&s->reached);
     *why = GP_OUT_OF_MEMORY;
-    return !s->reached.out_of_memory && copy_reached(s, false, why);
+    return !s->reached.out_of_memory && copy_reached(s, NULL, why);
 }
 
 bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, const char **why)

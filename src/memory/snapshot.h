@@ -107,9 +107,13 @@ struct gp_held_copy *gp_snapshot_foresee(struct gp_snapshot *s, const struct gp_
  * the launch, without waiting. */
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread);
+/* Memory goes that no such copy is of. Copies that were made before may lead there; where there are
+ * none it is forgotten. */
+void gp_snapshot_note_gone(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes);
+void gp_snapshot_forget_gone(struct gp_snapshot *s);
 /* When that is done and the context is idle: *whole becomes true where its contents lead to no
- * other memory. False, with the reason in *why, where something failed. In use until
- * gp_snapshot_done. */
+ * other memory, nor to memory that has gone since it was foreseen. False, with the reason in *why,
+ * where something failed. In use until gp_snapshot_done. */
 bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *copy, bool *whole,
                            const char **why);
 /* Makes it the copy that rewind and finish work on, as if it had just been taken: they keep and put

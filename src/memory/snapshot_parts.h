@@ -8,6 +8,7 @@
 #include "memory/arena.h"
 #include "memory/arrays.h"
 #include "memory/final.h"
+#include "memory/gone.h"
 #include "memory/lookup.h"
 #include "memory/own_kernels.h"
 #include "memory/reached.h"
@@ -26,6 +27,7 @@ struct gp_snapshot {
 
     struct gp_reached reached; /* by the launch at hand */
     struct gp_lookup lookup;
+    struct gp_gone gone;
     uint32_t *found; /* by our kernels, where the answer has no room for all */
     size_t found_capacity;
 
@@ -58,11 +60,14 @@ struct gp_snapshot {
 
 struct gp_held_copy {
     uint64_t bytes;
+    uint64_t made; /* by the time of memory that has gone */
     struct gp_segments segments;
 };
 
-/* Copies the segments of the list that were not copied yet, and follows the pointers in them. */
-CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list, bool follow);
+/* Copies the segments of the list that were not copied yet, and follows the pointers in them to the
+ * ranges of a table; NULL: follows none. */
+CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
+                              const struct gp_lookup *follow);
 
 /* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
  * not while a snapshot is in use or holds copies. */
