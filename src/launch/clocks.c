@@ -76,6 +76,11 @@ bool gp_clock_has_stopped(struct gp_clock *clock)
     return clock->ended;
 }
 
+bool gp_clock_has_started(const struct gp_clock *clock)
+{
+    return clock->started && gp_cuda.cuEventQuery(clock->start) == CUDA_SUCCESS;
+}
+
 float gp_clock_read(const struct gp_clock *clock)
 {
     return clock->stopped ? between(clock->start, clock->end) : 0;

@@ -55,12 +55,13 @@ CUresult gp_context_rests(struct gp_context *c, bool goes_on)
     double waited, most = fmax(gp_wait_limit(), LEAST_REST_SECONDS);
     if (gp_context_is_held_up(c))
         return CUDA_ERROR_NOT_READY;
+    double deferred = gp_deferred_wait(c);
     CUresult result = goes_on && c->wait_failed
                           ? gp_context_wait(c, most, &waited)
                           : gp_wait_for_rest(c->handle, c->event, most, &waited);
     /* The program would have waited for its launches, too. */
     if (result == CUDA_SUCCESS && c->held)
-        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
+        gp_added_less(fmax(0, deferred + waited - gp_deferred_charge(c)));
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include "memory/sharing.h"
 
 #include <math.h>
+#include <time.h>
 #include <utlist.h>
 
 /* Seconds for the work before a launch to end, beside twice the time that deferred launches are
@@ -21,6 +22,11 @@
 
 /* Deferred launches whose streams have not come to their end. */
 #define MOST_QUEUED 12
+
+/* While one of these runs there is a wait that goes on: nanoseconds between two looks, and seconds
+ * from the end of one to the start of the next. */
+#define NAP_NS 50000
+#define MOST_REST 0.002
 
 #define TOO_LONG "it took too long to be run again"
 #define LED_FURTHER "its memory led to other memory, of which there was no copy"
@@ -235,6 +241,47 @@ double gp_deferred_charge(struct gp_context *c)
             ms += gp_clock_charge(h->clock);
     }
     return ms / 1e3;
+}
+
+/* Of launches whose streams have not come to their end. */
+enum progress { NONE_LEFT, NONE_RUNS, ONE_RUNS };
+
+static enum progress progress_of(const struct gp_held *list)
+{
+    enum progress most = NONE_LEFT;
+    const struct gp_held *h;
+    DL_FOREACH(list, h)
+    {
+        if (most == ONE_RUNS || !h->clock || atomic_load(&h->under_way) ||
+            gp_clock_has_stopped(h->clock))
+            continue;
+        most = gp_clock_has_started(h->clock) ? ONE_RUNS : NONE_RUNS;
+    }
+    return most;
+}
+
+static enum progress progress_in(const struct gp_context *c)
+{
+    enum progress held = progress_of(c->held), given_up = progress_of(c->unwritten);
+    return held > given_up ? held : given_up;
+}
+
+double gp_deferred_wait(struct gp_context *c)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    double began = gp_clock_seconds(), now = began, last = began, limit = gp_wait_computing_limit();
+    enum progress progress;
+    while (!c->deferred_stuck && (progress = progress_in(c)) != NONE_LEFT &&
+           now - last < MOST_REST) {
+        nanosleep(&nap, NULL);
+        now = gp_clock_seconds();
+        if (progress == ONE_RUNS)
+            last = now;
+        c->deferred_stuck = now - began > limit;
+    }
+    if (now - began > limit)
+        gp_wait_was_in_vain(gp_wait_first_limit());
+    return now - began;
 }
 
 /* ---- in the drain ---------------------------------------------------------------------------- */

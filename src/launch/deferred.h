@@ -20,6 +20,12 @@ struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
  * passed, and not closed: a full stream holds the call up. */
 CUresult gp_launch_deferred(struct gp_held *held, const struct gp_launch *call);
 
+/* Waits for deferred launches as long as one after the other runs, and returns how many seconds:
+ * they end by themselves, however long they take. All together get the limit of one such kernel.
+ * Those that do not begin, as their stream is blocked, are not waited for. The context is current,
+ * and nothing is being captured in it. */
+double gp_deferred_wait(struct gp_context *c);
+
 /* Of a wait for the context, which is idle now: so many seconds at most were our own work in front
  * of launches, and not the program's. Each launch is asked once. */
 double gp_deferred_charge(struct gp_context *c);

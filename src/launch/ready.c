@@ -55,7 +55,9 @@ static bool is_idle(struct gp_context *c)
         return false;
     double waited = 0, most = gp_wait_limit();
     gp_context_wait_for_tail(c);
+    double deferred = gp_deferred_wait(c);
     CUresult result = gp_context_wait(c, most, &waited);
+    waited += deferred;
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
     if (!c->busy && waited > TELLING_SECONDS)

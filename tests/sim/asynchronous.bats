@@ -17,3 +17,18 @@ all_measured() {
     all_measured freed scale_in_place 7
     [ "$(grep -c "in vain" "$log")" -eq 0 ]
 }
+
+@test "launches that take longer than was to be expected are waited for" {
+    # All four are too long for a wait that may be in vain.
+    export GPUPROF_TIMEOUT=0.5
+    all_measured longer compute_long 9
+    all_measured longer_freed compute_long 8
+    all_measured longer_exit compute_long 8
+    [ "$(grep -c "lost" "$log")" -eq 0 ]
+}
+
+@test "launches are measured behind each other where no time is left for waits in vain" {
+    GPUPROF_TIMEOUT=0.05 same_with_and_without "$programs/asynchronous_linked" used_up
+    # All of them, but for a busy machine.
+    [ "$(measured compute_long)" -gt 60 ]
+}
