@@ -1,5 +1,7 @@
 #include "launch/clocks.h"
 
+#include "launch/settings.h"
+
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -13,14 +15,16 @@ static void destroy(struct gp_clock *clock)
         gp_cuda.cuEventDestroy_v2(clock->end);
 }
 
+/* Where streams share a queue of the hardware, a launch might have to pass an event that takes the
+ * time, and could not. */
 static struct gp_clock *make(void)
 {
+    unsigned flags = gp_user.few_queues ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
     struct gp_clock *clock = calloc(1, sizeof(*clock));
     if (!clock)
         return NULL;
-    if (gp_event_make(&clock->before, CU_EVENT_DEFAULT) &&
-        gp_event_make(&clock->start, CU_EVENT_DEFAULT) &&
-        gp_event_make(&clock->end, CU_EVENT_DEFAULT))
+    if (gp_event_make(&clock->before, flags) && gp_event_make(&clock->start, flags) &&
+        gp_event_make(&clock->end, flags))
         return clock;
     destroy(clock);
     free(clock);

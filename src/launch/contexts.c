@@ -307,6 +307,8 @@ static void destroy_events(struct gp_context *c)
 {
     if (c->event)
         gp_cuda.cuEventDestroy_v2(c->event);
+    if (c->asked)
+        gp_cuda.cuEventDestroy_v2(c->asked);
     if (c->end)
         gp_cuda.cuEventDestroy_v2(c->end);
     for (size_t i = 0; i < GP_STARTS; i++)
@@ -317,6 +319,7 @@ static void destroy_events(struct gp_context *c)
 static bool make_events(struct gp_context *c)
 {
     bool made = gp_event_make(&c->event, CU_EVENT_DISABLE_TIMING) &&
+                gp_event_make(&c->asked, CU_EVENT_DISABLE_TIMING) &&
                 gp_event_make(&c->end, CU_EVENT_DEFAULT);
     for (size_t i = 0; made && i < GP_STARTS; i++)
         made = gp_event_make(&c->starts[i], CU_EVENT_DEFAULT);

@@ -33,6 +33,7 @@ struct gp_context {
     double deferred_seconds;   /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;   /* of launches that were not waited for; free at present */
     CUevent event;             /* after a launch: for waiting; it takes no time */
+    CUevent asked;             /* to ask whether the context is at rest; nor does it */
     CUevent end;               /* after a launch: its time */
     CUevent starts[GP_STARTS]; /* before a launch, one right after the other */
     float empty_ms;            /* least time seen between two of these; 0: none yet */

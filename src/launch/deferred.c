@@ -91,8 +91,7 @@ static bool comes_to_rest(struct gp_context *c, double seconds)
         return true;
     /* It is not charged to the account: a launch that is measured takes longer than that. */
     double began = gp_clock_seconds();
-    CUresult result =
-        gp_wait_for_context(c->handle, c->starts[0], gp_wary(seconds, c->wary_of_these));
+    CUresult result = gp_wait_for_context(c->handle, c->asked, gp_wary(seconds, c->wary_of_these));
     double waited = gp_clock_seconds() - began;
     bool rests = result != CUDA_ERROR_NOT_READY;
     if (seconds > 0)

@@ -32,3 +32,9 @@ all_measured() {
     # All of them, but for a busy machine.
     [ "$(measured compute_long)" -gt 60 ]
 }
+
+@test "no event stands in the way of a launch where all streams share one queue of the hardware" {
+    # Nobody knows that the kernel beside these launches waits for them.
+    CUDA_DEVICE_MAX_CONNECTIONS=1 GPUPROF_KERNELS=scale all_measured queue scale_in_place 16
+    [ "$(metric scale_in_place duration)" != absent ]
+}

@@ -249,8 +249,9 @@ static CUresult depend_on_default_stream(CUstream stream, struct gpusim_task *ta
     return depend(task, stream->context->legacy_stream->last);
 }
 
-/* With one queue of the hardware for all streams, the last event recorded that takes the time: it
- * ends with the work before it, and nothing that is queued later passes it, in any stream. */
+/* With one queue of the hardware for all streams, the last event recorded that takes the time:
+ * it waits for all that was queued before it, and nothing that is queued later passes it, in any
+ * stream. */
 static struct gpusim_task *barrier;
 
 void gpusim_event_stands(CUevent event)
@@ -259,6 +260,9 @@ void gpusim_event_stands(CUevent event)
 
     if (!queues || strcmp(queues, "1") != 0 || event->flags & CU_EVENT_DISABLE_TIMING)
         return;
+    for (CUstream s = event->task->context->streams; s; s = s->next)
+        if (s->last != event->task)
+            (void)depend(event->task, s->last);
     gpusim_task_release(barrier);
     barrier = event->task;
     barrier->references++;
