@@ -74,11 +74,10 @@ static bool has_room(const struct gp_context *c)
            (!gp_user.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }
 
-/* Some work needs an idle GPU: before a batch the session may be opened anew; a batch that has
- * waited for long enough is drained. Where the GPU is at work that can wait. */
-static bool is_wait_due(const struct gp_context *c)
+/* A batch has waited for long enough: then it is drained. */
+static bool is_drain_due(const struct gp_context *c)
 {
-    return !c->pending || gp_pending_is_due(c->pending, c->collector, c->collection);
+    return gp_pending_is_due(c->pending, c->collector, c->collection);
 }
 
 /* True where nothing runs in the context, or it ends within so many seconds. Older drivers can only
@@ -111,15 +110,17 @@ static bool comes_to_rest_soon(struct gp_context *c)
 }
 
 /* True where the launch is waited for: by default each that does not stand behind work that goes
- * on; where the user wants none to be, those that are to be verified, and where a batch is due. */
+ * on; where the user wants none to be, those that are to be verified, and where a batch is to be
+ * drained. Before a batch the session may be opened anew, for which the GPU has to be at rest;
+ * where it is at work that can wait. */
 static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {
     if (!gp_user.later)
         gp_context_wait_for_tail(c);
-    if (!gp_user.later || gp_verify_is_due(&kernel->schedule, call->grid))
+    if (!gp_user.later || gp_verify_is_due(&kernel->schedule, call->grid) || is_drain_due(c))
         return comes_to_rest_soon(c);
-    return is_wait_due(c) && comes_to_rest(c, 0);
+    return !c->pending && comes_to_rest(c, 0);
 }
 
 /* Our copies might take the room of a launch that such a kernel waits for; not behind it. */

@@ -33,6 +33,12 @@ all_measured() {
     [ "$(measured compute_long)" -gt 60 ]
 }
 
+@test "a batch is drained after a second where the GPU is at work at each launch" {
+    GPUPROF_KERNELS=compute_long same_with_and_without "$programs/asynchronous_linked" busy
+    [ "$(measured compute_long)" -gt 10 ]
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 22 ]
+}
+
 @test "no event stands in the way of a launch where all streams share one queue of the hardware" {
     # Nobody knows that the kernel beside these launches waits for them.
     CUDA_DEVICE_MAX_CONNECTIONS=1 GPUPROF_KERNELS=scale all_measured queue scale_in_place 16
