@@ -25,7 +25,9 @@ struct gp_context {
     struct gp_pending *pending;       /* launches whose counters were not read yet */
     struct gp_held *held;             /* those of them that have passes to come */
     struct gp_held *unwritten;        /* given up, and their copies are still to be written */
-    bool counts_hardware;             /* there is a session, since the first of those */
+    unsigned lost;                    /* so many of them were, which is still to be said */
+    const char *why_lost;
+    bool counts_hardware;      /* there is a session, since the first of those */
     CUresult rest;             /* whether it was at rest when another one wanted its counters */
     bool wait_failed;          /* the last wait for those, or for work in front of them */
     double wary_of_these;      /* as `wary`, of these waits */

@@ -1,6 +1,7 @@
 #include "launch/drain.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/deferred.h"
@@ -18,6 +19,9 @@
 #define ALONE_SLOWDOWN 15.0
 
 #define NOT_ENDED "another replay did not end before it was measured"
+
+/* Times that lost counters are told. */
+#define MOST_LOST 3
 
 bool gp_may_be_held(struct gp_measurement *m)
 {
@@ -112,9 +116,21 @@ static bool is_open(const struct gp_context *c, const struct gp_held *h)
 /* Nothing more is to be had of it, for that reason if there is one. */
 static void drop(struct gp_context *c, struct gp_held *h, const char *why)
 {
-    if (why)
+    if (why) {
         gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes, why);
+        c->lost++;
+        c->why_lost = why;
+    }
     gp_held_release(c, h);
+}
+
+static void say_lost(struct gp_context *c)
+{
+    static struct gp_once once;
+    if (c->lost)
+        gp_say_limited(&once, MOST_LOST, "counters of %u launch%s are lost: %s", c->lost,
+                       c->lost == 1 ? "" : "es", c->why_lost);
+    c->lost = 0;
 }
 
 static void drop_all(struct gp_context *c, const char *why)
@@ -168,6 +184,7 @@ void gp_drain(struct gp_context *c, bool alive)
     if (!why && !can_go_on(c))
         why = why_not_gone_on(c);
     drop_all(c, why);
+    say_lost(c);
     if (!c->busy)
         gp_pending_settle(&c->pending, c->collector, c->collection, alive && !c->dead);
     free_retired(c, alive);
@@ -282,6 +299,7 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
             gp_held_release(c, h);
         }
     }
+    say_lost(c);
     if (!any_deferred(c))
         c->deferred_seconds = 0;
     free_retired(c, alive);

@@ -44,3 +44,10 @@ all_measured() {
     CUDA_DEVICE_MAX_CONNECTIONS=1 GPUPROF_KERNELS=scale all_measured queue scale_in_place 16
     [ "$(metric scale_in_place duration)" != absent ]
 }
+
+@test "how many launches a context takes with it that dies" {
+    same_with_and_without "$programs/asynchronous_linked" dies
+    lost=$(sed -n 's/^gpuprof: counters of \([0-9]*\) launches are lost: its context was gone before it was measured/\1/p' "$log")
+    [ "$lost" -gt 8 ]
+    [ "$(grep '"kernel":"scale_in_place"' "$profile" | grep -c '"skipped":"its context was gone before it was measured"')" -eq "$lost" ]
+}
