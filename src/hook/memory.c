@@ -175,44 +175,45 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
 
-/* False with the gate passed; true where the memory stays, and is freed later. */
-static bool stays_or_shares(CUdeviceptr address, bool may_stay)
+/* False with the gate passed; true where the memory stays, and is freed later. `waits`: the driver
+ * waits for the GPU before it frees it. */
+static bool stays_or_shares(CUdeviceptr address, bool may_stay, bool waits)
 {
     gp_gate_share();
     if (!gp_any_held())
         return false; /* and nobody can hold one now */
     gp_gate_unshare();
-    if (may_stay)
-        return gp_launch_retires_or_shares(address, gp_buffer_bytes(address));
+    if (may_stay || !waits)
+        return gp_launch_retires_or_shares(address, gp_buffer_bytes(address), may_stay, waits);
     gp_launch_share_before_memory_goes(address, gp_buffer_bytes(address));
     return false;
 }
 
 /* A free that fails leaves the buffer where it was. */
-#define RELEASE(symbol, key, parameters, arguments, may_stay) \
-    GP_EXPORT CUresult symbol parameters                      \
-    {                                                         \
-        GP_FORWARD(symbol, arguments);                        \
-        if (gp_is_retired(key))                               \
-            return CUDA_ERROR_INVALID_VALUE;                  \
-        if (stays_or_shares(key, may_stay))                   \
-            return CUDA_SUCCESS;                              \
-        struct gp_buffer *buffer = gp_buffer_take(key);       \
-        CUresult result = gp_cuda.symbol arguments;           \
-        if (result == CUDA_SUCCESS)                           \
-            gp_buffer_discard(buffer);                        \
-        else                                                  \
-            gp_buffer_put_back(buffer);                       \
-        gp_gate_unshare();                                    \
-        return result;                                        \
+#define RELEASE(symbol, key, parameters, arguments, may_stay, waits) \
+    GP_EXPORT CUresult symbol parameters                             \
+    {                                                                \
+        GP_FORWARD(symbol, arguments);                               \
+        if (gp_is_retired(key))                                      \
+            return CUDA_ERROR_INVALID_VALUE;                         \
+        if (stays_or_shares(key, may_stay, waits))                   \
+            return CUDA_SUCCESS;                                     \
+        struct gp_buffer *buffer = gp_buffer_take(key);              \
+        CUresult result = gp_cuda.symbol arguments;                  \
+        if (result == CUDA_SUCCESS)                                  \
+            gp_buffer_discard(buffer);                               \
+        else                                                         \
+            gp_buffer_put_back(buffer);                              \
+        gp_gate_unshare();                                           \
+        return result;                                               \
     }
-RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr), true)
+RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr), true, true)
 RELEASE(cuMemFreeAsync, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream),
-        is_in_current_context(hStream))
+        is_in_current_context(hStream), false)
 RELEASE(cuMemFreeAsync_ptsz, dptr, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream),
-        is_in_current_context(hStream))
-RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
-RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false)
+        is_in_current_context(hStream), false)
+RELEASE(cuMemFreeHost, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false, true)
+RELEASE(cuMemHostUnregister, (CUdeviceptr)(uintptr_t)p, (void *p), (p), false, true)
 
 GP_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                                const CUmemAllocationProp *prop, unsigned long long flags)

@@ -190,6 +190,21 @@ bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
     return retired;
 }
 
+bool gp_contexts_keep(const struct gp_change *change)
+{
+    struct gp_context *c = contexts;
+    while (c && !gp_held_to_be_written(c, change->address, change->bytes))
+        c = c->next;
+    if (!c || !push(c))
+        return false;
+    struct gp_buffer *buffer = gp_buffer_take(change->address);
+    bool kept = buffer && gp_retire_unwritten(buffer);
+    if (!kept)
+        gp_buffer_put_back(buffer);
+    gp_context_pop();
+    return kept;
+}
+
 bool gp_contexts_collect(void)
 {
     const struct gp_context *c = contexts;

@@ -113,6 +113,10 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
  * *may_replay becomes false. */
 bool gp_contexts_retire(const struct gp_change *change, bool *may_replay);
 
+/* The same after that, where it was not retired: true where a copy of it is still to be made, and
+ * it is kept until that is over. The gate is lined up before, at least. */
+bool gp_contexts_keep(const struct gp_change *change);
+
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own
  * next launch may be far. */
 void gp_contexts_read_others(const struct gp_context *context);

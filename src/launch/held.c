@@ -88,3 +88,17 @@ void gp_held_release_written(struct gp_context *c, bool idle)
         free_with_copy(c, h);
     }
 }
+
+static bool any_to_be_written(const struct gp_held *list, CUdeviceptr address, uint64_t bytes)
+{
+    const struct gp_held *h = list;
+    while (h && (is_written(h, false) || !gp_held_copy_reaches(h->copy, address, bytes)))
+        h = h->next;
+    return h != NULL;
+}
+
+bool gp_held_to_be_written(const struct gp_context *c, CUdeviceptr address, uint64_t bytes)
+{
+    return any_to_be_written(c->held, address, bytes) ||
+           any_to_be_written(c->unwritten, address, bytes);
+}

@@ -35,4 +35,7 @@ void gp_held_release(struct gp_context *c, struct gp_held *held);
  * context is idle. */
 void gp_held_release_written(struct gp_context *c, bool idle);
 
+/* True where a copy of some of these bytes is still to be made. */
+bool gp_held_to_be_written(const struct gp_context *c, CUdeviceptr address, uint64_t bytes);
+
 #endif

@@ -98,13 +98,14 @@ static void before_change_and_share(void *change)
 
 struct freeing {
     struct gp_change change;
-    bool retired;
+    bool may_retire, waits, retired;
 };
 
 static void before_free(void *freeing)
 {
     struct freeing *f = freeing;
-    bool closed = line_up_and_drain(&f->change, &f->retired);
+    bool closed = line_up_and_drain(&f->change, f->may_retire ? &f->retired : NULL);
+    f->retired = f->retired || (!f->waits && gp_contexts_keep(&f->change));
     if (f->retired)
         gp_gate_leave(closed);
     else
@@ -128,9 +129,13 @@ void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes)
     gp_at_work(before_change_and_share, &change);
 }
 
-bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes)
+bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits)
 {
-    struct freeing f = {.change = {.address = address, .bytes = bytes ? bytes : 1}};
+    struct freeing f = {
+        .change = {.address = address, .bytes = bytes ? bytes : 1},
+        .may_retire = may_retire,
+        .waits = waits,
+    };
     gp_at_work(before_free, &f);
     return f.retired;
 }

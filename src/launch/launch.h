@@ -72,8 +72,9 @@ void gp_launch_before_change(void);
  * ended by gp_gate_unshare. */
 void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes);
 /* The same before the program frees memory. True where it stays, as launches that are held reach
- * it: then it is not to be freed, and the gate is not passed. */
-bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes);
+ * it, if it may, or as a copy is still to be made of it, and the free would not wait: then it is
+ * not to be freed, and the gate is not passed. */
+bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits);
 /* As gp_launch_before_change for launches of a function, by any of its handles, and for those into
  * a stream. */
 void gp_launch_before_function_changes(CUfunction function);

@@ -15,6 +15,7 @@ struct retired {
     CUcontext context;
     CUdevice device;
     uint64_t pool;         /* that it is from; 0: none */
+    bool unwritten;        /* a copy is still to be made of it */
     unsigned long long id; /* the driver's number of the allocation */
     struct retired *prev, *next;
 };
@@ -84,25 +85,51 @@ static bool clear(const struct retired *r)
                        gp_cuda.cuCtxSynchronize() == CUDA_SUCCESS);
 }
 
-bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory)
+/* The memory of the buffer, in the current context; NULL where it cannot be kept. */
+static struct retired *describe(const struct gp_buffer *buffer)
 {
     struct retired *r = is_plain(buffer) ? calloc(1, sizeof(*r)) : NULL;
     if (!r)
-        return false;
+        return NULL;
     r->address = buffer->address;
     r->bytes = buffer->size;
     r->pool = buffer->kind == GP_BUFFER_POOLED ? buffer->source : 0;
-    if (gp_cuda.cuCtxGetCurrent(&r->context) != CUDA_SUCCESS ||
-        gp_cuda.cuCtxGetDevice(&r->device) != CUDA_SUCCESS || !ask_id(r->address, &r->id) ||
-        !is_room_for(r, device_memory) || !clear(r)) {
-        free(r);
-        return false;
-    }
+    if (gp_cuda.cuCtxGetCurrent(&r->context) == CUDA_SUCCESS &&
+        gp_cuda.cuCtxGetDevice(&r->device) == CUDA_SUCCESS && ask_id(r->address, &r->id))
+        return r;
+    free(r);
+    return NULL;
+}
+
+static void enter(struct retired *r, struct gp_buffer *buffer)
+{
     pthread_mutex_lock(&lock);
     DL_APPEND(list, r);
     atomic_fetch_add(&count, 1);
     pthread_mutex_unlock(&lock);
     gp_buffer_discard(buffer);
+}
+
+bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory)
+{
+    struct retired *r = describe(buffer);
+    if (!r)
+        return false;
+    if (!is_room_for(r, device_memory) || !clear(r)) {
+        free(r);
+        return false;
+    }
+    enter(r, buffer);
+    return true;
+}
+
+bool gp_retire_unwritten(struct gp_buffer *buffer)
+{
+    struct retired *r = describe(buffer);
+    if (!r)
+        return false;
+    r->unwritten = true;
+    enter(r, buffer);
     return true;
 }
 
@@ -126,7 +153,7 @@ static struct retired *take_lowest(CUcontext context, size_t bytes, CUmemoryPool
     DL_FOREACH(list, r)
     {
         if (r->context == context && r->bytes == bytes && r->pool == (uintptr_t)pool &&
-            (!found || r->address < found->address))
+            !r->unwritten && (!found || r->address < found->address))
             found = r;
     }
     if (found)

@@ -13,6 +13,10 @@
  * already. Its context is current and idle. */
 bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory);
 
+/* The same of memory of which a copy is still to be made, in the current context, which is at work:
+ * nobody gets it again before it is freed. */
+bool gp_retire_unwritten(struct gp_buffer *buffer);
+
 /* True for an address whose memory the program has freed already. */
 bool gp_is_retired(CUdeviceptr address);
 bool gp_retired_any(void);

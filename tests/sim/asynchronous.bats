@@ -18,6 +18,12 @@ all_measured() {
     [ "$(grep -c "in vain" "$log")" -eq 0 ]
 }
 
+@test "memory that is freed in stream order stays until its copy is made" {
+    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/asynchronous_linked" kept
+    [ "$(measured scale_in_place)" -eq 4 ]
+    grep -q "counters of 1 launch are lost: other work on the GPU did not end before it was measured" "$log"
+}
+
 @test "launches that take longer than was to be expected are waited for" {
     # All four are too long for a wait that may be in vain.
     export GPUPROF_TIMEOUT=0.5
