@@ -15,6 +15,9 @@
  * that return as soon as they can. */
 #define STUCK_LAUNCH_SECONDS 0.0001
 
+/* How long the gate is waited for also where no time is left: most calls return in less. */
+#define LEAST_SHUT_SECONDS 0.001
+
 /* Launches of one process that do not end, and are under way at a time. Those beyond are waited
  * for. */
 #define MOST_UNENDING 16
@@ -80,10 +83,12 @@ CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, doub
 static atomic_bool stuck;
 
 /* A call that has not returned for so long may not do so for long: it is waited for once. */
-static double limit_while_stuck(double most)
+static double limit_while_stuck(double most, double least)
 {
     double seconds = gp_wait_limit();
-    return atomic_load(&stuck) && seconds > most ? most : seconds;
+    if (atomic_load(&stuck) && seconds > most)
+        seconds = most;
+    return seconds > least ? seconds : least;
 }
 
 static bool note_closing(bool closed, double seconds)
@@ -96,13 +101,13 @@ static bool note_closing(bool closed, double seconds)
 
 bool gp_gate_shut_in_time(void)
 {
-    double seconds = limit_while_stuck(GP_STUCK_SECONDS);
+    double seconds = limit_while_stuck(GP_STUCK_SECONDS, LEAST_SHUT_SECONDS);
     return note_closing(gp_gate_shut(seconds), seconds);
 }
 
 bool gp_gate_close_in_time(void)
 {
-    double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS);
+    double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS, STUCK_LAUNCH_SECONDS);
     return note_closing(gp_gate_close(seconds), seconds);
 }
 

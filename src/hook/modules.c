@@ -130,13 +130,13 @@ static void drain_before_variables_go(const void *module, bool *closed)
     }
 }
 
-/* Those in which CUPTI may have something of the module. Beside other threads nothing is replayed.
- */
+/* Those in which CUPTI may have something of the module. Not with the gate open: CUPTI waits for
+ * all in a context, and another thread may launch a kernel there that waits for it. */
 static bool close_collections(const struct unloading *u, bool closed)
 {
     bool all = u->is_library || gp_kernels_collected_somewhere();
-    if (!closed && gp_any_held())
-        gp_contexts_before_change(&(struct gp_change){0}, false, false);
+    if (!closed && gp_contexts_collect())
+        return false;
     return gp_contexts_close_collections(all ? NULL : gp_module_context(u->module));
 }
 
@@ -156,8 +156,8 @@ static void forget_module(void *unloading)
     if (!u->allowed)
         gp_say_limited(
             &once, 1,
-            "modules that are unloaded while a kernel runs that does not end stay loaded: "
-            "CUPTI holds their code");
+            "modules that are unloaded while a kernel does not end, or a driver call of another "
+            "thread does not return, stay loaded: CUPTI holds their code");
     gp_module_unloading(u->module);
     gp_gate_leave(closed);
 }

@@ -43,6 +43,12 @@ unharmed() {
     unharmed unload
 }
 
+@test "a module is unloaded beside a thread that waits in the driver, and one with kernels that wait for it" {
+    # Launches would be read, which takes long, with the gate open. Twice: the thread may wait for its own turn.
+    export GPUSIM_FAULTS=slowcounters GPUPROF_KERNELS=scale_in_place
+    unharmed unload_waiting unload_waiting
+}
+
 @test "a context whose stream is blocked keeps the counters, and the other is measured later" {
     GPUPROF_TIMEOUT=1 unharmed contexts
     [ "$(grep -c "not measuring" "$log")" -eq 0 ]

@@ -7,7 +7,8 @@
  * it can, and in the case "cycles" a stream is blocked again and again. In the cases "function" and
  * "value" another thread blocks a stream in the middle of a launch, and in the case "change" in the
  * middle of a change of the kernel. In the case "unload" a module goes while one thread waits in a
- * copy and another one copies. In the case "contexts" one of two contexts is blocked while there
+ * copy and another one copies, and in the case "unload_waiting" that one launches kernels that wait
+ * until it has launched others. In the case "contexts" one of two contexts is blocked while there
  * are launches in the other; in the case "abandoned" it has waited in vain for a kernel before, and
  * in the case "unload_beside" a module of the other one goes. In the case "unload_devices" modules
  * of two GPUs go, and in the case "many_beside" there are many launches beside a context where a
@@ -391,9 +392,39 @@ static void *copy_there_and_back(void *data)
     return (void *)wrong;
 }
 
+/* The kernel waits for the host, in another stream than the launch behind it. A profiler that
+ * leaves it out does not know it. */
+static void *launch_behind_waits(void *data)
+{
+    struct numbers *numbers = data;
+    CUstream waiting, stream;
+    CUfunction wait;
+    CUdeviceptr seen;
+    void *memory, *params[2];
+
+    MUST(cuCtxSetCurrent(context));
+    MUST(cuModuleGetFunction(&wait, module, "wait_for_flag"));
+    MUST(cuMemAlloc(&seen, 4));
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    params[0] = &memory;
+    params[1] = &seen;
+    waiting = make_stream();
+    stream = make_stream();
+    while (!__atomic_load_n(&other.done, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n((uint32_t *)memory, 0, __ATOMIC_RELEASE);
+        MUST(cuLaunchKernel(wait, 1, 1, 1, 32, 1, 1, 0, waiting, params, NULL));
+        launch_in(numbers, 1, stream);
+        __atomic_store_n((uint32_t *)memory, 1, __ATOMIC_RELEASE);
+        MUST(cuStreamSynchronize(waiting));
+        MUST(cuStreamSynchronize(stream));
+    }
+    return NULL;
+}
+
 /* A profiler has to read launches before the module goes. One thread waits in the driver until it
- * has gone, so it cannot hold up the other, whose copies are not to be undone. */
-static void unload(void)
+ * has gone, so it cannot hold up the other: its copies are not to be undone, nor is it to wait
+ * until a kernel has ended that waits for it. */
+static void unload_beside_thread(const char *name, void *(*work)(void *))
 {
     CUfunction own = scale;
     CUcontext elsewhere;
@@ -413,13 +444,23 @@ static void unload(void)
     set(0);
     waiting = start(copy_and_wait, elsewhere);
     (void)usleep(100000); /* until it waits */
-    copying = start(copy_there_and_back, &numbers);
+    copying = start(work, &numbers);
     MUST(cuModuleUnload(going));
     __atomic_store_n(&other.done, true, __ATOMIC_RELEASE);
     set(1);
     (void)pthread_join(copying, &wrong);
     (void)pthread_join(waiting, NULL);
-    printf("unload: %lu copies are wrong\n", (unsigned long)(uintptr_t)wrong);
+    printf("%s: %lu copies are wrong\n", name, (unsigned long)(uintptr_t)wrong);
+}
+
+static void unload(void)
+{
+    unload_beside_thread("unload", copy_there_and_back);
+}
+
+static void unload_waiting(void)
+{
+    unload_beside_thread("unload_waiting", launch_behind_waits);
 }
 
 /* ---- contexts, modules ----------------------------------------------------------------------- */
@@ -733,6 +774,7 @@ static void run(const char *which)
                                                 {"value", beside_launch_value},
                                                 {"change", beside_change},
                                                 {"unload", unload},
+                                                {"unload_waiting", unload_waiting},
                                                 {"contexts", in_contexts},
                                                 {"abandoned", abandoned},
                                                 {"unload_beside", unload_beside},
