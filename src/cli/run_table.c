@@ -69,10 +69,10 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                       "as --target-processes all; put %p into the names of files", WHICH, NULL,
                       "--profile-child-processes", NULL, 0, NULL},
 
-    [RUN_REPLAY] = {"replay", 0, "on|off|later",
+    [RUN_REPLAY] = {"replay", 0, "on|off|now",
                     "off: run no kernel more often than the program does; each launch is then "
-                    "counted in part, launches of a kernel in turns; later: do not wait for "
-                    "kernels that are known (on)",
+                    "counted in part, launches of a kernel in turns; now: wait for each launch and "
+                    "make all its runs there (on)",
                     HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_REPLAY_MODE] = {"replay-mode", 0, "kernel|disabled",
                          "the same in nvprof's words; the program as a whole is never run again",

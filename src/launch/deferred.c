@@ -23,8 +23,8 @@
 /* Deferred launches whose streams have not come to their end. */
 #define MOST_QUEUED 12
 
-/* While one of these runs there is a wait that goes on: nanoseconds between two looks, and seconds
- * from the end of one to the start of the next. */
+/* A wait for these goes on while one of them runs: nanoseconds between two checks, and seconds from
+ * the end of one to the start of the next. */
 #define NAP_NS 50000
 #define MOST_REST 0.002
 
@@ -105,20 +105,19 @@ static bool comes_to_rest(struct gp_context *c, double seconds)
  * then the next launch asks again, and does not wait. */
 static bool comes_to_rest_soon(struct gp_context *c)
 {
-    return comes_to_rest(
-        c, c->wait_failed ? 0 : LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED));
+    if (c->wait_failed)
+        return comes_to_rest(c, 0);
+    gp_context_wait_for_tail(c);
+    return comes_to_rest(c, LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED));
 }
 
-/* True where the launch is waited for: by default each that does not stand behind work that goes
- * on; where the user wants none to be, those that are to be verified, and where a batch is to be
- * drained. Before a batch the session may be opened anew, for which the GPU has to be at rest;
- * where it is at work that can wait. */
+/* True where the launch is waited for: to be verified, or as a batch is to be drained. Before a
+ * batch the session may be opened anew, for which the GPU has to be at rest; where it is at work
+ * that can wait. */
 static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {
-    if (!gp_user.later)
-        gp_context_wait_for_tail(c);
-    if (!gp_user.later || gp_verify_is_due(&kernel->schedule, call->grid) || is_drain_due(c))
+    if (gp_verify_is_due(&kernel->schedule, call->grid) || is_drain_due(c))
         return comes_to_rest_soon(c);
     return !c->pending && comes_to_rest(c, 0);
 }

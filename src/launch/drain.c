@@ -20,7 +20,7 @@
 
 #define NOT_ENDED "another replay did not end before it was measured"
 
-/* Times that lost counters are told. */
+/* Times that lost counters are reported. */
 #define MOST_LOST 3
 
 bool gp_may_be_held(struct gp_measurement *m)

@@ -48,11 +48,10 @@ static void read_sample(void)
 void gp_settings_read_recorded(void)
 {
     read_sample();
-    int replay = WORD_OF("GPUPROF_REPLAY", "on (the default), off, now or later", "on", "off",
+    int replay = WORD_OF("GPUPROF_REPLAY", "on or later (the default), off or now", "on", "off",
                          "now", "later");
     gp_user.recorded.replay_off = replay == 1;
     gp_user.at_once = replay == 2;
-    gp_user.later = replay == 3;
 }
 
 static void read_report_mode(void)

@@ -12,7 +12,6 @@ struct gp_user_settings {
     bool flush_caches;  /* before a pass of the hardware (GPUPROF_CACHE=flush, the default) */
     bool verify_always; /* every launch, beside gp_verify_is_due (GPUPROF_VERIFY=always) */
     bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
-    bool later;         /* known kernels are not waited for (GPUPROF_REPLAY=later) */
     bool timeout_set;   /* GPUPROF_TIMEOUT is given */
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
     bool few_queues;    /* of the hardware: streams share them (CUDA_DEVICE_MAX_CONNECTIONS) */

@@ -53,7 +53,6 @@ graphs_of() {
     [ "$(graphs_of 1)" -eq 10 ]
     unset GPUSIM_GRAPHS
     GPUPROF_REPLAY=now again memory 25
-    GPUPROF_REPLAY=later again memory 25
     GPUPROF_VERIFY=always again memory 25
     GPUSIM_FAULTS=slow again memory 25
 }

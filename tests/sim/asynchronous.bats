@@ -3,8 +3,6 @@
 
 load common
 
-export GPUPROF_REPLAY=later
-
 # all_measured CASE KERNEL LAUNCHES
 all_measured() {
     same_with_and_without "$programs/asynchronous_linked" "$1"

@@ -26,10 +26,6 @@ retired() {
     diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/batches"
 }
 
-@test "so is it where launches are deferred" {
-    GPUPROF_REPLAY=later retired 200 24 loop
-}
-
 @test "a cache that is set anew before each launch, always the same, ends no batch" {
     retired 200 24 prefers
 }

@@ -1,10 +1,7 @@
 #!/usr/bin/env bats
-# A launch of a kernel that is known returns when the driver does, and is measured in a batch: behind work that goes on,
-# and with GPUPROF_REPLAY=later always.
+# A launch of a kernel that is known returns when the driver does, and is measured in a batch.
 
 load common
-
-export GPUPROF_REPLAY=later
 
 # returns CASE LAUNCHES: nothing was waited for in vain, and so many launches of scale_in_place were measured.
 returns() {
@@ -15,32 +12,27 @@ returns() {
 }
 
 @test "launches behind a wait return before it ends, and all are measured" {
-    for replay in on later; do
-        export GPUPROF_REPLAY=$replay
-        returns value 16
-        returns function 16
-        returns streams 16
-        # A kernel that is not waited for: the program may time those behind it.
-        GPUPROF_TIMEOUT='' same_with_and_without "$programs/returns_linked" kernel
-        [ "$(measured scale_in_place)" -eq 4 ]
-    done
+    returns value 16
+    returns function 16
+    returns streams 16
+    # A kernel that is not waited for: the program may time those behind it.
+    GPUPROF_TIMEOUT='' same_with_and_without "$programs/returns_linked" kernel
+    [ "$(measured scale_in_place)" -eq 4 ]
 }
 
 @test "a kernel is waited for in vain, and those behind it are measured" {
-    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" kernel
+    GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/returns_linked" kernel
     grep -q "wait_for_flag did not end within 0.2 s" "$log"
     [ "$(measured scale_in_place)" -eq 16 ]
 }
 
 @test "beside a kernel that does not end nothing is copied: it may wait for that very launch" {
-    for replay in on later; do
-        GPUPROF_TIMEOUT='' GPUPROF_REPLAY=$replay same_with_and_without "$programs/returns_linked" beside
-        [ "$(measured scale_in_place)" -eq 4 ]
-    done
+    GPUPROF_TIMEOUT='' same_with_and_without "$programs/returns_linked" beside
+    [ "$(measured scale_in_place)" -eq 4 ]
 }
 
 @test "beside a kernel that was waited for in vain nothing is copied either" {
-    GPUPROF_TIMEOUT=0.2 GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" beside
+    GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/returns_linked" beside
     [ "$(measured scale_in_place)" -eq 4 ]
 }
 
@@ -51,13 +43,11 @@ returns() {
 }
 
 @test "threads whose launches are not waited for" {
-    for replay in on later; do
-        GPUPROF_REPLAY=$replay returns threads 196
-    done
+    returns threads 196
 }
 
 @test "launches that are not waited for have the counters of those that are" {
-    GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" exit
+    GPUPROF_REPLAY=now same_with_and_without "$programs/returns_linked" exit
     counted >"$BATS_TEST_TMPDIR/waited"
     returns exit 16
     counted >"$BATS_TEST_TMPDIR/returned"
@@ -74,7 +64,7 @@ led() {
 }
 
 @test "each launch is replayed from the memory that it found" {
-    GPUPROF_REPLAY=on same_with_and_without "$programs/returns_linked" counting
+    GPUPROF_REPLAY=now same_with_and_without "$programs/returns_linked" counting
     counted >"$BATS_TEST_TMPDIR/waited"
     [ "$(grep -o '"smsp__inst_executed.sum":[0-9]*' "$BATS_TEST_TMPDIR/waited" | sort -u | wc -l)" -eq 16 ]
     same_with_and_without "$programs/returns_linked" counting
@@ -97,17 +87,14 @@ led() {
 
 @test "memory goes, or is needed, while launches wait in their stream" {
     export GPUPROF_TIMEOUT=0.3
-    for replay in on later; do
-        export GPUPROF_REPLAY=$replay
-        for case in freed reused gone full; do
-            same_with_and_without "$programs/returns_linked" $case
-            # Of launches of other memory none has the copy of the one that was given up.
-            [ $case != reused ] || [ "$(grep -c '"skipped":"its memory led' "$profile")" -eq 0 ]
-        done
-        GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_memory
-        GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_behind
-        GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" unreturned
+    for case in freed reused gone full; do
+        same_with_and_without "$programs/returns_linked" $case
+        # Of launches of other memory none has the copy of the one that was given up.
+        [ $case != reused ] || [ "$(grep -c '"skipped":"its memory led' "$profile")" -eq 0 ]
     done
+    GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_memory
+    GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_behind
+    GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" unreturned
 }
 
 @test "launches are drained while a stream is being captured" {

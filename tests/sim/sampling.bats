@@ -142,7 +142,10 @@ END
 
 @test "GPUPROF_REPLAY is on or off" {
     GPUPROF_REPLAY=never profiled "$programs/snippets_linked" vector_add
-    grep -q "^gpuprof: GPUPROF_REPLAY=never: unknown; say on (the default), off, now or later" "$log"
+    grep -q "^gpuprof: GPUPROF_REPLAY=never: unknown; say on or later (the default), off or now" "$log"
+    ! grep -q '"replay"' "$profile" || false
+    GPUPROF_REPLAY=later profiled "$programs/snippets_linked" vector_add
+    [ "$(grep -c "unknown" "$log")" -eq 0 ]
     ! grep -q '"replay"' "$profile" || false
     GPUPROF_REPLAY=off profiled "$programs/snippets_linked" vector_add
     grep -q '"replay":"off"' "$profile"

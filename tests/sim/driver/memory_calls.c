@@ -73,13 +73,17 @@ static CUresult release(CUcontext context, uint64_t address, unsigned kinds)
     return gpusim_memory_release(address, kinds);
 }
 
+/* Of memory of a pool the driver takes all work on it for done, and does not wait. */
 CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
     CUcontext context;
     CUresult result = gpusim_enter_unsafe(&context);
+    struct gpusim_range range;
 
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
+    if (gpusim_memory_find(dptr, &range) && range.start == dptr && range.pool)
+        return gpusim_memory_release(dptr, 1u << GPUSIM_DEVICE_MEMORY);
     return release(context, dptr, 1u << GPUSIM_DEVICE_MEMORY | 1u << GPUSIM_MANAGED_MEMORY);
 }
 

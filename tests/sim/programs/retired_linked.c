@@ -205,12 +205,15 @@ static void elsewhere(void)
 static void twice(void)
 {
     struct kernels k = kernels_of(module);
-    CUdeviceptr y = allocate_zeros(N), x = allocate_zeros(N);
+    CUdeviceptr y = allocate_zeros(N);
 
-    for (unsigned i = 0; i < 100; i++)
-        scale(&k, i % 8 ? y : x);
-    MUST(cuMemFree(x));
-    printf("twice: %d\n", cuMemFree(x));
+    for (unsigned round = 0; round < 20; round++) {
+        CUdeviceptr x = allocate_zeros(N);
+        for (unsigned i = 0; i < 5; i++)
+            scale(&k, i ? y : x);
+        MUST(cuMemFree(x));
+        printf("twice: %d\n", cuMemFree(x));
+    }
     MUST(cuMemFree(y));
 }
 

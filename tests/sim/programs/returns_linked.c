@@ -365,27 +365,31 @@ static void reused(void)
     printf("reused: %u\n", element.value);
 }
 
-/* Memory that a parameter leads to, and which the kernel does not use, goes while the launch waits
- * in its stream. */
+/* Memory that a parameter leads to, and which the kernel does not use, goes while launches wait in
+ * their stream: freed in stream order, and at once, for which the driver does not wait as it is
+ * from a pool. */
 static void gone(void)
 {
     struct numbers numbers;
-    CUdeviceptr unused;
+    CUdeviceptr unused, at_once;
     CUstream blocked, stream;
     unsigned n = 0;
     float factor = 2;
-    void *params[] = {&unused, &n, &factor};
+    void *params[] = {&unused, &n, &factor}, *more[] = {&at_once, &n, &factor};
 
     begin(&numbers);
     MUST(cuStreamCreate(&blocked, CU_STREAM_NON_BLOCKING));
     MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     make_known(&numbers, blocked);
     MUST(cuMemAllocAsync(&unused, 4096, stream));
+    MUST(cuMemAllocAsync(&at_once, 4096, stream));
     MUST(cuStreamSynchronize(stream));
     set(0);
     block_by_value(blocked);
     MUST(cuLaunchKernel(scale, 2, 1, 1, 128, 1, 1, 0, blocked, params, NULL));
+    MUST(cuLaunchKernel(scale, 2, 1, 1, 128, 1, 1, 0, blocked, more, NULL));
     MUST(cuMemFreeAsync(unused, stream));
+    MUST(cuMemFree(at_once));
     MUST(cuStreamSynchronize(stream));
     set(1);
     printf("gone: %d\n", cuCtxSynchronize());
