@@ -7,6 +7,8 @@
 #include "memory/buffers.h"
 #include "memory/retired.h"
 
+#include <string.h>
+
 /* Memory from elsewhere lies at `address`; `size` 0: the driver knows it. */
 #define IMPORTS(symbol, parameters, arguments, address, size, why) \
     GP_GATED(symbol, parameters, arguments, GP_IF_DONE(gp_buffer_add_foreign(address, size, why)))
@@ -79,6 +81,31 @@ EXPORTS(cuMemGetHandleForAddressRange,
         (void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType,
          unsigned long long flags),
         (handle, dptr, size, handleType, flags), gp_range_shared(dptr, size))
+
+static bool is_set(const void *value)
+{
+    unsigned flag = 0;
+    if (value)
+        memcpy(&flag, value, sizeof(flag));
+    return flag != 0;
+}
+
+/* Libraries ask for it before they let a network adapter or a disk access the memory, by calls that
+ * are no driver's; and again at each of their own calls. */
+GP_EXPORT CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                                         CUdeviceptr ptr)
+{
+    GP_FORWARD_UNLESS_OURS(cuPointerSetAttribute, value, attribute, ptr);
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !is_set(value) || gp_buffer_is_direct(ptr))
+        return gp_cuda.cuPointerSetAttribute(value, attribute, ptr);
+    gp_launch_before_change();
+    gp_gate_share();
+    CUresult result = gp_cuda.cuPointerSetAttribute(value, attribute, ptr);
+    if (result == CUDA_SUCCESS)
+        gp_buffer_make_direct(ptr);
+    gp_gate_unshare();
+    return result;
+}
 
 GP_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 {

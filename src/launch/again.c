@@ -158,7 +158,10 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
     if (gp_snapshot_reaches_host(s))
         return false;
     *why = "it reaches managed memory";
-    return !gp_snapshot_reaches_managed(s);
+    if (gp_snapshot_reaches_managed(s))
+        return false;
+    *why = "it reaches memory that other devices access directly";
+    return !gp_snapshot_reaches_direct(s);
 }
 
 bool gp_again_reaches(const struct gp_again *a, CUdeviceptr address)

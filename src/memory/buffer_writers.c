@@ -30,13 +30,20 @@ static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host, c
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-void gp_buffer_shared(CUdeviceptr address)
+/* Of the allocation that the address is in. */
+static CUdeviceptr start_of(CUdeviceptr address)
 {
     CUdeviceptr start = address;
     size_t size;
     if (gp_cuda.cuMemGetAddressRange_v2 &&
         gp_cuda.cuMemGetAddressRange_v2(&start, &size, address) != CUDA_SUCCESS)
         start = address;
+    return start;
+}
+
+void gp_buffer_shared(CUdeviceptr address)
+{
+    CUdeviceptr start = start_of(address);
     gp_buffers_lock();
     struct gp_buffer *buffer = gp_buffer_find(start);
     if (buffer)
@@ -62,6 +69,31 @@ void gp_range_shared(CUdeviceptr address, size_t size)
     gp_buffers_unlock();
     if (!known)
         gp_memory_bar_replay("the program shares memory with another process");
+}
+
+/* ---- other devices --------------------------------------------------------------------------- */
+
+void gp_buffer_make_direct(CUdeviceptr address)
+{
+    CUdeviceptr start = start_of(address);
+    gp_buffers_lock();
+    struct gp_buffer *buffer = gp_buffer_find(start);
+    if (buffer && !buffer->direct) {
+        gp_buffer_note_change(buffer, false);
+        buffer->direct = true;
+        gp_buffer_note_change(buffer, true);
+    }
+    gp_buffers_unlock();
+}
+
+bool gp_buffer_is_direct(CUdeviceptr address)
+{
+    CUdeviceptr start = start_of(address);
+    gp_buffers_lock();
+    const struct gp_buffer *buffer = gp_buffer_find(start);
+    bool direct = buffer && buffer->direct;
+    gp_buffers_unlock();
+    return direct;
 }
 
 /* ---- mappings, pools ------------------------------------------------------------------------- */

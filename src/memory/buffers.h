@@ -32,6 +32,7 @@ struct gp_buffer {
     const char *shared;    /* by others than this process's GPUs, and why; else NULL */
     const char *not_ours;  /* why its contents must not be put back (memory/sharing.h), or NULL */
     bool managed;          /* memory that the host uses as well, a variable, too */
+    bool direct;           /* other devices may access it directly: no driver call says when */
     const void *owner;     /* the module or library of a global, else NULL */
     unsigned long long id; /* the driver's number of the allocation; 0: not asked for */
     struct gp_buffer *prev, *next;
@@ -55,6 +56,10 @@ bool gp_buffer_is_there(const struct gp_buffer *buffer);
 void gp_buffer_shared(CUdeviceptr address);
 /* All that lies in the range has. */
 void gp_range_shared(CUdeviceptr address, size_t size);
+/* Other devices, network adapters and disks, or the host by their drivers, may access the
+ * allocation that the address is in, at any time from now on (GPUDirect). */
+void gp_buffer_make_direct(CUdeviceptr address);
+bool gp_buffer_is_direct(CUdeviceptr address);
 
 /* Physical memory mapped at an address. Kernels may write it once access has been given to their
  * device. Access and unmapping may span several mappings. */

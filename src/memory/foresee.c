@@ -4,13 +4,13 @@
 
 /* True where the copy finds the memory there when the stream comes to it: a free waits for the GPU.
  * Pooled and mapped memory may be gone by then, if the kernel does not use it, and variables of
- * other modules. */
-static bool stays_until_copied(const struct gp_reached *r, const void *module)
+ * other modules. Nor is memory to be replayed later that other devices may access then. */
+static bool may_be_copied_there(const struct gp_reached *r, const void *module)
 {
     for (size_t i = 0; i < r->count; i++) {
         const struct gp_range_facts *facts = &r->ranges.facts[r->list[i]];
         bool is_own = facts->kind == GP_BUFFER_GLOBAL && facts->owner == module && !facts->managed;
-        if (facts->kind != GP_BUFFER_DEVICE && !is_own)
+        if ((facts->kind != GP_BUFFER_DEVICE && !is_own) || facts->direct)
             return false;
     }
     return true;
@@ -26,7 +26,7 @@ static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
            gp_reached_update(r, s->context, s->device) &&
            gp_reach_from_parameters(r, launch, s->pageable, &why) &&
            gp_reach_from_modules(r, launch) && gp_reached_is_ours(r, &why) && !r->out_of_memory &&
-           r->count <= GP_FEW_SEGMENTS && stays_until_copied(r, launch->module);
+           r->count <= GP_FEW_SEGMENTS && may_be_copied_there(r, launch->module);
 }
 
 static bool take_room(struct gp_snapshot *s)

@@ -10,6 +10,14 @@ bool gp_snapshot_reaches_managed(const struct gp_snapshot *s)
     return false;
 }
 
+bool gp_snapshot_reaches_direct(const struct gp_snapshot *s)
+{
+    for (size_t i = 0; i < s->reached.count; i++)
+        if (s->reached.ranges.facts[s->reached.list[i]].direct)
+            return true;
+    return false;
+}
+
 bool gp_snapshot_reaches_host(const struct gp_snapshot *s)
 {
     return s->watched.count != 0;
@@ -28,6 +36,8 @@ const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
         return "it reaches page-locked host memory";
     if (s->arrays.count)
         return "arrays can be written through surfaces";
+    if (gp_snapshot_reaches_direct(s))
+        return "it reaches memory that other devices access directly";
     return gp_snapshot_reaches_managed(s) ? "it reaches managed memory" : NULL;
 }
 

@@ -109,6 +109,7 @@ static void join(struct gp_ranges *r, size_t index, struct gp_range_facts *facts
 {
     if (!facts->not_ours)
         facts->not_ours = r->facts[index].not_ours;
+    facts->direct = facts->direct || r->facts[index].direct;
     remove_at(r, index);
 }
 
@@ -140,6 +141,7 @@ static struct gp_range_facts facts_of(const struct gp_buffer *buffer)
 {
     return (struct gp_range_facts){.kind = buffer->kind,
                                    .managed = buffer->managed,
+                                   .direct = buffer->direct,
                                    .owner = buffer->owner,
                                    .not_ours = buffer->not_ours};
 }

@@ -13,6 +13,7 @@
 struct gp_range_facts {
     enum gp_buffer_kind kind;
     bool managed;         /* memory that the host uses as well */
+    bool direct;          /* memory that other devices access directly */
     const void *owner;    /* of a global: its module or library */
     const char *not_ours; /* why it must not be put back, NULL where it may */
     uint64_t went;        /* of memory that has gone (memory/gone.h): when */

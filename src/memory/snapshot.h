@@ -88,12 +88,14 @@ struct gp_held_copy;
 /* True where the launch whose memory was taken reaches memory that other contexts and the host use
  * as well. */
 bool gp_snapshot_reaches_managed(const struct gp_snapshot *snapshot);
+/* True where it reaches memory that other devices may access directly, once it has ended. */
+bool gp_snapshot_reaches_direct(const struct gp_snapshot *snapshot);
 /* True where the launch reaches page-locked host memory, which is never put back. */
 bool gp_snapshot_reaches_host(const struct gp_snapshot *s);
 /* True where the host may write some of the memory that was copied at any time. */
 bool gp_snapshot_may_host_write(const struct gp_snapshot *s);
-/* Why the copy just taken cannot be held: the launch reaches memory that the host may write at any
- * time, or arrays. NULL where it can. */
+/* Why the copy just taken cannot be held: the launch reaches memory that the host or other devices
+ * may write at any time, or arrays. NULL where it can. */
 const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
 /* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or out of memory. While any is
  * held our memory is not given back. */

@@ -8,9 +8,10 @@
  * program waits for their stream, or frees their memory, or ends. In the case "used_up" a profiler
  * has waited in vain again and again before. In the case "busy" each launch stands behind one of
  * another kernel, until the program is killed. In the case "queue" a kernel waits for a launch
- * behind it, in another stream. In the case "dies" a kernel breaks the context.
- * Each launch makes x = 2 * x + 1 of its numbers, so that one that runs twice, or from the wrong
- * memory, is seen. An alarm ends the program after 60 seconds.
+ * behind it, in another stream. In the case "dies" a kernel breaks the context. In the case
+ * "direct" other devices may access the memory of launches from some time on, and the program is
+ * killed. Each launch makes x = 2 * x + 1 of its numbers, so that one that runs twice, or from the
+ * wrong memory, is seen. An alarm ends the program after 60 seconds.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -264,6 +265,26 @@ static void dies(void)
     printf("dies: %d\n", cuCtxSynchronize());
 }
 
+/* The attribute is that of the whole allocation, and set again. */
+static void direct(void)
+{
+    enum { BEFORE = 6, AFTER = 6 };
+    CUstream stream = make_stream();
+    CUdeviceptr x = begin_scale(stream);
+    unsigned set = 1;
+
+    for (int i = 0; i < BEFORE; i++)
+        launch_scale(x, N, stream);
+    for (int i = 0; i < AFTER; i++) {
+        MUST(cuPointerSetAttribute(&set, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, x + 16));
+        launch_scale(x, N, stream);
+    }
+    MUST(cuStreamSynchronize(stream));
+    show("direct", x, true);
+    (void)fflush(stdout);
+    (void)raise(SIGKILL);
+}
+
 static void run(const char *which)
 {
     static const struct program_case cases[] = {{"freed", freed},
@@ -275,6 +296,7 @@ static void run(const char *which)
                                                 {"busy", busy},
                                                 {"queue", one_queue},
                                                 {"dies", dies},
+                                                {"direct", direct},
                                                 {0}};
 
     run_case(cases, which);
