@@ -13,6 +13,7 @@
 #include "memory/sharing.h"
 
 #include <math.h>
+#include <sched.h>
 #include <time.h>
 #include <utlist.h>
 
@@ -24,9 +25,9 @@
 #define MOST_QUEUED 12
 
 /* A wait for these goes on while one of them runs: nanoseconds between two checks, and seconds from
- * the end of one to the start of the next. */
+ * the end of one to the start of the next, which do not count while others have the CPU. */
 #define NAP_NS 50000
-#define MOST_REST 0.002
+#define MOST_REST 0.005
 
 #define TOO_LONG "it took too long to be run again"
 #define LED_FURTHER "its memory led to other memory, of which there was no copy"
@@ -268,19 +269,23 @@ static enum progress progress_in(const struct gp_context *c)
 double gp_deferred_wait(struct gp_context *c)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
-    double began = gp_clock_seconds(), now = began, last = began, limit = gp_wait_computing_limit();
+    double began = gp_clock_seconds(), waited = 0, limit = gp_wait_computing_limit();
+    struct gp_spin rest = gp_spin_begins();
     enum progress progress;
     while (!c->deferred_stuck && (progress = progress_in(c)) != NONE_LEFT &&
-           now - last < MOST_REST) {
-        nanosleep(&nap, NULL);
-        now = gp_clock_seconds();
-        if (progress == ONE_RUNS)
-            last = now;
-        c->deferred_stuck = now - began > limit;
+           !gp_spin_is_over(&rest, MOST_REST)) {
+        if (progress == ONE_RUNS) {
+            nanosleep(&nap, NULL);
+            rest = gp_spin_begins();
+        } else {
+            sched_yield();
+        }
+        waited = gp_clock_seconds() - began;
+        c->deferred_stuck = waited > limit;
     }
-    if (now - began > limit)
+    if (waited > limit)
         gp_wait_was_in_vain(gp_wait_first_limit());
-    return now - began;
+    return waited;
 }
 
 /* ---- in the drain ---------------------------------------------------------------------------- */

@@ -179,15 +179,15 @@ git_as_somebody() {
 
 @test "files and functions that documents and comments name are there" {
     tools/check-paths
-    printf '# Page\nSee `launch/launch.h`, `launch/gone.c` and tests/sim/FILE.bats.\n' >"$BATS_TEST_TMPDIR/page.md"
+    printf '# Page\nSee `launch/launch.h`, `launch/nowhere.c` and tests/sim/FILE.bats.\n' >"$BATS_TEST_TMPDIR/page.md"
     run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
-    [ "$output" = "$BATS_TEST_TMPDIR/page.md:2: there is no launch/gone.c" ]
-    printf 'The row of `buffers.h` and of `gone.h`; `gp_launch`, `struct gp_gone`, gp_elsewhere.\n' >"$BATS_TEST_TMPDIR/page.md"
+    [ "$output" = "$BATS_TEST_TMPDIR/page.md:2: there is no launch/nowhere.c" ]
+    printf 'The row of `buffers.h` and of `nowhere.h`; `gp_launch`, `struct gp_nowhere`, gp_elsewhere.\n' >"$BATS_TEST_TMPDIR/page.md"
     run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
-    [ "$output" = "$BATS_TEST_TMPDIR/page.md:1: there is no gone.h
-$BATS_TEST_TMPDIR/page.md:1: there is no gp_gone" ]
+    [ "$output" = "$BATS_TEST_TMPDIR/page.md:1: there is no nowhere.h
+$BATS_TEST_TMPDIR/page.md:1: there is no gp_nowhere" ]
 }
 
 @test "no file has a path of somebody's machine" {
