@@ -15,7 +15,8 @@
  * that return as soon as they can. */
 #define STUCK_LAUNCH_SECONDS 0.0001
 
-/* How long the gate is waited for also where no time is left: most calls return in less. */
+/* How long the gate is waited for also where no time is left, but for launches, which may be many:
+ * most calls return in less. */
 #define LEAST_SHUT_SECONDS 0.001
 
 /* Launches of one process that do not end, and are under way at a time. Those beyond are waited
@@ -107,7 +108,7 @@ bool gp_gate_shut_in_time(void)
 
 bool gp_gate_close_in_time(void)
 {
-    double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS, STUCK_LAUNCH_SECONDS);
+    double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS, 0);
     return note_closing(gp_gate_close(seconds), seconds);
 }
 

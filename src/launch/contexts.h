@@ -31,6 +31,7 @@ struct gp_context {
     CUresult rest;             /* whether it was at rest when another one wanted its counters */
     bool wait_failed;          /* the last wait for those, or for work in front of them */
     double wary_of_these;      /* as `wary`, of these waits */
+    double wary_of_rests;      /* of waits for the next of those to start */
     bool deferred_stuck;       /* such launches took too long, and are not waited for any more */
     double deferred_seconds;   /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;   /* of launches that were not waited for; free at present */

@@ -270,10 +270,11 @@ double gp_deferred_wait(struct gp_context *c)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     double began = gp_clock_seconds(), waited = 0, limit = gp_wait_computing_limit();
+    double most_rest = gp_wary(MOST_REST, c->wary_of_rests);
     struct gp_spin rest = gp_spin_begins();
-    enum progress progress;
+    enum progress progress = NONE_LEFT;
     while (!c->deferred_stuck && (progress = progress_in(c)) != NONE_LEFT &&
-           !gp_spin_is_over(&rest, MOST_REST)) {
+           !gp_spin_is_over(&rest, most_rest)) {
         if (progress == ONE_RUNS) {
             nanosleep(&nap, NULL);
             rest = gp_spin_begins();
@@ -283,6 +284,8 @@ double gp_deferred_wait(struct gp_context *c)
         waited = gp_clock_seconds() - began;
         c->deferred_stuck = waited > limit;
     }
+    gp_wary_note(&c->wary_of_rests, progress == NONE_LEFT ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY,
+                 waited);
     if (waited > limit)
         gp_wait_was_in_vain(gp_wait_first_limit());
     return waited;
