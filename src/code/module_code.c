@@ -1,7 +1,7 @@
 #include "code/module_code.h"
 
 #include "code/cubin.h"
-#include "code/image.h"
+#include "code/parts.h"
 #include "code/slim.h"
 
 #include <dlfcn.h>
@@ -95,6 +95,35 @@ void gp_code_drop(struct gp_code *code)
     }
     drop_copy(code->copy, code->size);
     free(code);
+}
+
+/* ---- questions on cubins --------------------------------------------------------------------- */
+
+typedef void ask_cubin(const struct gp_cubin *cubin, void *data);
+
+struct question {
+    ask_cubin *cubin;
+    void *data;
+};
+
+static bool ask_part(struct gp_part *part, void *data, const char **why)
+{
+    const struct question *q = data;
+    struct gp_cubin cubin;
+    *why = "its cubin is damaged";
+    if (!gp_cubin_open(&cubin, part->bytes, part->size))
+        return false;
+    q->cubin(&cubin, q->data);
+    return true;
+}
+
+/* Asks each cubin of the image for the chip. False, with the reason in `why`, where they cannot all
+ * be asked. */
+static bool ask(const struct gp_code *code, int cc, ask_cubin *cubin, void *data, const char **why)
+{
+    static const struct gp_part_visitor asks = {.part = ask_part, .cubins_only = true};
+    struct question q = {.cubin = cubin, .data = data};
+    return gp_image_parts(code->image, code->size, cc, &asks, &q, why);
 }
 
 /* ---- a function in a cubin ------------------------------------------------------------------- */
@@ -199,7 +228,7 @@ static struct function *find_function_code(struct gp_code *code, const char *nam
     else if (code->image && !is_there(code))
         why = "its module's image is there no more";
     else if (code->image)
-        gp_image_cubins(code->image, code->size, cc, search_cubin, &s, &why);
+        ask(code, cc, search_cubin, &s, &why);
     if (!why)
         why = s.why      ? s.why
               : s.cubins ? "its machine code is not in its module's image"
@@ -257,7 +286,7 @@ void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t mo
     if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
         !is_there(code))
         return NULL;
-    gp_image_cubins(code->image, code->size, cc, slim_cubin, &s, &why);
+    ask(code, cc, slim_cubin, &s, &why);
     *size = s.size;
     return s.slim;
 }
@@ -302,6 +331,6 @@ bool gp_code_may_call(struct gp_code *code, const char *function, int cc)
     const char *why;
     if (!code || !code->image || !is_there(code))
         return true;
-    bool read = gp_image_cubins(code->image, code->size, cc, search_calls, &s, &why);
+    bool read = ask(code, cc, search_calls, &s, &why);
     return !read || !s.cubins || s.found;
 }
