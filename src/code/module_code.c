@@ -3,6 +3,7 @@
 #include "code/cubin.h"
 #include "code/parts.h"
 #include "code/slim.h"
+#include "code/unpacked.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -29,6 +30,7 @@ struct gp_code {
     void *copy;         /* ours, of `size` bytes; NULL where the image stays */
     const void *object; /* whose base this is, with which the image goes; NULL: none */
     const char *why;
+    struct gp_unpacked unpacked;
     struct function *functions;
 };
 
@@ -93,6 +95,7 @@ void gp_code_drop(struct gp_code *code)
         free(f->name);
         free(f);
     }
+    gp_unpacked_drop(&code->unpacked);
     drop_copy(code->copy, code->size);
     free(code);
 }
@@ -119,11 +122,11 @@ static bool ask_part(struct gp_part *part, void *data, const char **why)
 
 /* Asks each cubin of the image for the chip. False, with the reason in `why`, where they cannot all
  * be asked. */
-static bool ask(const struct gp_code *code, int cc, ask_cubin *cubin, void *data, const char **why)
+static bool ask(struct gp_code *code, int cc, ask_cubin *cubin, void *data, const char **why)
 {
     static const struct gp_part_visitor asks = {.part = ask_part, .cubins_only = true};
     struct question q = {.cubin = cubin, .data = data};
-    return gp_image_parts(code->image, code->size, cc, &asks, &q, why);
+    return gp_unpacked_parts(&code->unpacked, code->image, code->size, cc, &asks, &q, why);
 }
 
 /* ---- a function in a cubin ------------------------------------------------------------------- */

@@ -27,25 +27,44 @@ static void read_at(const void *image, size_t size, int cc)
     (void)seen;
 }
 
-/* Of a kernel, of a function called k, which the seeds have, and of one without a name. */
-static void find_code(const void *image, size_t size, int cc)
+/* Reads every byte, so that one outside the image is noticed. */
+static void read_bytes(const void *bytes, size_t size)
 {
-    struct gp_code *code = gp_code_keep(image, size, false);
-    static const char *const functions[] = {"_Z1kPi", "k", ""};
     volatile unsigned seen;
     unsigned sum = 0;
-    for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
-        const char *why = NULL;
-        size_t length = 0;
-        const unsigned char *bytes = gp_code_find(code, functions[f], cc, &length, &why);
-        if (!bytes && !why)
-            abort();
-        for (size_t i = 0; bytes && i < length; i++)
-            sum += bytes[i];
-    }
-    gp_code_drop(code);
+    const unsigned char *at = bytes;
+    for (size_t i = 0; at && i < size; i++)
+        sum += at[i];
     seen = sum;
     (void)seen;
+}
+
+/* Of a kernel, of a function called k, which the seeds have, and of one without a name. The answer
+ * must not depend on the cubins that are kept of earlier questions. */
+static void find_code(const void *image, size_t size, int cc)
+{
+    static const char *const functions[] = {"_Z1kPi", "k", ""};
+    const char *why = NULL;
+    struct gp_code *code = gp_code_keep(image, size, false);
+    for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
+        size_t length = 0, same_length = 0, slim_size = 0;
+        struct gp_code *alone = gp_code_keep(image, size, false);
+        const void *bytes = gp_code_find(code, functions[f], cc, &length, &why);
+        if (!bytes != !!why)
+            abort();
+        const void *same = gp_code_find(alone, functions[f], cc, &same_length, &why);
+        if (!bytes != !same || (bytes && (length != same_length || memcmp(bytes, same, length))))
+            abort();
+        read_bytes(bytes, length);
+        gp_code_drop(alone);
+        void *slim = gp_code_slim(code, functions[f], cc, 1 << 20, &slim_size);
+        read_bytes(slim, slim_size);
+        free(slim);
+        bool may = gp_code_may_call(code, functions[f], cc);
+        if (may != gp_code_may_call(code, functions[f], cc))
+            abort();
+    }
+    gp_code_drop(code);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -5,6 +5,7 @@
 #include <lz4.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -15,13 +16,17 @@ enum { PTX = 1, ELF = 2, OTHER = 8 };
 static inline size_t add_entry(char *out, uint16_t kind, uint32_t arch, int packing,
                                const char *payload, size_t size)
 {
-    char packed[8192];
+    const size_t most = ZSTD_compressBound(size) + (size_t)LZ4_compressBound((int)size);
+    char *packed = malloc(most);
+    if (!packed)
+        abort();
     size_t packed_size = size;
-    memcpy(packed, payload, size);
     if (packing == LZ4)
-        packed_size = (size_t)LZ4_compress_default(payload, packed, (int)size, sizeof(packed));
+        packed_size = (size_t)LZ4_compress_default(payload, packed, (int)size, (int)most);
     else if (packing == ZSTD)
-        packed_size = ZSTD_compress(packed, sizeof(packed), payload, size, 1);
+        packed_size = ZSTD_compress(packed, most, payload, size, 1);
+    else
+        memcpy(packed, payload, size);
     uint64_t padded = (packed_size + 7) / 8 * 8;
     char header[64] = {0};
     uint32_t header_size = sizeof(header), compressed = packing ? (uint32_t)packed_size : 0;
@@ -37,6 +42,7 @@ static inline size_t add_entry(char *out, uint16_t kind, uint32_t arch, int pack
     memcpy(out, header, sizeof(header));
     memset(out + sizeof(header), 0, padded);
     memcpy(out + sizeof(header), packed, packed_size);
+    free(packed);
     return sizeof(header) + padded;
 }
 

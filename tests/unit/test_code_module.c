@@ -1,18 +1,23 @@
-/* code/module_code, memory/modules: the machine code of functions, from every form of image that
- * holds some. The images are made here. */
+/* code/module_code, code/unpacked, memory/modules: the machine code of functions, from every form
+ * of image that holds some, and how often that is unpacked. The images are made here. */
 #include "code/module_code.h"
 #include "memory/modules.h"
 
 #include "fatbin.h"
 #include "one_gpu.h"
+#include "sanitized.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -299,6 +304,180 @@ static void a_damaged_image_has_none(void **state)
     gp_code_drop(code);
 }
 
+/* ---- unpacked once --------------------------------------------------------------------------- */
+
+/* From now on it cannot be unpacked. */
+static void destroy(char *fatbin)
+{
+    memset(fatbin + 16 + 64, 0xff, 200);
+}
+
+static void assert_slim(struct gp_code *code, const char *function, bool is_there)
+{
+    size_t size = 0;
+    void *slim = gp_code_slim(code, function, 90, 1 << 20, &size);
+    assert_int_equal(slim != NULL, is_there);
+    assert_true(!slim || memmem(slim, size, function, strlen(function)));
+    free(slim);
+}
+
+static void questions_unpack_an_image_once(void **state)
+{
+    (void)state;
+    for (int packing = LZ4; packing <= ZSTD; packing++) {
+        struct gp_code *code = gp_code_keep(image, make_fatbin(packing), true);
+        assert_starts(find_at(code, "k", 90), 'k', 'b');
+        memset(image, 0, sizeof(image));
+        assert_starts(find_at(code, "m", 90), 'm', 'b');
+        assert_starts(find_at(code, "helper", 90), 'h', 'b');
+        assert_null(find_at(code, "other", 90));
+        assert_slim(code, "k", true);
+        assert_slim(code, "other", false);
+        assert_true(gp_code_may_call(code, "outside", 90));
+        assert_false(gp_code_may_call(code, "other", 90));
+        assert_null(find_at(code, "k", 80)); /* another chip's cubin has not been unpacked */
+        gp_code_drop(code);
+    }
+}
+
+/* Damage behind a function does not hide it, the first time and later. */
+static void code_in_front_of_damage_is_found(void **state)
+{
+    (void)state;
+    size_t good = add_cubin(image + 16, 90, ZSTD, 'x');
+    size_t size = good + add_cubin(image + 16 + good, 90, ZSTD, 'x');
+    size = close_fatbin(image, size);
+    destroy(image + good);
+    struct gp_code *code = gp_code_keep(image, size, true);
+    assert_starts(find_at(code, "k", 90), 'k', 'x');
+    assert_starts(find_at(code, "m", 90), 'm', 'x');
+    assert_null(find_at(code, "other", 90));
+    assert_string_equal(why, "its compressed image is damaged");
+    assert_true(gp_code_may_call(code, "other", 90));
+    gp_code_drop(code);
+}
+
+static void an_image_may_go_between_questions(void **state)
+{
+    (void)state;
+    Dl_info here;
+    assert_int_not_equal(dladdr(image, &here), 0);
+    for (int packing = PLAIN; packing <= ZSTD; packing++) {
+        struct gp_code *code = gp_code_keep(image, make_fatbin(packing), true);
+        gp_code_lies_in(code, here.dli_fbase);
+        assert_starts(find_at(code, "k", 90), 'k', 'b');
+        assert_false(gp_code_may_call(code, "other", 90));
+        gp_code_lies_in(code, (const char *)here.dli_fbase + 1); /* another is there now */
+        memset(image, 0, sizeof(image));
+        assert_null(find_at(code, "m", 90));
+        assert_string_equal(why, "its module's image is there no more");
+        assert_starts(find_at(code, "k", 90), 'k', 'b'); /* found before */
+        assert_slim(code, "k", false);
+        assert_true(gp_code_may_call(code, "other", 90));
+        gp_code_drop(code);
+    }
+}
+
+/* Images that are small, and large when they are unpacked. */
+static struct {
+    char fatbin[32768] __attribute__((aligned(8)));
+    struct gp_code *code;
+} large[4];
+
+static struct gp_code *make_large(size_t i, size_t megabytes, unsigned cubins)
+{
+    char *cubin = calloc(megabytes, 1 << 20);
+    size_t size = 0;
+    assert_non_null(cubin);
+    make_cubin(cubin, 'v');
+    while (cubins--)
+        size += add_entry(large[i].fatbin + 16 + size, ELF, 90, ZSTD, cubin, megabytes << 20);
+    assert_true(size + 16 <= sizeof(large[i].fatbin));
+    free(cubin);
+    size = close_fatbin(large[i].fatbin, size);
+    return large[i].code = gp_code_keep(large[i].fatbin, size, true);
+}
+
+static void drop_large(size_t count)
+{
+    while (count > 0)
+        gp_code_drop(large[--count].code);
+}
+
+static void unpacked_cubins_have_a_bound(void **state)
+{
+    (void)state;
+    assert_starts(find_at(make_large(0, 25, 1), "k", 90), 'k', 'v');
+    assert_starts(find_at(make_large(1, 25, 1), "k", 90), 'k', 'v');
+    assert_false(gp_code_may_call(large[0].code, "other", 90));
+    assert_starts(find_at(make_large(2, 25, 1), "k", 90), 'k', 'v');
+    for (size_t i = 0; i < 3; i++)
+        destroy(large[i].fatbin);
+    assert_starts(find_at(large[0].code, "m", 90), 'm', 'v');
+    assert_starts(find_at(large[2].code, "m", 90), 'm', 'v');
+    /* The one that was asked before all others has made room. */
+    assert_null(find_at(large[1].code, "m", 90));
+    drop_large(3);
+}
+
+static void an_image_too_large_is_unpacked_for_each_question(void **state)
+{
+    (void)state;
+    assert_starts(find_at(make_large(0, 65, 1), "k", 90), 'k', 'v');
+    assert_starts(find_at(make_large(1, 45, 2), "k", 90), 'k', 'v');
+    assert_starts(find_at(make_large(2, 25, 1), "k", 90), 'k', 'v');
+    for (size_t i = 0; i < 2; i++) {
+        assert_starts(find_at(large[i].code, "m", 90), 'm', 'v');
+        assert_slim(large[i].code, "k", true);
+        assert_false(gp_code_may_call(large[i].code, "other", 90));
+    }
+    for (size_t i = 0; i < 3; i++)
+        destroy(large[i].fatbin);
+    assert_null(find_at(large[0].code, "helper", 90));
+    assert_null(find_at(large[1].code, "helper", 90));
+    assert_starts(find_at(large[2].code, "helper", 90), 'h', 'v'); /* it has made no room */
+    drop_large(3);
+}
+
+/* Lets the process have so many megabytes more. */
+static void limit_memory(rlim_t megabytes)
+{
+    struct rlimit limit;
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur =
+        megabytes ? pages * (rlim_t)sysconf(_SC_PAGESIZE) + (megabytes << 20) : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+static void kept_cubins_are_given_back_for_want_of_memory(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip(); /* it needs more address space than any limit leaves */
+    make_large(0, 20, 1);
+    make_large(1, 40, 1);
+    make_large(2, 60, 1);
+    assert_starts(find_at(large[0].code, "k", 90), 'k', 'v');
+    limit_memory(30); /* with the 20 of the first it is enough */
+    const char *k = find_at(large[1].code, "k", 90);
+    limit_memory(10);
+    const char *none = find_at(large[2].code, "k", 90);
+    const char *reason = why;
+    limit_memory(0);
+    assert_starts(k, 'k', 'v');
+    assert_null(none);
+    assert_string_equal(reason, "out of memory");
+    assert_starts(find_at(large[2].code, "m", 90), 'm', 'v');
+    destroy(large[0].fatbin);
+    assert_null(find_at(large[0].code, "m", 90));
+    drop_large(3);
+}
+
 /* ---- modules --------------------------------------------------------------------------------- */
 
 static void modules_give_their_code_until_they_go(void **state)
@@ -337,7 +516,15 @@ int main(void)
         cmocka_unit_test(of_two_versions_none_is_shown),
         cmocka_unit_test(kept_code_has_a_bound),
         cmocka_unit_test(a_damaged_image_has_none),
+        cmocka_unit_test(questions_unpack_an_image_once),
+        cmocka_unit_test(code_in_front_of_damage_is_found),
+        cmocka_unit_test(an_image_may_go_between_questions),
+        cmocka_unit_test(unpacked_cubins_have_a_bound),
+        cmocka_unit_test(an_image_too_large_is_unpacked_for_each_question),
+        cmocka_unit_test(kept_cubins_are_given_back_for_want_of_memory),
         cmocka_unit_test(modules_give_their_code_until_they_go),
     };
+    /* Memory that is freed goes back to the system at once, for the test that has little memory. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     return cmocka_run_group_tests_name("code", tests, NULL, NULL);
 }
