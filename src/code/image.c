@@ -1,7 +1,6 @@
 #include "code/image.h"
 
 #include "code/cubin.h"
-#include "code/parts.h"
 #include "code/printing.h"
 #include "code/ptx.h"
 
@@ -131,12 +130,13 @@ static bool read_part(struct gp_part *part, void *reader, const char **why)
     return read_cubin(reader, part);
 }
 
-bool gp_image_read(const void *image, size_t size, int cc, const struct gp_image_visitor *visitor,
-                   void *data, const char **runs_once, const char **why)
+bool gp_image_read(struct gp_unpacked *unpacked, const void *image, size_t size, int cc,
+                   const struct gp_image_visitor *visitor, void *data, const char **runs_once,
+                   const char **why)
 {
     static const struct gp_part_visitor reads = {.part = read_part};
     struct reader r = {.visitor = visitor, .data = data};
-    bool ok = gp_image_parts(image, size, cc, &reads, &r, why);
+    bool ok = gp_unpacked_parts(unpacked, image, size, cc, &reads, &r, why);
     *runs_once = r.runs_once;
     return ok;
 }

@@ -6,7 +6,7 @@
 #ifndef GPUPROF_CODE_IMAGE_H
 #define GPUPROF_CODE_IMAGE_H
 
-#include "code/parts.h"
+#include "code/unpacked.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,11 +18,13 @@ struct gp_image_visitor {
     void (*printing)(const char *name, size_t length, void *data);
 };
 
-/* Calls the visitor. The image, its `size` and `cc` are those of gp_image_parts. Returns false,
- * with the reason in `why`, where the image is in no form we know or we are out of memory: then
- * nothing is known of the module's variables. *runs_once becomes the reason why none of its kernels
- * must run again, NULL where there is none. */
-bool gp_image_read(const void *image, size_t size, int cc, const struct gp_image_visitor *visitor,
-                   void *data, const char **runs_once, const char **why);
+/* Calls the visitor. The image, its `size` and `cc` are those of gp_image_parts; the cubins that
+ * are unpacked for it are kept in `unpacked`, which may be NULL. Returns false, with the reason in
+ * `why`, where the image is in no form we know or we are out of memory: then nothing is known of
+ * the module's variables. *runs_once becomes the reason why none of its kernels must run again,
+ * NULL where there is none. */
+bool gp_image_read(struct gp_unpacked *unpacked, const void *image, size_t size, int cc,
+                   const struct gp_image_visitor *visitor, void *data, const char **runs_once,
+                   const char **why);
 
 #endif

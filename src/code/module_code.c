@@ -100,6 +100,17 @@ void gp_code_drop(struct gp_code *code)
     free(code);
 }
 
+bool gp_code_read(struct gp_code *code, const void *image, size_t size, int cc,
+                  const struct gp_image_visitor *visitor, void *data, const char **runs_once,
+                  const char **why)
+{
+    if (!code || !code->image)
+        return gp_image_read(NULL, image, size, cc, visitor, data, runs_once, why);
+    /* Of our copy: cubins that are not packed stay where they are. */
+    return gp_image_read(&code->unpacked, code->image, code->size, cc, visitor, data, runs_once,
+                         why);
+}
+
 /* ---- questions on cubins --------------------------------------------------------------------- */
 
 typedef void ask_cubin(const struct gp_cubin *cubin, void *data);

@@ -4,6 +4,8 @@
 #ifndef GPUPROF_CODE_MODULE_CODE_H
 #define GPUPROF_CODE_MODULE_CODE_H
 
+#include "code/image.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,6 +19,12 @@ void gp_code_drop(struct gp_code *code);
 /* It stays only as long as the executable or the shared library does that is loaded there. Takes
  * NULL. */
 void gp_code_lies_in(struct gp_code *code, const void *object);
+
+/* Reads the image, which is that of gp_code_keep, as gp_image_read does. The first question need
+ * not unpack it again. `code` may be NULL. */
+bool gp_code_read(struct gp_code *code, const void *image, size_t size, int cc,
+                  const struct gp_image_visitor *visitor, void *data, const char **runs_once,
+                  const char **why);
 
 /* The machine code of the function, for a chip of compute capability `cc` (times ten), at which
  * instruction offsets count from 0; it lives until gp_code_drop. Code of which several cubins have

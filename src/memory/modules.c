@@ -102,11 +102,25 @@ static void say_unreadable(const char *why)
                    "a module's variables are not known (%s): its kernels are not replayed", why);
 }
 
+/* Why its variables are not known; NULL where they are. */
+static const char *read_image(struct module *m, const void *image, size_t size)
+{
+    static const struct gp_image_visitor visitor = {add_variable, add_printing};
+    const char *why;
+    if (!image)
+        return "its image cannot be read";
+    if (m->cc == 0)
+        return "the GPU it was loaded for is not known";
+    pthread_mutex_lock(&lock);
+    bool ok = gp_code_read(m->code, image, size, m->cc, &visitor, m, &m->runs_once, &why);
+    pthread_mutex_unlock(&lock);
+    return ok && m->out_of_memory ? "out of memory" : why;
+}
+
 /* `object`: the whole that the image is part of, NULL where it is not known to be part of one. */
 static void loaded(void *handle, bool is_library, const void *image, size_t size, bool stays,
                    const void *object)
 {
-    static const struct gp_image_visitor visitor = {add_variable, add_printing};
     struct module *m = calloc(1, sizeof(*m));
     if (!m) {
         /* Which kernels are its own is then not known either. */
@@ -116,16 +130,10 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     }
     m->handle = handle;
     m->is_library = is_library;
-    const char *why = NULL;
     m->cc = current_cc(&m->own_context);
     m->code = gp_code_keep(image, size, stays || object);
     gp_code_lies_in(m->code, object);
-    if (!image)
-        why = "its image cannot be read";
-    else if (m->cc == 0)
-        why = "the GPU it was loaded for is not known";
-    else if (gp_image_read(image, size, m->cc, &visitor, m, &m->runs_once, &why))
-        why = m->out_of_memory ? "out of memory" : NULL;
+    const char *why = read_image(m, image, size);
     /* Its kernels may keep state that no snapshot holds. Those of other modules do not know of its
      * variables. */
     if (why) {

@@ -49,7 +49,7 @@ void *gp_module_slim(const void *handle, const char *function, size_t most, size
 
 /* True when kernels of that module or library may call the function of that name of the device's
  * runtime: where it cannot be found out they may. For a handle we do not know (NULL too), those of
- * any. It is slow: the image is read. */
+ * any. It is slow: the symbols of its image are searched. */
 bool gp_module_may_call(const void *handle, const char *function);
 
 #endif

@@ -21,7 +21,7 @@ static void read_at(const void *image, size_t size, int cc)
     static const struct gp_image_visitor visitor = {read_name, read_name};
     const char *runs_once = NULL;
     const char *why = NULL;
-    if (!gp_image_read(image, size, cc, &visitor, &sum, &runs_once, &why) && !why)
+    if (!gp_image_read(NULL, image, size, cc, &visitor, &sum, &runs_once, &why) && !why)
         abort(); /* refused without a reason */
     seen = sum + (runs_once != NULL);
     (void)seen;
@@ -44,8 +44,13 @@ static void read_bytes(const void *bytes, size_t size)
 static void find_code(const void *image, size_t size, int cc)
 {
     static const char *const functions[] = {"_Z1kPi", "k", ""};
-    const char *why = NULL;
+    static const struct gp_image_visitor visitor = {read_name, read_name};
+    const char *runs_once = NULL, *why = NULL;
+    unsigned sum = 0;
     struct gp_code *code = gp_code_keep(image, size, false);
+    bool read = gp_code_read(code, image, size, cc, &visitor, &sum, &runs_once, &why);
+    if (read != !why)
+        abort();
     for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
         size_t length = 0, same_length = 0, slim_size = 0;
         struct gp_code *alone = gp_code_keep(image, size, false);

@@ -45,7 +45,8 @@ static const char *read_at(const void *image, size_t size, int cc, const char **
 {
     const char *why = NULL, *unused;
     memset(&seen, 0, sizeof(seen));
-    if (!gp_image_read(image, size, cc, &visitor, &seen, runs_once ? runs_once : &unused, &why)) {
+    if (!gp_image_read(NULL, image, size, cc, &visitor, &seen, runs_once ? runs_once : &unused,
+                       &why)) {
         assert_non_null(why);
         return NULL;
     }

@@ -340,6 +340,40 @@ static void questions_unpack_an_image_once(void **state)
     }
 }
 
+static void ignore(const char *name, size_t length, void *data)
+{
+    (void)name, (void)length, (void)data;
+}
+
+static bool read_image(struct gp_code *code, const void *from, size_t size)
+{
+    static const struct gp_image_visitor visitor = {ignore, ignore};
+    const char *runs_once, *reason;
+    bool ok = gp_code_read(code, from, size, 90, &visitor, NULL, &runs_once, &reason);
+    assert_true(!ok == !!reason);
+    return ok;
+}
+
+static void an_image_that_was_read_is_unpacked(void **state)
+{
+    (void)state;
+    for (int packing = PLAIN; packing <= ZSTD; packing++) {
+        size_t size = make_fatbin(packing);
+        struct gp_code *code = gp_code_keep(image, size, packing != PLAIN);
+        assert_true(read_image(code, image, size));
+        memset(image, 0, sizeof(image)); /* of a plain one there is a copy */
+        assert_starts(find_at(code, "k", 90), 'k', 'b');
+        gp_code_drop(code);
+    }
+    /* Nothing can be kept of these, but they can be read. */
+    static const char ptx[] = ".version 8.0\n.entry k() {}";
+    struct gp_code *code = gp_code_keep(ptx, 0, false);
+    assert_true(read_image(code, ptx, 0));
+    assert_true(read_image(NULL, ptx, 0));
+    assert_false(read_image(code, NULL, 0));
+    gp_code_drop(code);
+}
+
 /* Damage behind a function does not hide it, the first time and later. */
 static void code_in_front_of_damage_is_found(void **state)
 {
@@ -354,6 +388,7 @@ static void code_in_front_of_damage_is_found(void **state)
     assert_null(find_at(code, "other", 90));
     assert_string_equal(why, "its compressed image is damaged");
     assert_true(gp_code_may_call(code, "other", 90));
+    assert_false(read_image(code, image, size));
     gp_code_drop(code);
 }
 
@@ -501,6 +536,24 @@ static void modules_give_their_code_until_they_go(void **state)
     assert_non_null(why);
 }
 
+static void modules_are_unpacked_once_for_all(void **state)
+{
+    (void)state;
+    one_gpu();
+    CUlibrary library = (CUlibrary)(uintptr_t)0x3;
+    size_t size;
+    make_fatbin(ZSTD);
+    gp_library_loaded(library, image, true);
+    memset(image, 0, sizeof(image));
+    assert_starts(gp_module_code(library, "k", &size, &why), 'k', 'b');
+    assert_true(gp_module_may_call(library, "outside"));
+    assert_false(gp_module_may_call(library, "other"));
+    void *slim = gp_module_slim(library, "m", 1 << 20, &size);
+    assert_non_null(slim);
+    free(slim);
+    gp_module_unloading(library);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,12 +570,14 @@ int main(void)
         cmocka_unit_test(kept_code_has_a_bound),
         cmocka_unit_test(a_damaged_image_has_none),
         cmocka_unit_test(questions_unpack_an_image_once),
+        cmocka_unit_test(an_image_that_was_read_is_unpacked),
         cmocka_unit_test(code_in_front_of_damage_is_found),
         cmocka_unit_test(an_image_may_go_between_questions),
         cmocka_unit_test(unpacked_cubins_have_a_bound),
         cmocka_unit_test(an_image_too_large_is_unpacked_for_each_question),
         cmocka_unit_test(kept_cubins_are_given_back_for_want_of_memory),
         cmocka_unit_test(modules_give_their_code_until_they_go),
+        cmocka_unit_test(modules_are_unpacked_once_for_all),
     };
     /* Memory that is freed goes back to the system at once, for the test that has little memory. */
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
