@@ -3,6 +3,7 @@
  * disassembler. */
 #include "code/instruction.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -70,9 +71,28 @@ static unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
     return (unsigned)(word[first / 64] >> first % 64) & ((1u << count) - 1);
 }
 
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* The number of the first row that may fit an opcode by its nine bits, plus one; 0: not searched
+ * yet. A kernel has thousands of instructions, and most rows are of other opcodes. */
+static _Atomic uint8_t first_rows[512];
+_Static_assert(ROWS < UINT8_MAX, "a row's number plus one is a byte");
+
+static size_t first_row(unsigned opcode)
+{
+    size_t i = atomic_load_explicit(&first_rows[opcode], memory_order_relaxed);
+    if (i > 0)
+        return i - 1;
+    while (i < ROWS &&
+           ((opcode - rows[i].first) & 0x1ff) > (unsigned)(rows[i].last - rows[i].first))
+        i++;
+    atomic_store_explicit(&first_rows[opcode], (uint8_t)(i + 1), memory_order_relaxed);
+    return i;
+}
+
 static const struct row *find_row(const uint64_t word[2], int cc)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = first_row(bits(word, 0, 9)); i < ROWS; i++) {
         const struct row *r = &rows[i];
         const unsigned opcode = bits(word, 0, r->first < 0x200 ? 9 : 12);
         if (opcode >= r->first && opcode <= r->last && cc >= r->from && cc <= r->to &&
