@@ -24,6 +24,19 @@ static uint32_t rotate(uint32_t x, unsigned by)
     return x >> by | x << (32 - by);
 }
 
+/* One of the 64 steps, of the eight words of `s`, the first of which is at `first`: each step moves
+ * them on by one. */
+static inline void step(uint32_t s[8], unsigned first, uint32_t added)
+{
+    uint32_t *const d = &s[(first + 3) % 8], *const h = &s[(first + 7) % 8];
+    const uint32_t a = s[first], b = s[(first + 1) % 8], c = s[(first + 2) % 8];
+    const uint32_t e = s[(first + 4) % 8], f = s[(first + 5) % 8], g = s[(first + 6) % 8];
+    const uint32_t one =
+        *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + added;
+    *d += one;
+    *h = one + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void add_block(uint32_t state[8], const unsigned char *block)
 {
     uint32_t w[64], s[8];
@@ -34,14 +47,16 @@ static void add_block(uint32_t state[8], const unsigned char *block)
         w[i] = (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10) + w[i - 7] +
                (rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 16];
     memcpy(s, state, sizeof(s));
-    for (unsigned i = 0; i < 64; i++) {
-        uint32_t e = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-        uint32_t a = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-        uint32_t one = s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + round_constants[i] + w[i];
-        uint32_t two = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        memmove(&s[1], &s[0], 7 * sizeof(s[0]));
-        s[4] += one;
-        s[0] = one + two;
+    for (unsigned i = 0; i < 64; i += 8) {
+        /* Eight, so that each word has a register of its own. */
+        step(s, 0, round_constants[i] + w[i]);
+        step(s, 7, round_constants[i + 1] + w[i + 1]);
+        step(s, 6, round_constants[i + 2] + w[i + 2]);
+        step(s, 5, round_constants[i + 3] + w[i + 3]);
+        step(s, 4, round_constants[i + 4] + w[i + 4]);
+        step(s, 3, round_constants[i + 5] + w[i + 5]);
+        step(s, 2, round_constants[i + 6] + w[i + 6]);
+        step(s, 1, round_constants[i + 7] + w[i + 7]);
     }
     for (unsigned i = 0; i < 8; i++)
         state[i] += s[i];
