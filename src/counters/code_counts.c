@@ -14,8 +14,8 @@
 #define MOST_FUNCTIONS 64               /* of one kernel: those it calls */
 #define MOST_BYTES ((size_t)64 << 20)   /* of all counts and cubins */
 #define LARGEST_CUBIN ((size_t)8 << 20) /* of one kernel */
-/* Seconds in all that may be spent on the search for cubins: to find one unpacks a module's image.
- */
+/* Seconds in all that may be spent on the search for cubins: to find one may unpack a module's
+ * image, and its hash takes time. */
 #define MOST_SECONDS 0.5
 
 struct kernel {
