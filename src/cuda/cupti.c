@@ -3,54 +3,61 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct gp_cupti gp_cupti;
 
+/* The answer of a search. */
+struct found {
+    struct gp_cupti functions;
+    bool has_ranges, has_host_lists, has_sass, has_events;
+    uint32_t version;
+    const char *reason; /* why there is none */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool searched;
-static uint32_t version;
-static bool has_ranges, has_host_lists, has_sass, has_events;
-static const char *reason;
+static atomic_bool searched;
+static struct found found; /* constant once `searched`; its functions are in gp_cupti */
 
 /* ---- its functions --------------------------------------------------------------------------- */
 
-static bool find_functions(void *handle)
+static bool find_functions(struct found *f, void *handle)
 {
     bool common = true;
-    has_ranges = has_host_lists = has_sass = has_events = true;
-#define FIND(function, complete)                                     \
-    *(void **)&gp_cupti.function = gp_real_dlsym(handle, #function); \
-    complete = complete && gp_cupti.function;
+    f->has_ranges = f->has_host_lists = f->has_sass = f->has_events = true;
+#define FIND(function, complete)                                         \
+    *(void **)&f->functions.function = gp_real_dlsym(handle, #function); \
+    complete = complete && f->functions.function;
 #define CUPTI(function) FIND(function, common)
-#define RANGE(function) FIND(function, has_ranges)
-#define HOST(function) FIND(function, has_host_lists)
-#define SASS(function) FIND(function, has_sass)
-#define EVENT(function) FIND(function, has_events)
+#define RANGE(function) FIND(function, f->has_ranges)
+#define HOST(function) FIND(function, f->has_host_lists)
+#define SASS(function) FIND(function, f->has_sass)
+#define EVENT(function) FIND(function, f->has_events)
 #include "cuda/cupti.def"
-    return common && (has_ranges || has_events);
+    return common && (f->has_ranges || f->has_events);
 }
 
 bool gp_cupti_has_ranges(void)
 {
-    return has_ranges;
+    return found.has_ranges;
 }
 
 bool gp_cupti_has_host_lists(void)
 {
-    return has_host_lists;
+    return found.has_host_lists;
 }
 
 bool gp_cupti_has_sass(void)
 {
-    return has_sass;
+    return found.has_sass;
 }
 
 bool gp_cupti_has_events(void)
 {
-    return has_events;
+    return found.has_events;
 }
 
 /* From CUDA 13.2 on, which brought the function named here, it fails without a driver, and that of
@@ -61,29 +68,41 @@ static bool lacks_driver(void *handle)
            !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 }
 
+static void search(struct found *f)
+{
+    void *handle =
+        gp_cupti_open(secure_getenv("GPUPROF_CUPTI"), secure_getenv("CUDA_HOME"), &f->reason);
+    if (handle && lacks_driver(handle))
+        f->reason = "libcupti of CUDA 13.2 and later needs the NVIDIA driver; GPUPROF_CUPTI can "
+                    "name an earlier one";
+    else if (handle && !find_functions(f, handle))
+        f->reason = "libcupti.so is not a version we can use; that of CUDA 12.6 or later is";
+    if (!f->reason && f->functions.cuptiGetVersion(&f->version) != CUPTI_SUCCESS)
+        f->version = 0;
+}
+
+/* The lock is not held in the search: the loader's lock may be another thread's of the program,
+ * which waits for ours. Two threads may search at a time, and find the same. */
 bool gp_cupti_find(const char **why)
 {
-    pthread_mutex_lock(&lock);
-    if (!searched) {
-        searched = true;
-        void *handle =
-            gp_cupti_open(secure_getenv("GPUPROF_CUPTI"), secure_getenv("CUDA_HOME"), &reason);
-        if (handle && lacks_driver(handle))
-            reason = "libcupti of CUDA 13.2 and later needs the NVIDIA driver; GPUPROF_CUPTI can "
-                     "name an earlier one";
-        else if (handle && !find_functions(handle))
-            reason = "libcupti.so is not a version we can use; that of CUDA 12.6 or later is";
-        if (!reason && gp_cupti.cuptiGetVersion(&version) != CUPTI_SUCCESS)
-            version = 0;
+    if (!atomic_load(&searched)) {
+        struct found mine = {.reason = NULL};
+        search(&mine);
+        pthread_mutex_lock(&lock);
+        if (!atomic_load(&searched)) {
+            gp_cupti = mine.functions;
+            found = mine;
+            atomic_store(&searched, true);
+        }
+        pthread_mutex_unlock(&lock);
     }
-    *why = reason;
-    pthread_mutex_unlock(&lock);
+    *why = found.reason;
     return !*why;
 }
 
 uint32_t gp_cupti_version(void)
 {
-    return version;
+    return found.version;
 }
 
 /* "cuptiRangeProfilerStart: CUPTI_ERROR_UNKNOWN", made once for each pair that comes up. */
