@@ -42,8 +42,7 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < warm; i++)
         multiply_add<<<blocks, BLOCK>>>(device, 1.0f, rounds);
-    CHECK(cudaDeviceSynchronize());
-    double start = seconds_now();
+    double start = start_loop();
     for (int i = 0; i < launches; i++)
         multiply_add<<<blocks, BLOCK>>>(device, 1.0f, rounds);
     print_loop(start, launches);

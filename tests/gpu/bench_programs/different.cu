@@ -50,12 +50,10 @@ int main(int argc, char **argv)
     CHECK(cudaMalloc(&data, N * sizeof(*data)));
     CHECK(cudaMemcpy(data, host.data(), N * sizeof(*data), cudaMemcpyHostToDevice));
 
-    double start = seconds_now();
+    double start = start_loop();
     for (uint32_t l = 0; l < warm + launches; l++) {
-        if (l == warm) {
-            CHECK(cudaDeviceSynchronize());
-            start = seconds_now();
-        }
+        if (l == warm)
+            start = start_loop();
         work<<<N / BLOCK, BLOCK>>>(data, count_of(l), rounds_of(l));
     }
     print_loop(start, launches);

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         another<<<1, 1>>>(data);
     CHECK(cudaDeviceSynchronize());
 
-    double start = seconds_now();
+    double start = start_loop();
     for (int t = 0; t < times; t++)
         for (kernel k : kernels)
             k<<<N / BLOCK, BLOCK>>>(data);

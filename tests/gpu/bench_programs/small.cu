@@ -150,8 +150,7 @@ int main(int argc, char **argv)
         launch(i % 3, da, db, (uint32_t)i);
         follow(i % 3, (uint32_t)i);
     }
-    CHECK(cudaDeviceSynchronize());
-    double start = seconds_now();
+    double start = start_loop();
     for (int i = 0; i < launches; i++)
         launch(i % 3, da, db, (uint32_t)i);
     print_loop(start, launches);

@@ -45,8 +45,7 @@ int main(int argc, char **argv)
         steps[i % kernels]<<<N / BLOCK, BLOCK>>>(data);
         follow(i % kernels);
     }
-    CHECK(cudaDeviceSynchronize());
-    double start = seconds_now();
+    double start = start_loop();
     for (int i = 0; i < launches; i++)
         steps[i % kernels]<<<N / BLOCK, BLOCK>>>(data);
     print_loop(start, launches);
