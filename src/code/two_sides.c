@@ -30,6 +30,11 @@ static unsigned side(const char *code)
     return jumps || (low >> 12 & 7) == ALWAYS ? ALWAYS : low >> 12;
 }
 
+bool gp_is_under_predicate(const void *word)
+{
+    return side(word) != ALWAYS;
+}
+
 bool gp_is_of_two_sides(const void *code, size_t size, size_t at)
 {
     const size_t reach = APART * GP_INSTRUCTION_BYTES;

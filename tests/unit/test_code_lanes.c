@@ -1,0 +1,78 @@
+/* code/lanes: kernels whose counts of instructions say in how many lanes each of them ran. */
+#include "code/lanes.h"
+
+#include "code/instruction.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* As ptxas writes them for compute capability 9.0; IF: the same under @!P0. */
+#define UNDER_P0(low) (((low) & ~UINT64_C(0xf000)) | 0x8000)
+#define ADD                                    \
+    {                                          \
+        0x0000000502057210, 0x001fca0007ffe0ff \
+    } /* IADD3 */
+#define IF_ADD                                           \
+    {                                                    \
+        UNDER_P0(0x0000000502057210), 0x001fca0007ffe0ff \
+    }
+#define LOAD                                   \
+    {                                          \
+        0x0000000402047981, 0x000ea2000c1e1900 \
+    } /* LDG.E */
+#define IF_LOAD                                          \
+    {                                                    \
+        UNDER_P0(0x0000000402047981), 0x000ea2000c1e1900 \
+    }
+#define EXIT                                   \
+    {                                          \
+        0x000000000000794d, 0x000fea0003800000 \
+    }
+#define IF_EXIT                                          \
+    {                                                    \
+        UNDER_P0(0x000000000000794d), 0x000fea0003800000 \
+    }
+
+#define TELLS(...)                            \
+    tells((const uint64_t[][2]){__VA_ARGS__}, \
+          sizeof((const uint64_t[][2]){__VA_ARGS__}) / GP_INSTRUCTION_BYTES)
+
+static bool tells(const uint64_t (*code)[2], size_t count)
+{
+    return gp_code_tells_lanes(code, count * GP_INSTRUCTION_BYTES, 90);
+}
+
+static void without_predicates(void **state)
+{
+    (void)state;
+    assert_true(TELLS(LOAD, ADD, EXIT));
+}
+
+/* How many lanes add, no counter of instrumented code says. */
+static void arithmetic_under_a_predicate(void **state)
+{
+    (void)state;
+    assert_false(TELLS(LOAD, IF_ADD, EXIT));
+    assert_false(TELLS(LOAD, ADD, IF_ADD, EXIT));
+}
+
+/* The lanes of accesses and of branches are counted. */
+static void accesses_and_branches_under_a_predicate(void **state)
+{
+    (void)state;
+    assert_true(TELLS(IF_EXIT, LOAD, ADD, IF_LOAD, EXIT));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_predicates),
+        cmocka_unit_test(arithmetic_under_a_predicate),
+        cmocka_unit_test(accesses_and_branches_under_a_predicate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
