@@ -370,8 +370,8 @@ CUptiResult CUPTIAPI cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params
         if (data->pInstanceValues)
             *data->pInstanceValues =
                 (CUpti_SassMetrics_InstanceValue){metrics[r->metric].id, r->value};
+        c->records[i].value = 0; /* its code stays, and so does the record */
     }
-    c->record_count = 0;
     pthread_mutex_unlock(&lock);
     return CUPTI_SUCCESS;
 }

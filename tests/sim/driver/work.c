@@ -18,6 +18,43 @@ static uint64_t span(const struct gpusim_copy *c, uint64_t pitch, uint64_t slice
     return (c->depth - 1) * slice + (c->height - 1) * pitch + c->width;
 }
 
+/* The host's address of device memory, and how many of the bytes lie side by side there: mappings
+ * that are neighbours for the GPU are copied at once, too. */
+static char *piece(uint64_t address, bool device, uint64_t *bytes)
+{
+    struct gpusim_range range;
+
+    if (gpusim_memory_find(address, &range) && *bytes > range.end - address &&
+        range.kind != GPUSIM_REGISTERED_MEMORY)
+        *bytes = range.end - address;
+    return gpusim_memory_host(address, *bytes, device);
+}
+
+static bool is_there(uint64_t address, uint64_t bytes, bool device)
+{
+    uint64_t one;
+
+    for (uint64_t at = 0; at < bytes; at += one) {
+        one = bytes - at;
+        if (!piece(address + at, device, &one))
+            return false;
+    }
+    return true;
+}
+
+static void copy_row(const struct gpusim_copy *c, uint64_t target, uint64_t source)
+{
+    uint64_t one;
+
+    for (uint64_t at = 0; at < c->width; at += one) {
+        char *from, *to;
+        one = c->width - at;
+        from = piece(source + at, c->source_device, &one);
+        to = piece(target + at, c->target_device, &one);
+        memmove(to, from, one);
+    }
+}
+
 static CUresult check_copy(const struct gpusim_copy *c)
 {
     uint64_t from = span(c, c->source_pitch, c->source_slice);
@@ -25,8 +62,8 @@ static CUresult check_copy(const struct gpusim_copy *c)
 
     if (from == 0)
         return CUDA_SUCCESS;
-    if (!c->source || !c->target || !gpusim_memory_host(c->source, from, c->source_device) ||
-        !gpusim_memory_host(c->target, to, c->target_device))
+    if (!c->source || !c->target || !is_there(c->source, from, c->source_device) ||
+        !is_there(c->target, to, c->target_device))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -91,24 +128,22 @@ static CUresult run_copy(CUcontext context, const struct gpusim_copy *c)
 {
     uint64_t from = span(c, c->source_pitch, c->source_slice);
     uint64_t to = span(c, c->target_pitch, c->target_slice);
-    const char *source;
-    char *target;
 
     if (from == 0)
         return CUDA_SUCCESS;
     /* Looked up again: the memory may have been freed since the call was made. */
     if (!gpusim_memory_is_there(c->source) || !gpusim_memory_is_there(c->target))
         return CUDA_ERROR_ILLEGAL_ADDRESS;
-    source = gpusim_memory_host(c->source, from, c->source_device);
-    target = gpusim_memory_host(c->target, to, c->target_device);
-    if (!source || !target)
+    if (!is_there(c->source, from, c->source_device) || !is_there(c->target, to, c->target_device))
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     for (uint64_t z = 0; z < c->depth; z++)
         for (uint64_t y = 0; y < c->height; y++)
-            memmove(target + z * c->target_slice + y * c->target_pitch,
-                    source + z * c->source_slice + y * c->source_pitch, c->width);
+            copy_row(c, c->target + z * c->target_slice + y * c->target_pitch,
+                     c->source + z * c->source_slice + y * c->source_pitch);
     sweep(context, c->source, from, false);
     sweep(context, c->target, to, true);
+    if (c->source_device && c->target_device)
+        gpusim_launch_copied(context, c->width * c->height * c->depth);
     return CUDA_SUCCESS;
 }
 

@@ -95,4 +95,7 @@ CUresult gpusim_copy_read(const CUDA_MEMCPY3D *params, struct gpusim_copy *copy)
 CUresult gpusim_launch_check(CUcontext context, const struct gpusim_launch *launch);
 CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch);
 
+/* A kernel of the driver's, or of gpuprof's, has copied so many bytes: watchers count it, too. */
+void gpusim_launch_copied(CUcontext context, uint64_t bytes);
+
 #endif

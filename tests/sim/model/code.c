@@ -129,6 +129,8 @@ static void write_site(unsigned char *code, const struct gpusim_site *site)
         word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);
     if (site->is_volatile)
         word[1] |= STRONG_SYS;
+    if (site->predicated)
+        word[0] &= ~(UINT64_C(7) << 12); /* @P0 */
     for (unsigned i = 0; i < site->count; i++)
         memcpy(code + i * GPUSIM_INSTRUCTION_BYTES, word, sizeof(word));
 }

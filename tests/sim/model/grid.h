@@ -79,6 +79,7 @@ struct gpusim_grid {
 
     /* The traffic through the caches of a kernel that runs as a whole. */
     uint64_t swept_address, swept_bytes;
+    uint64_t moved_bytes; /* from copies to memory, or back */
 
     /* Private to the run. */
     uint16_t param_at[GPUSIM_MAX_PARAMS]; /* where each parameter begins in params */

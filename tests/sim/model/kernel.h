@@ -50,25 +50,28 @@ struct gpusim_site {
     unsigned count;   /* instructions in a row */
     unsigned size;    /* bytes that a thread moves, 0 when it moves none */
     bool is_volatile; /* a load that sees the stores of others */
+    bool predicated;  /* it runs under a predicate */
     const char *file; /* whose text it is in: all kernels of a file share theirs */
 };
 
 /* All of them are listed in a section of this library, so that code can be made of them. */
-#define GPUSIM_SITE_OF(op_, count_, size_) GPUSIM_SITE_AS(op_, count_, size_, false)
-#define GPUSIM_SITE_AS(op_, count_, size_, volatile_)                                \
-    (__extension__({                                                                 \
-        static const struct gpusim_site gpusim_site_here = {                         \
-            (op_), __LINE__, __COUNTER__, (count_), (size_), (volatile_), __FILE__}; \
-        static const struct gpusim_site *const gpusim_site_listed                    \
-            __attribute__((section("gpusim_sites"), used)) = &gpusim_site_here;      \
-        (void)gpusim_site_listed;                                                    \
-        &gpusim_site_here;                                                           \
+#define GPUSIM_SITE_OF(op_, count_, size_) GPUSIM_SITE_AS(op_, count_, size_, false, false)
+#define GPUSIM_SITE_AS(op_, count_, size_, volatile_, predicated_)                                \
+    (__extension__({                                                                              \
+        static const struct gpusim_site gpusim_site_here = {(op_),         __LINE__, __COUNTER__, \
+                                                            (count_),      (size_),  (volatile_), \
+                                                            (predicated_), __FILE__};             \
+        static const struct gpusim_site *const gpusim_site_listed                                 \
+            __attribute__((section("gpusim_sites"), used)) = &gpusim_site_here;                   \
+        (void)gpusim_site_listed;                                                                 \
+        &gpusim_site_here;                                                                        \
     }))
 #define GPUSIM_SITE(op_) GPUSIM_SITE_OF(op_, 1, 0)
 #define GPUSIM_ACCESS(op_, pointer) GPUSIM_SITE_OF(op_, 1, sizeof(*(pointer)))
 
 #define GPUSIM_VOLATILE_LOAD(pointer) \
-    GPUSIM_SITE_AS(GPUSIM_OP_GLOBAL_LD, 1, sizeof(*(pointer)), true)
+    GPUSIM_SITE_AS(GPUSIM_OP_GLOBAL_LD, 1, sizeof(*(pointer)), true, false)
+#define GPUSIM_PREDICATED(op_, size_) GPUSIM_SITE_AS(op_, 1, size_, false, true)
 
 /* The parameter at this position, as the launch passed it. */
 #define PARAM(t, i, type) \
@@ -100,7 +103,8 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
                                               pointer, sizeof(*(pointer))) = (value))
 #define STG_IF(t, on, pointer, value)                                                              \
     do {                                                                                           \
-        const struct gpusim_site *gpusim_st_ = GPUSIM_ACCESS(GPUSIM_OP_GLOBAL_ST, pointer);        \
+        const struct gpusim_site *gpusim_st_ =                                                     \
+            GPUSIM_PREDICATED(GPUSIM_OP_GLOBAL_ST, sizeof(*(pointer)));                            \
         if (on)                                                                                    \
             *(__typeof__(*(pointer)) *)gpusim_global(t, gpusim_st_, pointer, sizeof(*(pointer))) = \
                 (value);                                                                           \
@@ -153,7 +157,7 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
 #define INT(t, count) gpusim_note(t, GPUSIM_SITE_OF(GPUSIM_OP_INT, (count), 0), (count), true)
 /* The same, executed by all lanes and effective in those whose predicate is on. */
 #define FADD_IF(t, on, a, b) \
-    (gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_FADD), 1, (on)), (on) ? (float)((a) + (b)) : (a))
+    (gpusim_note(t, GPUSIM_PREDICATED(GPUSIM_OP_FADD, 0), 1, (on)), (on) ? (float)((a) + (b)) : (a))
 
 /* A float rounded to the nearest half-precision value. */
 float gpusim_half(float value);

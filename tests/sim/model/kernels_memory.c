@@ -241,6 +241,14 @@ static void scale_staged(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(scale_staged, true, 8, 4, 4);
 
+/* Of numbers in a row, numbers that are not. */
+static uint32_t by_chance(uint32_t number)
+{
+    uint32_t mixed = number * 2654435761u;
+    mixed = (mixed ^ mixed >> 15) * 2246822519u;
+    return mixed ^ mixed >> 13;
+}
+
 /* The same with warps that wait for their elements, as long as it takes: one in four asks again. */
 static void scale_awaited(struct gpusim_thread *t)
 {
@@ -250,7 +258,7 @@ static void scale_awaited(struct gpusim_thread *t)
     float factor = PARAM(t, 2, float);
     unsigned i = LINEAR_INDEX(t);
 
-    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, atomic_fetch_add(&asked, 1) * 2654435761u >> 30);
+    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, by_chance(atomic_fetch_add(&asked, 1)) >> 30);
     INT(t, 400);
     IF(t, i < n) STG(t, &data[i], FMUL(t, LDG(t, &data[i]), factor));
     EXIT(t);

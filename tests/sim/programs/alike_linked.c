@@ -2,8 +2,9 @@
  * alike_linked COUNTxELEMENTS[xBLOCKS]...: launches scale_in_place so many times on so many of the
  * elements of its first 256 threads, with one block or so many: 100x256 3x200. `free` between these
  * puts the elements into other memory and frees theirs; from `staged` on it is scale_staged that is
- * launched, from `awaited` on scale_awaited. A last argument `kill` ends the process before
- * anything of it can be recorded.
+ * launched, from `awaited` on scale_awaited; from `until` on add_until, which adds 1 to elements
+ * below 80 and up to 63 more, by the lane; from `ever` on to all there are. A last argument `kill`
+ * ends the process before anything of it can be recorded.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -41,6 +42,11 @@ int main(int argc, char **argv)
             (void)raise(SIGKILL);
         if (strcmp(argv[i], "staged") == 0 || strcmp(argv[i], "awaited") == 0) {
             name = argv[i][0] == 's' ? "scale_staged" : "scale_awaited";
+            continue;
+        }
+        if (strcmp(argv[i], "until") == 0 || strcmp(argv[i], "ever") == 0) {
+            name = "add_until";
+            factor = argv[i][0] == 'u' ? 80 : 1e6f;
             continue;
         }
         if (strcmp(argv[i], "free") == 0) {
