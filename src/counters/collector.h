@@ -22,9 +22,11 @@ struct gp_collection;
  * 0 where not known. */
 struct gp_pass_cost {
     double sass, range;
-    double last_ms; /* its last pass of instrumented code */
-    bool measured;  /* a launch of it was */
-    bool retries;   /* time decides how many instructions it executes (code/retries.h) */
+    double last_ms;   /* its last pass of instrumented code */
+    bool measured;    /* a launch of it was */
+    bool retries;     /* time decides how many instructions it executes (code/retries.h) */
+    bool no_matrices; /* the tensor cores rested in one */
+    enum { GP_LANES_UNKNOWN, GP_LANES_FOLLOW, GP_LANES_HIDDEN } lanes; /* code/lanes.h */
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the
@@ -43,11 +45,14 @@ struct gp_run {
     const void *parameters; /* their bytes, NULL where they are not known */
     size_t parameters_size;
     uint64_t work;             /* a hash of the parameters on which its work depends */
+    uint64_t layout;           /* of its copy: to put copies of one layout in place is the same work
+                                * each time. 0: it cannot be counted together with others */
     double native_ms;          /* the kernel alone, 0 where not known */
     double most_long_ms;       /* that instrumented passes may take which take long, all together;
                                 * then only launches of a new kind make such a pass. 0: any time */
     bool only_pass;            /* there will be no other of this launch */
-    bool held;                 /* it can be replayed later, in sweeps over all that are held */
+    bool held;                 /* it is replayed later, in sweeps over all that are held */
+    bool in_row;               /* others follow, and nothing but them runs before the next sweep */
     bool refused;              /* at its end: the pass counts for nothing, its launch failed */
     bool always;               /* counters are never those of another launch that was alike */
     struct gp_pass_cost *cost; /* of this kernel */
@@ -71,11 +76,12 @@ struct gp_passes {
 };
 
 struct gp_slot_state {
-    bool read;     /* nothing more will become readable: it may be recorded before others are */
-    bool familiar; /* held, and its launches of the kind were all alike so far */
-    bool open;     /* held, and there are passes to be made in later sweeps */
-    bool recalled; /* its instrumented counters are those of a launch that was, or was assumed to
-                    * be, alike */
+    bool read;       /* nothing more will become readable: it may be recorded before others are */
+    bool familiar;   /* held, and its launches of the kind were all alike so far */
+    bool open;       /* held, and there are passes to be made in later sweeps */
+    unsigned bundle; /* it is counted together with all launches of that bundle; 0: by itself */
+    enum gp_recalled recalled; /* counters that are those of a launch that was, or was assumed to
+                                * be, alike */
 };
 
 struct gp_collector {
@@ -97,7 +103,9 @@ struct gp_collector {
                  bool made, unsigned *pass);
 
     /* The next sweep over the launches that are held, from 1, after which `next` has more passes of
-     * them; false where all that there can be were made. NULL: launches cannot be held. */
+     * them: GP_BUNDLE_PASS, say, for the first launch of each bundle, by its slot. False where all
+     * that there can be were made: then there may be some in another round, from 1, as a bundle had
+     * a wrong sum. NULL: launches cannot be held. */
     bool (*sweep)(struct gp_collection *collection, unsigned sweep);
 
     /* The state of the launch by now. */
@@ -134,6 +142,11 @@ struct gp_collector {
 };
 
 #define GP_INSTRUMENTED_PASS 1000u
+
+/* Of a bundle, with the hardware's counters: the copy of its first launch is put in place, and
+ * nothing else; each copy is put in place, and its launch made behind it. */
+#define GP_BLANK_PASS 1001u
+#define GP_BUNDLE_PASS 1002u
 
 /* CUPTI's Range Profiler and SASS metrics: compute capability 7.0 and later, CUDA 12.6 and later.
  */

@@ -33,8 +33,8 @@ static double or_guess(double learned, double guess)
     return learned > 0 ? learned : guess;
 }
 
-/* Milliseconds that instrumenting the run is expected to take, either way. */
-static double expect_sass(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
+double gp_expected_fingerprint_ms(const struct gp_instrumenting_cost *cost,
+                                  const struct gp_run *run)
 {
     return or_guess(cost->sass_ms, SASS_PASS_MS) +
            run->native_ms * or_guess(run->cost->sass, SASS_SLOWDOWN);
@@ -57,7 +57,7 @@ static double expect_range(const struct gp_instrumenting_cost *cost, const struc
 
 bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
-    if (expect_sass(cost, run) <= WORTH_TELLING * expect_range(cost, run))
+    if (gp_expected_fingerprint_ms(cost, run) <= WORTH_TELLING * expect_range(cost, run))
         return true;
     cost->sass_ms *= FADES;
     run->cost->sass *= FADES;
@@ -67,8 +67,8 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
 unsigned gp_launches_to_one_telling(const struct gp_instrumenting_cost *cost,
                                     const struct gp_run *run)
 {
-    double launches =
-        TELLING_PART * expect_sass(cost, run) / (MEASURED_MS + 2 * fmax(run->native_ms, 0));
+    double launches = TELLING_PART * gp_expected_fingerprint_ms(cost, run) /
+                      (MEASURED_MS + 2 * fmax(run->native_ms, 0));
     return launches < UINT_MAX ? (unsigned)launches : UINT_MAX;
 }
 
@@ -91,7 +91,7 @@ void gp_give_back(struct gp_instrumenting_cost *cost, double ms)
 bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
                     unsigned times)
 {
-    double longer = fmax(gp_expected_range_ms(cost, run), expect_sass(cost, run));
+    double longer = fmax(gp_expected_range_ms(cost, run), gp_expected_fingerprint_ms(cost, run));
     if (run->native_ms <= 0)
         longer = run->cost->last_ms;
     if (run->most_long_ms <= 0)

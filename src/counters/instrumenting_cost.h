@@ -23,6 +23,9 @@ bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run
 unsigned gp_launches_to_one_telling(const struct gp_instrumenting_cost *cost,
                                     const struct gp_run *run);
 
+/* Milliseconds that it is expected to take by the SASS metrics. */
+double gp_expected_fingerprint_ms(const struct gp_instrumenting_cost *cost,
+                                  const struct gp_run *run);
 /* Milliseconds that the run is expected to take in the Range Profiler's pass, once that is there.
  */
 double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);

@@ -327,7 +327,7 @@ static void add_threads(struct gp_own *own, enum gp_own_record record, uint32_t 
 void gp_own_add(struct gp_own *own, enum gp_own_record record, const char *function,
                 uint32_t offset, uint64_t value)
 {
-    if (!own->last_name || strcmp(own->last_name, function) != 0) {
+    if (own->last_name != function) { /* records of one function have one pointer to its name */
         own->last = enter(own, function);
         own->last_name = function;
     }

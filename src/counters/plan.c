@@ -33,74 +33,117 @@ static bool begins_instrumented(struct gp_plan *plan, const struct gp_means_to_c
     return true;
 }
 
-static bool ends_instrumented(struct gp_plan *plan, const struct gp_means_to_count *m,
+static bool ends_instrumented(const struct gp_plan *plan, const struct gp_means_to_count *m,
                               const struct gp_plan_questions *q)
 {
     if (gp_plan_is_measured(plan)) /* its fingerprint is taken so that others can be like it */
         return plan->preferred == GP_WAY_SASS && m->session;
     if (plan->front && m->session)
         return false; /* it was refused */
-    if (!m->instrumented || (!m->session && !m->sass_counts))
-        return false;
-    /* The hardware has to confirm it, and its counters of other launches are not read yet. */
-    if (!m->held || !q->assume(q->data))
-        return !q->takes_too_long(q->data);
-    plan->source = GP_SOURCE_RECALLED;
-    return false;
+    return m->instrumented && (m->session || m->sass_counts) && !q->takes_too_long(q->data);
 }
 
 /* ---- held launches --------------------------------------------------------------------------- */
 
-unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes)
+unsigned gp_plan_sweep_to_measure(unsigned hardware_passes)
 {
-    return hardware_passes ? hardware_passes : 1;
+    return GP_SWEEP_TO_COUNT + (hardware_passes ? hardware_passes : 1);
+}
+
+/* Its fingerprint, where it is to be taken; else all that follows is known without it. */
+static bool is_to_be_identified(struct gp_plan *plan, const struct gp_means_to_count *m,
+                                const struct gp_plan_questions *q)
+{
+    if (!m->instrumented)
+        return false;
+    plan->assumed = m->fingerprints && q->assume(q->data);
+    if (plan->assumed)
+        return false;
+    plan->left_out = q->takes_too_long(q->data);
+    return !plan->left_out && prefer(plan, m, q) == GP_WAY_SASS;
+}
+
+static bool is_counted_now(struct gp_plan *plan, const struct gp_means_to_count *m, unsigned *pass)
+{
+    plan->given = !plan->broken && !plan->together && plan->hardware < m->hardware_passes &&
+                  plan->hardware + GP_SWEEP_TO_COUNT <= m->sweep;
+    *pass = plan->hardware;
+    plan->hardware += plan->given;
+    return plan->given;
+}
+
+/* A launch that was found to be new is measured. Others may have taken all the time since. */
+static bool is_to_be_measured(const struct gp_plan *plan, const struct gp_means_to_count *m,
+                              const struct gp_plan_questions *q)
+{
+    return m->instrumented && m->session && !plan->left_out && !gp_plan_is_recalled(plan) &&
+           (plan->source == GP_SOURCE_NEW || !q->takes_too_long(q->data));
 }
 
 static bool next_of_held(struct gp_plan *plan, const struct gp_means_to_count *m,
                          const struct gp_plan_questions *q, bool made, unsigned *pass)
 {
-    unsigned fingerprints = gp_plan_sweep_of_fingerprints(m->hardware_passes);
+    *pass = GP_PLAN_INSTRUMENTED;
     plan->broken = plan->broken || (plan->given && !made);
     plan->given = false;
-    if (plan->stage <= GP_STAGE_HARDWARE) {
+    plan->parted = plan->parted && m->sweep != GP_SWEEP_TO_IDENTIFY;
+    if (plan->stage == GP_STAGE_DONE || m->sweep == 0 || plan->parted)
+        return false;
+    if (plan->stage == GP_STAGE_FRONT) {
         plan->stage = GP_STAGE_HARDWARE;
-        plan->given =
-            !plan->broken && plan->hardware < m->hardware_passes && plan->hardware <= m->sweep;
-        *pass = plan->hardware;
-        plan->hardware += plan->given;
-        if (plan->given || m->sweep < fingerprints)
-            return plan->given;
-        plan->stage = GP_STAGE_BACK;
-    }
-    *pass = GP_PLAN_INSTRUMENTED;
-    if (plan->stage == GP_STAGE_BACK) {
-        plan->stage = GP_STAGE_AGAIN;
-        if (!ends_instrumented(plan, m, q))
-            plan->stage = GP_STAGE_DONE;
-        else if (prefer(plan, m, q) == GP_WAY_SASS)
+        if (is_to_be_identified(plan, m, q))
             return true;
     }
-    if (plan->stage == GP_STAGE_AGAIN && gp_plan_is_recalled(plan))
-        plan->stage = GP_STAGE_DONE;
-    if (plan->stage == GP_STAGE_DONE || m->sweep <= fingerprints)
+    if (plan->to_identify) {
+        plan->to_identify = plan->assumed = false;
+        return true;
+    }
+    if (is_counted_now(plan, m, pass))
+        return true;
+    if (m->sweep < gp_plan_sweep_to_measure(m->hardware_passes))
         return false;
+    *pass = GP_PLAN_INSTRUMENTED;
     plan->stage = GP_STAGE_DONE;
-    /* A launch that was found to be new is measured. Others may have taken all the time since. */
-    return m->session && (plan->source == GP_SOURCE_NEW || !q->takes_too_long(q->data));
+    return is_to_be_measured(plan, m, q);
 }
 
 bool gp_plan_is_open(const struct gp_plan *plan, const struct gp_means_to_count *m)
 {
     if (plan->stage == GP_STAGE_DONE)
         return false;
-    return plan->stage > GP_STAGE_HARDWARE || m->instrumented ||
-           (plan->hardware < m->hardware_passes && !plan->broken);
+    return m->instrumented || (plan->hardware < m->hardware_passes && !plan->broken);
+}
+
+void gp_plan_identify(struct gp_plan *plan)
+{
+    plan->to_identify = true;
+}
+
+void gp_plan_share(struct gp_plan *plan)
+{
+    plan->together = true;
+}
+
+void gp_plan_confirmed(struct gp_plan *plan)
+{
+    plan->source = GP_SOURCE_RECALLED;
+    plan->stage = GP_STAGE_DONE;
+}
+
+void gp_plan_part(struct gp_plan *plan)
+{
+    const struct gp_plan before = *plan;
+    *plan = (struct gp_plan){.parted = true};
+    if (before.assumed)
+        return;
+    plan->stage = GP_STAGE_HARDWARE;
+    plan->source = before.source;
 }
 
 void gp_plan_reopen(struct gp_plan *plan)
 {
     plan->source = GP_SOURCE_NEW;
-    plan->stage = GP_STAGE_AGAIN;
+    plan->stage = GP_STAGE_HARDWARE;
 }
 
 /* ---- others ---------------------------------------------------------------------------------- */

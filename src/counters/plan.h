@@ -1,13 +1,18 @@
-/* The plan of a launch: which passes it makes in which order, and the source of its counters of
- * instrumented code. Pure: it knows nothing of CUPTI, and its facts are handed in.
+/* The plan of a launch: which passes it makes in which order, and the source of its counters. Pure:
+ * it knows nothing of CUPTI, and its facts are handed in.
  *
- * The session stands in instrumented code, and the launch needs that: the instrumented pass by
- * the Range Profiler, then those of the hardware, then its fingerprint, so that others can be
- * like it. Else: the hardware's passes. Then its fingerprint is taken, or a held launch is
- * assumed to be like others; like one before: recalled; like none: the instrumented pass by the
- * Range Profiler. Where that takes too long it is left out. No fingerprint can be had, or it does
- * not pay: the hardware's passes, then the instrumented pass by the Range Profiler. There is no
- * session: the instrumented pass by the SASS metrics, which count. */
+ * A launch that is held makes its passes in a drain, sweep by sweep, with all others of its batch:
+ * first its fingerprint, if it is not assumed to be like others; then those of the hardware, by
+ * itself or together with launches that should be alike, or none where enough is known
+ * (counters/batch.h); then, if it is like none before, the instrumented pass by the Range Profiler.
+ *
+ * Others make all of them at once. The session stands in instrumented code, and the launch needs
+ * that: the instrumented pass by the Range Profiler, then those of the hardware, then its
+ * fingerprint, so that others can be like it. Else: the hardware's passes. Then its fingerprint is
+ * taken; like one before: recalled; like none: the instrumented pass by the Range Profiler. Where
+ * that takes too long it is left out. No fingerprint can be had, or it does not pay: the hardware's
+ * passes, then the instrumented pass by the Range Profiler. There is no session: the instrumented
+ * pass by the SASS metrics, which count. */
 #ifndef GPUPROF_COUNTERS_PLAN_H
 #define GPUPROF_COUNTERS_PLAN_H
 
@@ -39,13 +44,27 @@ struct gp_plan {
         GP_STAGE_AGAIN,
         GP_STAGE_DONE
     } stage;
-    unsigned hardware;          /* passes of the hardware that were planned */
-    bool front;                 /* its instrumented pass comes before these */
-    bool no_fingerprint;        /* it could not be taken */
-    bool given, broken;         /* held: a pass of the hardware was begun; one could not be made */
+    unsigned hardware;   /* passes of the hardware that were planned */
+    bool front;          /* its instrumented pass comes before these */
+    bool no_fingerprint; /* it could not be taken */
+    bool given, broken;  /* held: a pass of the hardware was begun; one could not be made */
+    bool assumed,
+        to_identify; /* held: to be like others, and no fingerprint was taken; it is to be */
+    bool together;   /* held: no pass of the hardware is its own */
+    bool parted;     /* held: it makes its passes in another round */
+    bool left_out;   /* held: its instrumented passes are, as these take too long */
     enum gp_way preferred, way; /* of its first instrumented pass; of the one that has begun */
     enum gp_source source;
 };
+
+/* The sweeps of a drain, from 1. In the first one fingerprints are taken, in the second one of
+ * launches that were assumed to be like others, if that is the cheapest way to know. Then comes one
+ * for each pass of the hardware. Behind these the hardware's counters are read, and all that are
+ * new are measured in a row; at last those that turn out to be. */
+#define GP_SWEEP_TO_IDENTIFY 1u
+#define GP_SWEEP_TO_IDENTIFY_MORE 2u
+#define GP_SWEEP_TO_COUNT 3u
+unsigned gp_plan_sweep_to_measure(unsigned hardware_passes);
 
 /* The means to count with. */
 struct gp_means_to_count {
@@ -59,16 +78,11 @@ struct gp_means_to_count {
     unsigned sweep;
 };
 
-/* A held launch makes one pass of the hardware in each of the first sweeps, from 0, at the launch.
- * In the next one their counters are read: its fingerprint is taken where it is not assumed to be
- * like others. After that all that are new are measured in a row. */
-unsigned gp_plan_sweep_of_fingerprints(unsigned hardware_passes);
-
 /* Questions on the launch, asked once each at the most, and only if the answer matters. */
 struct gp_plan_questions {
     bool (*expects_new)(void *data);      /* it will be like none that was measured */
     bool (*fingerprint_pays)(void *data); /* against measuring at once */
-    /* Of a held launch: it is assumed to be like others, whose counters it takes. */
+    /* Of a held launch: it is assumed to be like others. */
     bool (*assume)(void *data);
     /* It takes too long to measure: it stays without counters of instrumented code. Of a held
      * launch it may be asked twice, before and after passes of others. */
@@ -94,15 +108,25 @@ void gp_plan_counted(struct gp_plan *plan);
 void gp_plan_found(struct gp_plan *plan, enum gp_finding finding);
 /* All that could be learned of it is learned. */
 void gp_plan_learned(struct gp_plan *plan);
-/* Of a held launch: the one that it is like was not measured after all, so it is to be. */
+
+/* Of a held launch, whose fingerprint is known by now. */
+/* It was assumed, and is to be taken all the same. */
+void gp_plan_identify(struct gp_plan *plan);
+/* Its passes of the hardware are made together with other launches, or not at all. */
+void gp_plan_share(struct gp_plan *plan);
+/* It is like a launch that was measured: nothing more is to be made of it. */
+void gp_plan_confirmed(struct gp_plan *plan);
+/* It was counted together with others, and their sum is wrong: it makes passes of its
+ * own, in another round of sweeps. */
+void gp_plan_part(struct gp_plan *plan);
+/* The launch that it is like was not measured after all, or it is not like it: it is to be. */
 void gp_plan_reopen(struct gp_plan *plan);
 
-/* Of a held launch: there may be more passes in sweeps to come. */
+/* There may be more passes in sweeps to come. */
 bool gp_plan_is_open(const struct gp_plan *plan, const struct gp_means_to_count *means);
 
-/* The Range Profiler has measured it. */
+/* Its counters of instrumented code are its own, or of another launch. */
 bool gp_plan_is_measured(const struct gp_plan *plan);
-/* Its counters are another launch's. */
 bool gp_plan_is_recalled(const struct gp_plan *plan);
 
 #endif

@@ -7,7 +7,8 @@
  * once. Whether a launch is new the SASS metrics tell, which work beside the session: a launch that
  * is, instruction for instruction, as one that was measured has its counters (counters/recall.h),
  * and the hardware's counters of it have to agree. Where all launches of a kind have been alike,
- * that alone has to tell of the next ones.
+ * that alone has to tell of the next ones. And where a few launches were counted that are alike,
+ * the hardware counts others together, or not at all.
  *
  * Where the hardware's counters cannot be had, the SASS metrics count. */
 #include "base/clock.h"
@@ -37,8 +38,10 @@ static void range_close(struct gp_collection *c, bool context_alive)
     free(c->counters);
     free(c->sass_unavailable);
     gp_recall_free(c->recall);
+    gp_bundles_free(c);
     free(c->values);
     free(c->row);
+    free(c->hardware_row);
     free(c->absent);
     free(c);
 }
@@ -50,13 +53,16 @@ static bool allocate(struct gp_collection *c)
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
     c->values = calloc(width * GP_MOST_SLOTS, sizeof(*c->values));
     c->row = calloc(c->list.used + GP_OWN_COUNT + GP_ALL_CHECKS, sizeof(*c->row));
+    c->hardware_row = calloc(c->list.hardware_used + 1, sizeof(*c->hardware_row));
     c->absent = calloc(width * GP_MOST_SLOTS, sizeof(*c->absent));
-    return c->counters && c->sass_unavailable && c->values && c->row && c->absent;
+    return c->counters && c->sass_unavailable && c->values && c->row && c->hardware_row &&
+           c->absent;
 }
 
 static unsigned slots_of(const struct gp_collection *c)
 {
-    unsigned ranges = c->session ? gp_range_session_ranges(c->session) : GP_MOST_SLOTS;
+    const unsigned most = GP_MOST_SLOTS + GP_MOST_BUNDLES;
+    unsigned ranges = c->session ? gp_range_session_ranges(c->session) : most;
     return ranges < GP_MOST_SLOTS ? ranges : GP_MOST_SLOTS;
 }
 
@@ -76,7 +82,8 @@ static void open_sass(struct gp_collection *c)
     c->no_sass = "the check counters would take a pass of their own beside this selection";
     if (c->list.check_count < GP_LEAST_CHECKS)
         return;
-    c->recall = gp_recall_new(count + c->list.own_count + c->list.check_count);
+    c->recall =
+        gp_recall_new(count + c->list.own_count + c->list.check_count, c->list.hardware_used);
     c->sass = c->recall ? gp_sass_session_tell(&c->device, c->own, &c->no_sass) : NULL;
 }
 
@@ -161,8 +168,7 @@ static void range_reset(struct gp_collection *c)
 {
     for (unsigned t = 0; t < c->slots_given; t++) /* their passes could not be made */
         gp_give_back(&c->cost, c->slots[t].promised_ms);
-    c->launches += c->slots_given;
-    c->slots_given = c->sweep = 0;
+    c->slots_given = c->sweep = c->bundle_count = 0;
     if (c->session)
         gp_range_session_reuse_ranges(c->session);
 }
@@ -178,6 +184,22 @@ static bool wants_hardware(const struct gp_collection *c)
     return false;
 }
 
+static bool stand_in(struct gp_collection *c, unsigned pass, const char **why)
+{
+    return (!gp_range_session_is_past(c->session, pass) || read_session(c, why)) &&
+           gp_range_session_advance(c->session, pass, why);
+}
+
+/* Of a bundle, and nothing of it empties caches: their contents change no check counter. */
+static bool push_bundle(struct gp_collection *c, unsigned slot, unsigned pass, const char **why)
+{
+    if (stand_in(c, 0, why) &&
+        gp_range_session_push(c->session, gp_bundle_range(c, slot, pass), why))
+        return true;
+    gp_collection_lose_session(c, *why);
+    return false;
+}
+
 static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const struct gp_run *run,
                  const char **why)
 {
@@ -187,10 +209,8 @@ static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const st
     bool back = pass < instrumented && gp_range_session_stands_in(c->session, instrumented);
     bool there = pass == instrumented && pass > 0 &&
                  gp_range_session_stands_in(c->session, instrumented - 1);
-    if (gp_range_session_is_past(c->session, pass) && !read_session(c, why))
-        return false;
+    bool stands = stand_in(c, pass, why);
     c->slots[slot].in_session = true;
-    bool stands = gp_range_session_advance(c->session, pass, why);
     double took = 1e3 * gp_clock_seconds() - before;
     /* Not earlier: a start leaves memory of CUPTI's dirty in the L2. */
     if (stands && pass < instrumented)
@@ -325,6 +345,8 @@ static bool range_begin(struct gp_collection *c, unsigned slot, unsigned pass,
         return !(run->only_pass && gp_slot_leaves_out(c, slot, run)) &&
                begin_instrumented(c, slot, run, why);
     }
+    if (pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS)
+        return push_bundle(c, slot, pass, why);
     c->slots[slot].only_pass = run->only_pass;
     return push(c, slot, pass, run, why);
 }
@@ -336,7 +358,11 @@ static bool range_end(struct gp_collection *c, unsigned slot, unsigned pass,
         return end_instrumented(c, slot, run, why);
     if (!pop(c, why))
         return false;
-    if (!run->refused) {
+    if (run->refused)
+        return true;
+    if (pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS) {
+        gp_bundle_counted(c, slot, pass);
+    } else {
         c->slots[slot].hardware_passes = pass + 1;
         c->slots[slot].hardware_lost = NULL;
     }
@@ -364,19 +390,41 @@ static bool any_open(const struct gp_collection *c)
     return open;
 }
 
+/* In another round the ranges are used anew. */
+static void begin_round(struct gp_collection *c)
+{
+    const bool again = c->sweep > 0;
+    c->sweep = GP_SWEEP_TO_IDENTIFY;
+    if (!again)
+        return;
+    range_settle(c, true);
+    if (c->session)
+        gp_range_session_reuse_ranges(c->session);
+}
+
 static bool range_sweep(struct gp_collection *c, unsigned sweep)
 {
     unsigned hardware =
         gp_collection_has_ranges(c) ? gp_range_session_hardware_passes(c->session) : 0;
-    unsigned fingerprints = gp_plan_sweep_of_fingerprints(hardware);
+    unsigned measure = gp_plan_sweep_to_measure(hardware);
+    if (c->sass && c->tells)
+        gp_sass_session_rest(c->sass, c->context);
+    if (sweep == GP_SWEEP_TO_IDENTIFY)
+        begin_round(c);
     c->sweep = sweep;
-    if (sweep == fingerprints)
+    if (sweep == GP_SWEEP_TO_IDENTIFY_MORE)
+        gp_slots_decide(c, true);
+    if (sweep == GP_SWEEP_TO_COUNT)
+        gp_slots_decide(c, false);
+    if (sweep == measure) {
         read_hardware(c);
-    if (sweep == fingerprints + 2) {
+        gp_slots_judge(c);
+    }
+    if (sweep == measure + 1) {
         range_settle(c, true);
         gp_slots_take_from_held(c);
     }
-    return sweep <= fingerprints + 2 && any_open(c);
+    return sweep <= measure + 1 && any_open(c);
 }
 
 const struct gp_collector gp_range_collector = {

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mix.h"
+#include "counters/measured_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct entry {
     struct gp_fingerprint fingerprint;
     uint64_t launches, next_check;
     bool known; /* values have been measured */
+    struct gp_measured_rows hardware;
     UT_hash_handle hh;
     double values[];
 };
@@ -50,7 +52,7 @@ struct kind {
 };
 
 struct gp_recall {
-    size_t count;
+    size_t count, hardware;
     struct entry *entries;
     struct kind *kinds, *works; /* by shape, and by work */
     struct barred *barred;
@@ -82,11 +84,11 @@ void gp_fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t of
     }
 }
 
-struct gp_recall *gp_recall_new(size_t count)
+struct gp_recall *gp_recall_new(size_t count, size_t hardware)
 {
     struct gp_recall *r = calloc(1, sizeof(*r));
     if (r)
-        r->count = count;
+        *r = (struct gp_recall){.count = count, .hardware = hardware};
     return r;
 }
 
@@ -96,6 +98,7 @@ static void forget(struct gp_recall *r)
     HASH_ITER(hh, r->entries, e, next)
     {
         HASH_DEL(r->entries, e);
+        gp_measured_free(&e->hardware);
         free(e);
     }
 }
@@ -161,11 +164,18 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
     return NULL;
 }
 
+/* That was measured; else NULL. */
+static struct entry *find_known(const struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    struct entry *e;
+    HASH_FIND(hh, r->entries, f, sizeof(*f), e);
+    return e && e->known ? e : NULL;
+}
+
 const double *gp_recall_find(const struct gp_recall *r, const struct gp_fingerprint *f)
 {
-    const struct entry *e;
-    HASH_FIND(hh, r->entries, f, sizeof(*f), e);
-    return e && e->known ? e->values : NULL;
+    const struct entry *e = find_known(r, f);
+    return e ? e->values : NULL;
 }
 
 bool gp_recall_is_barred(const struct gp_recall *r, const struct gp_fingerprint *f)
@@ -393,4 +403,24 @@ void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const 
         gp_recall_bar(r, f);
     memcpy(e->values, values, bytes);
     e->known = true;
+}
+
+void gp_recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
+                             const double *values)
+{
+    struct entry *e = find_known(r, f);
+    if (e)
+        gp_measured_add(&e->hardware, values, r->hardware);
+}
+
+unsigned gp_recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    const struct entry *e = gp_recall_is_barred(r, f) ? NULL : find_known(r, f);
+    return e ? gp_measured_count(&e->hardware) : 0;
+}
+
+const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    struct entry *e = find_known(r, f);
+    return e ? gp_measured_take(&e->hardware, r->hardware) : NULL;
 }

@@ -11,6 +11,8 @@
  * have to confirm it first, and the instructions of some are counted all the same: of the 16th,
  * and from there of one in 32, 64, 128 and at last 256; of fewer at first where that takes long.
  *
+ * The hardware's counters of a few launches of a fingerprint stand for those of the others, too.
+ *
  * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
 #define GPUPROF_COUNTERS_RECALL_H
@@ -52,8 +54,8 @@ void gp_fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t of
 
 struct gp_recall;
 
-/* For `count` counters. NULL when out of memory. */
-struct gp_recall *gp_recall_new(size_t count);
+/* For `count` counters, and `hardware` of the hardware. NULL when out of memory. */
+struct gp_recall *gp_recall_new(size_t count, size_t hardware);
 void gp_recall_free(struct gp_recall *r);
 
 /* The counters of a launch of that fingerprint; NULL where they are to be measured. Counts the
@@ -103,5 +105,13 @@ bool gp_recall_has_counted(const struct gp_recall *r, const struct gp_launch_kin
 
 /* They have been measured. */
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);
+
+/* The hardware's counters of a launch of that fingerprint, which is known, were measured. How many
+ * of these stand for the next launch (gp_measured_count); and those that it takes, NULL where there
+ * are none. */
+void gp_recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
+                             const double *values);
+unsigned gp_recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *f);
+const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *f);
 
 #endif

@@ -33,12 +33,18 @@ uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc)
     return gp_mix(run->shape, *run->code);
 }
 
+bool gp_run_code_is_whole(const struct gp_run *run, int cc)
+{
+    gp_run_shape_and_code(run, cc);
+    return run->code && (*run->code & IS_HASH);
+}
+
 const struct gp_instruction *gp_read_instruction(struct gp_code_reading *r, const char *function,
                                                  uint32_t offset,
                                                  struct gp_instruction *instruction)
 {
     function = function ? function : "";
-    if (!r->function || strcmp(r->function, function) != 0) {
+    if (r->function != function && (!r->function || strcmp(r->function, function) != 0)) {
         r->function = function;
         r->why = "the kernel's machine code is not known";
         r->code = r->run->find_code

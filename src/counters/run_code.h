@@ -10,6 +10,8 @@
  * where the code is the same, for compute capability cc / 10. Where that cannot be found out, only
  * for launches of one loaded kernel. */
 uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc);
+/* True where that is known, and it calls no other function. */
+bool gp_run_code_is_whole(const struct gp_run *run, int cc);
 
 /* The instructions of a launch, those of one function after the other. Begins with the run and cc
  * set, and all else 0. */

@@ -1,34 +1,26 @@
 #include "counters/sass_session.h"
 
 #include "code/retries.h"
-#include "counters/code_counts.h"
 #include "counters/instrumented.h"
 #include "counters/run_code.h"
+#include "counters/sass_config.h"
 #include "cuda/cupti.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* CUPTI takes one list of metrics for a device, for as long as the process lasts: to unset it and
- * set another was seen to fail. */
-struct configuration {
-    uint64_t *ids;             /* by the position of the base among those of the session */
-    enum gp_count_kind *kinds; /* of each: where it shows which line counted it */
-    size_t count;
-    CUcontext context; /* that was current: CUPTI's allocations lie there */
-};
-static struct configuration configurations[GP_MAX_DEVICES];
-
 struct gp_sass_session {
     struct gp_instrumented *counters;
     size_t count;
-    const struct configuration *configuration;
+    const struct gp_sass_config *config;
     struct gp_own *own; /* NULL: none of its counters are wanted */
     bool has[GP_OWN_RECORDS];
     size_t own_base[GP_OWN_RECORDS]; /* where each kind of record stands among the metrics */
     bool counts_everything;          /* a metric of every instruction is among the bases */
-    bool retries;                    /* the last launch's kernel */
+    bool enabled;                    /* CUPTI's code is in place */
+    bool tells_lanes;
+    bool retries; /* the last launch's kernel */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
     CUpti_SassMetrics_InstanceValue *values;
@@ -37,53 +29,22 @@ struct gp_sass_session {
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static bool find_metric(const char *chip, const char *name, uint64_t *id)
-{
-    GP_CUPTI_PARAMS(CUpti_SassMetrics_GetProperties, p);
-    p->pChipName = chip;
-    p->pMetricName = name;
-    if (gp_cupti.cuptiSassMetricsGetProperties(p) != CUPTI_SUCCESS)
-        return false;
-    *id = p->metric.metricId;
-    return true;
-}
-
-static bool has_metric(const char *name, void *chip)
-{
-    uint64_t id;
-    return find_metric(chip, name, &id);
-}
-
-static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const char **why)
-{
-    CUpti_SassMetrics_Config *list = calloc(count, sizeof(*list));
-    *why = "out of memory";
-    if (!list)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        list[i] = (CUpti_SassMetrics_Config){
-            .metricId = ids[i], .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
-    GP_CUPTI_PARAMS(CUpti_SassMetricsSetConfig, p);
-    p->numOfMetricConfig = count;
-    p->pConfigs = list;
-    p->deviceIndex = device;
-    bool set = !GP_CUPTI_FAILED(cuptiSassMetricsSetConfig, p, why);
-    free(list);
-    return set;
-}
-
 /* The counts of a fingerprint, which cost little. */
 static const char *const telling[] = {"smsp__sass_inst_executed_op_branch",
                                       "smsp__sass_sectors_mem_global",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
 #define TELLING (sizeof(telling) / sizeof(telling[0]))
 
-/* The further counts that show in which lines accesses waste sectors and branches part warps. At
- * the same instructions as those above; a CUPTI without them does without. */
+/* The further counts that show in which lines accesses waste sectors and branches part warps; and
+ * those of lanes. At the same instructions as those above; a CUPTI without them does without. */
 static const char *const showing[] = {"smsp__sass_sectors_mem_global_ideal",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
-                                      "smsp__sass_branch_targets_threads_divergent"};
+                                      "smsp__sass_branch_targets_threads_divergent",
+                                      "smsp__sass_thread_inst_executed_op_branch",
+                                      "smsp__sass_thread_inst_executed_op_global_pred_on",
+                                      "smsp__sass_thread_inst_executed_op_shared_pred_on"};
 #define SHOWING (sizeof(showing) / sizeof(showing[0]))
+#define FIRST_OF_LANES 3
 
 /* The counts that show in which lines instructions run, and with how many lanes; at every
  * instruction. */
@@ -96,6 +57,11 @@ static bool instructions_wanted;
 void gp_sass_sessions_count_instructions(void)
 {
     instructions_wanted = true;
+}
+
+bool gp_sass_session_tells_lanes(const struct gp_sass_session *s)
+{
+    return s && s->tells_lanes;
 }
 
 bool gp_sass_session_met_retries(const struct gp_sass_session *s)
@@ -112,49 +78,19 @@ bool gp_sass_session_counts_instructions(const struct gp_sass_session *s)
 static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                       const char *const *bases, size_t count, const char **why)
 {
-    *why = "instrumented code counts none of the wanted counters";
-    if (!count)
-        return false;
-    *why = "there are too many GPUs";
-    if (device->ordinal < 0 || device->ordinal >= GP_MAX_DEVICES)
-        return false;
-    struct configuration *c = &configurations[device->ordinal];
-    for (size_t r = 0; s->own && r < GP_OWN_RECORDS; r++)
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(bases[i], gp_own_records[r]) == 0) {
-                s->has[r] = true;
-                s->own_base[r] = i;
-            }
-    uint64_t *ids = calloc(count, sizeof(*ids));
-    enum gp_count_kind *kinds = calloc(count, sizeof(*kinds));
-    *why = "out of memory";
-    bool ok = ids && kinds;
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = find_metric(device->chip, bases[i], &ids[i]);
-        *why = "CUPTI does not know a metric that it named";
-        kinds[i] = gp_count_kind_of(bases[i]);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t r = 0; s->own && r < GP_OWN_RECORDS; r++) {
+            if (strcmp(bases[i], gp_own_records[r]) != 0)
+                continue;
+            s->has[r] = true;
+            s->own_base[r] = i;
+        }
         s->counts_everything = s->counts_everything ||
                                strcmp(bases[i], "smsp__sass_thread_inst_executed_pred_on") == 0 ||
                                strcmp(bases[i], "smsp__sass_inst_executed") == 0;
     }
-    if (ok && c->ids && !c->context) {
-        *why = "the context is gone that CUPTI's instrumented code was set up in";
-        ok = false;
-    } else if (ok && c->ids) {
-        *why = "instrumented code counts something else in this process";
-        ok = c->count == count && memcmp(c->ids, ids, count * sizeof(*ids)) == 0;
-    } else if (ok && set_config(ids, count, (uint32_t)device->ordinal, why)) {
-        *c = (struct configuration){.ids = ids, .kinds = kinds, .count = count};
-        gp_cuda.cuCtxGetCurrent(&c->context);
-        ids = NULL;
-        kinds = NULL;
-    } else {
-        ok = false;
-    }
-    free(ids);
-    free(kinds);
-    s->configuration = c;
-    return ok;
+    s->config = gp_sass_config_set(device, bases, count, why);
+    return s->config != NULL;
 }
 
 static struct gp_sass_session *new_session(const char **why)
@@ -166,6 +102,13 @@ static struct gp_sass_session *new_session(const char **why)
     return calloc(1, sizeof(struct gp_sass_session));
 }
 
+static bool is_listed(const char *const *names, size_t count, const char *name)
+{
+    while (count > 0 && strcmp(names[count - 1], name) != 0)
+        count--;
+    return count > 0;
+}
+
 struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
                                              const char **why)
 {
@@ -173,18 +116,25 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, str
     const char *names[TELLING + SHOWING + COUNTING + GP_OWN_RECORDS];
     size_t count = TELLING;
     memcpy(names, telling, sizeof(telling));
-    for (size_t i = 0; s && i < SHOWING; i++)
-        if (has_metric(showing[i], (void *)device->chip))
-            names[count++] = showing[i];
+    size_t lanes = 0;
+    for (size_t i = 0; s && i < SHOWING; i++) {
+        if (!gp_sass_config_knows(showing[i], (void *)device->chip))
+            continue;
+        names[count++] = showing[i];
+        lanes += i >= FIRST_OF_LANES;
+    }
     for (size_t i = 0; s && instructions_wanted && i < COUNTING; i++)
-        if (has_metric(counting[i], (void *)device->chip))
+        if (gp_sass_config_knows(counting[i], (void *)device->chip))
             names[count++] = counting[i];
     /* Threads at every instruction would cost too much. */
     for (size_t r = GP_OWN_GROUPS; s && own && r < GP_OWN_THREADS; r++)
-        if (has_metric(gp_own_records[r], (void *)device->chip))
+        if (!is_listed(names, count, gp_own_records[r]) &&
+            gp_sass_config_knows(gp_own_records[r], (void *)device->chip))
             names[count++] = gp_own_records[r];
-    if (s)
+    if (s) {
         s->own = own;
+        s->tells_lanes = lanes == SHOWING - FIRST_OF_LANES;
+    }
     if (s && configure(s, device, names, count, why)) {
         s->has[GP_OWN_THREADS] = false; /* those at accesses to memory would count twice */
         return s;
@@ -208,8 +158,8 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
     if (all) {
         memcpy(all, names, count * sizeof(*all));
         all[count] = "smsp__sass_thread_inst_executed_pred_on.sum";
-        s->counters =
-            gp_instrumented_open(all, own ? count + 1 : count, has_metric, (void *)device->chip);
+        s->counters = gp_instrumented_open(all, own ? count + 1 : count, gp_sass_config_knows,
+                                           (void *)device->chip);
         free(all);
     }
     *why = "out of memory";
@@ -237,33 +187,6 @@ void gp_sass_session_close(struct gp_sass_session *s)
     free(s);
 }
 
-static void unset(uint32_t device)
-{
-    GP_CUPTI_PARAMS(CUpti_SassMetricsUnsetConfig, p);
-    p->deviceIndex = device;
-    gp_cupti.cuptiSassMetricsUnsetConfig(p);
-    configurations[device].context = NULL;
-}
-
-void gp_sass_sessions_leave(CUcontext context, bool at_rest)
-{
-    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++) {
-        if (!configurations[device].context || configurations[device].context != context)
-            continue;
-        /* Later it would be memory of a context that is gone. */
-        if (at_rest)
-            unset(device);
-        configurations[device].context = NULL;
-    }
-}
-
-void gp_sass_sessions_end(void)
-{
-    for (uint32_t device = 0; device < GP_MAX_DEVICES; device++)
-        if (configurations[device].context)
-            unset(device);
-}
-
 /* ---- one launch ------------------------------------------------------------------------------ */
 
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why)
@@ -271,8 +194,24 @@ bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const c
     GP_CUPTI_PARAMS(CUpti_SassMetricsEnable, p);
     p->ctx = context;
     p->enableLazyPatching = 1;
-    (void)s;
-    return !GP_CUPTI_FAILED(cuptiSassMetricsEnable, p, why);
+    if (!s->enabled)
+        s->enabled = !GP_CUPTI_FAILED(cuptiSassMetricsEnable, p, why);
+    return s->enabled;
+}
+
+static bool disable(struct gp_sass_session *s, CUcontext context, const char **why)
+{
+    GP_CUPTI_PARAMS(CUpti_SassMetricsDisable, p);
+    p->ctx = context;
+    s->enabled = false;
+    return !GP_CUPTI_FAILED(cuptiSassMetricsDisable, p, why);
+}
+
+void gp_sass_session_rest(struct gp_sass_session *s, CUcontext context)
+{
+    const char *why;
+    if (s->enabled)
+        disable(s, context, &why);
 }
 
 static bool make_room(struct gp_sass_session *s, size_t count)
@@ -323,13 +262,13 @@ static void add_own(struct gp_sass_session *s, const CUpti_SassMetrics_Data *rec
 {
     const uint64_t id = record->pInstanceValues->metricId;
     for (size_t r = 0; r < GP_OWN_RECORDS; r++)
-        if (s->has[r] && s->configuration->ids[s->own_base[r]] == id)
+        if (s->has[r] && s->config->ids[s->own_base[r]] == id)
             gp_own_add(s->own, (enum gp_own_record)r,
                        record->functionName ? record->functionName : "", record->pcOffset,
                        record->pInstanceValues->value);
 }
 
-static unsigned kinds_of(const struct configuration *c)
+static unsigned kinds_of(const struct gp_sass_config *c)
 {
     unsigned kinds = 0;
     for (size_t i = 0; i < c->count; i++)
@@ -339,7 +278,7 @@ static unsigned kinds_of(const struct configuration *c)
 }
 
 /* The base that the record counts, by its position among those of the configuration. */
-static size_t base_of(const struct configuration *c, const CUpti_SassMetrics_Data *record)
+static size_t base_of(const struct gp_sass_config *c, const CUpti_SassMetrics_Data *record)
 {
     size_t base = 0;
     while (base < c->count && c->ids[base] != record->pInstanceValues->metricId)
@@ -351,63 +290,85 @@ static size_t base_of(const struct configuration *c, const CUpti_SassMetrics_Dat
  * code misses some sectors and wavefronts. A branch of a question that is asked until the answer is
  * yes runs as often as time has it: in nearly all kernels of cuBLAS and cuDNN for a GH100. */
 static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading *r,
-                              const CUpti_SassMetrics_Data *record, enum gp_count_kind kind)
+                              const CUpti_SassMetrics_Data *record, bool at_branch)
 {
     struct gp_instruction instruction;
     const struct gp_instruction *known =
         gp_read_instruction(r, record->functionName, record->pcOffset, &instruction);
-    if (known && (kind == GP_COUNT_BRANCHES || kind == GP_COUNT_DIVERGENT) &&
-        gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
+    if (known && at_branch && gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
         s->retries = true;
         return true;
     }
     return known && known->op == GP_OP_LDGSTS;
 }
 
-/* The function of a record for a fingerprint. Records of one function follow each other. */
-static uint64_t function_of(const char *name, const char **last, uint64_t *function)
+static bool are_of_one_function(const CUpti_SassMetrics_Data *a, const CUpti_SassMetrics_Data *b)
 {
-    if (!*last || (*last != name && strcmp(*last, name) != 0))
-        *function = gp_fingerprint_function(name);
-    *last = name;
-    return *function;
+    return a->functionName == b->functionName ||
+           (a->cubinCrc == b->cubinCrc && a->functionIndex == b->functionIndex && a->functionName &&
+            b->functionName && strcmp(a->functionName, b->functionName) == 0);
+}
+
+/* The end of the records of one function, which follow each other; whether it is the kernel, or ran
+ * at all. In a row of launches CUPTI has records of functions of earlier ones as well. */
+static size_t end_of_function(const struct gp_sass_session *s, size_t begin, size_t count,
+                              const char *kernel, bool *runs)
+{
+    const CUpti_SassMetrics_Data *first = &s->records[begin];
+    size_t end = begin;
+    *runs = !first->functionName || strcmp(first->functionName, kernel) == 0;
+    for (; end < count && are_of_one_function(first, &s->records[end]); end++)
+        *runs = *runs || s->records[end].pInstanceValues->value;
+    return end;
+}
+
+/* The records of one function, from `begin` to before `end`. They get one pointer to its name, as
+ * these are long and compared again and again. */
+static void add_function(struct gp_sass_session *s, struct gp_code_reading *r, bool shows,
+                         size_t begin, size_t end, struct gp_fingerprint *fingerprint)
+{
+    const struct gp_sass_config *c = s->config;
+    const char *function = s->records[begin].functionName ? s->records[begin].functionName : "";
+    const uint64_t hash = gp_fingerprint_function(function);
+    for (size_t i = begin; i < end; i++) {
+        CUpti_SassMetrics_Data *record = &s->records[i];
+        const CUpti_SassMetrics_InstanceValue *value = record->pInstanceValues;
+        struct gp_instruction instruction;
+        const struct gp_instruction *known = NULL;
+        const size_t base = base_of(c, record);
+        record->functionName = function;
+        if (value->value &&
+            (base == c->count || !differs_by_itself(s, r, record, c->at_branches[base])))
+            gp_fingerprint_add(fingerprint, hash, record->pcOffset, value->metricId, value->value);
+        if (s->own)
+            add_own(s, record);
+        if (!value->value || base == c->count)
+            continue;
+        if (shows && c->kinds[base] != GP_COUNT_KINDS)
+            gp_code_counts_add(function, record->pcOffset, c->kinds[base], value->value);
+        if (!s->counters)
+            continue;
+        if (gp_instrumented_needs_instruction(s->counters, base))
+            known = gp_read_instruction(r, function, record->pcOffset, &instruction);
+        gp_instrumented_add(s->counters, base, known, r->why, value->value);
+    }
 }
 
 static void add_records(struct gp_sass_session *s, const struct gp_run *run, int cc, size_t count,
                         struct gp_fingerprint *fingerprint)
 {
     struct gp_code_reading r = {.run = run, .cc = cc};
-    const struct configuration *c = s->configuration;
     if (s->counters)
         gp_instrumented_begin(s->counters);
     if (s->own)
         gp_own_begin(s->own, run, cc, s->has);
-    bool shows = gp_code_counts_begin(run, cc, kinds_of(c));
-    const char *last = NULL;
-    uint64_t last_function = 0;
+    const bool shows = gp_code_counts_begin(run, cc, kinds_of(s->config));
+    bool runs;
     s->retries = false;
-    for (size_t i = 0; i < count; i++) {
-        const CUpti_SassMetrics_InstanceValue *value = s->records[i].pInstanceValues;
-        const char *function = s->records[i].functionName ? s->records[i].functionName : "";
-        struct gp_instruction instruction;
-        const struct gp_instruction *known = NULL;
-        size_t base = base_of(c, &s->records[i]);
-        if (base == c->count || !differs_by_itself(s, &r, &s->records[i], c->kinds[base]))
-            gp_fingerprint_add(fingerprint, function_of(function, &last, &last_function),
-                               s->records[i].pcOffset, value->metricId, value->value);
-        if (s->own)
-            add_own(s, &s->records[i]);
-        if (!value->value)
-            continue;
-        if (base == c->count)
-            continue;
-        if (shows && c->kinds[base] != GP_COUNT_KINDS)
-            gp_code_counts_add(function, s->records[i].pcOffset, c->kinds[base], value->value);
-        if (!s->counters)
-            continue;
-        if (gp_instrumented_needs_instruction(s->counters, base))
-            known = gp_read_instruction(&r, function, s->records[i].pcOffset, &instruction);
-        gp_instrumented_add(s->counters, base, known, r.why, value->value);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        end = end_of_function(s, begin, count, run->kernel, &runs);
+        if (runs)
+            add_function(s, &r, shows, begin, end, fingerprint);
     }
 }
 
@@ -418,10 +379,8 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     size_t count;
     *why = "its launch was refused";
     bool fetched = !run->refused && fetch(s, context, &count, why);
-    GP_CUPTI_PARAMS(CUpti_SassMetricsDisable, p);
-    p->ctx = context;
     const char *disable_why;
-    if (GP_CUPTI_FAILED(cuptiSassMetricsDisable, p, &disable_why)) {
+    if (!(fetched && run->in_row) && !disable(s, context, &disable_why)) {
         *why = fetched ? disable_why : *why;
         return false;
     }

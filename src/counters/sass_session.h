@@ -37,15 +37,6 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char **why);
 void gp_sass_session_close(struct gp_sass_session *s);
 
-/* The context is about to be destroyed, and no session is open in it. If CUPTI was set up in it for
- * these sessions there can be no more of them on its device: it was seen to crash at the end of the
- * process else, and to refuse another time. */
-void gp_sass_sessions_leave(CUcontext context, bool at_rest);
-
-/* The process ends: CUPTI frees its configuration of the sessions, while the driver is there. No
- * session can be opened afterwards. */
-void gp_sass_sessions_end(void);
-
 /* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
  * the counters: values[i], or the reason in absent[i] (where they are counted), and the
@@ -54,6 +45,15 @@ bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const c
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
                          int cc, double *values, const char **absent,
                          struct gp_fingerprint *fingerprint, const char **why);
+
+/* Where the run says that others follow in a row (gp_run), CUPTI's code stays in place: to put it
+ * there and to take it away takes milliseconds where a process has many kernels. Until this takes
+ * it away nothing runs in the context but those launches, and copies of the driver. */
+void gp_sass_session_rest(struct gp_sass_session *s, CUcontext context);
+
+/* True where fingerprints have the lanes at branches and at accesses to global and shared memory.
+ */
+bool gp_sass_session_tells_lanes(const struct gp_sass_session *s);
 
 /* True where the kernel of that launch asks until it gets an answer (code/retries.h), so that the
  * number of its instructions depends on time. */

@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "code/lanes.h"
 #include "counters/run_code.h"
 #include "counters/slots.h"
 
@@ -47,7 +48,8 @@ static struct gp_means_to_count means_of(const struct gp_collection *c, const st
 /* True when our own counters of the run are to be had by comparing it alone. */
 static bool multiplies_matrices(const struct gp_collection *c, const struct gp_run *run)
 {
-    return c->own && wants_matrices(c) && !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c));
+    return c->own && wants_matrices(c) && !run->cost->no_matrices &&
+           !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c));
 }
 
 void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const struct gp_run *run)
@@ -83,58 +85,19 @@ static bool fingerprint_pays(void *data)
             !gp_slot_multiplied_no_matrices(a->collection, a->slot));
 }
 
-/* The slot of a held launch with that fingerprint that was measured, or will be. False where
- * there is none. */
-static bool find_held(const struct gp_collection *c, const struct gp_fingerprint *f,
-                      unsigned *found)
-{
-    for (unsigned i = 0; i < c->slots_given; i++) {
-        const struct gp_slot *t = &c->slots[i];
-        bool measured = t->plan.source == GP_SOURCE_NEW || t->plan.source == GP_SOURCE_LEARNABLE;
-        if (t->held && measured && memcmp(&t->fingerprint, f, sizeof(*f)) == 0) {
-            *found = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The check counters of the launch that a held one may be like: of `row`, where its instrumented
- * counters are known, or of the slot in which they are still to come. In a row of make_row. */
-static const double *checks_of(struct gp_collection *c, const double *row, unsigned other)
-{
-    if (row)
-        return row;
-    gp_slot_make_row(c, other, c->row);
-    return c->row;
-}
-
-/* The hardware's counters of a held launch are there, so the answer is known at once. */
+/* The launch takes the fingerprint of others of its kind, without being identified. */
 static bool assume(void *data)
 {
     const struct asked *a = data;
     struct gp_collection *c = a->collection;
-    const struct gp_run *run = a->run;
     struct gp_slot *t = &c->slots[a->slot];
-    struct gp_fingerprint fingerprint;
     const double *row;
-    unsigned other = 0;
-    if (!c->sass || !c->tells || c->list.check_count < GP_ALL_CHECKS || run->always ||
-        !run->parameters ||
-        !gp_recall_assume(c->recall, &t->kind, gp_launches_to_one_telling(&c->cost, run),
-                          &fingerprint, &row))
+    if (!c->sass || !c->tells || c->list.check_count < GP_ALL_CHECKS || a->run->always ||
+        !a->run->parameters || t->parted)
         return false;
-    bool there = row || find_held(c, &fingerprint, &other);
-    bool alike = there && gp_slot_agrees(c, a->slot, checks_of(c, row, other), c->list.check_count);
-    gp_recall_assumed(c->recall, &t->kind, alike);
-    if (!alike)
-        return false;
-    t->fingerprint = fingerprint;
-    if (row)
-        gp_slot_take_row(c, a->slot, row);
-    else
-        t->like = other + 1;
-    return true;
+    t->identified = gp_recall_assume(
+        c->recall, &t->kind, gp_launches_to_one_telling(&c->cost, a->run), &t->fingerprint, &row);
+    return t->identified;
 }
 
 /* One of the kind was counted before. */
@@ -182,6 +145,23 @@ void gp_slot_note_counted(struct gp_collection *c, unsigned slot, const struct g
         gp_recall_note_counted(c->recall, &c->slots[slot].kind);
 }
 
+/* Of a kernel that is not asked for an answer until it comes. */
+static bool tells_all(const struct gp_collection *c, const struct gp_run *run)
+{
+    const char *why;
+    size_t size;
+    const int cc = gp_collection_cc(c);
+    if (run->cost->lanes == GP_LANES_UNKNOWN) {
+        const void *code = gp_run_code_is_whole(run, cc)
+                               ? run->find_code(run->find_code_data, run->kernel, &size, &why)
+                               : NULL;
+        run->cost->lanes =
+            code && gp_code_tells_lanes(code, size, cc) ? GP_LANES_FOLLOW : GP_LANES_HIDDEN;
+    }
+    return run->cost->lanes == GP_LANES_FOLLOW && !run->cost->retries &&
+           gp_sass_session_tells_lanes(c->sass);
+}
+
 bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
                        unsigned *pass)
 {
@@ -189,9 +169,19 @@ bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_r
     const struct gp_means_to_count means = means_of(c, run);
     const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume,
                                                 takes_too_long, &asked};
-    c->slots[slot].held = means.held;
-    note_kind(c, &c->slots[slot], run);
-    return gp_plan_next(&c->slots[slot].plan, &means, &questions, made, pass);
+    struct gp_slot *t = &c->slots[slot];
+    if (t->bundle && means.held)
+        return gp_bundle_next_pass(c, slot, pass);
+    t->held = means.held;
+    t->layout = run->layout;
+    t->cost = run->cost;
+    if (!t->identified)
+        note_kind(c, t, run);
+    if (c->recall)
+        t->fingerprint_ms = gp_expected_fingerprint_ms(&c->cost, run);
+    if (means.held && means.fingerprints)
+        t->tells_all = tells_all(c, run);
+    return gp_plan_next(&t->plan, &means, &questions, made, pass);
 }
 
 enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct gp_run *run)
@@ -222,39 +212,45 @@ static const double *find_match(struct gp_collection *c, unsigned slot, double *
     return NULL;
 }
 
-/* The same for a held launch: whether it is like another one is known at once. */
-static void recall_held(struct gp_collection *c, unsigned slot)
+/* The slot of a held launch with that fingerprint that was measured, or will be. False where
+ * there is none. */
+static bool find_held(const struct gp_collection *c, const struct gp_fingerprint *f,
+                      unsigned *found)
 {
-    struct gp_slot *t = &c->slots[slot];
-    bool all = true;
-    unsigned other = 0;
-    const double *row = gp_recall_values(c->recall, &t->fingerprint);
-    bool is_known = gp_recall_find(c->recall, &t->fingerprint) != NULL;
-    bool is_held = !row && !is_known && !gp_recall_is_barred(c->recall, &t->fingerprint) &&
-                   find_held(c, &t->fingerprint, &other);
-    enum gp_finding finding = row ? GP_FOUND_LEARNED : is_held ? GP_FOUND_UNLEARNED : GP_FOUND_NONE;
-    if (finding != GP_FOUND_NONE) {
-        const double *checks = checks_of(c, row, other);
-        all = gp_slot_agrees(c, slot, checks, c->list.check_count);
-        if (!gp_slot_agrees(c, slot, checks, GP_LEAST_CHECKS)) {
-            gp_recall_bar(c->recall, &t->fingerprint);
-            finding = GP_FOUND_NONE;
+    for (unsigned i = 0; i < c->slots_given; i++) {
+        const struct gp_slot *t = &c->slots[i];
+        bool measured = t->plan.source == GP_SOURCE_NEW || t->plan.source == GP_SOURCE_LEARNABLE;
+        if (t->held && t->identified && measured && memcmp(&t->fingerprint, f, sizeof(*f)) == 0) {
+            *found = i;
+            return true;
         }
     }
-    gp_recall_compared(c->recall, &t->kind, finding == GP_FOUND_NONE);
-    gp_recall_found(c->recall, &t->kind, &t->fingerprint, all);
-    gp_plan_found(&t->plan, finding);
-    if (finding == GP_FOUND_LEARNED)
-        gp_slot_take_row(c, slot, row);
-    if (finding == GP_FOUND_UNLEARNED)
-        t->like = other + 1;
+    return false;
+}
+
+/* The hardware has to confirm it, later. */
+static enum gp_finding find_for_held(struct gp_collection *c, unsigned slot)
+{
+    struct gp_slot *t = &c->slots[slot];
+    unsigned other;
+    t->identified = true;
+    if (gp_recall_values(c->recall, &t->fingerprint))
+        return GP_FOUND_LEARNED;
+    if (gp_recall_find(c->recall, &t->fingerprint) || /* it is to be measured again */
+        gp_recall_is_barred(c->recall, &t->fingerprint) || !find_held(c, &t->fingerprint, &other))
+        return GP_FOUND_NONE;
+    return GP_FOUND_UNLEARNED;
 }
 
 void gp_slot_recall(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
     if (t->held) {
-        recall_held(c, slot);
+        const enum gp_finding found = find_for_held(c, slot);
+        gp_recall_compared(c->recall, &t->kind, found == GP_FOUND_NONE);
+        /* Unless the hardware says no. */
+        gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
+        gp_plan_found(&t->plan, found);
         return;
     }
     enum gp_finding finding = GP_FOUND_NONE;
@@ -280,6 +276,13 @@ bool gp_slot_is_open(const struct gp_collection *c, const struct gp_slot *t)
     return means.held && gp_plan_is_open(&t->plan, &means);
 }
 
+static enum gp_recalled recalled_of(const struct gp_slot *t)
+{
+    if (!gp_plan_is_recalled(&t->plan) || t->like)
+        return GP_RECALLED_NONE;
+    return t->plan.together ? GP_RECALLED_ALL : GP_RECALLED_INSTRUMENTED;
+}
+
 struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned slot)
 {
     const struct gp_slot *t = &c->slots[slot];
@@ -288,22 +291,6 @@ struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned sl
                                   .open = open,
                                   .familiar = open && c->recall &&
                                               gp_recall_is_familiar(c->recall, &t->kind),
-                                  .recalled = gp_plan_is_recalled(&t->plan) && !t->like};
-}
-
-void gp_slots_take_from_held(struct gp_collection *c)
-{
-    for (unsigned i = 0; i < c->slots_given; i++) {
-        struct gp_slot *t = &c->slots[i];
-        if (!t->like)
-            continue;
-        const struct gp_slot *other = &c->slots[t->like - 1];
-        if (other->range_read && gp_slot_is_whole(c, other)) {
-            gp_slot_make_row(c, t->like - 1, c->row);
-            gp_slot_take_row(c, i, c->row);
-        } else {
-            gp_plan_reopen(&t->plan);
-        }
-        t->like = 0;
-    }
+                                  .bundle = t->bundle,
+                                  .recalled = recalled_of(t)};
 }

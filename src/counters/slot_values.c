@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Where those of the hardware begin in a row of gp_slot_make_row. */
-static size_t checks_in_row(const struct gp_collection *c)
+/* Those of the hardware come last in a row of gp_slot_make_row. */
+const double *gp_checks_in_row(const struct gp_collection *c, const double *row)
 {
-    return c->list.instrumented + c->list.own_count;
+    return row + c->list.instrumented + c->list.own_count;
 }
 
 void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
@@ -20,6 +20,27 @@ void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
         *row++ = values[c->list.checks[w]];
 }
 
+void gp_slot_learn_hardware(struct gp_collection *c, unsigned slot)
+{
+    const double *values = &c->values[slot * c->list.width];
+    if (!gp_slot_is_whole(c, &c->slots[slot]))
+        return;
+    for (size_t i = 0; i < c->list.hardware_used; i++)
+        c->hardware_row[i] = values[c->list.columns[i]];
+    gp_recall_note_hardware(c->recall, &c->slots[slot].fingerprint, c->hardware_row);
+}
+
+bool gp_slot_take_hardware(struct gp_collection *c, unsigned slot)
+{
+    struct gp_slot *t = &c->slots[slot];
+    const double *values = gp_recall_hardware(c->recall, &t->fingerprint);
+    for (size_t i = 0; values && i < c->list.hardware_used; i++)
+        c->values[slot * c->list.width + c->list.columns[i]] = values[i];
+    if (values)
+        t->hardware_passes = gp_range_session_hardware_passes(c->session);
+    return values != NULL;
+}
+
 static void learn_launch(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
@@ -27,9 +48,10 @@ static void learn_launch(struct gp_collection *c, unsigned slot)
     gp_slot_make_row(c, slot, row);
     gp_plan_learned(&t->plan);
     for (size_t w = 0; w < c->list.check_count; w++)
-        if (isnan(row[checks_in_row(c) + w]))
+        if (isnan(gp_checks_in_row(c, row)[w]))
             return; /* no launch could agree with it */
     gp_recall_learn(c->recall, &t->fingerprint, row);
+    gp_slot_learn_hardware(c, slot);
     if (!t->held) /* else that was when its fingerprint was found */
         gp_recall_found(c->recall, &t->kind, &t->fingerprint, true);
 }
@@ -38,10 +60,14 @@ static void learn_launch(struct gp_collection *c, unsigned slot)
 #define MOST_RETRIES 0.01
 
 /* The first check counters are numbers of instructions. */
-static bool is_as(const struct gp_slot *t, size_t check, double value, double wanted)
+double gp_check_tolerance(bool retries, size_t check, double wanted)
 {
-    return value == wanted ||
-           (t->retries && check < GP_LEAST_CHECKS && fabs(value - wanted) <= MOST_RETRIES * wanted);
+    return retries && check < GP_LEAST_CHECKS ? MOST_RETRIES * wanted : 0;
+}
+
+bool gp_check_agrees(bool retries, size_t check, double value, double wanted)
+{
+    return value == wanted || fabs(value - wanted) <= gp_check_tolerance(retries, check, wanted);
 }
 
 bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count)
@@ -49,7 +75,8 @@ bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *
     const double *values = c->values + slot * c->list.width;
     bool agree = row != NULL;
     for (size_t w = 0; agree && w < count; w++)
-        agree = is_as(&c->slots[slot], w, values[c->list.checks[w]], row[checks_in_row(c) + w]);
+        agree = gp_check_agrees(c->slots[slot].retries, w, values[c->list.checks[w]],
+                                gp_checks_in_row(c, row)[w]);
     return agree;
 }
 
@@ -110,7 +137,7 @@ static void take_values(struct gp_collection *c, unsigned slot)
         if (!isnan(values[i])) /* counts of an earlier session stay */
             c->values[slot * c->list.width + c->list.columns[i]] = values[i];
     t->range_read = t->range_read || measured;
-    if (gp_plan_is_recalled(&t->plan) && whole)
+    if (!t->held && gp_plan_is_recalled(&t->plan) && whole)
         compare_checks(c, slot);
     if (t->plan.source == GP_SOURCE_LEARNABLE && t->range_read && whole)
         learn_launch(c, slot);
@@ -120,6 +147,7 @@ void gp_collection_take_values(struct gp_collection *c)
 {
     for (unsigned t = 0; t < c->slots_given; t++)
         take_values(c, t);
+    gp_bundles_take_sums(c);
     if (c->session)
         gp_range_session_forget_values(c->session);
 }

@@ -1,10 +1,11 @@
 /* The launches of a collection of the Range Profiler until they are read: each has a slot, with its
  * plan, its kind and fingerprint, and its values. slot_values.c fills these in and reads them,
- * slot_likeness.c finds launches that are alike, session_upkeep.c opens the session that counts
- * them. Only for counters/range.c. */
+ * slot_likeness.c finds launches that are alike, bundles.c counts some of these together,
+ * session_upkeep.c opens the session that counts them. Only for counters/range.c. */
 #ifndef GPUPROF_COUNTERS_SLOTS_H
 #define GPUPROF_COUNTERS_SLOTS_H
 
+#include "counters/batch.h"
 #include "counters/collector.h"
 #include "counters/counter_list.h"
 #include "counters/instrumenting_cost.h"
@@ -12,11 +13,11 @@
 #include "counters/range_session.h"
 #include "counters/sass_session.h"
 
-/* Launches whose counters wait to be read. Each costs the first start of a session some 1.2 ms, and
- * each pass of instrumented code 0.1 ms; with few of them the session is stopped and started often,
- * which takes 45 ms. So there are few at first, and more where there are many launches. */
-#define GP_FIRST_SLOTS 64
-#define GP_MOST_SLOTS 256
+/* Launches whose counters wait to be read: so many are lost where their context dies. Each costs
+ * the first start of a session some 1.2 ms, and each pass of instrumented code 0.1 ms; with few of
+ * them the session is stopped and started often, which takes 45 ms. */
+#define GP_MOST_SLOTS 64
+#define GP_MOST_BUNDLES (GP_MOST_SLOTS / GP_MOST_TOGETHER)
 
 struct gp_slot {
     struct gp_plan plan;
@@ -28,12 +29,28 @@ struct gp_slot {
     bool held;                /* its passes are made in sweeps */
     bool retries;             /* gp_pass_cost */
     unsigned like; /* held: 1 + the slot of the launch whose instrumented counters it takes */
+    struct gp_pass_cost *cost; /* held: of its kernel */
+    uint64_t layout;           /* gp_run */
+    double fingerprint_ms;     /* its fingerprint takes, as far as is known */
+    bool identified;           /* its fingerprint was found, or assumed */
+    bool tells_all;  /* a fingerprint tells how often each instruction ran, and with which lanes */
+    unsigned bundle; /* 1 + that of the launches with which it is counted; 0: none */
+    bool blank_asked, blank_counted; /* in its range: its copy was put there, and no more */
+    bool parted; /* its bundle had another sum than it should: it is counted by itself */
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* found, or assumed */
     double started_ms;                 /* the instrumented pass */
     double promised_ms;                /* of the time for such passes, for the one to come */
     const char *left_out;              /* why there is no instrumented pass; NULL: there is one */
     const char *hardware_lost;         /* why the hardware's counts cannot be read */
+};
+
+/* Launches in one range, which comes behind those of the slots. The first one makes its pass. */
+struct gp_bundle {
+    unsigned first, members;
+    bool asked;         /* for its pass */
+    bool counted, read; /* it ended well; the sum is there */
+    double sum[GP_ALL_CHECKS];
 };
 
 struct gp_collection {
@@ -44,10 +61,8 @@ struct gp_collection {
     struct gp_counter *counters; /* the answer of read: as many as were named, in that order */
 
     struct gp_range_session *session;
-    const char *no_session;                                         /* why there is none */
-    enum gp_growth { GP_TO_GROW, GP_GROWN, GP_NOT_TO_GROW } growth; /* to GP_MOST_SLOTS ranges */
-    uint64_t launches;                                              /* that were read */
-    double retry_at, retry_after;                                   /* seconds */
+    const char *no_session;       /* why there is none */
+    double retry_at, retry_after; /* seconds */
 
     struct gp_sass_session *sass;
     const char *no_sass;
@@ -59,11 +74,16 @@ struct gp_collection {
     struct gp_slot slots[GP_MOST_SLOTS];
     unsigned slots_given;
     unsigned sweep; /* over those that are held; 0: none yet */
+    struct gp_bundle bundles[GP_MOST_BUNDLES];
+    unsigned bundle_count;
+    struct gp_blank *blanks; /* by layout */
+    unsigned contradictions; /* launches of bundles with a wrong sum that were alike all the same */
     struct gp_instrumenting_cost cost;
 
-    double *values;      /* slots x width */
-    double *row;         /* scratch: used + our own + all check counters */
-    const char **absent; /* the same */
+    double *values;       /* slots x width */
+    double *row;          /* scratch: used + our own + all check counters */
+    double *hardware_row; /* scratch: the hardware's */
+    const char **absent;  /* the same */
 };
 
 /* ---- the session (session_upkeep.c) ---------------------------------------------------------- */
@@ -89,6 +109,14 @@ void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
  * were taken for it; numbers of instructions that depend on time, when they are near. */
 bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count);
 
+/* A check counter, by its number, is as that of a launch that was measured; numbers of instructions
+ * that depend on time (`retries`), where they are near. */
+bool gp_check_agrees(bool retries, size_t check, double value, double wanted);
+/* So much they may differ. */
+double gp_check_tolerance(bool retries, size_t check, double wanted);
+/* The check counters in a row of gp_slot_make_row. */
+const double *gp_checks_in_row(const struct gp_collection *c, const double *row);
+
 /* Of a launch that broke off between passes the hardware's counters mean nothing. */
 bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t);
 
@@ -98,6 +126,12 @@ void gp_collection_take_values(struct gp_collection *c);
 int gp_collection_cc(const struct gp_collection *c);
 
 void gp_slot_take_row(struct gp_collection *c, unsigned slot, const double *row);
+
+/* Others may take the hardware's counters of the launch, which was counted by itself; its
+ * fingerprint is known. */
+void gp_slot_learn_hardware(struct gp_collection *c, unsigned slot);
+/* It takes those of others: false where there are none. */
+bool gp_slot_take_hardware(struct gp_collection *c, unsigned slot);
 
 const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, const char *not_run,
                                       size_t *count);
@@ -125,8 +159,21 @@ bool gp_slot_leaves_out(struct gp_collection *c, unsigned slot, const struct gp_
 /* It was counted in instrumented code. */
 void gp_slot_note_counted(struct gp_collection *c, unsigned slot, const struct gp_run *run);
 
-/* Searches the counters among launches that were measured. */
+/* Searches the launch's fingerprint among those of launches that were measured. */
 void gp_slot_recall(struct gp_collection *c, unsigned slot);
+
+/* The check counters of the launch that one is like, in a row of gp_slot_make_row: of one that was
+ * measured, or of a held one that is still to be, then its slot is in *other. NULL where there is
+ * none. */
+const double *gp_slot_find_like(struct gp_collection *c, unsigned slot, unsigned *other);
+/* The hardware says that it is like that one. `other`: as there. */
+void gp_slot_confirm(struct gp_collection *c, unsigned slot, const double *row, unsigned other);
+
+/* Decides which launches are counted by themselves, which together and which not at all. Some may
+ * be identified all the same (`may_identify`). */
+void gp_slots_decide(struct gp_collection *c, bool may_identify);
+/* The hardware's counters of held launches are there: whether they are like others shows. */
+void gp_slots_judge(struct gp_collection *c);
 
 bool gp_slot_is_open(const struct gp_collection *c, const struct gp_slot *t);
 
@@ -135,5 +182,28 @@ struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned sl
 /* Those that are like a held launch have its instrumented counters, now that it has been measured;
  * where it was not, they are measured themselves. */
 void gp_slots_take_from_held(struct gp_collection *c);
+
+/* ---- bundles (bundles.c) -----------------------------------------------------------------------
+ */
+
+/* True where launches may be counted together. */
+bool gp_bundles_are_reliable(const struct gp_collection *c);
+/* Adds a launch to the bundle of that number, from 1; those of a bundle are added in their order.
+ */
+void gp_bundles_add(struct gp_collection *c, unsigned slot, unsigned bundle);
+/* The next pass of the bundle of which the launch is the first; false where there is none. */
+bool gp_bundle_next_pass(struct gp_collection *c, unsigned slot, unsigned *pass);
+/* The range of a pass of it. */
+unsigned gp_bundle_range(const struct gp_collection *c, unsigned slot, unsigned pass);
+/* The pass has ended well. */
+void gp_bundle_counted(struct gp_collection *c, unsigned slot, unsigned pass);
+/* Takes the sums of bundles from the session, which can be read now. */
+void gp_bundles_take_sums(struct gp_collection *c);
+/* The launches of bundles with the right sum are like those that were measured; the others are
+ * counted by themselves. */
+void gp_bundles_judge(struct gp_collection *c);
+/* One of these was found to be like them after all. */
+void gp_bundle_contradicted(struct gp_collection *c);
+void gp_bundles_free(struct gp_collection *c);
 
 #endif

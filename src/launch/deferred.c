@@ -164,6 +164,7 @@ static struct gp_held *hold(struct gp_measurement *m, double started)
         return NULL;
     gp_measurement_note_work(m);
     m->run.held = true;
+    m->run.layout = gp_held_copy_layout(copy);
     m->runs = 1;
     struct gp_held *held = enter(m, copy, started);
     if (!held)
@@ -331,11 +332,6 @@ static void take_time(struct gp_held *h)
 static void replay_from_start(struct gp_held *h)
 {
     struct gp_measurement *m = &h->measurement;
-    const char *why;
-    if (!gp_snapshot_resume(m->snapshot, h->copy, &why)) {
-        m->broken_off = why;
-        return;
-    }
     take_time(h);
     if (!m->broken_off && m->run.native_ms == 0)
         gp_time_replay(m);
@@ -343,7 +339,6 @@ static void replay_from_start(struct gp_held *h)
         gp_replay_passes(m, true);
     if (!m->broken_off)
         gp_check_time(m);
-    gp_put_back_final_state(m);
 }
 
 void gp_measure_deferred(struct gp_held *h)

@@ -6,17 +6,23 @@
 #include "gate/waits.h"
 #include "launch/deferred.h"
 #include "launch/held.h"
+#include "launch/session.h"
 #include "launch/settings.h"
 #include "memory/buffers.h"
 #include "memory/retired.h"
 
+#include <math.h>
 #include <utlist.h>
 
 /* Milliseconds that a batch takes beside its replays, and that a launch takes which is compared by
  * itself; times that instrumented code is slower, where that is not known. */
 #define BATCH_MS 45.0
-#define ALONE_MS 0.5
+#define ALONE_MS 1.7
 #define ALONE_SLOWDOWN 15.0
+
+/* Of sweeps over the launches: in the second one those are counted by themselves that had a wrong
+ * sum together. */
+#define ROUNDS 2
 
 #define NOT_ENDED "another replay did not end before it was measured"
 
@@ -76,6 +82,11 @@ static const char *not_to_be_replayed(const struct gp_context *c, bool alive)
     return barred ? barred : gp_context_disturbed(c);
 }
 
+static bool can_go_on(const struct gp_context *c)
+{
+    return !c->dead && !c->busy;
+}
+
 /* The passes of a launch that the collector wants now. */
 static void replay(struct gp_held *h, bool made)
 {
@@ -83,23 +94,24 @@ static void replay(struct gp_held *h, bool made)
     double start = gp_clock_seconds();
     unsigned runs = m->runs;
     m->broken_off = NULL; /* another way may not break off */
-    const char *why;
-    if (!gp_snapshot_resume(m->snapshot, h->copy, &why)) {
-        m->broken_off = why;
-        m->run.held = false;
-    } else {
-        gp_replay_passes(m, made);
-        gp_put_back_final_state(m);
-    }
-    gp_snapshot_done(m->snapshot);
+    gp_replay_passes(m, made);
+    if (!m->broken_off && gp_check_time_again(m))
+        gp_pending_time(h->record, rint(1e6 * m->run.native_ms));
     if (m->runs != runs || m->broken_off)
         gp_pending_amend(h->record, m->runs, 1e3 * (gp_clock_seconds() - start), m->restored_bytes,
                          m->broken_off);
 }
 
-static bool can_go_on(const struct gp_context *c)
+/* Memory becomes as the program's own launches have left it. A kernel that did not end may
+ * still be writing some of it. */
+static void put_back(struct gp_context *c)
 {
-    return !c->dead && !c->busy;
+    const char *why;
+    if (!c->snapshot || c->dead)
+        return;
+    if (!gp_snapshot_put_back(c->snapshot, !c->busy, &why) && gp_session_measures())
+        gp_not_put_back("a replay", why);
+    gp_snapshot_done(c->snapshot);
 }
 
 static const char *why_not_gone_on(const struct gp_context *c)
@@ -163,9 +175,37 @@ static void free_retired(const struct gp_context *c, bool alive)
         gp_retired_free(c->handle);
 }
 
-void gp_drain(struct gp_context *c, bool alive)
+static bool can_be_replayed(const struct gp_context *c, const struct gp_held *h)
+{
+    return can_go_on(c) && c->collector->state(c->collection, h->measurement.slot).open;
+}
+
+/* Those of which it is to be seen first whether they end come first: then a row of launches follows
+ * in which nothing else runs. */
+static void replay_all(struct gp_context *c)
 {
     struct gp_held *h;
+    for (int in_row = 0; in_row < 2; in_row++) {
+        DL_FOREACH(c->held, h)
+        {
+            struct gp_measurement *m = &h->measurement;
+            if (!can_be_replayed(c, h) || gp_is_to_be_rehearsed(m) == (in_row != 0))
+                continue;
+            m->run.in_row = in_row;
+            replay(h, false);
+        }
+    }
+}
+
+static void sweep_over(struct gp_context *c)
+{
+    for (unsigned sweep = 1; c->held && can_go_on(c) && c->collector->sweep(c->collection, sweep);
+         sweep++)
+        replay_all(c);
+}
+
+void gp_drain(struct gp_context *c, bool alive)
+{
     if (alive)
         c->busy = false; /* abandoned kernels there have ended: the context is idle */
     /* While a stream is captured nobody has waited for the context. */
@@ -173,14 +213,9 @@ void gp_drain(struct gp_context *c, bool alive)
     const char *why = c->held ? not_to_be_replayed(c, alive) : NULL;
     if (!why)
         measure_deferred(c);
-    for (unsigned sweep = 1;
-         c->held && !why && can_go_on(c) && c->collector->sweep(c->collection, sweep); sweep++) {
-        DL_FOREACH(c->held, h)
-        {
-            if (can_go_on(c) && is_open(c, h))
-                replay(h, false);
-        }
-    }
+    for (unsigned round = 0; !why && round < ROUNDS; round++)
+        sweep_over(c);
+    put_back(c);
     if (!why && !can_go_on(c))
         why = why_not_gone_on(c);
     drop_all(c, why);
@@ -296,6 +331,7 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
             drop(c, h, not_now);
         } else {
             replay_alone(h);
+            put_back(c);
             gp_held_release(c, h);
         }
     }

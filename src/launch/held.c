@@ -44,7 +44,7 @@ struct gp_held *gp_held_keep(const struct gp_measurement *m)
 
 void gp_held_enter(struct gp_held *h, struct gp_held_copy *copy)
 {
-    h->copy = copy;
+    h->copy = h->measurement.copy = copy;
     DL_APPEND(h->measurement.context->held, h);
     /* Passes are to come, if there was none: before its module goes. */
     h->measurement.kernel->collected = true;

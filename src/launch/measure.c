@@ -85,6 +85,7 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     bool ended;
     CUresult result = gp_own_run(m, &ended);
     m->run.held = gp_may_be_held(m);
+    m->run.layout = m->run.held ? gp_snapshot_layout(m->snapshot) : 0;
     if (ended && wrote_only_what_was_saved(m))
         gp_replay_passes(m, true);
     if (ended && !m->broken_off)

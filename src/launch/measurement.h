@@ -19,6 +19,7 @@ struct gp_measurement {
     unsigned slot;
     struct gp_run run;
     struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
+    struct gp_held_copy *copy;    /* that it runs again from; NULL: the snapshot's */
     const char *not_replayed;     /* why */
     const char *broken_off;       /* why a pass could not be made */
     unsigned runs;                /* of the kernel */
@@ -77,10 +78,21 @@ void gp_replay_passes(struct gp_measurement *m, bool made);
 bool gp_time_replay(struct gp_measurement *m);
 /* The same where its time is in doubt. */
 void gp_check_time(struct gp_measurement *m);
+/* The same in a drain, where it took longer than in a pass. True where its time is another one now.
+ */
+bool gp_check_time_again(struct gp_measurement *m);
+/* Puts the copy of a held launch in place. `by_driver`: where CUPTI's code is. False where that
+ * must not be. */
+bool gp_put_in_place(struct gp_measurement *m, bool by_driver);
+/* True where it shows only in a replay whether the kernel ends by itself, and instrumented code may
+ * take so long that it is to be known before. */
+bool gp_is_to_be_rehearsed(const struct gp_measurement *m);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
 /* That has failed, behind a replay or a graph, say: nothing is measured any more. */
 void gp_not_put_back(const char *behind, const char *why);
+/* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
+CUresult gp_wait_in_pass(struct gp_measurement *m, unsigned pass);
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
  * ended well. */
 bool gp_begin_pass(struct gp_measurement *m, unsigned pass);

@@ -2,6 +2,7 @@
 #include "gate/waits.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
+#include "launch/together.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,8 +119,7 @@ static void abandon_in_pass(struct gp_measurement *m, unsigned pass, double seco
     gp_abandon(m, seconds);
 }
 
-/* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
-static CUresult wait_in_pass(struct gp_measurement *m, unsigned pass)
+CUresult gp_wait_in_pass(struct gp_measurement *m, unsigned pass)
 {
     double seconds =
         limit_of(m, pass == GP_INSTRUMENTED_PASS ? INSTRUMENTED_FACTOR : REPLAY_FACTOR);
@@ -151,7 +151,7 @@ bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
     bool bounded =
         pass != GP_INSTRUMENTED_PASS && gp_record_event(m->call, c->starts[0]) == CUDA_SUCCESS;
     *result = m->call->run(m->call);
-    CUresult outcome = *result == CUDA_SUCCESS ? wait_in_pass(m, pass) : CUDA_SUCCESS;
+    CUresult outcome = *result == CUDA_SUCCESS ? gp_wait_in_pass(m, pass) : CUDA_SUCCESS;
     if (outcome == CUDA_ERROR_NOT_READY)
         return false;
     if (outcome != CUDA_SUCCESS) {
@@ -172,10 +172,23 @@ bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
     return ended;
 }
 
-/* Puts memory back to where the program's own run started from. False where that must not be. */
-static bool rewind_memory(struct gp_measurement *m)
+bool gp_put_in_place(struct gp_measurement *m, bool by_driver)
 {
     const char *why;
+    bool put = gp_snapshot_put_in_place(m->snapshot, m->copy, by_driver, &why);
+    if (put)
+        m->restored_bytes += gp_held_copy_bytes(m->copy);
+    else
+        m->broken_off = why;
+    return put;
+}
+
+/* Puts memory back to where the program's own run started from. False where that must not be. */
+static bool rewind_memory(struct gp_measurement *m, unsigned pass)
+{
+    const char *why;
+    if (m->copy)
+        return gp_put_in_place(m, pass == GP_INSTRUMENTED_PASS && m->run.in_row);
     if (!gp_snapshot_rewind(m->snapshot, &why)) {
         m->broken_off = why;
         return false;
@@ -190,12 +203,9 @@ static bool rewind_memory(struct gp_measurement *m)
     return true;
 }
 
-/* True where it shows only in a replay whether the kernel ends by itself, and instrumented code may
- * take so long that it is to be known before. */
-static bool is_to_be_rehearsed(const struct gp_measurement *m, unsigned pass)
+bool gp_is_to_be_rehearsed(const struct gp_measurement *m)
 {
-    return pass == GP_INSTRUMENTED_PASS && !m->ended_alone &&
-           INSTRUMENTED_FACTOR * own_seconds(m) > gp_wait_first_limit();
+    return !m->ended_alone && INSTRUMENTED_FACTOR * own_seconds(m) > gp_wait_first_limit();
 }
 
 /* A replay that counts nothing. False where the kernel does not end, or has failed. */
@@ -228,9 +238,10 @@ static bool replay_pass(struct gp_measurement *m, unsigned pass)
         return false;
     }
     announce(m, pass);
-    if (!rewind_memory(m))
+    if (!rewind_memory(m, pass))
         return false;
-    if (is_to_be_rehearsed(m, pass) && (!rehearse(m) || !rewind_memory(m)))
+    if (pass == GP_INSTRUMENTED_PASS && gp_is_to_be_rehearsed(m) &&
+        (!rehearse(m) || !rewind_memory(m, pass)))
         return false;
     if (!gp_begin_pass(m, pass))
         return false;
@@ -255,7 +266,8 @@ void gp_replay_passes(struct gp_measurement *m, bool made)
     while (can_go_on(m) && c->collector->next(c->collection, m->slot, &m->run, made, &pass)) {
         if (pass == refused)
             m->broken_off = NULL; /* it is made in another way */
-        made = replay_pass(m, pass);
+        made = pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS ? gp_count_together(m, pass)
+                                                               : replay_pass(m, pass);
         refused = made ? GP_INSTRUMENTED_PASS + 1 : pass;
     }
 }
@@ -273,7 +285,7 @@ bool gp_wants_time(const struct gp_measurement *m)
 
 bool gp_time_replay(struct gp_measurement *m)
 {
-    if (!rewind_memory(m))
+    if (!rewind_memory(m, 0))
         return false;
     if (!gp_start_clock(m) || !rehearse(m))
         return false;
@@ -306,4 +318,11 @@ void gp_check_time(struct gp_measurement *m)
         m->kernel->timed = true;
     }
     gp_times_count(&m->kernel->times, m->run.shape, first, m->run.native_ms);
+}
+
+bool gp_check_time_again(struct gp_measurement *m)
+{
+    const double ms = m->run.native_ms;
+    return ms > 0 && ms <= MOST_DOUBTFUL_MS && m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS &&
+           can_go_on(m) && gp_wants_time(m) && gp_time_replay(m) && m->run.native_ms < ms;
 }

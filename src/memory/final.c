@@ -70,6 +70,17 @@ bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uin
     return result == CUDA_SUCCESS;
 }
 
+bool gp_final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
+                   const char **why)
+{
+    bool moved = false;
+    bool lent = gp_arena_reserve(&final->arena, beside, bytes, &moved, why);
+    if (moved || !lent)
+        final->on_device = final->capacity = 0;
+    gp_arena_clear(&final->arena);
+    return lent;
+}
+
 void gp_final_release(struct gp_final *final)
 {
     gp_arena_free(&final->arena);

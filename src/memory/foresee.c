@@ -34,7 +34,8 @@ static bool take_room(struct gp_snapshot *s)
     gp_arena_clear(&s->arena);
     gp_segments_clear(&s->restored);
     gp_segments_clear(&s->watched);
-    if (!gp_arena_fits(&s->arena, s->reached.needed))
+    if (!gp_arena_fits(&s->arena, s->reached.needed) ||
+        s->final.arena.device_size < s->reached.needed)
         return false;
     for (size_t i = 0; i < s->reached.count; i++) {
         const struct gp_range *range = &s->reached.ranges.ranges[s->reached.list[i]];

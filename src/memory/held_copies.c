@@ -43,6 +43,10 @@ const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
 {
+    const char *why;
+    /* In the drain there may be no room any more for the memory that the copy replaces. */
+    if (!gp_final_lend(&s->final, &s->arena, s->reached.needed, &why) || s->final.arena.host_size)
+        return NULL;
     struct gp_held_copy *copy = calloc(1, sizeof(*copy));
     bool ok = copy && gp_segments_copy(&copy->segments, &s->restored) && gp_arena_hold(&s->arena);
     if (!ok) {
@@ -57,17 +61,9 @@ struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
     return copy;
 }
 
-bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why)
+uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy)
 {
-    gp_snapshot_set_in_use(s, true);
-    gp_segments_clear(&s->watched);
-    gp_arrays_forget(&s->arrays);
-    s->verifies = s->rewound = false;
-    gp_reached_clear(&s->reached);
-    s->reached.bytes = copy->bytes;
-    *why = GP_OUT_OF_MEMORY;
-    return gp_segments_copy(&s->restored, &copy->segments) &&
-           gp_worked(gp_segments_upload(&s->restored, s->own.stream), why);
+    return copy->bytes;
 }
 
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes)

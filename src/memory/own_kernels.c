@@ -70,7 +70,7 @@ void gp_own_kernels_close(struct gp_own_kernels *k)
         gp_cuda.cuStreamDestroy_v2(k->stream);
 }
 
-CUresult gp_own_kernel_start(struct gp_own_kernels *k, const struct gp_own_kernel *kernel,
+CUresult gp_own_kernel_start(const struct gp_own_kernels *k, const struct gp_own_kernel *kernel,
                              uint64_t units, void **arguments)
 {
     unsigned blocks = units < kernel->blocks ? (unsigned)units : kernel->blocks;

@@ -27,8 +27,8 @@ bool gp_own_kernels_load(struct gp_own_kernels *kernels, CUdevice device);
 void gp_own_kernels_close(struct gp_own_kernels *kernels);
 
 /* Starts one with as many blocks as have something to do. */
-CUresult gp_own_kernel_start(struct gp_own_kernels *kernels, const struct gp_own_kernel *kernel,
-                             uint64_t units, void **arguments);
+CUresult gp_own_kernel_start(const struct gp_own_kernels *kernels,
+                             const struct gp_own_kernel *kernel, uint64_t units, void **arguments);
 
 /* Starts one in a stream of the program (of the default ones the thread's own, when per_thread). */
 CUresult gp_own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function,

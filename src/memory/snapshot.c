@@ -39,6 +39,8 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
     gp_segments_free(&s->restored, context_alive);
     gp_segments_free(&s->watched, context_alive);
     gp_segments_free(&s->hashed, context_alive);
+    gp_segments_free(&s->present, context_alive);
+    gp_segments_free(&s->moves, context_alive);
     gp_final_free(&s->final, context_alive);
     if (context_alive) {
         gp_arena_free(&s->arena);

@@ -118,9 +118,22 @@ void gp_snapshot_forget_gone(struct gp_snapshot *s);
  * where something failed. In use until gp_snapshot_done. */
 bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *copy, bool *whole,
                            const char **why);
-/* Makes it the copy that rewind and finish work on, as if it had just been taken: they keep and put
- * back the memory of now. False, with the reason in *why, where something failed. */
-bool gp_snapshot_resume(struct gp_snapshot *s, const struct gp_held_copy *copy, const char **why);
+/* Keeps the memory of now that these launches reach; puts the copy of one there, and keeps it
+ * before if that was not done; and puts all back that was kept. `by_driver`: code of CUPTI is in
+ * place, which would change our kernels. The GPU has done so when the latter two return; the last
+ * is not waited for where a kernel did not end. In use from the first to gp_snapshot_done. False,
+ * with the reason in *why, where there is no room, or something failed. */
+bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
+                      bool by_driver, const char **why);
+bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, bool by_driver,
+                              const char **why);
+bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, const char **why);
+/* Bytes of the program's memory that were copied. */
+uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy);
+/* A hash of the layout of a copy, or of the copy just taken: to put copies of one layout in place
+ * is the same work each time. */
+uint64_t gp_held_copy_layout(const struct gp_held_copy *copy);
+uint64_t gp_snapshot_layout(const struct gp_snapshot *s);
 /* True where the launch reaches some of these bytes. */
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes);
 /* Of no more use. When all of a snapshot's are, so is their memory. */

@@ -1,7 +1,7 @@
 /* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes the memory
- * that is not in it, held_copies.c keeps it for later, foresee.c has it made in the launch's
- * stream, flush.c empties the caches, stand_in.c has memory in place of the program's, give_back.c
- * gives its memory back to the program. Only for these. */
+ * that is not in it, held_copies.c keeps it for later, present.c puts such copies in place,
+ * foresee.c has it made in the launch's stream, flush.c empties the caches, stand_in.c has memory
+ * in place of the program's, give_back.c gives its memory back to the program. Only for these. */
 #ifndef GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 #define GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 
@@ -38,6 +38,9 @@ struct gp_snapshot {
     bool arrays_saved;
 
     struct gp_final final;
+    struct gp_segments present; /* memory as it is now, kept by present.c */
+    uint64_t present_bytes;     /* of room that it takes */
+    struct gp_segments moves;   /* our kernels are to make */
     uint32_t kept; /* units that the last launch changed: so much room the next may need */
     bool rewound;  /* memory is not as the program's own run left it */
 

@@ -53,6 +53,13 @@ struct gp_counter {
     const char *absent;
 };
 
+/* Counters of a launch that are those of another one, which was alike. */
+enum gp_recalled {
+    GP_RECALLED_NONE,
+    GP_RECALLED_INSTRUMENTED, /* those of instrumented code */
+    GP_RECALLED_ALL           /* those of the hardware, too; its time is its own */
+};
+
 /* The record of one kernel launch. Strings belong to the code that filled the struct in. */
 struct gp_record {
     uint64_t index;     /* 0 is the first launch the process made, measured or not */
@@ -68,7 +75,7 @@ struct gp_record {
     int shared_carveout;                  /* percent, -1: the driver's choice */
     unsigned passes;                      /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes; /* copied before the launch, written back after */
-    int recalled;        /* 1: counters of instrumented code are those of a launch that was alike */
+    int recalled;                         /* enum gp_recalled */
     int graph;           /* 1: a kernel of a CUDA graph, which the program launched as a whole */
     double overhead_ms;  /* host time that measuring added at this launch */
     double start_ms;     /* when the program launched it, by the host's clock; 0: not known */

@@ -118,6 +118,7 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     row->hardware += group->hardware;
     row->instrumented += group->instrumented;
     row->recalled += group->recalled;
+    row->recalled_all += group->recalled_all;
     row->of_graphs += group->of_graphs;
     add_time(row, group, s);
     for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(s)); i++)
@@ -219,6 +220,7 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
     one.hardware = g->hardware;
     one.instrumented = g->instrumented;
     one.recalled = g->recalled;
+    one.recalled_all = g->recalled_all;
     one.of_graphs = g->of_graphs;
     one.stats = g->stats;
     memset(&one.time, 0, sizeof(one.time));

@@ -14,7 +14,7 @@ struct gp_row {
     size_t first_group;             /* in the groups of gp_rows */
     unsigned smallest_grid[3], largest_grid[3];
     uint64_t launches, recorded, measured; /* as in struct gp_group */
-    uint64_t hardware, instrumented, recalled, of_graphs;
+    uint64_t hardware, instrumented, recalled, recalled_all, of_graphs;
     struct gp_estimate time;
     double seconds; /* of all launches; 0 where none was timed */
     char *full_name, *brief_name;

@@ -270,6 +270,7 @@ static void count_kinds(struct gp_group *group, const struct gp_record *launch)
     group->hardware += (uint64_t)hardware;
     group->instrumented += (uint64_t)instrumented;
     group->recalled += (uint64_t)(instrumented && launch->recalled);
+    group->recalled_all += (uint64_t)(launch->recalled == GP_RECALLED_ALL);
     group->of_graphs += launch->graph != 0;
     /* Some metrics need no counter. */
     bool complete = launch->counter_count == 0 && !launch->skipped;

@@ -30,6 +30,7 @@ struct gp_group {
     uint64_t hardware;       /* launches with a value of a counter of the hardware */
     uint64_t instrumented;   /* launches with a value that instrumented code counted */
     uint64_t recalled;       /* of those, launches for which another one's values stand */
+    uint64_t recalled_all;   /* of those, launches for which its hardware's stand, too */
     uint64_t of_graphs;      /* launches with a record, in CUDA graphs */
     uint64_t replays;        /* times the kernel ran more than the program asked for */
     double overhead_ms;

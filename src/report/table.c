@@ -137,9 +137,12 @@ static void add_shape(const struct gp_rows *r, const struct gp_row *row, struct 
     if (gp_summary_get_settings(r->summary)->replay_off)
         gp_text_addf(&line, " (%" PRIu64 " with hardware counters, %" PRIu64 " instrumented)",
                      row->hardware, row->instrumented);
-    if (row->recalled > 0)
-        gp_text_addf(&line, " (instrumented counters of %" PRIu64 " are those of launches alike)",
-                     row->recalled);
+    if (row->recalled > 0) {
+        gp_text_addf(&line, " (instrumented counters of %" PRIu64, row->recalled);
+        if (row->recalled_all > 0)
+            gp_text_addf(&line, ", and the hardware's of %" PRIu64 ",", row->recalled_all);
+        gp_text_add(&line, " are those of launches alike)");
+    }
     gp_text_addf(&line, "; GPU %d", row->launch->device);
     out->failed |= line.failed;
     gp_wrap(out, 6, gp_text_string(&line));

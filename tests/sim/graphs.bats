@@ -73,8 +73,8 @@ says() {
     graph cooperative 80
     says
     # Of the two nodes' launches those of the second alone are recalled.
-    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[02468],' | grep -c '"recalled":1,')" -eq 0 ]
-    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[13579],' | grep -c '"recalled":1,')" -gt 0 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[02468],' | grep -c '"recalled":[12],')" -eq 0 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep '"index":[0-9]*[13579],' | grep -c '"recalled":[12],')" -gt 0 ]
 }
 
 @test "branches of work that starts late" {

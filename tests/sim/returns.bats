@@ -115,9 +115,11 @@ led() {
     [ "$(grep -c 'the process ended before it was read' "$profile")" -gt 0 ]
 }
 
-@test "there is room for a batch, and the session's ranges grow" {
+@test "there is room for many batches" {
     export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
     same_with_and_without "$programs/snippets_linked" --size 64 --launches 2048 in_place
     [ "$(measured)" -eq 2048 ]
-    [ "$(grep -c '^enable 0' "$GPUSIM_PROFILER")" -eq 2 ]
+    [ "$(grep -c '^enable 0' "$GPUSIM_PROFILER")" -eq 1 ]
+    # Most are known by their fingerprints.
+    [ "$(grep -c '^start 0' "$GPUSIM_PROFILER")" -lt 32 ]
 }

@@ -23,7 +23,7 @@ indices() {
     grep -q '"sample":"first:3"' "$profile"
     grep -q "some launches were measured: first:3" "$log"
     grep -q "3 of 20 " "$log"
-    grep -q ": 20 kernel launches, 3 measured with 7 replays" "$log"
+    grep -Eq ": 20 kernel launches, 3 measured with [78] replays" "$log"
 }
 
 @test "where measuring takes long, with many launches of one kernel, a message names sampling once" {

@@ -53,7 +53,7 @@ static bool launches(struct gp_recall *r, const struct gp_fingerprint *f, const 
 
 static int open_recall(void **state)
 {
-    *state = gp_recall_new(COUNT);
+    *state = gp_recall_new(COUNT, 2);
     return *state == NULL;
 }
 

@@ -781,7 +781,7 @@ static void counters_of_launches_alike_are_named(void **state)
     struct sample a;
     for (int n = 0; n < 4; n++) {
         make_sample(&a, "k", 1, 32);
-        a.launch.recalled = n > 0;
+        a.launch.recalled = n > 0 ? GP_RECALLED_INSTRUMENTED : GP_RECALLED_NONE;
         /* One was not like the launch that it was taken for. */
         for (size_t i = 0; n == 3 && i < a.launch.counter_count; i++)
             if (strstr(a.counters[i].name, "__sass_"))
@@ -792,6 +792,14 @@ static void counters_of_launches_alike_are_named(void **state)
     gp_table_report(s, &(struct gp_table_options){.details = true}, &out);
     assert_non_null(strstr(out.data, "; 4 launches, 4 measured (instrumented counters of 2 are "
                                      "those of launches alike); GPU 0\n"));
+    gp_text_free(&out);
+    make_sample(&a, "k", 1, 32);
+    a.launch.recalled = GP_RECALLED_ALL;
+    gp_summary_launch(s, &a.launch);
+    out = (struct gp_text){0};
+    gp_table_report(s, &(struct gp_table_options){.details = true}, &out);
+    assert_non_null(strstr(out.data, "5 measured (instrumented counters of 3, and the hardware's "
+                                     "of 1,"));
     gp_text_free(&out);
     gp_summary_free(s);
     gp_metrics_close(m);

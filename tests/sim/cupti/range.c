@@ -360,8 +360,6 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
         return CUPTI_SUCCESS;
     if (gpusim_driver()->is_green(o->context) || !gpusim_driver()->synchronize(o->context))
         return CUPTI_ERROR_UNKNOWN;
-    if (o->max_ranges > 64 && gpusim_driver()->fault("fewranges"))
-        return CUPTI_ERROR_OUT_OF_MEMORY;
     result = gpusim_counters_take(o->context, o->device);
     if (result != CUPTI_SUCCESS)
         return result;

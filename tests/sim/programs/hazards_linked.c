@@ -410,7 +410,6 @@ static void *launch_behind_waits(void *data)
     params[1] = &seen;
     waiting = make_stream();
     stream = make_stream();
-    (void)usleep(100000); /* until the module goes */
     while (!__atomic_load_n(&other.done, __ATOMIC_ACQUIRE)) {
         __atomic_store_n((uint32_t *)memory, 0, __ATOMIC_RELEASE);
         MUST(cuLaunchKernel(wait, 1, 1, 1, 32, 1, 1, 0, waiting, params, NULL));

@@ -1,0 +1,46 @@
+#include "counters/measured_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One more is measured after so many, then after twice as many, and so on up to the rarest. */
+#define FIRST_MORE 64
+#define RAREST_MORE 1024
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+void gp_measured_add(struct gp_measured_rows *rows, const double *values, size_t count)
+{
+    if (!rows->values)
+        rows->values = calloc(GP_LEAST_MEASURED * (count + 1), sizeof(*values));
+    if (!rows->values)
+        return; /* then they are measured for ever */
+    memcpy(rows->values + rows->measured % GP_LEAST_MEASURED * count, values,
+           count * sizeof(*values));
+    rows->measured++;
+    rows->most =
+        rows->measured <= GP_LEAST_MEASURED ? FIRST_MORE : least(2 * rows->most, RAREST_MORE);
+    rows->taken = 0;
+}
+
+unsigned gp_measured_count(const struct gp_measured_rows *rows)
+{
+    unsigned enough = GP_LEAST_MEASURED - (rows->taken >= rows->most);
+    return least(rows->measured, enough);
+}
+
+const double *gp_measured_take(struct gp_measured_rows *rows, size_t count)
+{
+    if (!rows->measured)
+        return NULL;
+    return rows->values + rows->taken++ % least(rows->measured, GP_LEAST_MEASURED) * count;
+}
+
+void gp_measured_free(struct gp_measured_rows *rows)
+{
+    free(rows->values);
+    *rows = (struct gp_measured_rows){0};
+}

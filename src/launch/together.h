@@ -1,0 +1,11 @@
+/* Held launches that are counted together (counters/batch.h). Used in a drain. */
+#ifndef GPUPROF_LAUNCH_TOGETHER_H
+#define GPUPROF_LAUNCH_TOGETHER_H
+
+#include "launch/measurement.h"
+
+/* Makes a pass of the bundle of which this launch is the first: GP_BLANK_PASS or GP_BUNDLE_PASS.
+ * False where it was not made; the reason is in that launch. */
+bool gp_count_together(struct gp_measurement *first, unsigned pass);
+
+#endif

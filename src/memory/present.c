@@ -1,0 +1,229 @@
+/* The present contents of memory, kept while copies of launches that are replayed lie there, one
+ * after the other; then they are put back. Each piece is kept once, when the first copy comes. The
+ * room is the final state's (memory/final.h): no launch is measured meanwhile.
+ *
+ * Our own kernels copy, at once; to put copies of one layout there is always the same work. Where
+ * CUPTI's code is in place that would be instrumented: then the driver does, piece by piece. */
+#include "base/mix.h"
+#include "memory/snapshot_parts.h"
+
+#include <string.h>
+
+/* Copies lie as their originals modulo this, so the work to copy them depends on no more. */
+static uint64_t layout_of(const struct gp_segments *copy)
+{
+    uint64_t layout = 1;
+    for (size_t i = 0; i < copy->count; i++) {
+        layout = gp_mix(layout, copy->list[i].live % GP_COPY_ALIGNMENT);
+        layout = gp_mix(layout, copy->list[i].bytes);
+    }
+    return layout ? layout : 1;
+}
+
+uint64_t gp_held_copy_layout(const struct gp_held_copy *copy)
+{
+    return layout_of(&copy->segments);
+}
+
+uint64_t gp_snapshot_layout(const struct gp_snapshot *s)
+{
+    return layout_of(&s->restored);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* A list of moves: each from its live memory to the saved one. */
+static bool add_move(struct gp_segments *moves, const struct gp_segment *segment, bool back)
+{
+    uint64_t before = segment->live - segment->start;
+    return back ? gp_segments_add(moves, segment->saved, segment->live, segment->bytes,
+                                  segment->saved - before)
+                : gp_segments_add(moves, segment->live, segment->saved, segment->bytes,
+                                  segment->start);
+}
+
+static CUresult move_by_driver(const struct gp_segments *moves, CUstream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < moves->count && result == CUDA_SUCCESS; i++) {
+        const struct gp_segment *m = &moves->list[i];
+        result = gp_cuda.cuMemcpyDtoDAsync_v2(m->saved, m->live, m->bytes, stream);
+    }
+    return result;
+}
+
+static CUresult move_few(const struct gp_snapshot *s, const struct gp_segments *moves)
+{
+    struct gp_few_segments few;
+    uint32_t count = (uint32_t)moves->count;
+    uint64_t units = moves->units;
+    void *arguments[] = {&few, &count, &units};
+    memset(&few, 0, sizeof(few));
+    memcpy(few.of, moves->list, count * sizeof(*few.of));
+    return gp_own_kernel_start(&s->own, &s->own.copy_few, units, arguments);
+}
+
+static CUresult move_many(struct gp_snapshot *s, struct gp_segments *moves)
+{
+    CUresult result = gp_segments_upload(moves, s->own.stream);
+    uint32_t count = (uint32_t)moves->count;
+    uint64_t begin = 0;
+    void *arguments[] = {&moves->table, &count, &begin, &moves->units};
+    return result == CUDA_SUCCESS
+               ? gp_own_kernel_start(&s->own, &s->own.copy, moves->units, arguments)
+               : result;
+}
+
+/* Does not wait. */
+static CUresult move(struct gp_snapshot *s, bool by_driver)
+{
+    struct gp_segments *moves = &s->moves;
+    if (!moves->count)
+        return CUDA_SUCCESS;
+    if (by_driver)
+        return move_by_driver(moves, s->own.stream);
+    return moves->count <= GP_FEW_SEGMENTS ? move_few(s, moves) : move_many(s, moves);
+}
+
+static CUresult wait(struct gp_snapshot *s, CUresult result)
+{
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    return result == CUDA_SUCCESS ? waited : result;
+}
+
+/* ---- the present ----------------------------------------------------------------------------- */
+
+enum overlap { APART, SAME, PARTLY };
+
+static enum overlap overlap(const struct gp_segment *a, const struct gp_segment *b)
+{
+    if (a->live == b->live && a->bytes == b->bytes)
+        return SAME;
+    return a->live < b->live + b->bytes && b->live < a->live + a->bytes ? PARTLY : APART;
+}
+
+static enum overlap find(const struct gp_segments *kept, const struct gp_segment *segment)
+{
+    for (size_t i = 0; i < kept->count; i++) {
+        enum overlap found = overlap(&kept->list[i], segment);
+        if (found != APART)
+            return found;
+    }
+    return APART;
+}
+
+bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, const char **why)
+{
+    bool listed = true;
+    gp_segments_clear(&s->moves);
+    for (size_t i = 0; i < s->present.count && listed; i++)
+        listed = add_move(&s->moves, &s->present.list[i], true);
+    *why = GP_OUT_OF_MEMORY;
+    if (!listed)
+        return false;
+    CUresult result = move(s, false);
+    if (s->present.count && to_wait)
+        result = wait(s, result);
+    gp_segments_clear(&s->present);
+    s->present_bytes = 0;
+    return gp_worked(result, why);
+}
+
+/* On the device alone: the bus would take longer than all the rest. */
+static uint64_t take_room(struct gp_snapshot *s, const struct gp_segment *segment)
+{
+    uint64_t bytes = segment->bytes;
+    uint64_t saved = gp_arena_take(&s->final.arena, segment->live, &bytes);
+    return bytes == segment->bytes && !s->final.arena.host_used ? saved : 0;
+}
+
+/* Whether the kept pieces can stay while these copies are put there: a piece that overlaps another
+ * one may hold a replay's writes by now. And the room that is missing for the rest. */
+static bool fits_beside(const struct gp_snapshot *s, struct gp_held_copy *const *copies,
+                        size_t count, uint64_t *missing)
+{
+    *missing = 0;
+    for (size_t c = 0; c < count; c++) {
+        const struct gp_segments *copy = &copies[c]->segments;
+        for (size_t i = 0; i < copy->count; i++) {
+            enum overlap found = find(&s->present, &copy->list[i]);
+            if (found == PARTLY)
+                return false;
+            if (found == APART)
+                *missing += gp_arena_need(copy->list[i].bytes);
+        }
+    }
+    return true;
+}
+
+static bool has_room(const struct gp_snapshot *s, uint64_t bytes)
+{
+    return s->final.arena.device_size - s->final.arena.device_used >= bytes;
+}
+
+/* Room for the pieces that are kept by now and for one of these copies, which may be of one memory;
+ * at least for that. */
+static bool begin_anew(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
+                       const char **why)
+{
+    uint64_t before = s->present_bytes, one;
+    if (!gp_snapshot_put_back(s, true, why))
+        return false;
+    fits_beside(s, copies, count ? 1 : 0, &one);
+    return !one || gp_final_lend(&s->final, &s->arena, before + one, why) ||
+           gp_final_lend(&s->final, &s->arena, one, why);
+}
+
+static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, const char **why)
+{
+    enum overlap found = find(&s->present, segment);
+    *why = "memory of several launches overlaps";
+    if (found != APART)
+        return found == SAME;
+    uint64_t saved = take_room(s, segment);
+    *why = GP_NO_ROOM;
+    if (!saved ||
+        !gp_segments_add(&s->present, segment->live, saved, segment->bytes, segment->start))
+        return false;
+    s->present_bytes += gp_arena_need(segment->bytes);
+    return add_move(&s->moves, &s->present.list[s->present.count - 1], false);
+}
+
+/* Where a piece cannot be kept those before it are kept all the same: they are listed. */
+static bool keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
+                 bool by_driver, const char **why)
+{
+    bool listed = true;
+    const char *why_not;
+    gp_segments_clear(&s->moves);
+    for (size_t c = 0; c < count; c++)
+        for (size_t i = 0; i < copies[c]->segments.count && listed; i++)
+            listed = list_one(s, &copies[c]->segments.list[i], why);
+    CUresult result = move(s, by_driver);
+    return gp_worked(result, listed ? why : &why_not) && listed;
+}
+
+bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
+                      bool by_driver, const char **why)
+{
+    uint64_t missing;
+    gp_snapshot_set_in_use(s, true);
+    bool stays =
+        s->present.count && fits_beside(s, copies, count, &missing) && has_room(s, missing);
+    return (stays || begin_anew(s, copies, count, why)) && keep(s, copies, count, by_driver, why);
+}
+
+bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, bool by_driver,
+                              const char **why)
+{
+    bool listed = true;
+    if (!gp_snapshot_keep(s, &copy, 1, by_driver, why))
+        return false;
+    gp_segments_clear(&s->moves);
+    for (size_t i = 0; i < copy->segments.count && listed; i++)
+        listed = add_move(&s->moves, &copy->segments.list[i], true);
+    *why = GP_OUT_OF_MEMORY;
+    /* So that it is known which memory the launch reaches. */
+    return listed && gp_segments_copy(&s->restored, &copy->segments) &&
+           gp_worked(wait(s, move(s, by_driver)), why);
+}
