@@ -19,6 +19,14 @@ static bool wants_matrices(const struct gp_collection *c)
     return false;
 }
 
+static bool wants_bytes_of_threads(const struct gp_collection *c)
+{
+    for (size_t i = 0; i < c->list.own_count; i++)
+        if (c->list.own[i] >= GP_OWN_LOADED)
+            return true;
+    return false;
+}
+
 static void note_kind(const struct gp_collection *c, struct gp_slot *t, const struct gp_run *run)
 {
     if (!c->recall)
@@ -45,11 +53,16 @@ static struct gp_means_to_count means_of(const struct gp_collection *c, const st
     };
 }
 
-/* True when our own counters of the run are to be had by comparing it alone. */
-static bool multiplies_matrices(const struct gp_collection *c, const struct gp_run *run)
+/* Only comparing the run counts how often its instructions ran, and our own counters are computed
+ * from that; those of matrices not where there are none. */
+static bool needs_comparison(const struct gp_collection *c, unsigned slot, const struct gp_run *run)
 {
-    return c->own && wants_matrices(c) && !run->cost->no_matrices &&
-           !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c));
+    if (!c->own)
+        return false;
+    return wants_bytes_of_threads(c) ||
+           (wants_matrices(c) && !run->cost->no_matrices &&
+            !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c)) &&
+            !gp_slot_multiplied_no_matrices(c, slot));
 }
 
 void gp_slot_note_no_matrices(struct gp_collection *c, unsigned slot, const struct gp_run *run)
@@ -81,8 +94,7 @@ static bool fingerprint_pays(void *data)
     return (gp_recall_compares(a->collection->recall, &t->kind) &&
             (gp_sass_session_counts_instructions(a->collection->sass) ||
              gp_is_worth_telling(&a->collection->cost, a->run))) ||
-           (multiplies_matrices(a->collection, a->run) &&
-            !gp_slot_multiplied_no_matrices(a->collection, a->slot));
+           needs_comparison(a->collection, a->slot, a->run);
 }
 
 /* The launch takes the fingerprint of others of its kind, without being identified. */
