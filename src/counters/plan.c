@@ -72,6 +72,12 @@ static bool is_counted_now(struct gp_plan *plan, const struct gp_means_to_count 
     return plan->given;
 }
 
+/* Nothing that the hardware counts could spare it its instrumented pass. */
+static bool is_new(const struct gp_plan *plan)
+{
+    return plan->source == GP_SOURCE_NEW || (plan->source == GP_SOURCE_NONE && !plan->assumed);
+}
+
 /* A launch that was found to be new is measured. Others may have taken all the time since. */
 static bool is_to_be_measured(const struct gp_plan *plan, const struct gp_means_to_count *m,
                               const struct gp_plan_questions *q)
@@ -100,7 +106,8 @@ static bool next_of_held(struct gp_plan *plan, const struct gp_means_to_count *m
     }
     if (is_counted_now(plan, m, pass))
         return true;
-    if (m->sweep < gp_plan_sweep_to_measure(m->hardware_passes))
+    const unsigned measure = gp_plan_sweep_to_measure(m->hardware_passes);
+    if (m->sweep < measure || (m->sweep == measure && !is_new(plan)))
         return false;
     *pass = GP_PLAN_INSTRUMENTED;
     plan->stage = GP_STAGE_DONE;

@@ -59,12 +59,14 @@ struct gp_plan {
 
 /* The sweeps of a drain, from 1. In the first one fingerprints are taken, in the second one of
  * launches that were assumed to be like others, if that is the cheapest way to know. Then comes one
- * for each pass of the hardware. Behind these the hardware's counters are read, and all that are
- * new are measured in a row; at last those that turn out to be. */
+ * for each pass of the hardware, and one in which all that are new are measured. Then the session
+ * is read. Two more sweeps measure launches that are new after all: by the hardware's counters, or
+ * as the launch that they are like could not be measured. */
 #define GP_SWEEP_TO_IDENTIFY 1u
 #define GP_SWEEP_TO_IDENTIFY_MORE 2u
 #define GP_SWEEP_TO_COUNT 3u
 unsigned gp_plan_sweep_to_measure(unsigned hardware_passes);
+#define GP_SWEEPS_TO_MEASURE 3u
 
 /* The means to count with. */
 struct gp_means_to_count {

@@ -416,15 +416,15 @@ static bool range_sweep(struct gp_collection *c, unsigned sweep)
         gp_slots_decide(c, true);
     if (sweep == GP_SWEEP_TO_COUNT)
         gp_slots_decide(c, false);
-    if (sweep == measure) {
+    if (sweep == measure + 1) {
         read_hardware(c);
         gp_slots_judge(c);
     }
-    if (sweep == measure + 1) {
+    if (sweep == measure + 2) {
         range_settle(c, true);
         gp_slots_take_from_held(c);
     }
-    return sweep <= measure + 1 && any_open(c);
+    return sweep < measure + GP_SWEEPS_TO_MEASURE && any_open(c);
 }
 
 const struct gp_collector gp_range_collector = {

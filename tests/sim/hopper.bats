@@ -722,6 +722,18 @@ profiler() {
     [ "$(profiler "start 1")" -eq 2 ]
 }
 
+@test "a batch of new launches is counted and measured in one session" {
+    export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler
+    # Each launch but the first of each row is new; the first batch is not the only one.
+    # shellcheck disable=SC2046
+    same_with_and_without "$programs/alike_linked" $(seq -f "1x%g" 100 227)
+    [ "$(measured)" -eq 128 ]
+    [ "$(grep -c '"recalled":[12],' "$profile" || true)" -eq 0 ]
+    [ "$(profiler "start 0")" -eq 2 ]
+    [ "$(profiler "start 1")" -eq 2 ]
+    [ "$(grep -c '^decode' "$GPUSIM_PROFILER")" -eq 2 ]
+}
+
 @test "new launches whose instrumented code is refused have the hardware's counters" {
     export GPUSIM_FAULTS=refusedcode
     same_with_and_without "$programs/snippets_linked" vector_add in_place one_lane

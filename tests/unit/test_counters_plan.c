@@ -100,10 +100,10 @@ static const struct row rows[] = {
      HELD SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED IDENTIFIED LEARNED, 1, "", "||S|0",
      GP_SOURCE_RECALLED},
     {"held: assumed, and it is another one: identified in another round",
-     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED SHARED PARTED, 1, "", "|||||||S||0|R",
+     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS ASSUMED SHARED PARTED, 1, "", "||||||||S||0|R",
      GP_SOURCE_LEARNABLE},
     {"held: identified, and counted together in vain",
-     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS SHARED PARTED LEARNED, 1, "", "|S||||||||0",
+     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS SHARED PARTED LEARNED, 1, "", "|S|||||||||0",
      GP_SOURCE_RECALLED},
     {"held: like one that was learned", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS LEARNED, 1, "",
      "|S||0", GP_SOURCE_RECALLED},
@@ -113,7 +113,7 @@ static const struct row rows[] = {
     {"held: like one that is to be measured", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED,
      1, "", "|S||0", GP_SOURCE_UNLEARNED},
     {"held: like one that could not be measured",
-     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED REOPENED, 1, "", "|S||0||R",
+     HELD SESSION INSTRUMENTED FINGERPRINTS PAYS UNLEARNED REOPENED, 1, "", "|S||0|||R",
      GP_SOURCE_LEARNABLE},
     {"held: like none", HELD SESSION INSTRUMENTED FINGERPRINTS PAYS, 1, "", "|S||0|R",
      GP_SOURCE_LEARNABLE},
@@ -197,11 +197,11 @@ static void decide(struct gp_plan *plan, const struct row *row, unsigned sweep, 
         gp_plan_identify(plan);
     if (sweep == GP_SWEEP_TO_COUNT && has(row, SHARED))
         gp_plan_share(plan);
-    if (sweep == measure && has(row, CONFIRMED))
+    if (sweep == measure + 1 && has(row, CONFIRMED))
         gp_plan_confirmed(plan);
-    if (sweep == measure && has(row, PARTED))
+    if (sweep == measure + 1 && has(row, PARTED))
         gp_plan_part(plan);
-    if (sweep == measure + 1 && has(row, REOPENED))
+    if (sweep == measure + 2 && has(row, REOPENED))
         gp_plan_reopen(plan);
 }
 
@@ -218,7 +218,8 @@ static void follow(const struct row *row, struct gp_plan *plan, struct asking *a
     const struct gp_plan_questions questions = {is_expected_new, pays, is_assumed, takes_too_long,
                                                 a};
     unsigned pass, count = 0, asked = 0, end = 0;
-    const unsigned measure = gp_plan_sweep_to_measure(row->hardware), first = measure + 2;
+    const unsigned measure = gp_plan_sweep_to_measure(row->hardware),
+                   first = measure + GP_SWEEPS_TO_MEASURE;
     const unsigned sweeps = means.held ? 2 * first : 1;
     for (unsigned sweep = 0; sweep < sweeps; sweep++) {
         means.sweep = sweep % first;

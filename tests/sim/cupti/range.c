@@ -484,6 +484,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_DecodeData_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeProfilerObject->ever_started)
         return CUPTI_ERROR_INVALID_PARAMETER;
+    note("decode", pParams->pRangeProfilerObject->pass);
     gpusim_takes_ms(60);
     /* Before the last pass it works in a context's first object only. */
     if (pParams->pRangeProfilerObject->pass > 0 &&
