@@ -301,8 +301,10 @@ static bool is_copy_whole(struct gp_held *h)
     struct gp_measurement *m = &h->measurement;
     bool whole = false;
     const char *why;
-    if (h->whole)
+    if (h->whole || !gp_kernel_may_load_addresses(m->kernel, &m->context->device)) {
+        h->whole = true;
         return true;
+    }
     if (!gp_held_copy_is_whole(m->snapshot, h->copy, &whole, &why)) {
         m->broken_off = why;
     } else if (!whole) {

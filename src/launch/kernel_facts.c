@@ -1,4 +1,5 @@
 #include "base/demangle.h"
+#include "code/addresses.h"
 #include "code/textures.h"
 #include "code/waits.h"
 #include "launch/kernels.h"
@@ -107,6 +108,12 @@ static int capability(const struct gp_device *device)
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device)
 {
     return ask_code(kernel, &kernel->waits, gp_code_may_wait, capability(device), true);
+}
+
+bool gp_kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device)
+{
+    return ask_code(kernel, &kernel->loads_addresses, gp_code_may_load_addresses,
+                    capability(device), true);
 }
 
 bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device)

@@ -41,7 +41,7 @@ struct gp_kernel {
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
     /* Whether it reaches memory that its parameters do not lead to but other memory does. */
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
-    enum gp_maybe launches_graphs, uses_textures, waits, polls, spins;
+    enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses;
     struct gp_pass_cost cost; /* learned by the collector */
     bool announced;           /* that instrumented code may take long */
     uint64_t code;            /* the collector's number for it */
@@ -118,6 +118,8 @@ bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* True when it may wait for the host or for other work, by its code; also where that is not known.
  * Asked only of a kernel that takes long. */
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device);
+/* True when it may read addresses from memory, by its code; also where that is not known. */
+bool gp_kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when its code reads memory in a loop, as one that waits for the host does; false where the
  * code is not known. */
 bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);

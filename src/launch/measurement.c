@@ -63,6 +63,7 @@ struct gp_reach gp_measurement_reach(struct gp_measurement *m)
     struct gp_reach reach = {
         .parameters = parameter_bytes,
         .module = m->kernel->module,
+        .leads_no_further = !gp_kernel_may_load_addresses(m->kernel, &m->context->device),
         .everything = schedule->broken,
     };
     reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_user.verify_always;

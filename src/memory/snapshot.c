@@ -233,7 +233,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
         if (!gp_reach_from_modules(&s->reached, launch) || !gp_reached_is_ours(&s->reached, why))
             return false;
         s->reached.roots = s->reached.count;
-        if (!copy_and_follow(s, why))
+        if (launch->leads_no_further ? !copy_reached(s, NULL, why) : !copy_and_follow(s, why))
             return false;
     }
     s->reached.seen = s->reached.count;

@@ -26,8 +26,9 @@ struct gp_reach {
     const void *module;              /* the module or library of the kernel; NULL: any may be */
     const void *const *more_modules; /* of the other kernels, where there are several */
     unsigned more_module_count;
-    bool everything; /* memory that is not reached is copied as well */
-    bool verify;     /* gp_snapshot_verify will be asked for */
+    bool leads_no_further; /* its kernels read no addresses from memory */
+    bool everything;       /* memory that is not reached is copied as well */
+    bool verify;           /* gp_snapshot_verify will be asked for */
 };
 
 /* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,

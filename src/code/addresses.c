@@ -1,0 +1,130 @@
+/* The rules, by kinds of instructions:
+ *
+ * - An address is eight bytes. The compiler loads it by an instruction of eight bytes or more;
+ * where it is not aligned (a packed struct), by two of four bytes side by side, or by single bytes.
+ * - The constants of a module (bank 3) hold what the host writes there. The other banks hold
+ *   parameters (0), the compiler's numbers (2), and the addresses of variables (4).
+ * - Floating-point arithmetic makes no addresses.
+ * - A descriptor of the TMA holds an address, and may lie in memory.
+ * - Textures and surfaces are asked for elsewhere (code/textures.h).
+ *
+ * Not found are addresses whose halves lie in two arrays. */
+#include "code/addresses.h"
+
+#include "code/instruction.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define ADDRESS_BYTES 8
+#define WORD_BYTES 4
+/* Loads of four bytes that are compared; in a function with more there may be two side by side. */
+#define MOST_WORDS 128
+
+/* Opcodes by their nine bits, see opcodes.def. */
+enum {
+    OPCODE_MASK = 0x1ff,
+    LDC = 0x182,
+    ULDC = 0x0b8, /* two of them */
+    ULDC_LAST = 0x0b9,
+    LDCU = 0x1ac,
+    BAR = 0x11d, /* its barrier's number stands where others name a bank */
+};
+
+/* From where an instruction loads four bytes. */
+struct word {
+    uint8_t address; /* the register */
+    int32_t offset;
+};
+
+struct words {
+    unsigned count;
+    struct word of[MOST_WORDS];
+};
+
+static unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
+{
+    return (unsigned)(word[first / 64] >> first % 64) & ((1u << count) - 1);
+}
+
+/* Whether an operand is one of the module's constants: bits 9 to 11 say that one is a constant, 54
+ * to 58 the bank. */
+static bool takes_constant(const uint64_t word[2], unsigned opcode)
+{
+    const unsigned form = bits(word, 9, 3), bank = bits(word, 54, 5);
+    return (form == 3 || form == 5) && opcode != BAR && bank != 0 && bank != 2 && bank != 4;
+}
+
+/* False where it lies beside another one, so that both may be an address. */
+static bool note_word(struct words *words, const uint64_t word[2], int32_t offset)
+{
+    const struct word w = {(uint8_t)bits(word, 24, 8), offset};
+    if (words->count == MOST_WORDS)
+        return false;
+    for (unsigned i = 0; i < words->count; i++) {
+        const int32_t apart = words->of[i].offset - w.offset;
+        if (words->of[i].address == w.address && (apart == WORD_BYTES || apart == -WORD_BYTES))
+            return false;
+    }
+    words->of[words->count++] = w;
+    return true;
+}
+
+static bool may_load(struct words *words, const uint64_t word[2], unsigned bytes)
+{
+    const int32_t offset = (int32_t)(bits(word, 40, 24) << 8) >> 8;
+    return bytes != WORD_BYTES || !note_word(words, word, offset);
+}
+
+static bool is_load_of_constants(unsigned opcode)
+{
+    return opcode == LDC || opcode == ULDC || opcode == ULDC_LAST || opcode == LDCU;
+}
+
+/* Their width is a field of its own: four bytes are 4 there. */
+static bool may_load_constant(struct words *words, const uint64_t word[2], unsigned opcode)
+{
+    const unsigned offset = opcode == LDCU ? bits(word, 37, 17) : bits(word, 38, 16);
+    return bits(word, 73, 3) != 4 || !note_word(words, word, (int32_t)offset);
+}
+
+static bool may_load_address(struct words *words, const unsigned char *code, int cc)
+{
+    uint64_t word[2];
+    memcpy(word, code, sizeof(word));
+    const struct gp_instruction i = gp_instruction_decode(code, cc);
+    const unsigned opcode = i.opcode & OPCODE_MASK;
+    switch (i.op) {
+    case GP_OP_LD:
+    case GP_OP_LDG:
+    case GP_OP_LDS:
+    case GP_OP_LDL:
+        return may_load(words, word, i.bytes);
+    case GP_OP_ATOM:
+    case GP_OP_ATOMG:
+    case GP_OP_ATOMS:
+        return i.bytes == 0 || i.bytes >= ADDRESS_BYTES;
+    case GP_OP_UNKNOWN:
+    case GP_OP_LDGMC:
+    case GP_OP_TMA_LOAD:
+    case GP_OP_TMA_STORE:
+    case GP_OP_TMA_REDUCE:
+        return true;
+    case GP_OP_OTHER:
+        return takes_constant(word, opcode) &&
+               !(is_load_of_constants(opcode) && !may_load_constant(words, word, opcode));
+    default:
+        return false;
+    }
+}
+
+bool gp_code_may_load_addresses(const void *code, size_t size, int cc)
+{
+    const unsigned char *bytes = code;
+    struct words words = {.count = 0};
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
+        if (may_load_address(&words, bytes + at, cc) ||
+            gp_instruction_leaves(bytes + at, at, size, cc))
+            return true;
+    return false;
+}

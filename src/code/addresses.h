@@ -1,0 +1,15 @@
+/* Whether a function reads addresses from memory. One that does not reaches only the memory to
+ * which its parameters and the variables of its module lead: numbers that it finds there may look
+ * like addresses, and are none. Pure. */
+#ifndef GPUPROF_CODE_ADDRESSES_H
+#define GPUPROF_CODE_ADDRESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* `size` bytes of machine code of one function, for compute capability cc / 10, 7.0 or later. True
+ * also where it calls another function or goes to an address that it computes: the code there is
+ * not read. */
+bool gp_code_may_load_addresses(const void *code, size_t size, int cc);
+
+#endif

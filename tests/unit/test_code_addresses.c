@@ -1,0 +1,107 @@
+/* code/addresses: kernels that read addresses from memory, and kernels that do not. */
+#include "code/addresses.h"
+
+#include "code/instruction.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* As ptxas writes them for compute capability 9.0. */
+#define I(low, high) \
+    {                \
+        low, high    \
+    }
+#define EXIT I(0x000000000000794d, 0x000fea0003800000)
+#define CALL I(0x0000000000007943, 0x001fea0003c00000)         /* CALL.REL, to another function */
+#define BARRIER I(0x0000000000007b1d, 0x000fec0000010000)      /* BAR.SYNC 0x0 */
+#define LOAD I(0x0000000402037981, 0x000ea2000c1e1900)         /* LDG.E R3, [R2] */
+#define LOAD_AT_4 I(0x0000040402047981, 0x000ea8000c1e1900)    /* LDG.E R4, [R2+0x4] */
+#define LOAD_AT_8 I(0x0000080402057981, 0x000ea2000c1e1900)    /* LDG.E R5, [R2+0x8] */
+#define LOAD_OTHER I(0x0000040404047981, 0x000ea2000c1e1900)   /* LDG.E R4, [R4+0x4] */
+#define LOAD_8 I(0x0000000402047981, 0x000ea4000c1e1b00)       /* LDG.E.64 */
+#define LOAD_1 I(0x0000000402047981, 0x000ea4000c1e1100)       /* LDG.E.U8 */
+#define LOAD_LOCAL_8 I(0x0000000004027983, 0x000ea20000100a00) /* LDL.64 */
+#define LOAD_SHARED I(0x00000000000b7984, 0x000e280000000800)  /* LDS */
+#define ADD_CONSTANT \
+    I(0x00c0200000007a10, 0x000fc80007f1e0ff) /* IADD3 R0, P0, R0, c[0x3][0x80], RZ */
+#define MULTIPLY_CONSTANT                                                  \
+    I(0x00c01a0002077a20, 0x004fe20000400000) /* FMUL R7, R2, c[0x3][0x68] \
+                                               */
+#define ADD_PARAMETER \
+    I(0x0000590000007a10, 0x000fc80007f1e0ff)              /* IADD3 R0, P0, R0, c[0x0][0x164] */
+#define CONSTANT I(0x00c01100ff037b82, 0x000e220000000800) /* LDC R3, c[0x3][0x44] */
+#define CONSTANT_AT_48 I(0x00c01200ff047b82, 0x000e220000000800) /* LDC R4, c[0x3][0x48] */
+#define CONSTANT_8 I(0x00c00200ff047b82, 0x000e620000000a00)     /* LDC.64 R4, c[0x3][0x8] */
+#define PARAMETER_8 I(0x00008400ff047b82, 0x000e620000000a00)    /* LDC.64 R4, c[0x0][0x210] */
+#define VARIABLE I(0x01000000ff027b82, 0x000e220000000a00)       /* LDC.64 R2, c[0x4][RZ] */
+
+#define MAY(...)                            \
+    may((const uint64_t[][2]){__VA_ARGS__}, \
+        sizeof((const uint64_t[][2]){__VA_ARGS__}) / GP_INSTRUCTION_BYTES)
+
+static bool may(const uint64_t (*code)[2], size_t count)
+{
+    return gp_code_may_load_addresses(code, count * GP_INSTRUCTION_BYTES, 90);
+}
+
+static void four_bytes_are_no_address(void **state)
+{
+    (void)state;
+    assert_false(MAY(PARAMETER_8, LOAD, LOAD_SHARED, BARRIER, EXIT));
+    assert_true(MAY(PARAMETER_8, LOAD_8, EXIT));
+    assert_true(MAY(PARAMETER_8, LOAD_LOCAL_8, EXIT));
+}
+
+static void parts_of_an_address_that_is_not_aligned(void **state)
+{
+    (void)state;
+    assert_true(MAY(LOAD_AT_4, LOAD_AT_8, EXIT));
+    assert_true(MAY(LOAD_AT_8, LOAD_SHARED, LOAD_AT_4, EXIT));
+    assert_false(MAY(LOAD, LOAD_AT_8, EXIT));
+    assert_false(MAY(LOAD, LOAD_OTHER, EXIT));
+    assert_true(MAY(LOAD_1, EXIT));
+}
+
+static void constants_of_the_module_but_not_parameters(void **state)
+{
+    (void)state;
+    assert_true(MAY(CONSTANT_8, EXIT));
+    assert_true(MAY(ADD_CONSTANT, EXIT));
+    assert_true(MAY(CONSTANT, CONSTANT_AT_48, EXIT));
+    assert_false(MAY(CONSTANT, MULTIPLY_CONSTANT, ADD_PARAMETER, VARIABLE, EXIT));
+}
+
+static void other_code_is_not_known(void **state)
+{
+    (void)state;
+    assert_true(MAY(LOAD, CALL, EXIT));
+    assert_true(MAY(LOAD, I(~UINT64_C(0) >> 12 << 12 | 0x1ff, 0), EXIT));
+}
+
+static void too_many_loads_to_compare(void **state)
+{
+    static uint64_t code[300][2];
+    (void)state;
+    for (unsigned i = 0; i < 300; i++) { /* each 64 bytes behind the one before */
+        code[i][0] = 0x0000000402037981 + ((uint64_t)i << 46);
+        code[i][1] = 0x000ea2000c1e1900;
+    }
+    assert_false(may((const uint64_t(*)[2])code, 100));
+    assert_true(may((const uint64_t(*)[2])code, 300));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_bytes_are_no_address),
+        cmocka_unit_test(parts_of_an_address_that_is_not_aligned),
+        cmocka_unit_test(constants_of_the_module_but_not_parameters),
+        cmocka_unit_test(other_code_is_not_known),
+        cmocka_unit_test(too_many_loads_to_compare),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
