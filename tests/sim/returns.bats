@@ -85,6 +85,15 @@ led() {
     [ "$lost" -le 6 ]
 }
 
+@test "numbers that look like addresses lead nowhere if the kernel reads none" {
+    for replay in on now; do
+        GPUPROF_REPLAY=$replay same_with_and_without "$programs/returns_linked" numbers
+        [ "$(measured compute_long)" -eq 16 ]
+        # The megabyte is not copied.
+        [ "$(grep -c '"saved_bytes":[0-9]\{7\}' "$profile" || true)" -eq 0 ]
+    done
+}
+
 @test "memory goes, or is needed, while launches wait in their stream" {
     export GPUPROF_TIMEOUT=0.3
     for case in freed reused gone full; do

@@ -5,10 +5,11 @@
  * runs before all of them have returned, and a profiler that waits for one waits in vain. In the
  * case "beside" they stand in another stream than that kernel. In the case "streams" they stand in
  * several streams, of which only the last is free. In the case "led" memory that they reach is made
- * to point to other memory, in the case "counting" each counts other instructions by the number
- * that the one before has left there, in the case "refused" one of them is refused, in the case
- * "failing" one of them fails on the GPU, in the case "exit" the process ends behind them, in the
- * case "killed" it is killed there, and in the case "threads" each of some threads has its stream.
+ * to point to other memory, in the case "numbers" it holds a number that looks like an address, in
+ * the case "counting" each counts other instructions by the number that the one before has left
+ * there, in the case "refused" one of them is refused, in the case "failing" one of them fails on
+ * the GPU, in the case "exit" the process ends behind them, in the case "killed" it is killed
+ * there, and in the case "threads" each of some threads has its stream.
  * In the cases "freed", "reused", "gone", "full_memory", "full_behind" and "unreturned" memory
  * goes, or is needed, while launches wait; in the case "full" a stream takes no more, and in the
  * case "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so
@@ -212,6 +213,33 @@ static void led(void)
     }
     MUST(cuMemFree(first));
     MUST(cuMemFree(second));
+}
+
+/* Numbers of which two look like the address of other memory; the kernel reads none. */
+static void numbers_like_addresses(void)
+{
+    CUfunction compute;
+    CUdeviceptr mine, others;
+    uint32_t number[4] = {1}, expected = 1;
+    unsigned ms = 0;
+    void *params[] = {&mine, &ms};
+
+    MUST(cuModuleGetFunction(&compute, module, "compute_long"));
+    MUST(cuMemAlloc(&mine, sizeof(number)));
+    MUST(cuMemAlloc(&others, 1 << 20));
+    MUST(cuMemsetD32(others, 7, (1 << 20) / 4));
+    MUST(cuMemcpyHtoD(mine, number, sizeof(number)));
+    for (unsigned i = 0; i < KNOWN + BEHIND; i++) {
+        if (i == KNOWN + BEHIND / 2)
+            MUST(cuMemcpyHtoD(mine + 8, &others, sizeof(others)));
+        MUST(cuLaunchKernel(compute, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        expected = 2 * expected + 1;
+    }
+    MUST(cuMemcpyDtoH(number, mine, sizeof(number)));
+    expect(number[0] == expected, "numbers");
+    printf("numbers: %u\n", number[0]);
+    MUST(cuMemFree(mine));
+    MUST(cuMemFree(others));
 }
 
 /* Each launch counts other instructions, by the number that the one before has left in memory. */
@@ -624,6 +652,7 @@ static void run(const char *which)
                                                 {"beside", beside},
                                                 {"streams", in_streams},
                                                 {"led", led},
+                                                {"numbers", numbers_like_addresses},
                                                 {"counting", counting},
                                                 {"refused", refused},
                                                 {"failing", failing},
