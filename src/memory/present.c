@@ -63,26 +63,24 @@ static CUresult move_few(const struct gp_snapshot *s, const struct gp_segments *
     return gp_own_kernel_start(&s->own, &s->own.copy_few, units, arguments);
 }
 
-static CUresult move_many(struct gp_snapshot *s, struct gp_segments *moves)
+static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves)
 {
-    CUresult result = gp_segments_upload(moves, s->own.stream);
     uint32_t count = (uint32_t)moves->count;
     uint64_t begin = 0;
     void *arguments[] = {&moves->table, &count, &begin, &moves->units};
-    return result == CUDA_SUCCESS
-               ? gp_own_kernel_start(&s->own, &s->own.copy, moves->units, arguments)
-               : result;
+    return gp_own_kernel_start(&s->own, &s->own.copy, moves->units, arguments);
 }
 
-/* Does not wait. */
+/* Does not wait. Where there is no room for a table of many, the driver does it as well. */
 static CUresult move(struct gp_snapshot *s, bool by_driver)
 {
     struct gp_segments *moves = &s->moves;
+    bool few = moves->count <= GP_FEW_SEGMENTS;
     if (!moves->count)
         return CUDA_SUCCESS;
-    if (by_driver)
+    if (by_driver || (!few && gp_segments_upload(moves, s->own.stream) != CUDA_SUCCESS))
         return move_by_driver(moves, s->own.stream);
-    return moves->count <= GP_FEW_SEGMENTS ? move_few(s, moves) : move_many(s, moves);
+    return few ? move_few(s, moves) : move_many(s, moves);
 }
 
 static CUresult wait(struct gp_snapshot *s, CUresult result)
@@ -189,18 +187,22 @@ static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, co
     return add_move(&s->moves, &s->present.list[s->present.count - 1], false);
 }
 
-/* Where a piece cannot be kept those before it are kept all the same: they are listed. */
+/* All pieces or none: the list has those that are kept, and no copy has come to the others yet. */
 static bool keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
                  bool by_driver, const char **why)
 {
     bool listed = true;
-    const char *why_not;
+    size_t before = s->present.count;
+    uint64_t bytes = s->present_bytes;
     gp_segments_clear(&s->moves);
     for (size_t c = 0; c < count; c++)
         for (size_t i = 0; i < copies[c]->segments.count && listed; i++)
             listed = list_one(s, &copies[c]->segments.list[i], why);
-    CUresult result = move(s, by_driver);
-    return gp_worked(result, listed ? why : &why_not) && listed;
+    if (listed && gp_worked(move(s, by_driver), why))
+        return true;
+    gp_segments_cut(&s->present, before);
+    s->present_bytes = bytes;
+    return false;
 }
 
 bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,

@@ -33,6 +33,13 @@ void gp_segments_clear(struct gp_segments *s)
     s->units = s->units_done = 0;
 }
 
+void gp_segments_cut(struct gp_segments *s, size_t count)
+{
+    if (count < s->count)
+        s->units = s->list[count].first_unit;
+    s->count = count;
+}
+
 bool gp_segments_copy(struct gp_segments *s, const struct gp_segments *other)
 {
     gp_segments_clear(s);

@@ -20,6 +20,8 @@ struct gp_segments {
 bool gp_segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
                      uint64_t start);
 void gp_segments_clear(struct gp_segments *segments);
+/* Leaves the first ones, on the host. */
+void gp_segments_cut(struct gp_segments *segments, size_t count);
 
 /* Makes the list equal to another one, on the host. False when out of memory. */
 bool gp_segments_copy(struct gp_segments *segments, const struct gp_segments *other);

@@ -814,6 +814,14 @@ plain_count() {
     done
 }
 
+@test "there is no room for a list of the memory that held launches reach" {
+    # The program itself makes 302 allocations.
+    for n in $(seq 303 320); do
+        GPUSIM_FAULTS=alloc=$n+ same_with_and_without "$programs/reach_linked" table
+        ! grep "could not be put back" "$log" || { echo "allocation $n"; false; }
+    done
+}
+
 @test "no room for a copy: launches take turns, with the reason" {
     GPUSIM_FAULTS=alloc=3+ profiled "$programs/snippets_linked" --launches 3 in_place
     [ "$(grep -c "no room for" "$profile")" -eq 3 ]
