@@ -65,6 +65,16 @@ static bool changes_cache(const void *function, CUfunc_cache cache)
     return changes;
 }
 
+/* Launches may be of the kernel, or of its function in this context. */
+static void before_kernel_changes(CUkernel kernel)
+{
+    CUfunction function;
+    gp_launch_before_function_changes((CUfunction)kernel);
+    if (gp_any_held() && gp_cuda.cuKernelGetFunction &&
+        gp_cuda.cuKernelGetFunction(&function, kernel) == CUDA_SUCCESS)
+        gp_launch_before_function_changes(function);
+}
+
 GP_EXPORT CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 {
     GP_FORWARD_UNLESS_OURS(cuFuncSetAttribute, hfunc, attrib, value);
@@ -78,7 +88,7 @@ GP_EXPORT CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CU
 {
     GP_FORWARD_UNLESS_OURS(cuKernelSetAttribute, attrib, val, kernel, dev);
     if (gp_any_held() && !is_kernel_attribute(kernel, attrib, val, dev))
-        gp_launch_before_function_changes((CUfunction)kernel);
+        before_kernel_changes(kernel);
     return gp_cuda.cuKernelSetAttribute(attrib, val, kernel, dev);
 }
 
@@ -94,7 +104,7 @@ GP_EXPORT CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, 
 {
     GP_FORWARD_UNLESS_OURS(cuKernelSetCacheConfig, kernel, config, dev);
     if (changes_cache(kernel, config))
-        gp_launch_before_function_changes((CUfunction)kernel);
+        before_kernel_changes(kernel);
     return gp_cuda.cuKernelSetCacheConfig(kernel, config, dev);
 }
 

@@ -48,6 +48,7 @@ changes_of_threads() {
 
 @test "attributes of the function and limits of the context change" {
     changes attributes 6
+    changes attributes_of_kernel 6
     changes limits 6
 }
 

@@ -175,6 +175,27 @@ static void attributes(void)
     MUST(cuMemFree(numbers.x));
 }
 
+/* The same of the kernel whose function is launched. */
+static void attributes_of_kernel(void)
+{
+    struct numbers numbers;
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction f;
+    MUST(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+    MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
+    MUST(cuKernelGetFunction(&f, kernel));
+    begin(&numbers);
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned shared = round % 2 ? 0 : 64u << 10;
+        MUST(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared,
+                                  kernel, 0));
+        launch_in(&numbers, f, shared, NULL);
+    }
+    check("attributes_of_kernel", &numbers);
+    MUST(cuMemFree(numbers.x));
+}
+
 static void limits(void)
 {
     struct numbers numbers;
@@ -372,6 +393,7 @@ int main(int argc, char **argv)
                                                 {"variables", variables},
                                                 {"streams", streams},
                                                 {"attributes", attributes},
+                                                {"attributes_of_kernel", attributes_of_kernel},
                                                 {"limits", limits},
                                                 {"forks", forks},
                                                 {"memory", memory},
