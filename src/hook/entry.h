@@ -58,8 +58,7 @@
     GP_EXPORT CUresult symbol parameters                      \
     {                                                         \
         GP_FORWARD(symbol, arguments);                        \
-        gp_launch_before_change();                            \
-        gp_gate_share();                                      \
+        gp_launch_share_before_change();                      \
         CUresult result = gp_cuda.symbol arguments;           \
         after;                                                \
         gp_gate_unshare();                                    \

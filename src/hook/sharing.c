@@ -98,8 +98,7 @@ GP_EXPORT CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute 
     GP_FORWARD_UNLESS_OURS(cuPointerSetAttribute, value, attribute, ptr);
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !is_set(value) || gp_buffer_is_direct(ptr))
         return gp_cuda.cuPointerSetAttribute(value, attribute, ptr);
-    gp_launch_before_change();
-    gp_gate_share();
+    gp_launch_share_before_change();
     CUresult result = gp_cuda.cuPointerSetAttribute(value, attribute, ptr);
     if (result == CUDA_SUCCESS)
         gp_buffer_make_direct(ptr);
@@ -111,8 +110,7 @@ GP_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Fla
 {
     GP_FORWARD_UNLESS_OURS(cuCtxEnablePeerAccess, peerContext, Flags);
     CUcontext current = NULL;
-    gp_launch_before_change();
-    gp_gate_share();
+    gp_launch_share_before_change();
     CUresult result = gp_cuda.cuCtxEnablePeerAccess(peerContext, Flags);
     bool known = gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && known)
@@ -136,8 +134,7 @@ static void note_pool_access(CUmemoryPool pool, const CUmemAccessDesc *map, size
 GP_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
     GP_FORWARD_UNLESS_OURS(cuMemPoolSetAccess, pool, map, count);
-    gp_launch_before_change();
-    gp_gate_share();
+    gp_launch_share_before_change();
     CUresult result = gp_cuda.cuMemPoolSetAccess(pool, map, count);
     if (result == CUDA_SUCCESS)
         note_pool_access(pool, map, count);

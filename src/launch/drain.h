@@ -1,10 +1,9 @@
-/* Launches that are held: each was made, and counted in the hardware's first pass; its further
- * passes are made later, for many of them at once, as it takes tens of milliseconds to make the
- * session go from one pass to another. Or it was not waited for (launch/deferred.h), and all of its
- * passes are to come. A held launch keeps its parameters and a copy of the memory
- * it reached. When a batch is full, or something is about to happen that would keep one of them
- * from being repeated, it is drained: each is replayed from its copy, and memory becomes again as
- * it was before. Used with the gate closed. */
+/* Launches that are held: each was made, and its passes are made later, for many of them at once,
+ * as it takes tens of milliseconds to make the session go from one pass to another. One that was
+ * deferred was not even waited for (launch/deferred.h). A held launch keeps its parameters and a
+ * copy of the memory it reached. When a batch is full, or something is about to happen that would
+ * keep one of them from being repeated, it is drained: each is replayed from its copy, and memory
+ * becomes again as it was before. Used with the gate closed. */
 #ifndef GPUPROF_LAUNCH_DRAIN_H
 #define GPUPROF_LAUNCH_DRAIN_H
 
@@ -15,8 +14,8 @@ struct gp_held; /* those of one context; NULL is an empty list */
 /* True where the launch, whose memory was just copied, can be held. */
 bool gp_may_be_held(struct gp_measurement *m);
 
-/* Holds a launch that has more passes to come; its record is amended then. False where that cannot
- * be: then these are to be made now. */
+/* Holds a launch that has passes to come; its record is amended then. False where that cannot be:
+ * then these are to be made now. */
 bool gp_hold(struct gp_measurement *m, struct gp_pending *record);
 
 /* Drains the context's launches, and reads and records all that waits for it. Where it is not

@@ -159,10 +159,15 @@ bool gp_launch_release_memory(void)
     return gp_snapshot_release_memory(captures);
 }
 
-bool gp_launch_leave_memory(void)
+void gp_launch_share_before_change(void)
 {
     struct gp_change change = {0};
     gp_at_work(before_change_and_share, &change);
+}
+
+bool gp_launch_leave_memory(void)
+{
+    gp_launch_share_before_change();
     return gp_snapshot_release_memory(gp_captures() > 0);
 }
 

@@ -67,9 +67,10 @@ CUresult gp_launch_plainly(const struct gp_launch *call);
  * replayed any more: their further passes are made now. With no lock held, and the gate neither
  * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
-/* The same for launches that reach some of these bytes: they are freed, say. Passes the gate before
- * other threads launch again: their kernels, too, may reach the bytes without a use for them. To be
- * ended by gp_gate_unshare. */
+/* The same, and passes the gate before other threads launch again: a launch that is held before the
+ * change is known would be replayed behind it. To be ended by gp_gate_unshare. */
+void gp_launch_share_before_change(void);
+/* The same for launches that reach some of these bytes: they are freed, say. */
 void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes);
 /* The same before the program frees memory. True where it stays, as launches that are held reach
  * it, if it may, or as a copy is still to be made of it, and the free would not wait: then it is

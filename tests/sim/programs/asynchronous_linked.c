@@ -10,10 +10,14 @@
  * another kernel, until the program is killed. In the case "queue" a kernel waits for a launch
  * behind it, in another stream. In the case "dies" a kernel breaks the context. In the case
  * "direct" other devices may access the memory of launches from some time on, and the program is
- * killed. Each launch makes x = 2 * x + 1 of its numbers, so that one that runs twice, or from the
- * wrong memory, is seen. An alarm ends the program after 60 seconds.
+ * killed; so it is in "direct_beside", where another thread makes them. Each launch makes x = 2 * x
+ * + 1 of its numbers, so that one that runs twice, or from the wrong memory, is seen. An alarm ends
+ * the program after 60 seconds.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "image.h"
@@ -285,6 +289,45 @@ static void direct(void)
     (void)raise(SIGKILL);
 }
 
+struct launching {
+    CUdeviceptr x;
+    CUstream stream;
+    atomic_uint made;
+    atomic_bool enough;
+};
+
+static void *launch_on(void *argument)
+{
+    struct launching *l = argument;
+
+    MUST(cuCtxSetCurrent(context));
+    while (!atomic_load(&l->enough)) {
+        launch_scale(l->x, N, l->stream);
+        atomic_fetch_add(&l->made, 1);
+    }
+    return NULL;
+}
+
+/* Another thread launches meanwhile. */
+static void direct_beside(void)
+{
+    struct launching l = {.stream = make_stream()};
+    pthread_t thread;
+    unsigned set = 1;
+
+    l.x = begin_scale(l.stream);
+    if (pthread_create(&thread, NULL, launch_on, &l))
+        exit(2);
+    while (atomic_load(&l.made) < 20)
+        (void)sched_yield();
+    MUST(cuPointerSetAttribute(&set, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, l.x));
+    atomic_store(&l.enough, true);
+    pthread_join(thread, NULL);
+    MUST(cuStreamSynchronize(l.stream));
+    (void)fflush(stdout);
+    (void)raise(SIGKILL);
+}
+
 static void run(const char *which)
 {
     static const struct program_case cases[] = {{"freed", freed},
@@ -297,6 +340,7 @@ static void run(const char *which)
                                                 {"queue", one_queue},
                                                 {"dies", dies},
                                                 {"direct", direct},
+                                                {"direct_beside", direct_beside},
                                                 {0}};
 
     run_case(cases, which);
