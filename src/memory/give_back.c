@@ -123,6 +123,15 @@ bool gp_snapshot_await_held(void)
     return rests;
 }
 
+/* Locked. Launches that are held may reach memory that is retired. */
+static bool holds_copies(CUcontext context)
+{
+    const struct gp_snapshot *s = snapshots;
+    while (s && (s->context != context || !s->held))
+        s = s->next;
+    return s != NULL;
+}
+
 bool gp_snapshot_release_memory(bool captures)
 {
     bool released = false;
@@ -143,7 +152,7 @@ bool gp_snapshot_release_memory(bool captures)
             gp_free_device(&s->scratch);
             if (has_free_stand_in(s))
                 gp_snapshot_free_stand_in(s);
-            if (!captures)
+            if (!captures && !holds_copies(s->context))
                 gp_retired_free(s->context);
             released = true;
         }
