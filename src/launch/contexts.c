@@ -64,7 +64,7 @@ static void close_collection(struct gp_context *c, bool alive)
         end_pass(c);
     }
     c->in_pass = false;
-    if (c->pending)
+    if (c->pending || c->held) /* out of memory, a held launch has no record */
         gp_drain(c, alive);
     /* A replay did not end, so that nothing can be read: the known part is recorded all the
      * same. */
