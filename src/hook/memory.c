@@ -183,10 +183,7 @@ static bool stays_or_shares(CUdeviceptr address, bool may_stay, bool waits)
     if (!gp_any_held())
         return false; /* and nobody can hold one now */
     gp_gate_unshare();
-    if (may_stay || !waits)
-        return gp_launch_retires_or_shares(address, gp_buffer_bytes(address), may_stay, waits);
-    gp_launch_share_before_memory_goes(address, gp_buffer_bytes(address));
-    return false;
+    return gp_launch_retires_or_shares(address, gp_buffer_bytes(address), may_stay, waits);
 }
 
 /* A free that fails leaves the buffer where it was. */

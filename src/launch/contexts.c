@@ -183,11 +183,7 @@ bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
     *may_replay = gp_context_rests(c, true) == CUDA_SUCCESS;
     if (!*may_replay || !gp_search_held(c))
         return false;
-    struct gp_buffer *buffer = gp_buffer_take(change->address);
-    bool retired = buffer && gp_retire(buffer, c->device.total_memory);
-    if (!retired)
-        gp_buffer_put_back(buffer);
-    return retired;
+    return gp_retire(change->address, c->device.total_memory);
 }
 
 bool gp_contexts_keep(const struct gp_change *change)
@@ -197,10 +193,7 @@ bool gp_contexts_keep(const struct gp_change *change)
         c = c->next;
     if (!c || !push(c))
         return false;
-    struct gp_buffer *buffer = gp_buffer_take(change->address);
-    bool kept = buffer && gp_retire_unwritten(buffer);
-    if (!kept)
-        gp_buffer_put_back(buffer);
+    bool kept = gp_retire_unwritten(change->address);
     gp_context_pop();
     return kept;
 }

@@ -61,6 +61,12 @@ struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **w
  * reason in *why, which is NULL where another context is at work that has the counters now. */
 bool gp_context_collects(struct gp_context *context, const char **why);
 
+/* True where something can be replayed there: no kernel has failed, or was abandoned and runs on.
+ */
+static inline bool gp_context_goes_on(const struct gp_context *context)
+{
+    return !context->dead && !context->busy;
+}
 /* True where a kernel was abandoned in it, or is known not to end by itself, and has not ended. */
 bool gp_context_is_held_up(const struct gp_context *context);
 /* Waits for the context, which is current: CUPTI ends a pass by waiting for all there is in it, and

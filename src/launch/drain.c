@@ -82,11 +82,6 @@ static const char *not_to_be_replayed(const struct gp_context *c, bool alive)
     return barred ? barred : gp_context_disturbed(c);
 }
 
-static bool can_go_on(const struct gp_context *c)
-{
-    return !c->dead && !c->busy;
-}
-
 /* The passes of a launch that the collector wants now. */
 static void replay(struct gp_held *h, bool made)
 {
@@ -159,7 +154,7 @@ static void measure_deferred(struct gp_context *c)
     struct gp_held *h, *next;
     DL_FOREACH_SAFE(c->held, h, next)
     {
-        if (!can_go_on(c) || !h->deferred)
+        if (!gp_context_goes_on(c) || !h->deferred)
             continue;
         if (atomic_load(&h->under_way))
             drop(c, h, at_work);
@@ -171,13 +166,13 @@ static void measure_deferred(struct gp_context *c)
 /* No launch reaches it any more. A capture would end by it. */
 static void free_retired(const struct gp_context *c, bool alive)
 {
-    if (alive && can_go_on(c) && !c->held && gp_captures() == 0)
+    if (alive && gp_context_goes_on(c) && !c->held && gp_captures() == 0)
         gp_retired_free(c->handle);
 }
 
 static bool can_be_replayed(const struct gp_context *c, const struct gp_held *h)
 {
-    return can_go_on(c) && c->collector->state(c->collection, h->measurement.slot).open;
+    return gp_context_goes_on(c) && c->collector->state(c->collection, h->measurement.slot).open;
 }
 
 /* Those of which it is to be seen first whether they end come first: then a row of launches follows
@@ -199,8 +194,8 @@ static void replay_all(struct gp_context *c)
 
 static void sweep_over(struct gp_context *c)
 {
-    for (unsigned sweep = 1; c->held && can_go_on(c) && c->collector->sweep(c->collection, sweep);
-         sweep++)
+    for (unsigned sweep = 1;
+         c->held && gp_context_goes_on(c) && c->collector->sweep(c->collection, sweep); sweep++)
         replay_all(c);
 }
 
@@ -216,7 +211,7 @@ void gp_drain(struct gp_context *c, bool alive)
     for (unsigned round = 0; !why && round < ROUNDS; round++)
         sweep_over(c);
     put_back(c);
-    if (!why && !can_go_on(c))
+    if (!why && !gp_context_goes_on(c))
         why = why_not_gone_on(c);
     drop_all(c, why);
     say_lost(c);
@@ -324,7 +319,7 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_change *change
         if (!concerns(change, h))
             continue;
         const char *not_now = why                          ? why
-                              : !can_go_on(c)              ? why_not_gone_on(c)
+                              : !gp_context_goes_on(c)     ? why_not_gone_on(c)
                               : atomic_load(&h->under_way) ? at_work
                                                            : NULL;
         if (not_now) {

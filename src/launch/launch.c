@@ -123,12 +123,6 @@ void gp_launch_before_change(void)
     drain_before((struct gp_change){0});
 }
 
-void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes)
-{
-    struct gp_change change = {.address = address, .bytes = bytes ? bytes : 1};
-    gp_at_work(before_change_and_share, &change);
-}
-
 bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits)
 {
     struct freeing f = {
@@ -138,6 +132,11 @@ bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes, bool may_r
     };
     gp_at_work(before_free, &f);
     return f.retired;
+}
+
+void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes)
+{
+    gp_launch_retires_or_shares(address, bytes, false, true);
 }
 
 void gp_launch_before_function_changes(CUfunction function)

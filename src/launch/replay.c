@@ -91,8 +91,8 @@ void gp_not_put_back(const char *behind, const char *why)
 void gp_put_back_final_state(struct gp_measurement *m)
 {
     const char *why;
-    if (!m->snapshot || m->context->dead || m->context->busy ||
-        gp_snapshot_finish(m->snapshot, &why) || !gp_session_measures())
+    if (!m->snapshot || !gp_context_goes_on(m->context) || gp_snapshot_finish(m->snapshot, &why) ||
+        !gp_session_measures())
         return; /* without a session the process is at its end, and the driver gone */
     gp_not_put_back("a replay", why);
 }
@@ -252,18 +252,13 @@ static bool replay_pass(struct gp_measurement *m, unsigned pass)
     return ended;
 }
 
-/* False where the context is of no more use, or a kernel that was abandoned still runs in it. */
-static bool can_go_on(const struct gp_measurement *m)
-{
-    return !m->context->dead && !m->context->busy;
-}
-
 /* A replay for each pass. */
 void gp_replay_passes(struct gp_measurement *m, bool made)
 {
     struct gp_context *c = m->context;
     unsigned pass, refused = GP_INSTRUMENTED_PASS + 1;
-    while (can_go_on(m) && c->collector->next(c->collection, m->slot, &m->run, made, &pass)) {
+    while (gp_context_goes_on(c) &&
+           c->collector->next(c->collection, m->slot, &m->run, made, &pass)) {
         if (pass == refused)
             m->broken_off = NULL; /* it is made in another way */
         made = pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS ? gp_count_together(m, pass)
@@ -313,7 +308,7 @@ void gp_check_time(struct gp_measurement *m)
     if (first == 0 || !gp_wants_time(m))
         return;
     if (is_time_doubtful(m)) {
-        if (!can_go_on(m) || !gp_time_replay(m))
+        if (!gp_context_goes_on(m->context) || !gp_time_replay(m))
             return; /* the time is as good as it was */
         m->kernel->timed = true;
     }
@@ -324,5 +319,6 @@ bool gp_check_time_again(struct gp_measurement *m)
 {
     const double ms = m->run.native_ms;
     return ms > 0 && ms <= MOST_DOUBTFUL_MS && m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS &&
-           can_go_on(m) && gp_wants_time(m) && gp_time_replay(m) && m->run.native_ms < ms;
+           gp_context_goes_on(m->context) && gp_wants_time(m) && gp_time_replay(m) &&
+           m->run.native_ms < ms;
 }

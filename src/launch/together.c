@@ -6,11 +6,6 @@
 
 #include <utlist.h>
 
-static bool can_go_on(const struct gp_context *c)
-{
-    return !c->dead && !c->busy;
-}
-
 static unsigned bundle_of(const struct gp_measurement *m)
 {
     return m->context->collector->state(m->context->collection, m->slot).bundle;
@@ -74,7 +69,7 @@ bool gp_count_together(struct gp_measurement *first, unsigned pass)
     bool made = pass == GP_BLANK_PASS ? gp_put_in_place(first, false)
                                       : launch_all(c, bundle_of(first), pass);
     /* While an abandoned kernel runs it cannot be ended. */
-    if (!can_go_on(c))
+    if (!gp_context_goes_on(c))
         return false;
     first->run.refused = !made;
     bool ended = c->collector->end(c->collection, first->slot, pass, &first->run, &why);

@@ -155,13 +155,6 @@ CUresult gp_arrays_restore(const struct gp_arrays *a, enum gp_array_state state,
     return each(a, restore_of, state, stream);
 }
 
-void gp_arrays_forget(struct gp_arrays *arrays)
-{
-    arrays->count = 0;
-    arrays->bytes = arrays->needed = 0;
-    arrays->why = NULL;
-}
-
 void gp_arrays_free(struct gp_arrays *a)
 {
     free(a->list);

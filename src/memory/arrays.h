@@ -30,9 +30,6 @@ CUresult gp_arrays_save(const struct gp_arrays *arrays, enum gp_array_state stat
 CUresult gp_arrays_restore(const struct gp_arrays *arrays, enum gp_array_state state,
                            CUstream stream);
 
-/* Empties the list. */
-void gp_arrays_forget(struct gp_arrays *arrays);
-
 void gp_arrays_free(struct gp_arrays *arrays);
 
 #endif

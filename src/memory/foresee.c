@@ -1,7 +1,5 @@
 #include "memory/snapshot_parts.h"
 
-#include <string.h>
-
 /* True where the copy finds the memory there when the stream comes to it: a free waits for the GPU.
  * Pooled and mapped memory may be gone by then, if the kernel does not use it, and variables of
  * other modules. Nor is memory to be replayed later that other devices may access then. */
@@ -57,18 +55,7 @@ struct gp_held_copy *gp_snapshot_foresee(struct gp_snapshot *s, const struct gp_
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread)
 {
-    const struct gp_own_kernel *kernel = &s->own.copy_few;
-    struct gp_few_segments few;
-    uint32_t count = (uint32_t)copy->segments.count;
-    uint64_t units = copy->segments.units;
-    void *arguments[] = {&few, &count, &units};
-    if (!count)
-        return CUDA_SUCCESS;
-    memset(&few, 0, sizeof(few));
-    memcpy(few.of, copy->segments.list, count * sizeof(*few.of));
-    unsigned blocks = units < kernel->blocks ? (unsigned)units : kernel->blocks;
-    return gp_own_kernel_start_on(stream, per_thread, kernel->function, blocks, GP_UNIT_THREADS,
-                                  arguments);
+    return gp_snapshot_copy_few(s, &copy->segments, stream, per_thread);
 }
 
 /* The copies, to be searched where they lie. The search copies as well: each onto itself. */

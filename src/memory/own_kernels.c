@@ -74,8 +74,8 @@ CUresult gp_own_kernel_start(const struct gp_own_kernels *k, const struct gp_own
                              uint64_t units, void **arguments)
 {
     unsigned blocks = units < kernel->blocks ? (unsigned)units : kernel->blocks;
-    return gp_cuda.cuLaunchKernel(kernel->function, blocks, 1, 1, GP_UNIT_THREADS, 1, 1, 0,
-                                  k->stream, arguments, NULL);
+    return gp_own_kernel_start_on(k->stream, false, kernel->function, blocks, GP_UNIT_THREADS,
+                                  arguments);
 }
 
 CUresult gp_own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function,

@@ -52,15 +52,19 @@ static CUresult move_by_driver(const struct gp_segments *moves, CUstream stream)
     return result;
 }
 
-static CUresult move_few(const struct gp_snapshot *s, const struct gp_segments *moves)
+CUresult gp_snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                              CUstream stream, bool per_thread)
 {
-    struct gp_few_segments few;
-    uint32_t count = (uint32_t)moves->count;
-    uint64_t units = moves->units;
+    struct gp_few_segments few = {0};
+    uint32_t count = (uint32_t)list->count;
+    uint64_t units = list->units;
     void *arguments[] = {&few, &count, &units};
-    memset(&few, 0, sizeof(few));
-    memcpy(few.of, moves->list, count * sizeof(*few.of));
-    return gp_own_kernel_start(&s->own, &s->own.copy_few, units, arguments);
+    if (!count)
+        return CUDA_SUCCESS;
+    memcpy(few.of, list->list, count * sizeof(*few.of));
+    unsigned most = s->own.copy_few.blocks, blocks = units < most ? (unsigned)units : most;
+    return gp_own_kernel_start_on(stream, per_thread, s->own.copy_few.function, blocks,
+                                  GP_UNIT_THREADS, arguments);
 }
 
 static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves)
@@ -80,7 +84,7 @@ static CUresult move(struct gp_snapshot *s, bool by_driver)
         return CUDA_SUCCESS;
     if (by_driver || (!few && gp_segments_upload(moves, s->own.stream) != CUDA_SUCCESS))
         return move_by_driver(moves, s->own.stream);
-    return few ? move_few(s, moves) : move_many(s, moves);
+    return few ? gp_snapshot_copy_few(s, moves, s->own.stream, false) : move_many(s, moves);
 }
 
 static CUresult wait(struct gp_snapshot *s, CUresult result)

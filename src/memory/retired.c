@@ -101,36 +101,42 @@ static struct retired *describe(const struct gp_buffer *buffer)
     return NULL;
 }
 
-static void enter(struct retired *r, struct gp_buffer *buffer)
+static bool keep(const struct gp_buffer *buffer, bool unwritten, uint64_t device_memory)
 {
+    struct retired *r = describe(buffer);
+    if (!r)
+        return false;
+    if (!unwritten && (!is_room_for(r, device_memory) || !clear(r))) {
+        free(r);
+        return false;
+    }
+    r->unwritten = unwritten;
     pthread_mutex_lock(&lock);
     DL_APPEND(list, r);
     atomic_fetch_add(&count, 1);
     pthread_mutex_unlock(&lock);
-    gp_buffer_discard(buffer);
-}
-
-bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory)
-{
-    struct retired *r = describe(buffer);
-    if (!r)
-        return false;
-    if (!is_room_for(r, device_memory) || !clear(r)) {
-        free(r);
-        return false;
-    }
-    enter(r, buffer);
     return true;
 }
 
-bool gp_retire_unwritten(struct gp_buffer *buffer)
+static bool retire(CUdeviceptr address, bool unwritten, uint64_t device_memory)
 {
-    struct retired *r = describe(buffer);
-    if (!r)
-        return false;
-    r->unwritten = true;
-    enter(r, buffer);
-    return true;
+    struct gp_buffer *buffer = gp_buffer_take(address);
+    bool kept = buffer && keep(buffer, unwritten, device_memory);
+    if (kept)
+        gp_buffer_discard(buffer);
+    else
+        gp_buffer_put_back(buffer);
+    return kept;
+}
+
+bool gp_retire(CUdeviceptr address, uint64_t device_memory)
+{
+    return retire(address, false, device_memory);
+}
+
+bool gp_retire_unwritten(CUdeviceptr address)
+{
+    return retire(address, true, 0);
 }
 
 bool gp_is_retired(CUdeviceptr address)

@@ -8,14 +8,14 @@
 
 #include "memory/buffers.h"
 
-/* Keeps the memory of a buffer that was taken off the list, instead of a free: true, and the buffer
- * is gone. False where it is to be freed: it is of another kind, or shared, or there is much of it
- * already. Its context is current and idle. */
-bool gp_retire(struct gp_buffer *buffer, uint64_t device_memory);
+/* Keeps the memory of a buffer instead of a free: true, and the buffer is gone. False where it is
+ * to be freed: it is of another kind, or shared, or there is much of it already. Its context is
+ * current and idle. */
+bool gp_retire(CUdeviceptr address, uint64_t device_memory);
 
 /* The same of memory of which a copy is still to be made, in the current context, which is at work:
  * nobody gets it again before it is freed. */
-bool gp_retire_unwritten(struct gp_buffer *buffer);
+bool gp_retire_unwritten(CUdeviceptr address);
 
 /* True for an address whose memory the program has freed already. */
 bool gp_is_retired(CUdeviceptr address);

@@ -72,6 +72,11 @@ struct gp_held_copy {
 CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
                               const struct gp_lookup *follow);
 
+/* Copies the segments of a short list, GP_FEW_SEGMENTS at most, in a stream (of the default ones
+ * the thread's own, when per_thread). */
+CUresult gp_snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                              CUstream stream, bool per_thread);
+
 /* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
  * not while a snapshot is in use or holds copies. */
 void gp_snapshot_list(struct gp_snapshot *s);

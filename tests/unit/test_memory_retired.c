@@ -79,7 +79,7 @@ static int begin(void **state)
     gp_cuda.cuMemFree_v2 = fake_free;
     freed = 0;
     gp_buffer_add(GP_BUFFER_DEVICE, ADDRESS, 4096);
-    assert_true(gp_retire(gp_buffer_take(ADDRESS), (uint64_t)1 << 30));
+    assert_true(gp_retire(ADDRESS, (uint64_t)1 << 30));
     return 0;
 }
 
