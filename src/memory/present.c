@@ -32,14 +32,17 @@ uint64_t gp_snapshot_layout(const struct gp_snapshot *s)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* A list of moves: each from its live memory to the saved one. */
-static bool add_move(struct gp_segments *moves, const struct gp_segment *segment, bool back)
+/* Each copy becomes the memory to be copied. It lies as its original modulo 16, so the units stay.
+ */
+static void reverse(struct gp_segments *list)
 {
-    uint64_t before = segment->live - segment->start;
-    return back ? gp_segments_add(moves, segment->saved, segment->live, segment->bytes,
-                                  segment->saved - before)
-                : gp_segments_add(moves, segment->live, segment->saved, segment->bytes,
-                                  segment->start);
+    for (size_t i = 0; i < list->count; i++) {
+        struct gp_segment *segment = &list->list[i];
+        uint64_t live = segment->live;
+        segment->live = segment->saved;
+        segment->saved = live;
+        segment->start += segment->live - live;
+    }
 }
 
 static CUresult move_by_driver(const struct gp_segments *moves, CUstream stream)
@@ -76,9 +79,8 @@ static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves
 }
 
 /* Does not wait. Where there is no room for a table of many, the driver does it as well. */
-static CUresult move(struct gp_snapshot *s, bool by_driver)
+static CUresult move(const struct gp_snapshot *s, struct gp_segments *moves, bool by_driver)
 {
-    struct gp_segments *moves = &s->moves;
     bool few = moves->count <= GP_FEW_SEGMENTS;
     if (!moves->count)
         return CUDA_SUCCESS;
@@ -116,14 +118,8 @@ static enum overlap find(const struct gp_segments *kept, const struct gp_segment
 
 bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, const char **why)
 {
-    bool listed = true;
-    gp_segments_clear(&s->moves);
-    for (size_t i = 0; i < s->present.count && listed; i++)
-        listed = add_move(&s->moves, &s->present.list[i], true);
-    *why = GP_OUT_OF_MEMORY;
-    if (!listed)
-        return false;
-    CUresult result = move(s, false);
+    reverse(&s->present);
+    CUresult result = move(s, &s->present, false);
     if (s->present.count && to_wait)
         result = wait(s, result);
     gp_segments_clear(&s->present);
@@ -184,11 +180,10 @@ static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, co
         return found == SAME;
     uint64_t saved = take_room(s, segment);
     *why = GP_NO_ROOM;
-    if (!saved ||
-        !gp_segments_add(&s->present, segment->live, saved, segment->bytes, segment->start))
-        return false;
     s->present_bytes += gp_arena_need(segment->bytes);
-    return add_move(&s->moves, &s->present.list[s->present.count - 1], false);
+    return saved &&
+           gp_segments_add(&s->present, segment->live, saved, segment->bytes, segment->start) &&
+           gp_segments_add(&s->moves, segment->live, saved, segment->bytes, segment->start);
 }
 
 /* All pieces or none: the list has those that are kept, and no copy has come to the others yet. */
@@ -202,7 +197,7 @@ static bool keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size
     for (size_t c = 0; c < count; c++)
         for (size_t i = 0; i < copies[c]->segments.count && listed; i++)
             listed = list_one(s, &copies[c]->segments.list[i], why);
-    if (listed && gp_worked(move(s, by_driver), why))
+    if (listed && gp_worked(move(s, &s->moves, by_driver), why))
         return true;
     gp_segments_cut(&s->present, before);
     s->present_bytes = bytes;
@@ -222,14 +217,13 @@ bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies,
 bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, bool by_driver,
                               const char **why)
 {
-    bool listed = true;
     if (!gp_snapshot_keep(s, &copy, 1, by_driver, why))
         return false;
-    gp_segments_clear(&s->moves);
-    for (size_t i = 0; i < copy->segments.count && listed; i++)
-        listed = add_move(&s->moves, &copy->segments.list[i], true);
     *why = GP_OUT_OF_MEMORY;
-    /* So that it is known which memory the launch reaches. */
-    return listed && gp_segments_copy(&s->restored, &copy->segments) &&
-           gp_worked(wait(s, move(s, by_driver)), why);
+    /* The first so that it is known which memory the launch reaches. */
+    if (!gp_segments_copy(&s->restored, &copy->segments) ||
+        !gp_segments_copy(&s->moves, &copy->segments))
+        return false;
+    reverse(&s->moves);
+    return gp_worked(wait(s, move(s, &s->moves, by_driver)), why);
 }
