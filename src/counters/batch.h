@@ -22,7 +22,7 @@ struct gp_batch_launch {
     bool assumed;    /* the latter */
     bool tells_all; /* its fingerprint tells how often each instruction ran, and with which lanes */
     bool alone;     /* it is to be counted by itself in any case */
-    struct gp_fingerprint fingerprint;
+    struct gp_fingerprint fingerprint; /* with its work */
     unsigned measured; /* launches of that fingerprint, in earlier batches, that stand for others */
     uint64_t layout;   /* of its copy; 0: it cannot share a range */
     double fingerprint_ms; /* to take its fingerprint, as far as is known */

@@ -1,11 +1,19 @@
 #include "counters/measured_rows.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* One more is measured after so many, then after twice as many, and so on up to the rarest. */
 #define FIRST_MORE 64
 #define RAREST_MORE 1024
+
+struct gp_measured_of {
+    struct gp_fingerprint which;
+    struct gp_measured_rows rows;
+    UT_hash_handle hh;
+};
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -43,4 +51,44 @@ void gp_measured_free(struct gp_measured_rows *rows)
 {
     free(rows->values);
     *rows = (struct gp_measured_rows){0};
+}
+
+/* ---- of many launches ------------------------------------------------------------------------ */
+
+struct gp_measured_rows *gp_measured_find(const struct gp_measured_table *table,
+                                          const struct gp_fingerprint *which)
+{
+    struct gp_measured_of *m;
+    HASH_FIND(hh, table->of, which, sizeof(*which), m);
+    return m ? &m->rows : NULL;
+}
+
+struct gp_measured_rows *gp_measured_find_or_make(struct gp_measured_table *table,
+                                                  const struct gp_fingerprint *which)
+{
+    struct gp_measured_rows *rows = gp_measured_find(table, which);
+    if (rows)
+        return rows;
+    if (HASH_COUNT(table->of) >= GP_MOST_MEASURED)
+        gp_measured_forget(table);
+    struct gp_measured_of *m = calloc(1, sizeof(*m));
+    if (!m)
+        return NULL;
+    m->which = *which;
+    HASH_ADD(hh, table->of, which, sizeof(m->which), m);
+    if (m->hh.tbl)
+        return &m->rows;
+    free(m);
+    return NULL;
+}
+
+void gp_measured_forget(struct gp_measured_table *table)
+{
+    struct gp_measured_of *m, *next;
+    HASH_ITER(hh, table->of, m, next)
+    {
+        HASH_DEL(table->of, m);
+        gp_measured_free(&m->rows);
+        free(m);
+    }
 }

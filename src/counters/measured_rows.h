@@ -5,6 +5,8 @@
 #ifndef GPUPROF_COUNTERS_MEASURED_ROWS_H
 #define GPUPROF_COUNTERS_MEASURED_ROWS_H
 
+#include "counters/recall.h"
+
 #include <stddef.h>
 
 /* So many launches are measured before others take their counters. */
@@ -29,5 +31,20 @@ unsigned gp_measured_count(const struct gp_measured_rows *rows);
 const double *gp_measured_take(struct gp_measured_rows *rows, size_t count);
 
 void gp_measured_free(struct gp_measured_rows *rows);
+
+/* Those of many launches, by a fingerprint; when there are more all are forgotten. Begins as all
+ * zero but for `count`. */
+#define GP_MOST_MEASURED 16384
+struct gp_measured_table {
+    size_t count; /* of the values of a row */
+    struct gp_measured_of *of;
+};
+
+/* NULL where there are none, or when out of memory. */
+struct gp_measured_rows *gp_measured_find(const struct gp_measured_table *table,
+                                          const struct gp_fingerprint *which);
+struct gp_measured_rows *gp_measured_find_or_make(struct gp_measured_table *table,
+                                                  const struct gp_fingerprint *which);
+void gp_measured_forget(struct gp_measured_table *table);
 
 #endif

@@ -18,13 +18,12 @@
 /* Launches of a kind in a row that were new: then they are not compared any more. */
 #define MOST_NEW 4
 /* Launches remembered; when there are more all are forgotten. */
-#define MOST_ENTRIES 16384
+#define MOST_ENTRIES GP_MOST_MEASURED
 
 struct entry {
     struct gp_fingerprint fingerprint;
     uint64_t launches, next_check;
     bool known; /* values have been measured */
-    struct gp_measured_rows hardware;
     UT_hash_handle hh;
     double values[];
 };
@@ -52,8 +51,9 @@ struct kind {
 };
 
 struct gp_recall {
-    size_t count, hardware;
+    size_t count;
     struct entry *entries;
+    struct gp_measured_table hardware;
     struct kind *kinds, *works; /* by shape, and by work */
     struct barred *barred;
     bool bars_all; /* there was no room to say which */
@@ -88,17 +88,17 @@ struct gp_recall *gp_recall_new(size_t count, size_t hardware)
 {
     struct gp_recall *r = calloc(1, sizeof(*r));
     if (r)
-        *r = (struct gp_recall){.count = count, .hardware = hardware};
+        *r = (struct gp_recall){.count = count, .hardware.count = hardware};
     return r;
 }
 
 static void forget(struct gp_recall *r)
 {
     struct entry *e, *next;
+    gp_measured_forget(&r->hardware);
     HASH_ITER(hh, r->entries, e, next)
     {
         HASH_DEL(r->entries, e);
-        gp_measured_free(&e->hardware);
         free(e);
     }
 }
@@ -405,22 +405,33 @@ void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const 
     e->known = true;
 }
 
+struct gp_fingerprint gp_fingerprint_with_work(const struct gp_fingerprint *f,
+                                               const struct gp_launch_kind *kind)
+{
+    return (struct gp_fingerprint){.kernel = f->kernel,
+                                   .words = {gp_mix(f->words[0], kind->work.words[0]),
+                                             gp_mix(f->words[1], kind->work.words[1])}};
+}
+
 void gp_recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
-                             const double *values)
+                             const struct gp_launch_kind *kind, const double *values)
 {
-    struct entry *e = find_known(r, f);
-    if (e)
-        gp_measured_add(&e->hardware, values, r->hardware);
+    const struct gp_fingerprint with_work = gp_fingerprint_with_work(f, kind);
+    struct gp_measured_rows *rows =
+        find_known(r, f) ? gp_measured_find_or_make(&r->hardware, &with_work) : NULL;
+    if (rows)
+        gp_measured_add(rows, values, r->hardware.count);
 }
 
-unsigned gp_recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *f)
+unsigned gp_recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *with_work)
 {
-    const struct entry *e = gp_recall_is_barred(r, f) ? NULL : find_known(r, f);
-    return e ? gp_measured_count(&e->hardware) : 0;
+    const struct gp_measured_rows *rows =
+        gp_recall_is_barred(r, with_work) ? NULL : gp_measured_find(&r->hardware, with_work);
+    return rows ? gp_measured_count(rows) : 0;
 }
 
-const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *f)
+const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *with_work)
 {
-    struct entry *e = find_known(r, f);
-    return e ? gp_measured_take(&e->hardware, r->hardware) : NULL;
+    struct gp_measured_rows *rows = gp_measured_find(&r->hardware, with_work);
+    return rows ? gp_measured_take(rows, r->hardware.count) : NULL;
 }

@@ -11,7 +11,8 @@
  * have to confirm it first, and the instructions of some are counted all the same: of the 16th,
  * and from there of one in 32, 64, 128 and at last 256; of fewer at first where that takes long.
  *
- * The hardware's counters of a few launches of a fingerprint stand for those of the others, too.
+ * The hardware's counters of a few launches of a fingerprint stand for those of the others with the
+ * same work, too.
  *
  * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
 #ifndef GPUPROF_COUNTERS_RECALL_H
@@ -106,12 +107,19 @@ bool gp_recall_has_counted(const struct gp_recall *r, const struct gp_launch_kin
 /* They have been measured. */
 void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);
 
-/* The hardware's counters of a launch of that fingerprint, which is known, were measured. How many
- * of these stand for the next launch (gp_measured_count); and those that it takes, NULL where there
- * are none. */
+/* A launch may find its data in a cache, another one with the same fingerprint not: that depends on
+ * parameters that no count of instructions shows. So the hardware's counters are those of launches
+ * with the same work as well, which have this fingerprint. */
+struct gp_fingerprint gp_fingerprint_with_work(const struct gp_fingerprint *f,
+                                               const struct gp_launch_kind *kind);
+
+/* The hardware's counters of a launch of that fingerprint, which is known, and kind were measured.
+ * How many of these stand for the next launch (gp_measured_count); and those that it takes, NULL
+ * where there are none. */
 void gp_recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
-                             const double *values);
-unsigned gp_recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *f);
-const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *f);
+                             const struct gp_launch_kind *kind, const double *values);
+unsigned gp_recall_hardware_count(const struct gp_recall *r,
+                                  const struct gp_fingerprint *with_work);
+const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *with_work);
 
 #endif

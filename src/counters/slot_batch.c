@@ -18,11 +18,11 @@ static struct gp_batch_launch launch_of(const struct gp_collection *c, const str
                                 .assumed = t->plan.assumed,
                                 .alone = t->parted || t->plan.source == GP_SOURCE_NEW,
                                 .tells_all = t->tells_all,
-                                .fingerprint = t->fingerprint,
+                                .fingerprint = gp_fingerprint_with_work(&t->fingerprint, &t->kind),
                                 .layout = t->layout,
                                 .fingerprint_ms = t->fingerprint_ms};
     if (l.counted && l.identified && !l.alone)
-        l.measured = gp_recall_hardware_count(c->recall, &t->fingerprint);
+        l.measured = gp_recall_hardware_count(c->recall, &l.fingerprint);
     return l;
 }
 

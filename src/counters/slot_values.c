@@ -27,13 +27,15 @@ void gp_slot_learn_hardware(struct gp_collection *c, unsigned slot)
         return;
     for (size_t i = 0; i < c->list.hardware_used; i++)
         c->hardware_row[i] = values[c->list.columns[i]];
-    gp_recall_note_hardware(c->recall, &c->slots[slot].fingerprint, c->hardware_row);
+    gp_recall_note_hardware(c->recall, &c->slots[slot].fingerprint, &c->slots[slot].kind,
+                            c->hardware_row);
 }
 
 bool gp_slot_take_hardware(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
-    const double *values = gp_recall_hardware(c->recall, &t->fingerprint);
+    const struct gp_fingerprint which = gp_fingerprint_with_work(&t->fingerprint, &t->kind);
+    const double *values = gp_recall_hardware(c->recall, &which);
     for (size_t i = 0; values && i < c->list.hardware_used; i++)
         c->values[slot * c->list.width + c->list.columns[i]] = values[i];
     if (values)

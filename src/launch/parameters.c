@@ -7,6 +7,10 @@
 
 /* Of a cache line: how accesses are cut into sectors and lines depends on no more. */
 #define LINE_BYTES 128
+/* Addresses nearer than that lead into one allocation, to the same data but for the edges. So many
+ * are compared. */
+#define NEAR UINT64_C(256)
+#define MOST_ADDRESSES 64
 
 /* A kernel has no more than one for each byte. */
 #define MOST_PARAMETERS GP_MOST_PARAMETER_BYTES
@@ -130,12 +134,22 @@ void gp_parameters_as_block(void *extra[GP_EXTRA_WORDS], void *bytes, size_t *si
 uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
                                  const void *data)
 {
-    uint64_t hash = size;
+    uint64_t hash = size, addresses[MOST_ADDRESSES];
+    size_t count = 0;
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
         uint64_t word = 0;
         memcpy(&word, (const char *)bytes + at,
                size - at < sizeof(word) ? size - at : sizeof(word));
-        hash = gp_mix(hash, is_address(data, word) ? word % LINE_BYTES : word);
+        if (!is_address(data, word)) {
+            hash = gp_mix(hash, word);
+            continue;
+        }
+        hash = gp_mix(hash, word % LINE_BYTES);
+        for (size_t i = 0; i < count; i++)
+            if (word - addresses[i] < NEAR || addresses[i] - word < NEAR)
+                hash = gp_mix(gp_mix(hash, 1 + i), word - addresses[i]);
+        if (count < MOST_ADDRESSES)
+            addresses[count++] = word;
     }
     return hash;
 }

@@ -613,6 +613,18 @@ instrument() {
     [ "$(launches | grep -c '"recalled":2,')" -gt 20 ]
 }
 
+@test "launches that find other data in the caches have no counters of each other" {
+    # All of them execute the same instructions on as many sectors.
+    # shellcheck disable=SC2046
+    same_with_and_without "$programs/alike_linked" $(for _ in 1 2 3 4; do echo sum 20x256 twice 20x256; done)
+    [ "$(measured vector_add_float)" -eq 160 ]
+    for k in $(seq 0 159); do
+        echo $((k / 20 % 2 ? 1024 : 2048)).0
+    done >"$profile.wanted"
+    launches | sed 's/.*"dram__bytes_read.sum":\("[^"]*"\|[0-9.]*\).*/\1/' | diff "$profile.wanted" -
+    [ "$(launches | grep -c '"recalled":2,')" -gt 100 ]
+}
+
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it; a fingerprint
 # does not tell their lanes. $taken says how many of these have the counters of another launch, $lost how many have lost them; PASSES
 # is the passes in the profile of the launches that are counted.

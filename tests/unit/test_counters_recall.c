@@ -548,9 +548,34 @@ static void of_too_many_kernels_all_are_barred(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_recall, close_recall)
 
+static void the_hardwares_counters_are_those_of_launches_with_the_same_work(void **state)
+{
+    struct gp_recall *r = *state;
+    static const double rows[2][2] = {{1, 2}, {3, 4}};
+    struct gp_fingerprint f = launch_of("k", 1, 5), with_work[2];
+    struct gp_launch_kind kinds[2];
+    for (unsigned i = 0; i < 2; i++) {
+        gp_launch_kind_of(&kinds[i], "k", 1, i, NULL, 0);
+        with_work[i] = gp_fingerprint_with_work(&f, &kinds[i]);
+    }
+    gp_recall_note_hardware(r, &f, &kinds[0], rows[0]); /* of no launch that is known */
+    assert_int_equal(gp_recall_hardware_count(r, &with_work[0]), 0);
+    gp_recall_learn(r, &f, measured);
+    gp_recall_note_hardware(r, &f, &kinds[0], rows[0]);
+    assert_int_equal(gp_recall_hardware_count(r, &with_work[0]), 1);
+    assert_int_equal(gp_recall_hardware_count(r, &with_work[1]), 0);
+    assert_null(gp_recall_hardware(r, &with_work[1]));
+    gp_recall_note_hardware(r, &f, &kinds[1], rows[1]);
+    for (unsigned i = 0; i < 2; i++)
+        assert_memory_equal(gp_recall_hardware(r, &with_work[i]), rows[i], sizeof(rows[i]));
+    gp_recall_bar(r, &f);
+    assert_int_equal(gp_recall_hardware_count(r, &with_work[0]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(the_hardwares_counters_are_those_of_launches_with_the_same_work),
         TEST(the_order_of_instructions_does_not_matter),
         TEST(other_kernels_shapes_and_counts_are_different),
         TEST(a_count_belongs_to_its_instruction_and_metric),

@@ -225,6 +225,30 @@ static uint64_t work_of(uint64_t first, uint64_t second, uint32_t last)
     return gp_parameters_hash_work(&parameters, 20, is_pretended_address, &memory);
 }
 
+static uint64_t work_on(uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t memory = 0x7f0000000000;
+    const uint64_t parameters[] = {a, b, c};
+    return gp_parameters_hash_work(parameters, sizeof(parameters), is_pretended_address, &memory);
+}
+
+static void work_depends_on_the_addresses_that_lead_to_the_same_data(void **state)
+{
+    (void)state;
+    const uint64_t base = 0x7f0000001000, other = base + 0x400, last = base + 0x800;
+    const uint64_t apart = work_on(base, other, last);
+    assert_int_equal(work_on(last, base, other), apart);
+    assert_int_equal(work_on(base + 0x2000, other, last), apart);
+    const uint64_t same = work_on(base, base, last);
+    assert_int_not_equal(same, apart);
+    assert_int_equal(work_on(other, other, base), same);
+    assert_int_not_equal(work_on(base, other, base), same);
+    assert_int_not_equal(work_on(base, other, base), apart);
+    assert_int_not_equal(work_on(base, base, base), same);
+    assert_int_not_equal(work_on(base, base + 4, last), work_on(base, other + 4, last));
+    assert_int_not_equal(work_on(base + 4, base, last), work_on(base, base + 4, last));
+}
+
 static void work_depends_on_numbers_and_on_the_alignment_of_addresses(void **state)
 {
     (void)state;
@@ -247,6 +271,7 @@ int main(void)
         TEST(a_driver_that_does_not_tell_leaves_them_unknown),
         TEST(a_driver_that_never_ends_is_not_believed),
         TEST(a_block_of_the_programs_own_is_taken_as_it_is),
+        TEST(work_depends_on_the_addresses_that_lead_to_the_same_data),
         TEST(work_depends_on_numbers_and_on_the_alignment_of_addresses),
         TEST(a_kernel_is_watched_at_first_and_now_and_then),
         TEST(a_new_grid_is_watched_a_few_times),

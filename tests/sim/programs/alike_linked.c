@@ -3,8 +3,9 @@
  * elements of its first 256 threads, with one block or so many: 100x256 3x200. `free` between these
  * puts the elements into other memory and frees theirs; from `staged` on it is scale_staged that is
  * launched, from `awaited` on scale_awaited; from `until` on add_until, which adds 1 to elements
- * below 80 and up to 63 more, by the lane; from `ever` on to all there are. A last argument `kill`
- * ends the process before anything of it can be recorded.
+ * below 80 and up to 63 more, by the lane; from `ever` on to all there are. From `sum` on it is
+ * vector_add_float of the elements and others, from `twice` on of the elements and themselves. A
+ * last argument `kill` ends the process before anything of it can be recorded.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -35,8 +36,11 @@ int main(int argc, char **argv)
     gpu_from_linker(&gpu);
     snippets_open(&w);
     CUdeviceptr numbers = allocate(&w, sizeof(elements));
-    void *params[] = {&numbers, &n, &factor};
+    CUdeviceptr others = allocate(&w, sizeof(elements)), sums = allocate(&w, sizeof(elements));
+    void *of_one[] = {&numbers, &n, &factor}, *of_two[] = {&numbers, &others, &sums, &n};
+    void **params = of_one;
     MUST(gpu.MemsetD32(numbers, 0x3f800000u, THREADS));
+    MUST(gpu.MemsetD32(others, 0, THREADS));
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "kill") == 0)
             (void)raise(SIGKILL);
@@ -47,6 +51,12 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "until") == 0 || strcmp(argv[i], "ever") == 0) {
             name = "add_until";
             factor = argv[i][0] == 'u' ? 80 : 1e6f;
+            continue;
+        }
+        if (strcmp(argv[i], "sum") == 0 || strcmp(argv[i], "twice") == 0) {
+            name = "vector_add_float";
+            params = of_two;
+            of_two[1] = argv[i][0] == 's' ? &others : &numbers;
             continue;
         }
         if (strcmp(argv[i], "free") == 0) {
