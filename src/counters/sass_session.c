@@ -35,16 +35,18 @@ static const char *const telling[] = {"smsp__sass_inst_executed_op_branch",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"};
 #define TELLING (sizeof(telling) / sizeof(telling[0]))
 
-/* The further counts that show in which lines accesses waste sectors and branches part warps; and
- * those of lanes. At the same instructions as those above; a CUPTI without them does without. */
-static const char *const showing[] = {"smsp__sass_sectors_mem_global_ideal",
+/* The further counts that show in which lines accesses waste sectors and branches part warps; that
+ * of the L1's lines, as accesses to as many sectors may differ there; and those of lanes. At the
+ * same instructions as those above; a CUPTI without them does without. */
+static const char *const showing[] = {"smsp__sass_l1tex_tags_mem_global",
+                                      "smsp__sass_sectors_mem_global_ideal",
                                       "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
                                       "smsp__sass_branch_targets_threads_divergent",
                                       "smsp__sass_thread_inst_executed_op_branch",
                                       "smsp__sass_thread_inst_executed_op_global_pred_on",
                                       "smsp__sass_thread_inst_executed_op_shared_pred_on"};
 #define SHOWING (sizeof(showing) / sizeof(showing[0]))
-#define FIRST_OF_LANES 3
+#define FIRST_OF_LANES 4
 
 /* The counts that show in which lines instructions run, and with how many lanes; at every
  * instruction. */

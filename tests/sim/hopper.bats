@@ -625,6 +625,15 @@ instrument() {
     [ "$(launches | grep -c '"recalled":2,')" -gt 100 ]
 }
 
+@test "launches that reach as many sectors in other lines have no counters of each other" {
+    same_with_and_without "$programs/alike_linked" 20x256 ahead 20x256
+    [ "$(measured)" -eq 40 ]
+    for k in $(seq 0 39); do
+        echo $((k < 20 ? 16 : 32)).0
+    done >"$profile.wanted"
+    launches | sed 's/.*"smsp__sass_l1tex_tags_mem_global.sum":\("[^"]*"\|[0-9.]*\).*/\1/' | diff "$profile.wanted" -
+}
+
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it; a fingerprint
 # does not tell their lanes. $taken says how many of these have the counters of another launch, $lost how many have lost them; PASSES
 # is the passes in the profile of the launches that are counted.

@@ -4,8 +4,9 @@
  * puts the elements into other memory and frees theirs; from `staged` on it is scale_staged that is
  * launched, from `awaited` on scale_awaited; from `until` on add_until, which adds 1 to elements
  * below 80 and up to 63 more, by the lane; from `ever` on to all there are. From `sum` on it is
- * vector_add_float of the elements and others, from `twice` on of the elements and themselves. A
- * last argument `kill` ends the process before anything of it can be recorded.
+ * vector_add_float of the elements and others, from `twice` on of the elements and themselves.
+ * `ahead` leaves out the first eight elements that are there. A last argument `kill` ends the
+ * process before anything of it can be recorded.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -13,6 +14,7 @@
 #include <signal.h>
 
 #define THREADS 256u
+#define SECTOR 32
 
 /* The elements in other memory; theirs is freed. */
 static CUdeviceptr moved(struct work *w, CUdeviceptr old)
@@ -35,7 +37,7 @@ int main(int argc, char **argv)
 
     gpu_from_linker(&gpu);
     snippets_open(&w);
-    CUdeviceptr numbers = allocate(&w, sizeof(elements));
+    CUdeviceptr numbers = allocate(&w, sizeof(elements) + SECTOR);
     CUdeviceptr others = allocate(&w, sizeof(elements)), sums = allocate(&w, sizeof(elements));
     void *of_one[] = {&numbers, &n, &factor}, *of_two[] = {&numbers, &others, &sums, &n};
     void **params = of_one;
@@ -57,6 +59,10 @@ int main(int argc, char **argv)
             name = "vector_add_float";
             params = of_two;
             of_two[1] = argv[i][0] == 's' ? &others : &numbers;
+            continue;
+        }
+        if (strcmp(argv[i], "ahead") == 0) {
+            numbers += SECTOR;
             continue;
         }
         if (strcmp(argv[i], "free") == 0) {
