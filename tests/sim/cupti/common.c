@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,20 @@ bool gpusim_cupti_fault(const char *name)
     const struct gpusim_backend *driver = gpusim_driver();
 
     return driver && driver->fault(name);
+}
+
+bool gpusim_cupti_fails(const char *function)
+{
+    static atomic_ulong calls;
+    const char *fails = getenv("GPUSIM_FAILS");
+    size_t length = strlen(function);
+    char *end;
+
+    if (!fails || strncmp(fails, function, length) != 0 || fails[length] != '@')
+        return false;
+    unsigned long from = strtoul(fails + length + 1, &end, 10);
+    unsigned long call = atomic_fetch_add(&calls, 1) + 1;
+    return *end == '+' ? call >= from : call == from;
 }
 
 void gpusim_takes_ms(unsigned ms)

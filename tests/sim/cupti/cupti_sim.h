@@ -29,6 +29,9 @@ void gpusim_counters_give_back(CUcontext owner, int device);
 /* Was cuptiProfilerInitialize called? */
 bool gpusim_profiler_initialized(void);
 
+/* For tests: GPUSIM_FAILS=FUNCTION@N, the Nth call of that function fails; N+: all from there. */
+bool gpusim_cupti_fails(const char *function);
+
 /* Sleeps so long where counters are to be as slow as on a real machine (slowcounters). */
 void gpusim_takes_ms(unsigned ms);
 

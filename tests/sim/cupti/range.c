@@ -345,6 +345,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     CUpti_RangeProfiler_Object *o;
     CUptiResult result;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Start_Params) ||
         !pParams->pRangeProfilerObject)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -389,6 +391,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *pPa
     CUpti_RangeProfiler_Object *o;
     bool sound;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Stop_Params) ||
         !pParams->pRangeProfilerObject)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -420,6 +424,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_P
 {
     CUpti_RangeProfiler_Object *o;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_PushRange_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeName)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -446,6 +452,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Par
 {
     CUpti_RangeProfiler_Object *o;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_PopRange_Params) ||
         !pParams->pRangeProfilerObject)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -481,6 +489,8 @@ static bool was_instrumented_before(const CUpti_RangeProfiler_Object *o)
 
 CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *pParams)
 {
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_DecodeData_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeProfilerObject->ever_started)
         return CUPTI_ERROR_INVALID_PARAMETER;

@@ -286,6 +286,8 @@ CUptiResult CUPTIAPI cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *pPar
     struct collection *c;
     CUptiResult why;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsEnable_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     c = collection_of(pParams->ctx, false, &why);
@@ -305,6 +307,8 @@ CUptiResult CUPTIAPI cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *pP
     struct collection *c;
     CUptiResult why;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsDisable_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     c = collection_of(pParams->ctx, true, &why);
@@ -324,6 +328,8 @@ cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *pPa
     struct collection *c;
     CUptiResult why;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsGetDataProperties_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     c = collection_of(pParams->ctx, true, &why);
@@ -351,6 +357,8 @@ CUptiResult CUPTIAPI cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params
     struct collection *c;
     CUptiResult why;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsFlushData_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     c = collection_of(pParams->ctx, true, &why);
