@@ -59,8 +59,10 @@ void gp_slots_decide(struct gp_collection *c, bool may_identify)
     gp_batch_decide(launches, count, gp_bundles_are_reliable(c));
     if (may_identify) {
         for (unsigned i = 0; gp_batch_is_to_be_identified(launches, count) && i < count; i++)
-            if (launches[i].counted && launches[i].assumed)
+            if (launches[i].counted && launches[i].assumed) {
                 gp_plan_identify(&c->slots[i].plan);
+                c->slots[i].identified = false; /* if that fails it is like none */
+            }
         return;
     }
     for (unsigned i = 0; i < count; i++)
