@@ -31,6 +31,8 @@ static bool range_suits(const struct gp_device *device)
 
 static void range_close(struct gp_collection *c, bool context_alive)
 {
+    if (c->sass && context_alive)
+        gp_sass_session_rest(c->sass, c->context);
     gp_sass_session_close(c->sass);
     gp_own_close(c->own);
     gp_range_session_close(c->session, context_alive);

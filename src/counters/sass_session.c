@@ -205,8 +205,8 @@ static bool disable(struct gp_sass_session *s, CUcontext context, const char **w
 {
     GP_CUPTI_PARAMS(CUpti_SassMetricsDisable, p);
     p->ctx = context;
-    s->enabled = false;
-    return !GP_CUPTI_FAILED(cuptiSassMetricsDisable, p, why);
+    s->enabled = GP_CUPTI_FAILED(cuptiSassMetricsDisable, p, why);
+    return !s->enabled;
 }
 
 void gp_sass_session_rest(struct gp_sass_session *s, CUcontext context)

@@ -184,6 +184,8 @@ bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_r
     struct gp_slot *t = &c->slots[slot];
     if (t->bundle && means.held)
         return gp_bundle_next_pass(c, slot, pass);
+    if (t->held && run->held && !means.held)
+        return false; /* the session was lost: judged without the hardware */
     t->held = means.held;
     t->layout = run->layout;
     t->cost = run->cost;
@@ -292,7 +294,7 @@ static enum gp_recalled recalled_of(const struct gp_slot *t)
 {
     if (!gp_plan_is_recalled(&t->plan) || t->like)
         return GP_RECALLED_NONE;
-    return t->plan.together ? GP_RECALLED_ALL : GP_RECALLED_INSTRUMENTED;
+    return t->plan.together && !t->hardware_lost ? GP_RECALLED_ALL : GP_RECALLED_INSTRUMENTED;
 }
 
 struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned slot)

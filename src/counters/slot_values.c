@@ -38,9 +38,11 @@ bool gp_slot_take_hardware(struct gp_collection *c, unsigned slot)
     const double *values = gp_recall_hardware(c->recall, &which);
     for (size_t i = 0; values && i < c->list.hardware_used; i++)
         c->values[slot * c->list.width + c->list.columns[i]] = values[i];
-    if (values)
-        t->hardware_passes = gp_range_session_hardware_passes(c->session);
-    return values != NULL;
+    if (!values)
+        return false;
+    t->hardware_passes = gp_range_session_hardware_passes(c->session);
+    t->hardware_lost = NULL;
+    return true;
 }
 
 static void learn_launch(struct gp_collection *c, unsigned slot)
@@ -204,6 +206,9 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
             return t->hardware_lost;
         if (t->like)
             return "the launch that it is like could not be measured";
+        /* Where the drain was broken off nothing has confirmed that it is like others. */
+        if (t->held && t->plan.stage != GP_STAGE_DONE)
+            return c->no_session ? c->no_session : not_run;
         return source == GP_SOURCE_NONE ? not_run : nothing;
     }
     if (t->hardware_lost)

@@ -428,25 +428,26 @@ one_line() {
     grep -q "$1" "$log" || { cat "$log"; false; }
 }
 
+# alike COUNTxELEMENTS...: each launch has the sectors of its elements, or none where it was assumed alike
+# by mistake: $lost says how many. Not to be called in $(): nothing would fail there.
+alike() {
+    same_with_and_without "$programs/alike_linked" "$@"
+    for part; do
+        for i in $(seq "${part%x*}"); do
+            elements=${part#*x}
+            echo $(((elements < 256 ? elements : 256) / 8)).0
+        done
+    done >"$profile.wanted"
+    grep '"type":"launch"' "$profile" |
+        sed 's/.*_pipe_lsu_mem_global_op_ld.sum":\("[^"]*"\|[0-9.]*\).*/\1/' >"$profile.found"
+    [ "$(wc -l <"$profile.found")" -eq "$(wc -l <"$profile.wanted")" ]
+    paste -d' ' "$profile.wanted" "$profile.found" >"$profile.both"
+    awk '!/another kind/ && $1 != $2 { print "launch " NR ": sectors wanted, found: " $0; wrong = 1 }
+        END { exit wrong }' "$profile.both"
+    lost=$(grep -c 'another kind' "$profile.both" || true)
+}
+
 @test "launches are assumed alike, and one that is not has no counters of others" {
-    # alike COUNTxELEMENTS...: each launch has the sectors of its elements, or none where it was assumed alike
-    # by mistake: $lost says how many. Not to be called in $(): nothing would fail there.
-    alike() {
-        same_with_and_without "$programs/alike_linked" "$@"
-        for part; do
-            for i in $(seq "${part%x*}"); do
-                elements=${part#*x}
-                echo $(((elements < 256 ? elements : 256) / 8)).0
-            done
-        done >"$profile.wanted"
-        grep '"type":"launch"' "$profile" |
-            sed 's/.*_pipe_lsu_mem_global_op_ld.sum":\("[^"]*"\|[0-9.]*\).*/\1/' >"$profile.found"
-        [ "$(wc -l <"$profile.found")" -eq "$(wc -l <"$profile.wanted")" ]
-        paste -d' ' "$profile.wanted" "$profile.found" >"$profile.both"
-        awk '!/another kind/ && $1 != $2 { print "launch " NR ": sectors wanted, found: " $0; wrong = 1 }
-            END { exit wrong }' "$profile.both"
-        lost=$(grep -c 'another kind' "$profile.both" || true)
-    }
     # Of the kernel's parameters the number of elements has not changed before.
     alike 100x256 30x200 60x256
     [ "$lost" -eq 0 ]
@@ -632,6 +633,25 @@ instrument() {
         echo $((k < 20 ? 16 : 32)).0
     done >"$profile.wanted"
     launches | sed 's/.*"smsp__sass_l1tex_tags_mem_global.sum":\("[^"]*"\|[0-9.]*\).*/\1/' | diff "$profile.wanted" -
+}
+
+@test "a fingerprint that cannot be taken is not that of other launches" {
+    # From the second sweep on, in which launches are compared that were assumed to be alike.
+    GPUSIM_FAILS=cuptiSassMetricsEnable@2+ alike 40x256 40x300 40x200 40x256 40x200
+    [ "$lost" -eq 0 ]
+}
+
+@test "where a call of CUPTI fails while a batch is drained the counters have that reason" {
+    for n in 2 11 14; do
+        GPUSIM_FAILS=cuptiRangeProfilerPushRange@$n same_with_and_without "$programs/alike_linked" 60x256 ever 60x256
+        grep -q '"cuptiRangeProfilerPushRange: CUPTI_ERROR_UNKNOWN"' "$profile"
+        ! grep -e 'ended before it was read' -e 'counted nothing to divide by' "$profile" || false
+    done
+    # Its code is taken out of the kernels later, before their module goes.
+    for n in 1 2; do
+        GPUSIM_FAILS=cuptiSassMetricsDisable@$n same_with_and_without "$programs/alike_linked" 60x256 ever 60x256
+        [ "$(measured)" -eq 120 ]
+    done
 }
 
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it; a fingerprint
