@@ -524,6 +524,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerCounterDataGetRangeInfo(
 {
     const struct gpusim_data_image *data;
 
+    if (gpusim_cupti_fails(__func__))
+        return CUPTI_ERROR_UNKNOWN;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     data = gpusim_data_check(pParams->pCounterDataImage, pParams->counterDataImageSize);
