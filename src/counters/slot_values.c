@@ -23,7 +23,7 @@ void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
 void gp_slot_learn_hardware(struct gp_collection *c, unsigned slot)
 {
     const double *values = &c->values[slot * c->list.width];
-    if (!gp_slot_is_whole(c, &c->slots[slot]))
+    if (!gp_slot_is_whole(c, &c->slots[slot]) || c->slots[slot].hardware_lost)
         return;
     for (size_t i = 0; i < c->list.hardware_used; i++)
         c->hardware_row[i] = values[c->list.columns[i]];

@@ -654,6 +654,12 @@ instrument() {
     done
 }
 
+@test "a launch whose counts are lost stands for no other" {
+    GPUSIM_FAILS=cuptiRangeProfilerCounterDataGetRangeInfo@2 profiled "$programs/alike_linked" 250x256
+    [ "$(launches | grep -c 'CUPTI dropped its counts')" -eq 1 ]
+    [ "$(launches | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 249 ]
+}
+
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it; a fingerprint
 # does not tell their lanes. $taken says how many of these have the counters of another launch, $lost how many have lost them; PASSES
 # is the passes in the profile of the launches that are counted.
