@@ -12,8 +12,8 @@
 
 /* Layouts remembered; when there are more all are forgotten. */
 #define MOST_BLANKS 4096
-/* Launches of bundles with a wrong sum that were alike all the same: then this GPU, or its driver,
- * copies in another way each time. */
+/* Launches of bundles with a wrong sum, or none, that were alike all the same: then this GPU, or
+ * its driver, copies in another way each time, or the memory is too small. */
 #define MOST_CONTRADICTIONS (3 * GP_MOST_TOGETHER)
 
 /* The check counters of putting a copy of that layout in place. */
@@ -68,8 +68,8 @@ void gp_bundle_contradicted(struct gp_collection *c)
     static struct gp_once once;
     if (++c->contradictions == MOST_CONTRADICTIONS)
         gp_say_limited(&once, 1,
-                       "launches are not counted together on this GPU: their sum differs from "
-                       "that of launches counted one by one");
+                       "launches are not counted together any more: that failed, or their sum "
+                       "differed from that of launches counted one by one");
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
