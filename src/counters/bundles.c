@@ -190,20 +190,13 @@ static bool is_as_it_should_be(struct gp_collection *c, unsigned bundle)
     return alike;
 }
 
-static void part(struct gp_slot *t)
-{
-    t->parted = true;
-    t->identified = t->identified && !t->plan.assumed;
-    gp_plan_part(&t->plan);
-}
-
 static void confirm(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
     unsigned other;
     const double *row = gp_slot_find_like(c, slot, &other);
     if (!other && !gp_slot_take_hardware(c, slot)) {
-        part(t);
+        gp_slot_part(t);
         return;
     }
     if (t->plan.assumed)
@@ -221,7 +214,7 @@ void gp_bundles_judge(struct gp_collection *c)
             if (alike)
                 confirm(c, slot);
             else
-                part(&c->slots[slot]);
+                gp_slot_part(&c->slots[slot]);
             c->slots[slot].bundle = 0;
         }
     }

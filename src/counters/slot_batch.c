@@ -103,13 +103,11 @@ void gp_slot_confirm(struct gp_collection *c, unsigned slot, const double *row, 
     gp_plan_confirmed(&t->plan);
 }
 
-/* It was assumed to be like others, and is not: it is identified in another round. */
-static void refuse_assumed(struct gp_collection *c, unsigned slot)
+/* A fingerprint that was assumed is no more. */
+void gp_slot_part(struct gp_slot *t)
 {
-    struct gp_slot *t = &c->slots[slot];
-    gp_recall_assumed(c->recall, &t->kind, false);
     t->parted = true;
-    t->identified = false;
+    t->identified = t->identified && !t->plan.assumed;
     gp_plan_part(&t->plan);
 }
 
@@ -122,11 +120,11 @@ static void judge(struct gp_collection *c, unsigned slot)
     const bool whole = gp_slot_is_whole(c, t) && !t->hardware_lost;
     bool all = row && whole && gp_slot_agrees(c, slot, row, c->list.check_count);
     if (t->plan.assumed) {
+        gp_recall_assumed(c->recall, &t->kind, all);
         if (!all) {
-            refuse_assumed(c, slot);
+            gp_slot_part(t);
             return;
         }
-        gp_recall_assumed(c->recall, &t->kind, true);
     } else if (row && whole && !gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS)) {
         gp_recall_bar(c->recall, &t->fingerprint);
         row = NULL;
@@ -197,8 +195,7 @@ static void take_from(struct gp_collection *c, unsigned slot)
         if (!shares)
             gp_slot_learn_hardware(c, slot);
     } else if (shares) {
-        t->parted = true;
-        gp_plan_part(&t->plan);
+        gp_slot_part(t);
     } else {
         gp_plan_reopen(&t->plan);
     }

@@ -169,6 +169,10 @@ const double *gp_slot_find_like(struct gp_collection *c, unsigned slot, unsigned
 /* The hardware says that it is like that one. `other`: as there. */
 void gp_slot_confirm(struct gp_collection *c, unsigned slot, const double *row, unsigned other);
 
+/* It is counted by itself, in another round; and identified before, where it was assumed to be like
+ * others. */
+void gp_slot_part(struct gp_slot *t);
+
 /* Decides which launches are counted by themselves, which together and which not at all. Some may
  * be identified all the same (`may_identify`). */
 void gp_slots_decide(struct gp_collection *c, bool may_identify);
