@@ -243,7 +243,7 @@ static void put_back(struct gp_again *a)
 {
     const char *why = NULL;
     struct gp_context *c = a->context;
-    if (a->rewound && !c->dead && !c->busy)
+    if (a->rewound && gp_context_goes_on(c))
         has_ended(a, rest_limit(a), &why);
     if (c->busy && a->rewound)
         say_lost();

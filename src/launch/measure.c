@@ -157,7 +157,7 @@ static void say_without_hardware(struct gp_context *c)
  * event. */
 static void mark_tail(struct gp_context *c)
 {
-    c->tail = !c->busy && !c->dead && gp_cuda.cuCtxRecordEvent &&
+    c->tail = gp_context_goes_on(c) && gp_cuda.cuCtxRecordEvent &&
               gp_cuda.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
 }
 
