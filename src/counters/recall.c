@@ -346,7 +346,7 @@ static bool is_spot_check(struct kind *k, unsigned apart)
 }
 
 bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
-                      struct gp_fingerprint *f, const double **values)
+                      struct gp_fingerprint *f)
 {
     struct kind *k = find_kind(r, kind);
     kind->by_work = !may_be_assumed(r, k, kind);
@@ -360,7 +360,6 @@ bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned
         return false;
     e->launches++;
     *f = k->alike;
-    *values = e->known ? e->values : NULL;
     return true;
 }
 

@@ -90,11 +90,10 @@ void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
 bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
 /* Where the next launch of that kind may be assumed to be as all others, or as all others with the
- * same work: true, with their fingerprint in *f and their counters in *values, NULL while they are
- * still to be measured. Counts the launch. Those that are compared all the same lie `apart`
- * launches apart at least, but not more than 256. */
+ * same work: true, with their fingerprint in *f. Counts the launch. Those that are compared all the
+ * same lie `apart` launches apart at least, but not more than 256. */
 bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
-                      struct gp_fingerprint *f, const double **values);
+                      struct gp_fingerprint *f);
 
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */

@@ -128,9 +128,9 @@ static void judge(struct gp_collection *c, unsigned slot)
     } else if (row && whole && !gp_slot_agrees(c, slot, row, GP_LEAST_CHECKS)) {
         gp_recall_bar(c->recall, &t->fingerprint);
         row = NULL;
-    }
-    if (!t->plan.assumed && row && !all)
+    } else if (row && !all) {
         gp_recall_found(c->recall, &t->kind, &t->fingerprint, false);
+    }
     if (!row) {
         gp_plan_reopen(&t->plan);
         return;

@@ -11,18 +11,12 @@ bool gp_collection_has_ranges(const struct gp_collection *c)
     return c->session && !c->no_session;
 }
 
-static bool wants_matrices(const struct gp_collection *c)
+/* Counters of our own from that one to before another. */
+static bool wants_own(const struct gp_collection *c, enum gp_own_counter from,
+                      enum gp_own_counter end)
 {
     for (size_t i = 0; i < c->list.own_count; i++)
-        if (c->list.own[i] < GP_OWN_LOADED)
-            return true;
-    return false;
-}
-
-static bool wants_bytes_of_threads(const struct gp_collection *c)
-{
-    for (size_t i = 0; i < c->list.own_count; i++)
-        if (c->list.own[i] >= GP_OWN_LOADED)
+        if (c->list.own[i] >= from && c->list.own[i] < end)
             return true;
     return false;
 }
@@ -59,8 +53,8 @@ static bool needs_comparison(const struct gp_collection *c, unsigned slot, const
 {
     if (!c->own)
         return false;
-    return wants_bytes_of_threads(c) ||
-           (wants_matrices(c) && !run->cost->no_matrices &&
+    return wants_own(c, GP_OWN_LOADED, GP_OWN_COUNT) ||
+           (wants_own(c, 0, GP_OWN_LOADED) && !run->cost->no_matrices &&
             !gp_own_has_no_matrices(c->own, run, gp_collection_cc(c)) &&
             !gp_slot_multiplied_no_matrices(c, slot));
 }
@@ -103,12 +97,11 @@ static bool assume(void *data)
     const struct asked *a = data;
     struct gp_collection *c = a->collection;
     struct gp_slot *t = &c->slots[a->slot];
-    const double *row;
     if (!c->sass || !c->tells || c->list.check_count < GP_ALL_CHECKS || a->run->always ||
         !a->run->parameters || t->parted)
         return false;
-    t->identified = gp_recall_assume(
-        c->recall, &t->kind, gp_launches_to_one_telling(&c->cost, a->run), &t->fingerprint, &row);
+    t->identified = gp_recall_assume(c->recall, &t->kind,
+                                     gp_launches_to_one_telling(&c->cost, a->run), &t->fingerprint);
     return t->identified;
 }
 
@@ -174,13 +167,17 @@ static bool tells_all(const struct gp_collection *c, const struct gp_run *run)
            gp_sass_session_tells_lanes(c->sass);
 }
 
+static struct gp_plan_questions questions_on(struct asked *asked)
+{
+    return (struct gp_plan_questions){expects_new, fingerprint_pays, assume, takes_too_long, asked};
+}
+
 bool gp_slot_next_pass(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
                        unsigned *pass)
 {
     struct asked asked = {c, slot, run};
     const struct gp_means_to_count means = means_of(c, run);
-    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume,
-                                                takes_too_long, &asked};
+    const struct gp_plan_questions questions = questions_on(&asked);
     struct gp_slot *t = &c->slots[slot];
     if (t->bundle && means.held)
         return gp_bundle_next_pass(c, slot, pass);
@@ -202,8 +199,7 @@ enum gp_way gp_slot_way_of(struct gp_collection *c, unsigned slot, const struct 
 {
     struct asked asked = {c, slot, run};
     const struct gp_means_to_count means = means_of(c, run);
-    const struct gp_plan_questions questions = {expects_new, fingerprint_pays, assume,
-                                                takes_too_long, &asked};
+    const struct gp_plan_questions questions = questions_on(&asked);
     note_kind(c, &c->slots[slot], run);
     return gp_plan_way(&c->slots[slot].plan, &means, &questions);
 }
@@ -226,18 +222,14 @@ static const double *find_match(struct gp_collection *c, unsigned slot, double *
     return NULL;
 }
 
-/* The slot of a held launch with that fingerprint that was measured, or will be. False where
- * there is none. */
-static bool find_held(const struct gp_collection *c, const struct gp_fingerprint *f,
-                      unsigned *found)
+/* A held launch with that fingerprint was measured, or will be. */
+static bool has_held(const struct gp_collection *c, const struct gp_fingerprint *f)
 {
     for (unsigned i = 0; i < c->slots_given; i++) {
         const struct gp_slot *t = &c->slots[i];
         bool measured = t->plan.source == GP_SOURCE_NEW || t->plan.source == GP_SOURCE_LEARNABLE;
-        if (t->held && t->identified && measured && memcmp(&t->fingerprint, f, sizeof(*f)) == 0) {
-            *found = i;
+        if (t->held && t->identified && measured && memcmp(&t->fingerprint, f, sizeof(*f)) == 0)
             return true;
-        }
     }
     return false;
 }
@@ -246,12 +238,11 @@ static bool find_held(const struct gp_collection *c, const struct gp_fingerprint
 static enum gp_finding find_for_held(struct gp_collection *c, unsigned slot)
 {
     struct gp_slot *t = &c->slots[slot];
-    unsigned other;
     t->identified = true;
     if (gp_recall_values(c->recall, &t->fingerprint))
         return GP_FOUND_LEARNED;
     if (gp_recall_find(c->recall, &t->fingerprint) || /* it is to be measured again */
-        gp_recall_is_barred(c->recall, &t->fingerprint) || !find_held(c, &t->fingerprint, &other))
+        gp_recall_is_barred(c->recall, &t->fingerprint) || !has_held(c, &t->fingerprint))
         return GP_FOUND_NONE;
     return GP_FOUND_UNLEARNED;
 }

@@ -69,18 +69,14 @@ double gp_check_tolerance(bool retries, size_t check, double wanted)
     return retries && check < GP_LEAST_CHECKS ? MOST_RETRIES * wanted : 0;
 }
 
-bool gp_check_agrees(bool retries, size_t check, double value, double wanted)
-{
-    return value == wanted || fabs(value - wanted) <= gp_check_tolerance(retries, check, wanted);
-}
-
 bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count)
 {
     const double *values = c->values + slot * c->list.width;
     bool agree = row != NULL;
-    for (size_t w = 0; agree && w < count; w++)
-        agree = gp_check_agrees(c->slots[slot].retries, w, values[c->list.checks[w]],
-                                gp_checks_in_row(c, row)[w]);
+    for (size_t w = 0; agree && w < count; w++) {
+        double value = values[c->list.checks[w]], wanted = gp_checks_in_row(c, row)[w];
+        agree = fabs(value - wanted) <= gp_check_tolerance(c->slots[slot].retries, w, wanted);
+    }
     return agree;
 }
 
@@ -88,13 +84,13 @@ bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *
  * them. */
 static void unrecall(struct gp_collection *c, unsigned slot, const char *why)
 {
-    for (size_t i = c->list.hardware_used; i < c->list.used; i++) {
-        c->values[slot * c->list.width + c->list.columns[i]] = NAN;
-        c->absent[slot * c->list.width + c->list.columns[i]] = why;
-    }
-    for (size_t i = 0; i < c->list.own_count; i++) {
-        c->values[slot * c->list.width + c->list.own_columns[i]] = NAN;
-        c->absent[slot * c->list.width + c->list.own_columns[i]] = why;
+    double *values = &c->values[slot * c->list.width];
+    const char **absent = &c->absent[slot * c->list.width];
+    for (size_t i = 0; i < c->list.instrumented + c->list.own_count; i++) {
+        size_t column = i < c->list.instrumented ? c->list.columns[c->list.hardware_used + i]
+                                                 : c->list.own_columns[i - c->list.instrumented];
+        values[column] = NAN;
+        absent[column] = why;
     }
 }
 

@@ -109,10 +109,7 @@ void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
  * were taken for it; numbers of instructions that depend on time, when they are near. */
 bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *row, size_t count);
 
-/* A check counter, by its number, is as that of a launch that was measured; numbers of instructions
- * that depend on time (`retries`), where they are near. */
-bool gp_check_agrees(bool retries, size_t check, double value, double wanted);
-/* So much they may differ. */
+/* So much a check counter, by its number, may differ from that of a launch that was measured. */
 double gp_check_tolerance(bool retries, size_t check, double wanted);
 /* The check counters in a row of gp_slot_make_row. */
 const double *gp_checks_in_row(const struct gp_collection *c, const double *row);
