@@ -1,5 +1,6 @@
 #include "launch/kept_launch.h"
 
+#include "base/mix.h"
 #include "launch/parameters.h"
 
 #include <stdlib.h>
@@ -106,4 +107,25 @@ struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *param
         return &k->call;
     free(k);
     return NULL;
+}
+
+uint64_t gp_launch_hash_caches(const struct gp_launch *call, uint64_t hash)
+{
+    for (unsigned i = 0; i < call->attribute_count; i++) {
+        const CUlaunchAttributeValue *value = &call->attributes[i].value;
+        const CUaccessPolicyWindow *window = &value->accessPolicyWindow;
+        switch (call->attributes[i].id) {
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+            hash = gp_mix(hash, value->sharedMemCarveout);
+            break;
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+            hash = gp_mix(hash, window->num_bytes);
+            hash = gp_mix(hash, (uint64_t)(1e6 * (double)window->hitRatio));
+            hash = gp_mix(gp_mix(hash, window->hitProp), window->missProp);
+            break;
+        default:
+            break;
+        }
+    }
+    return hash;
 }

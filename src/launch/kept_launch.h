@@ -15,4 +15,7 @@ CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute 
  * out of memory. */
 struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *parameters, size_t size);
 
+/* Adds the attributes on which it depends how much a launch finds in the caches. */
+uint64_t gp_launch_hash_caches(const struct gp_launch *call, uint64_t hash);
+
 #endif

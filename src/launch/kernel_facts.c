@@ -140,6 +140,11 @@ static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
     return value;
 }
 
+int gp_kernel_carveout(const struct gp_kernel *kernel)
+{
+    return attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+}
+
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
 {
     launch->kernel = kernel->name;
@@ -150,5 +155,5 @@ void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch
         (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     launch->max_shared_dynamic =
         (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-    launch->shared_carveout = attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    launch->shared_carveout = gp_kernel_carveout(kernel);
 }

@@ -131,6 +131,8 @@ void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
 /* Fills in the driver's facts of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
+/* How much of the L1 it wants to be shared memory, in percent; negative: as the driver likes. */
+int gp_kernel_carveout(const struct gp_kernel *kernel);
 
 /* A pass goes on while the program does: any kernel may run in it. */
 void gp_kernels_all_collected(void);

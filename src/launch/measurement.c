@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mix.h"
 #include "gate/waits.h"
+#include "launch/kept_launch.h"
 #include "launch/settings.h"
 
 #include <math.h>
@@ -83,8 +85,10 @@ static bool is_reached(const void *snapshot, uint64_t value)
 
 void gp_measurement_note_work(struct gp_measurement *m)
 {
-    m->run.work =
+    const uint64_t work =
         gp_parameters_hash_work(m->run.parameters, m->run.parameters_size, is_reached, m->snapshot);
+    m->run.work =
+        gp_launch_hash_caches(m->call, gp_mix(work, (uint64_t)gp_kernel_carveout(m->kernel)));
 }
 
 struct gp_pending *gp_measurement_record(const struct gp_measurement *m, uint64_t index,

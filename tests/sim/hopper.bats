@@ -626,6 +626,13 @@ instrument() {
     [ "$(launches | grep -c '"recalled":2,')" -gt 100 ]
 }
 
+@test "launches with another part of the L1 have no counters of the hardware of each other" {
+    same_with_and_without "$programs/alike_linked" 60x256 carveout 60x256
+    [ "$(launches | head -60 | grep -c '"recalled":2,')" -gt 40 ]
+    [ "$(launches | tail -60 | grep -c '"recalled":2,')" -gt 40 ]
+    [ "$(launches | tail -60 | grep -vc '"recalled":2,')" -ge 4 ]
+}
+
 @test "launches that reach as many sectors in other lines have no counters of each other" {
     same_with_and_without "$programs/alike_linked" 20x256 ahead 20x256
     [ "$(measured)" -eq 40 ]

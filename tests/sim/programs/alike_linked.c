@@ -5,7 +5,8 @@
  * launched, from `awaited` on scale_awaited; from `until` on add_until, which adds 1 to elements
  * below 80 and up to 63 more, by the lane; from `ever` on to all there are. From `sum` on it is
  * vector_add_float of the elements and others, from `twice` on of the elements and themselves.
- * `ahead` leaves out the first eight elements that are there. A last argument `kill` ends the
+ * `ahead` leaves out the first eight elements that are there, `carveout` has the kernel share its
+ * L1 with shared memory in another way. A last argument `kill` ends the
  * process before anything of it can be recorded.
  */
 #include "programs/linked.h"
@@ -33,6 +34,7 @@ int main(int argc, char **argv)
     struct work w = {.gpu = &gpu};
     float factor = -1, elements[THREADS];
     unsigned launches, n, blocks;
+    CUfunction function;
     const char *name = "scale_in_place";
 
     gpu_from_linker(&gpu);
@@ -59,6 +61,12 @@ int main(int argc, char **argv)
             name = "vector_add_float";
             params = of_two;
             of_two[1] = argv[i][0] == 's' ? &others : &numbers;
+            continue;
+        }
+        if (strcmp(argv[i], "carveout") == 0) {
+            MUST(gpu.ModuleGetFunction(&function, w.module, name));
+            MUST(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                    50));
             continue;
         }
         if (strcmp(argv[i], "ahead") == 0) {
