@@ -6,14 +6,14 @@
 
 /* ---- before the hardware counts -------------------------------------------------------------- */
 
-static bool is_undecided(const struct gp_collection *c, const struct gp_slot *t)
+static bool is_to_be_decided(const struct gp_collection *c, const struct gp_slot *t)
 {
-    return t->held && t->plan.stage != GP_STAGE_DONE && gp_slot_is_open(c, t);
+    return gp_slot_is_undecided(t) && gp_slot_is_open(c, t);
 }
 
 static struct gp_batch_launch launch_of(const struct gp_collection *c, const struct gp_slot *t)
 {
-    struct gp_batch_launch l = {.counted = is_undecided(c, t),
+    struct gp_batch_launch l = {.counted = is_to_be_decided(c, t),
                                 .identified = t->identified,
                                 .assumed = t->plan.assumed,
                                 .alone = t->parted || t->plan.source == GP_SOURCE_NEW,
@@ -149,7 +149,7 @@ static void judge_without_hardware(struct gp_collection *c)
         struct gp_slot *t = &c->slots[i];
         const double *row =
             t->identified && !t->plan.assumed ? gp_recall_find(c->recall, &t->fingerprint) : NULL;
-        if (!t->held || t->plan.stage == GP_STAGE_DONE)
+        if (!gp_slot_is_undecided(t))
             continue;
         t->bundle = 0;
         t->hardware_lost = c->no_session;
@@ -173,7 +173,7 @@ void gp_slots_judge(struct gp_collection *c)
         const struct gp_slot *t = &c->slots[i];
         if (t->held && !t->bundle && gp_slot_multiplied_no_matrices(c, i))
             t->cost->no_matrices = true;
-        if (t->identified && !t->bundle && is_undecided(c, t))
+        if (t->identified && !t->bundle && is_to_be_decided(c, t))
             judge(c, i);
     }
     gp_bundles_judge(c);

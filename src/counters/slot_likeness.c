@@ -283,7 +283,7 @@ bool gp_slot_is_open(const struct gp_collection *c, const struct gp_slot *t)
 
 static enum gp_recalled recalled_of(const struct gp_slot *t)
 {
-    if (!gp_plan_is_recalled(&t->plan) || t->like)
+    if (!gp_plan_is_recalled(&t->plan) || t->like || gp_slot_is_undecided(t))
         return GP_RECALLED_NONE;
     return t->plan.together && !t->hardware_lost ? GP_RECALLED_ALL : GP_RECALLED_INSTRUMENTED;
 }

@@ -202,8 +202,7 @@ static const char *missing(const struct gp_collection *c, const struct gp_slot *
             return t->hardware_lost;
         if (t->like)
             return "the launch that it is like could not be measured";
-        /* Where the drain was broken off nothing has confirmed that it is like others. */
-        if (t->held && t->plan.stage != GP_STAGE_DONE)
+        if (gp_slot_is_undecided(t))
             return c->no_session ? c->no_session : not_run;
         return source == GP_SOURCE_NONE ? not_run : nothing;
     }

@@ -178,6 +178,13 @@ void gp_slots_judge(struct gp_collection *c);
 
 bool gp_slot_is_open(const struct gp_collection *c, const struct gp_slot *t);
 
+/* A held launch of which it is not decided yet where its counters are from: nothing has confirmed
+ * that it is like others. */
+static inline bool gp_slot_is_undecided(const struct gp_slot *t)
+{
+    return t->held && t->plan.stage != GP_STAGE_DONE;
+}
+
 struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned slot);
 
 /* Those that are like a held launch have its instrumented counters, now that it has been measured;
