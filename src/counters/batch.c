@@ -61,7 +61,7 @@ bool gp_batch_is_to_be_identified(const struct gp_batch_launch *launches, unsign
         const struct gp_batch_launch *l = &launches[i];
         if (!l->counted || l->share == GP_NOT_AT_ALL)
             continue;
-        if (!l->assumed || !l->tells_all || l->alone)
+        if (!l->assumed || !l->tells_all || l->alone || l->measured < GP_LEAST_MEASURED)
             return false;
         tell += l->fingerprint_ms;
         bundles += 1.0 / GP_MOST_TOGETHER;

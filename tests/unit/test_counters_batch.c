@@ -145,6 +145,8 @@ static void assumed_launches_are_identified_where_that_is_quicker(void **state)
     assert_false(is_identified("XXX-", "x", 1));
     assert_false(is_identified("XXXy", "x", 1));
     assert_false(is_identified("XXXX!", "x", 1));
+    assert_false(is_identified("XXX", "", 1));
+    assert_false(is_identified("XXX", "X", 1));
     /* There is nobody to tell. */
     assert_false(is_identified("xxx", "x", 1));
     assert_false(is_identified("...", "x", 1));
