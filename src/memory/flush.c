@@ -53,17 +53,6 @@ bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool pe
     return make_scratch(s) && read_memory(s, s->scratch, stream, per_thread) == CUDA_SUCCESS;
 }
 
-static bool overlap(const struct gp_segments *segments, const struct gp_buffer *buffer)
-{
-    for (size_t i = 0; i < segments->count; i++) {
-        const struct gp_segment *segment = &segments->list[i];
-        if (buffer->address < segment->live + segment->bytes &&
-            segment->live < buffer->address + buffer->size)
-            return true;
-    }
-    return false;
-}
-
 struct large {
     const struct gp_snapshot *snapshot;
     CUdeviceptr address;
@@ -75,8 +64,9 @@ static void note_large(const struct gp_buffer *buffer, void *data)
     struct large *large = data;
     const struct gp_snapshot *s = large->snapshot;
     if (buffer->kind == GP_BUFFER_DEVICE && buffer->context == s->context &&
-        buffer->size >= s->scratch_size && !overlap(&s->restored, buffer) &&
-        !overlap(&s->watched, buffer))
+        buffer->size >= s->scratch_size &&
+        !gp_segments_reach(&s->restored, buffer->address, buffer->size) &&
+        !gp_segments_reach(&s->watched, buffer->address, buffer->size))
         large->address = buffer->address;
 }
 

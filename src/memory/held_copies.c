@@ -68,12 +68,7 @@ uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy)
 
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes)
 {
-    for (size_t i = 0; i < copy->segments.count; i++) {
-        const struct gp_segment *segment = &copy->segments.list[i];
-        if (address < segment->live + segment->bytes && segment->live < address + bytes)
-            return true;
-    }
-    return false;
+    return gp_segments_reach(&copy->segments, address, bytes);
 }
 
 void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy)

@@ -40,6 +40,14 @@ void gp_segments_cut(struct gp_segments *s, size_t count)
     s->count = count;
 }
 
+bool gp_segments_reach(const struct gp_segments *s, uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (address < s->list[i].live + s->list[i].bytes && s->list[i].live < address + bytes)
+            return true;
+    return false;
+}
+
 bool gp_segments_copy(struct gp_segments *s, const struct gp_segments *other)
 {
     gp_segments_clear(s);

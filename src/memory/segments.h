@@ -23,6 +23,9 @@ void gp_segments_clear(struct gp_segments *segments);
 /* Leaves the first ones, on the host. */
 void gp_segments_cut(struct gp_segments *segments, size_t count);
 
+/* True where some of that memory is among the segments. */
+bool gp_segments_reach(const struct gp_segments *segments, uint64_t address, uint64_t bytes);
+
 /* Makes the list equal to another one, on the host. False when out of memory. */
 bool gp_segments_copy(struct gp_segments *segments, const struct gp_segments *other);
 
