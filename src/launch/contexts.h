@@ -51,12 +51,6 @@ struct gp_context {
     struct gp_context *prev, *next;
 };
 
-/* False where it is of no more use, or a kernel that was abandoned still runs in it. */
-static inline bool gp_context_goes_on(const struct gp_context *c)
-{
-    return !c->dead && !c->busy;
-}
-
 /* The counters that are absent in a green context, and why. */
 #define GP_GREEN_REASON "it runs in a green context, where CUPTI counts nothing"
 
