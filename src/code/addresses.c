@@ -2,7 +2,7 @@
  *
  * - An address is eight bytes. The compiler loads it by an instruction of eight bytes or more;
  * where it is not aligned (a packed struct), by two of four bytes side by side, or by single bytes.
- * - The constants of a module (bank 3) hold what the host writes there. The other banks hold
+ * - The host writes the constants of a module (bank 3). The other banks hold
  *   parameters (0), the compiler's numbers (2), and the addresses of variables (4).
  * - Floating-point arithmetic makes no addresses.
  * - A descriptor of the TMA holds an address, and may lie in memory.

@@ -1,6 +1,6 @@
 /* Whether a function reads addresses from memory. One that does not reaches only the memory to
- * which its parameters and the variables of its module lead: numbers that it finds there may look
- * like addresses, and are none. Pure. */
+ * which its parameters and the variables of its module lead: numbers that it finds there may be
+ * equal to addresses, and are none. Pure. */
 #ifndef GPUPROF_CODE_ADDRESSES_H
 #define GPUPROF_CODE_ADDRESSES_H
 

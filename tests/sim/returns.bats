@@ -85,7 +85,7 @@ led() {
     [ "$lost" -le 6 ]
 }
 
-@test "numbers that look like addresses lead nowhere if the kernel reads none" {
+@test "numbers that are equal to addresses lead nowhere if the kernel reads none" {
     for replay in on now; do
         GPUPROF_REPLAY=$replay same_with_and_without "$programs/returns_linked" numbers
         [ "$(measured compute_long)" -eq 16 ]

@@ -5,7 +5,7 @@
  * runs before all of them have returned, and a profiler that waits for one waits in vain. In the
  * case "beside" they stand in another stream than that kernel. In the case "streams" they stand in
  * several streams, of which only the last is free. In the case "led" memory that they reach is made
- * to point to other memory, in the case "numbers" it holds a number that looks like an address, in
+ * to point to other memory, in the case "numbers" it holds a number that is equal to an address, in
  * the case "counting" each counts other instructions by the number that the one before has left
  * there, in the case "refused" one of them is refused, in the case "failing" one of them fails on
  * the GPU, in the case "exit" the process ends behind them, in the case "killed" it is killed
@@ -215,7 +215,7 @@ static void led(void)
     MUST(cuMemFree(second));
 }
 
-/* Numbers of which two look like the address of other memory; the kernel reads none. */
+/* Numbers of which two are equal to the address of other memory; the kernel reads none. */
 static void numbers_like_addresses(void)
 {
     CUfunction compute;
