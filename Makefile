@@ -262,6 +262,13 @@ $(O)/tests/printing.%: tests/printing/printing.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -rdc=true -$* $(if $(filter cubin,$*),-arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch))) -o $@ $<
 $(O)/unit/test_code_printing: $(O)/tests/printing.cubin $(O)/tests/printing.ptx
+# For each generation whose encodings differ, if the toolkit knows it.
+words_arches = $(filter 75 80 90 100 120,$(nvcc_arches:sm_%=%))
+$(O)/tests/words.%.cubin: tests/words/words.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -cubin -arch=sm_$* -o $@ $<
+$(O)/unit/test_code_data_words: $(words_arches:%=$(O)/tests/words.%.cubin)
 
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \

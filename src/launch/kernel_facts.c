@@ -1,5 +1,6 @@
 #include "base/demangle.h"
 #include "code/addresses.h"
+#include "code/data_words.h"
 #include "code/textures.h"
 #include "code/waits.h"
 #include "launch/kernels.h"
@@ -108,6 +109,18 @@ static int capability(const struct gp_device *device)
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device)
 {
     return ask_code(kernel, &kernel->waits, gp_code_may_wait, capability(device), true);
+}
+
+uint64_t gp_kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device)
+{
+    size_t size;
+    const char *why;
+    if (!kernel->data_words_known) {
+        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
+        kernel->data_words = code ? gp_code_data_words(code, size, capability(device)) : 0;
+        kernel->data_words_known = true;
+    }
+    return kernel->data_words;
 }
 
 bool gp_kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device)

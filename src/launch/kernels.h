@@ -42,6 +42,8 @@ struct gp_kernel {
     /* Whether it reaches memory that its parameters do not lead to but other memory does. */
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
     enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses;
+    bool data_words_known;
+    uint64_t data_words;      /* code/data_words.h */
     struct gp_pass_cost cost; /* learned by the collector */
     bool announced;           /* that instrumented code may take long */
     uint64_t code;            /* the collector's number for it */
@@ -118,6 +120,8 @@ bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* True when it may wait for the host or for other work, by its code; also where that is not known.
  * Asked only of a kernel that takes long. */
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device);
+/* The words of its parameters that are data only, by its code: a bit for each. */
+uint64_t gp_kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when it may read addresses from memory, by its code; also where that is not known. */
 bool gp_kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when its code reads memory in a loop, as one that waits for the host does; false where the

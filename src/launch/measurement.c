@@ -85,8 +85,9 @@ static bool is_reached(const void *snapshot, uint64_t value)
 
 void gp_measurement_note_work(struct gp_measurement *m)
 {
-    const uint64_t work =
-        gp_parameters_hash_work(m->run.parameters, m->run.parameters_size, is_reached, m->snapshot);
+    const uint64_t data_words = gp_kernel_data_words(m->kernel, &m->context->device);
+    const uint64_t work = gp_parameters_hash_work(m->run.parameters, m->run.parameters_size,
+                                                  is_reached, m->snapshot, data_words);
     m->run.work =
         gp_launch_hash_caches(m->call, gp_mix(work, (uint64_t)gp_kernel_carveout(m->kernel)));
 }

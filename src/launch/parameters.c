@@ -1,5 +1,7 @@
 #include "launch/parameters.h"
 
+#include "code/data_words.h"
+
 #include "base/mix.h"
 
 #include <stdlib.h>
@@ -131,8 +133,17 @@ void gp_parameters_as_block(void *extra[GP_EXTRA_WORDS], void *bytes, size_t *si
     extra[4] = CU_LAUNCH_PARAM_END;
 }
 
+/* The two words of four bytes at that offset, without those that are data only. */
+static uint64_t without_data(uint64_t word, size_t at, uint64_t data_words)
+{
+    const size_t first = at / 4;
+    const unsigned data = first < GP_DATA_WORDS ? data_words >> first & 3 : 0;
+    return word & (data & 1 ? ~(uint64_t)UINT32_MAX : UINT64_MAX) &
+           (data & 2 ? UINT32_MAX : UINT64_MAX);
+}
+
 uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
-                                 const void *data)
+                                 const void *data, uint64_t data_words)
 {
     uint64_t hash = size, addresses[MOST_ADDRESSES];
     size_t count = 0;
@@ -141,7 +152,7 @@ uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *
         memcpy(&word, (const char *)bytes + at,
                size - at < sizeof(word) ? size - at : sizeof(word));
         if (!is_address(data, word)) {
-            hash = gp_mix(hash, word);
+            hash = gp_mix(hash, without_data(word, at, data_words));
             continue;
         }
         hash = gp_mix(hash, word % LINE_BYTES);

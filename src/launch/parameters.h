@@ -35,10 +35,11 @@ bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_
 #define GP_EXTRA_WORDS 5
 void gp_parameters_as_block(void *extra[GP_EXTRA_WORDS], void *bytes, size_t *size);
 
-/* A hash of the parameters on which a launch's work depends: of numbers, of the alignment of
- * addresses, and of which of these lead to the same data; is_address says which they are. */
+/* A hash of the parameters on which a launch's work depends: of numbers but for those that are data
+ * only (a bit for each word of four bytes, code/data_words.h), of the alignment of addresses, and
+ * of which of these lead to the same data; is_address says which they are. */
 typedef bool gp_is_address(const void *data, uint64_t value);
 uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
-                                 const void *data);
+                                 const void *data, uint64_t data_words);
 
 #endif

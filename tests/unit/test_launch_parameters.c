@@ -215,6 +215,8 @@ static bool is_pretended_address(const void *data, uint64_t value)
     return value - *(const uint64_t *)data < 0x10000;
 }
 
+static uint64_t data_words; /* of work_of */
+
 static uint64_t work_of(uint64_t first, uint64_t second, uint32_t last)
 {
     const uint64_t memory = 0x7f0000000000;
@@ -222,14 +224,15 @@ static uint64_t work_of(uint64_t first, uint64_t second, uint32_t last)
         uint64_t first, second;
         uint32_t last;
     } parameters = {first, second, last};
-    return gp_parameters_hash_work(&parameters, 20, is_pretended_address, &memory);
+    return gp_parameters_hash_work(&parameters, 20, is_pretended_address, &memory, data_words);
 }
 
 static uint64_t work_on(uint64_t a, uint64_t b, uint64_t c)
 {
     const uint64_t memory = 0x7f0000000000;
     const uint64_t parameters[] = {a, b, c};
-    return gp_parameters_hash_work(parameters, sizeof(parameters), is_pretended_address, &memory);
+    return gp_parameters_hash_work(parameters, sizeof(parameters), is_pretended_address, &memory,
+                                   0);
 }
 
 static void work_depends_on_the_addresses_that_lead_to_the_same_data(void **state)
@@ -259,7 +262,22 @@ static void work_depends_on_numbers_and_on_the_alignment_of_addresses(void **sta
     assert_int_not_equal(work_of(0x7f0000012100, 5, 7), work); /* no memory that it reaches */
     assert_int_not_equal(work_of(0x7f0000000100, 6, 7), work);
     assert_int_not_equal(work_of(0x7f0000000100, 5, 8), work);
-    assert_int_equal(gp_parameters_hash_work(NULL, 0, is_pretended_address, NULL), 0);
+    assert_int_equal(gp_parameters_hash_work(NULL, 0, is_pretended_address, NULL, 0), 0);
+}
+
+static void work_does_not_depend_on_words_that_are_data_only(void **state)
+{
+    (void)state;
+    data_words = 0x1c; /* the second parameter's two, and the last one */
+    const uint64_t work = work_of(0x7f0000000100, 5, 7);
+    assert_int_equal(work_of(0x7f0000000100, UINT64_MAX, 8), work);
+    assert_int_not_equal(work_of(0x7f0000000104, 5, 7), work);
+    data_words = 0x8; /* the upper half alone */
+    assert_int_equal(work_of(0x7f0000000100, 5 + (UINT64_C(9) << 32), 7),
+                     work_of(0x7f0000000100, 5, 7));
+    assert_int_not_equal(work_of(0x7f0000000100, 6, 7), work_of(0x7f0000000100, 5, 7));
+    assert_int_not_equal(work_of(0x7f0000000100, 5, 8), work_of(0x7f0000000100, 5, 7));
+    data_words = 0;
 }
 
 int main(void)
@@ -273,6 +291,7 @@ int main(void)
         TEST(a_block_of_the_programs_own_is_taken_as_it_is),
         TEST(work_depends_on_the_addresses_that_lead_to_the_same_data),
         TEST(work_depends_on_numbers_and_on_the_alignment_of_addresses),
+        TEST(work_does_not_depend_on_words_that_are_data_only),
         TEST(a_kernel_is_watched_at_first_and_now_and_then),
         TEST(a_new_grid_is_watched_a_few_times),
         TEST(a_launch_that_did_not_count_is_verified_again),

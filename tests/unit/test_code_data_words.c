@@ -1,0 +1,118 @@
+/* code/data_words: the word of the parameters that a kernel takes as data only, or uses, in the
+ * cubins that nvcc made of tests/words/words.cu. */
+#include "code/cubin.h"
+#include "code/data_words.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define WORD 2 /* behind an address */
+#define DATA ".text.data_"
+#define USED ".text.used_"
+
+static const int capabilities[] = {75, 80, 90, 100, 120};
+
+/* Of a compute capability, beside the program, in ../tests; NULL where the toolkit does not know
+ * it. */
+static char *read_cubin(int cc, size_t *size)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
+    assert_true(length > 0);
+    path[length] = '\0';
+    snprintf(strrchr(path, '/'), 64, "/../tests/words.%d.cubin", cc);
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return NULL;
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    fclose(f);
+    return bytes;
+}
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* All kernels of a cubin; how many they are. */
+static unsigned check(const char *image, size_t size, int cc)
+{
+    struct gp_cubin cubin;
+    Elf64_Shdr section;
+    unsigned kernels = 0;
+    assert_true(gp_cubin_open(&cubin, image, size));
+    for (unsigned i = 1; i < cubin.count; i++) {
+        const char *name = gp_cubin_section_name(&cubin, i);
+        const bool data = begins(name, DATA);
+        if ((!data && !begins(name, USED)) || !gp_cubin_find(&cubin, name, &section))
+            continue;
+        const uint64_t words = gp_code_data_words(image + section.sh_offset, section.sh_size, cc);
+        if ((words >> WORD & 1) != data || words & 3)
+            fail_msg("%s of %d: %llx", name, cc, (unsigned long long)words);
+        kernels++;
+    }
+    return kernels;
+}
+
+static void words_that_are_data_only(void **state)
+{
+    unsigned cubins = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+        size_t size;
+        char *image = read_cubin(capabilities[i], &size);
+        if (!image)
+            continue;
+        assert_int_equal(check(image, size, capabilities[i]), 17);
+        free(image);
+        cubins++;
+    }
+    assert_true(cubins >= 2);
+}
+
+/* As ptxas writes them for compute capability 9.0. */
+static const uint64_t load_parameter[2] = {0x00008600ff057b82, 0x000e620000000800}; /* LDC R5 */
+static const uint64_t call[2] = {0x0000000000007943, 0x001fea0003c00000};
+static const uint64_t nothing_known[2] = {0x1ff, 0};
+static const uint64_t by_a_register[2] = {0x0000840005057b82, 0x000e620000000800};
+
+static uint64_t words_with(const uint64_t *word)
+{
+    uint64_t code[2][2];
+    memcpy(code[0], load_parameter, sizeof(code[0]));
+    memcpy(code[1], word, sizeof(code[1]));
+    return gp_code_data_words(code, sizeof(code), 90);
+}
+
+static void nothing_is_known(void **state)
+{
+    (void)state;
+    assert_int_not_equal(gp_code_data_words(load_parameter, sizeof(load_parameter), 90), 0);
+    assert_int_equal(words_with(call), 0);
+    assert_int_equal(words_with(nothing_known), 0);
+    assert_int_equal(words_with(by_a_register), 0);
+    assert_int_equal(gp_code_data_words(load_parameter, 0, 90), 0);
+    assert_int_equal(gp_code_data_words(nothing_known, 0, 90), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_that_are_data_only),
+        cmocka_unit_test(nothing_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
