@@ -141,8 +141,8 @@ static uint64_t uniform(const struct walk *w, unsigned first, unsigned count)
     return words;
 }
 
-/* What an instruction makes depends on these words. It replaces what was there only if it runs in
- * every thread, and for so many registers as it surely writes. */
+/* The result of an instruction depends on these words. It replaces those before only if it runs in
+ * every thread, and in so many registers as it surely writes. */
 static void write(uint64_t *of, unsigned end, unsigned first, unsigned count, unsigned surely,
                   uint64_t words)
 {
@@ -427,7 +427,7 @@ static void store(struct walk *w, const uint64_t word[2], unsigned bytes)
     note_stored(w, registers(w, bits(word, 32, 8), registers_of(bytes)));
 }
 
-/* Its answer is what memory held. */
+/* Its answer is from memory. */
 static void change(struct walk *w, const uint64_t word[2])
 {
     w->not_data |= registers(w, bits(word, 24, 8), 2) | uniform(w, bits(word, 64, 6), 2);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words of four bytes that are told apart, from the first one on. */
+/* Words of four bytes with a bit each, from the first one on. */
 #define GP_DATA_WORDS 64u
 
 /* `size` bytes of machine code of one function, for compute capability cc / 10, 7.0 or later. Bit i

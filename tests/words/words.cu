@@ -73,10 +73,10 @@ KERNEL(used_as_a_threshold, float)
 
 KERNEL(used_by_way_of_shared_memory, uint32_t)
 {
-    __shared__ uint32_t places[256];
-    places[threadIdx.x] = k * threadIdx.x;
+    __shared__ uint32_t indices[256];
+    indices[threadIdx.x] = k * threadIdx.x;
     __syncthreads();
-    a[places[255 - threadIdx.x] & 255] = 1;
+    a[indices[255 - threadIdx.x] & 255] = 1;
 }
 
 KERNEL(used_by_way_of_global_memory, uint32_t)
