@@ -16,12 +16,12 @@
 #include <string.h>
 
 #define NO_REGISTER 255
-#define UNIFORM_REGISTERS 64u
-#define NO_UNIFORM 63
+#define UNIFORM_REGISTERS 256u
 #define NO_PREDICATE 7u
-/* A matrix instruction reads so many registers in a row, and others write so many at most. */
+/* Instructions read and write so many registers in a row at most; those that multiply matrices read
+ * more. */
 #define MOST_IN_ROW 4u
-#define MOST_WRITTEN 8u
+#define MOST_OF_MATRIX 16u
 /* Walks through the function, bytes of it, and targets of branches: else nothing is known. */
 #define MOST_WALKS 16
 #define MOST_CODE ((size_t)64 << 10)
@@ -78,12 +78,17 @@ enum {
     HMUL2 = 0x032,
     IADD = 0x035, /* HFMA2.MMA up to 9.0 */
     VIADD = 0x036,
+    IMMA = 0x037,
     LDSM = 0x03b,
+    HMMA = 0x03c,
+    BMMA = 0x03d,
+    DMMA = 0x03f,
     I2FP = 0x045,
-    FIRST_UNIFORM = 0x080,
-    LAST_UNIFORM = 0x0bf,
-    ULDC = 0x0b8, /* two of them */
-    ULDC_LAST = 0x0b9,
+    QMMA = 0x07a,
+    OMMA = 0x07f,
+    ULDC_BY_ADDRESS = 0x0b8,
+    ULDC = 0x0b9,
+    ULDC_BY_REGISTER = 0x0bb,
     F2F = 0x104,
     F2I = 0x105,
     I2F = 0x106,
@@ -93,19 +98,33 @@ enum {
     S2R = 0x119,
     DEPBAR = 0x11a,
     BAR = 0x11d,
+    FIRST_OF_GRAPHICS = 0x11e,
+    LAST_OF_GRAPHICS = 0x127,
     FIRST_OF_MEMORY = 0x13e,
     BSYNC = 0x141,
     BREAK = 0x142,
     CALL_RELATIVE = 0x144,
     BSSY = 0x145,
+    YIELD = 0x146,
     BRA = 0x147,
     WARPSYNC = 0x148,
     EXIT = 0x14d,
     RET = 0x150,
+    FIRST_TEXTURE = 0x160,
+    LAST_TEXTURE = 0x174,
     LDC = 0x182,
+    SHFL = 0x189,
     MEMBAR = 0x192,
+    FIRST_SURFACE = 0x193,
+    LAST_SURFACE = 0x1a0,
     LDCU = 0x1ac,
+    LDTRAM = 0x1ad,
+    LDGSTS = 0x1ae,
+    SUQUERY = 0x1b3,
+    UTMAPF = 0x1b8,
+    UBLKPF = 0x1bc,
     S2UR = 0x1c3,
+    FIRST_OF_TENSORS = 0x1d0, /* tensor memory, and matrices of four warps */
 };
 
 static unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
@@ -133,10 +152,28 @@ static uint64_t registers(const struct walk *w, unsigned first, unsigned count)
     return words;
 }
 
-static uint64_t uniform(const struct walk *w, unsigned first, unsigned count)
+/* There are more uniform registers since 10.0; the last one is none. */
+static unsigned bits_of_uniform(const struct walk *w)
 {
+    return w->cc >= 100 ? 8 : 6;
+}
+
+static unsigned no_uniform(const struct walk *w)
+{
+    return (1u << bits_of_uniform(w)) - 1;
+}
+
+static unsigned uniform_at(const struct walk *w, const uint64_t word[2], unsigned bit)
+{
+    return bits(word, bit, bits_of_uniform(w));
+}
+
+/* Of `count` uniform registers from that one on, whose number stands at that bit. */
+static uint64_t uniform(const struct walk *w, const uint64_t word[2], unsigned bit, unsigned count)
+{
+    const unsigned first = uniform_at(w, word, bit), end = no_uniform(w);
     uint64_t words = 0;
-    for (unsigned r = first; r < first + count && r < NO_UNIFORM; r++)
+    for (unsigned r = first; r < first + count && r < end; r++)
         words |= w->now.uniform[r];
     return words;
 }
@@ -159,8 +196,9 @@ static bool is_predicated(const uint64_t word[2])
 
 enum kind {
     UNKNOWN,
-    NOTHING, /* reads no register and writes none */
-    SPECIAL, /* reads none, and writes */
+    UNKNOWABLE, /* its operands are not known here */
+    NOTHING,    /* reads no register and writes none */
+    SPECIAL,    /* reads none, and writes */
     SPECIAL_UNIFORM,
     ARITHMETIC, /* on single registers */
     DOUBLE,     /* on pairs */
@@ -173,7 +211,13 @@ enum kind {
     ATOMIC
 };
 
-static enum kind kind_of_other(unsigned opcode, int cc)
+/* With numbers for operands. The others name registers; bit 91 says that one is uniform. */
+static bool has_numbers(const uint64_t word[2], unsigned opcode)
+{
+    return bits(word, 9, 3) == (opcode == BAR ? 5 : 4) && !bits(word, 91, 1);
+}
+
+static enum kind kind_of_other(const uint64_t word[2], unsigned opcode, int cc)
 {
     switch (opcode) {
     case NOP:
@@ -182,11 +226,11 @@ static enum kind kind_of_other(unsigned opcode, int cc)
     case BSYNC:
     case BREAK:
     case BSSY:
+    case YIELD:
     case BRA:
-    case WARPSYNC:
     case EXIT:
     case MEMBAR:
-        return NOTHING;
+        return has_numbers(word, opcode) ? NOTHING : UNKNOWN;
     case S2R:
     case CS2R:
         return SPECIAL;
@@ -226,7 +270,6 @@ static enum kind kind_of_other(unsigned opcode, int cc)
     case LDC:
         return CONSTANT;
     case ULDC:
-    case ULDC_LAST:
     case LDCU:
         return TO_UNIFORM;
     default:
@@ -234,8 +277,44 @@ static enum kind kind_of_other(unsigned opcode, int cc)
     }
 }
 
-static enum kind kind_of(const struct gp_instruction *i, int cc)
+static bool is_between(unsigned opcode, unsigned first, unsigned last)
 {
+    return opcode >= first && opcode <= last;
+}
+
+/* Those that read many registers, or name them in other bits, and those that read parameters by an
+ * address. */
+static bool is_unknowable(const uint64_t word[2], unsigned opcode, int cc)
+{
+    const unsigned form = bits(word, 9, 3);
+    /* Constants of a bank that a uniform register names. */
+    const bool by_bank =
+        (form == 3 || form == 5) && bits(word, 91, 1) && cc < 100 && (opcode < FIRST_OF_MEMORY);
+    switch (opcode) {
+    case LDC:
+        return form != 5;
+    case LDCU:
+        return form != 3;
+    case QMMA:
+    case OMMA:
+    case ULDC_BY_ADDRESS:
+    case ULDC_BY_REGISTER:
+    case LDTRAM:
+    case SUQUERY:
+    case UTMAPF:
+    case UBLKPF:
+        return true;
+    default:
+        return by_bank || is_between(opcode, FIRST_OF_GRAPHICS, LAST_OF_GRAPHICS) ||
+               is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE) ||
+               is_between(opcode, FIRST_SURFACE, LAST_SURFACE) || opcode >= FIRST_OF_TENSORS;
+    }
+}
+
+static enum kind kind_of(const uint64_t word[2], const struct gp_instruction *i, int cc)
+{
+    if (is_unknowable(word, i->opcode & OPCODE_MASK, cc))
+        return UNKNOWABLE;
     switch (i->op) {
     case GP_OP_FADD:
     case GP_OP_FMUL:
@@ -264,7 +343,7 @@ static enum kind kind_of(const struct gp_instruction *i, int cc)
     case GP_OP_RED:
         return ATOMIC;
     case GP_OP_OTHER:
-        return kind_of_other(i->opcode & OPCODE_MASK, cc);
+        return kind_of_other(word, i->opcode & OPCODE_MASK, cc);
     default:
         return UNKNOWN;
     }
@@ -283,6 +362,13 @@ static bool has_uniform(const uint64_t word[2])
 {
     const unsigned form = bits(word, 9, 3);
     return form == 6 || form == 7;
+}
+
+/* Arithmetic takes no constants since 10.0: where it named one, it names a register. */
+static bool has_register(const struct walk *w, const uint64_t word[2])
+{
+    const unsigned opcode = bits(word, 0, 9);
+    return bits(word, 9, 3) == 1 || (has_constant(word) && w->cc >= 100) || opcode == I2FP;
 }
 
 /* The words of the constant, if it is a parameter. */
@@ -311,28 +397,54 @@ static uint64_t operands(struct walk *w, const uint64_t word[2], unsigned count,
     const unsigned middle = elsewhere ? third : count, last = elsewhere ? count : third;
     uint64_t words = registers(w, bits(word, 24, 8), count) |
                      registers(w, bits(word, 64, 8), last) | constant(w, word, 4 * middle);
-    if (bits(word, 9, 3) == 1)
+    if (has_register(w, word))
         words |= registers(w, bits(word, 32, 8), middle);
     if (has_uniform(word))
-        words |= uniform(w, bits(word, 32, 6), middle);
+        words |= uniform(w, word, 32, middle);
     return words;
 }
 
-/* Of an instruction of which nothing is known: a matrix one, say, or one of the uniform kind. */
+static bool is_matrix(unsigned opcode, int cc)
+{
+    return opcode == IMMA || is_between(opcode, HMMA, DMMA) || (opcode == VIADD && cc < 90);
+}
+
+/* That an instruction of no known kind may read: its operands, or the address and the data of
+ * memory, stand in bits 16 to 39 and 64 to 71, and those of a matrix in 40 to 47, too. */
 static uint64_t all_operands(struct walk *w, const uint64_t word[2], unsigned opcode)
 {
-    uint64_t words =
-        operands(w, word, MOST_IN_ROW, MOST_IN_ROW) | uniform(w, bits(word, 64, 6), MOST_IN_ROW);
-    if (bits(word, 9, 3) == 4 && opcode >= FIRST_OF_MEMORY) /* memory: data stands there, too */
-        words |= registers(w, bits(word, 32, 8), MOST_IN_ROW) |
-                 uniform(w, bits(word, 32, 6), MOST_IN_ROW);
-    if (opcode >= FIRST_UNIFORM && opcode <= LAST_UNIFORM)
-        words |=
-            uniform(w, bits(word, 24, 6), MOST_IN_ROW) | uniform(w, bits(word, 32, 6), MOST_IN_ROW);
+    static const uint8_t fields[] = {24, 32, 64, 16, 40};
+    const bool matrix = is_matrix(opcode, w->cc);
+    const unsigned count = matrix ? MOST_OF_MATRIX : MOST_IN_ROW;
+    /* The result alone stands in bits 16 to 23 of those that are not about memory. */
+    const unsigned used = matrix ? 5 : opcode >= FIRST_OF_MEMORY ? 4 : 3;
+    uint64_t words = constant(w, word, 8);
+    for (unsigned f = 0; f < used; f++)
+        if (fields[f] != 32 || opcode >= FIRST_OF_MEMORY || !has_constant(word) || w->cc >= 100)
+            words |=
+                registers(w, bits(word, fields[f], 8), count) | uniform(w, word, fields[f], count);
     return words;
 }
 
-static bool makes_condition(const uint64_t word[2], unsigned opcode)
+/* Since 12.0, on 64 bits: bits 9 to 11, or another bit, say so. */
+static bool takes_pairs(const uint64_t word[2], unsigned opcode, int cc)
+{
+    const unsigned form = bits(word, 9, 3);
+    switch (cc >= 100 ? opcode : 0) {
+    case MOV:
+        return form == 2 || bits(word, 80, 1);
+    case SEL:
+        return form != 1 && form != 4 && form != 6;
+    case IMNMX:
+        return bits(word, 74, 1);
+    case ISETP:
+        return bits(word, 80, 1);
+    default:
+        return false;
+    }
+}
+
+static bool makes_condition(const uint64_t word[2], unsigned opcode, int cc)
 {
     switch (opcode) {
     case IADD3:
@@ -344,16 +456,19 @@ static bool makes_condition(const uint64_t word[2], unsigned opcode)
     case IMAD_HI:
     case IADD:
         return bits(word, 81, 3) != NO_PREDICATE;
+    case IMNMX:
+        return cc >= 100;
     default:
         return false;
     }
 }
 
-static void compute(struct walk *w, const uint64_t word[2], unsigned opcode, enum kind kind)
+static void compute(struct walk *w, const uint64_t word[2], unsigned opcode, enum kind of)
 {
+    const enum kind kind = takes_pairs(word, opcode, w->cc) ? DOUBLE : of;
     const unsigned results = kind == ARITHMETIC ? 1 : 2;
     const uint64_t words = operands(w, word, kind == DOUBLE ? 2 : 1, results);
-    if (makes_condition(word, opcode))
+    if (makes_condition(word, opcode, w->cc))
         w->not_data |= words;
     /* A conversion, or a product's upper half, may write a single register. */
     const bool both = kind == ARITHMETIC || opcode == DADD || opcode == DMUL || opcode == DFMA ||
@@ -364,15 +479,8 @@ static void compute(struct walk *w, const uint64_t word[2], unsigned opcode, enu
 
 static void compare(struct walk *w, const uint64_t word[2], unsigned opcode)
 {
-    const unsigned count = opcode == DSETP ? 2 : 1, form = bits(word, 9, 3);
-    uint64_t words = registers(w, bits(word, 24, 8), count) | constant(w, word, 4 * count);
-    if (form == 1)
-        words |= registers(w, bits(word, 32, 8), count);
-    else
-        words |= registers(w, bits(word, 64, 8), count);
-    if (has_uniform(word))
-        words |= uniform(w, bits(word, 32, 6), count);
-    w->not_data |= words;
+    const unsigned count = opcode == DSETP || takes_pairs(word, opcode, w->cc) ? 2 : 1;
+    w->not_data |= operands(w, word, count, count);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -383,19 +491,18 @@ static void load_constant(struct walk *w, const uint64_t word[2], unsigned opcod
     const unsigned width = bytes[bits(word, 73, 3)], bank = bits(word, 54, 5);
     const unsigned offset = opcode == LDCU ? bits(word, 37, 17) : bits(word, 38, 16);
     const unsigned count = width < 4 ? 1 : width / 4;
-    const bool by_number =
-        opcode == ULDC || opcode == ULDC_LAST || bits(word, 24, 8) == NO_REGISTER;
+    const bool by_number = opcode == ULDC || bits(word, 24, 8) == NO_REGISTER;
     uint64_t words = 0;
     if (!by_number && bank == 0)
         w->lost = true; /* any of the parameters */
     if (!by_number)
-        w->not_data |= registers(w, bits(word, 24, 8), 1) | uniform(w, bits(word, 24, 6), 1);
+        w->not_data |= registers(w, bits(word, 24, 8), 1) | uniform(w, word, 24, 1);
     if (bank == 0 && by_number)
         words = set_of_words(w, offset / 4 * 4, offset % 4 + width);
     w->read |= words;
     if (to_uniform)
-        write(w->now.uniform, NO_UNIFORM, bits(word, 16, 6), count, is_predicated(word) ? 0 : count,
-              words);
+        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), count,
+              is_predicated(word) ? 0 : count, words);
     else
         write(w->now.of, NO_REGISTER, bits(word, 16, 8), count, is_predicated(word) ? 0 : count,
               words);
@@ -408,11 +515,14 @@ static unsigned registers_of(unsigned bytes)
 
 static void load(struct walk *w, const uint64_t word[2], unsigned bytes)
 {
-    const unsigned count = registers_of(bytes);
-    w->not_data |= registers(w, bits(word, 24, 8), 2) | uniform(w, bits(word, 32, 6), 2) |
-                   uniform(w, bits(word, 64, 6), 2);
+    const bool halves = bytes > 4 * MOST_IN_ROW; /* the first one stands in bits 64 to 71 */
+    const unsigned count = halves ? MOST_IN_ROW : registers_of(bytes);
+    w->not_data |=
+        registers(w, bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
     write(w->now.of, NO_REGISTER, bits(word, 16, 8), count,
-          is_predicated(word) || bytes == 0 ? 0 : count, w->memory);
+          is_predicated(word) || bytes == 0 || halves ? 0 : count, w->memory);
+    if (halves)
+        write(w->now.of, NO_REGISTER, bits(word, 64, 8), count, 0, w->memory);
 }
 
 static void note_stored(struct walk *w, uint64_t words)
@@ -423,27 +533,37 @@ static void note_stored(struct walk *w, uint64_t words)
 
 static void store(struct walk *w, const uint64_t word[2], unsigned bytes)
 {
-    w->not_data |= registers(w, bits(word, 24, 8), 2) | uniform(w, bits(word, 64, 6), 2);
-    note_stored(w, registers(w, bits(word, 32, 8), registers_of(bytes)));
+    w->not_data |= registers(w, bits(word, 24, 8), 2) | uniform(w, word, 64, 2);
+    if (bytes <= 4 * MOST_IN_ROW) {
+        note_stored(w, registers(w, bits(word, 32, 8), registers_of(bytes)));
+        return;
+    }
+    w->not_data |= uniform(w, word, 32, 2);
+    note_stored(w, registers(w, bits(word, 16, 8), MOST_IN_ROW) |
+                       registers(w, bits(word, 32, 8), MOST_IN_ROW) |
+                       registers(w, bits(word, 64, 8), MOST_IN_ROW));
 }
 
 /* Its answer is from memory. */
 static void change(struct walk *w, const uint64_t word[2])
 {
-    w->not_data |= registers(w, bits(word, 24, 8), 2) | uniform(w, bits(word, 64, 6), 2);
+    w->not_data |=
+        registers(w, bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
     note_stored(w, registers(w, bits(word, 32, 8), MOST_IN_ROW) |
-                       registers(w, bits(word, 64, 8), MOST_IN_ROW) |
-                       uniform(w, bits(word, 32, 6), 2));
+                       registers(w, bits(word, 64, 8), MOST_IN_ROW));
     w->not_data |= w->memory; /* it may come as a condition */
     write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
 }
 
 static void do_unknown(struct walk *w, const uint64_t word[2], unsigned opcode)
 {
-    const uint64_t loaded = opcode >= FIRST_OF_MEMORY || opcode == LDSM ? w->memory : 0;
+    const bool loads =
+        (opcode >= FIRST_OF_MEMORY && opcode != SHFL && opcode != LDGSTS) || opcode == LDSM;
     w->not_data |= all_operands(w, word, opcode);
-    write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_WRITTEN, 0, loaded);
-    write(w->now.uniform, NO_UNIFORM, bits(word, 16, 6), MOST_WRITTEN, 0, loaded);
+    if (loads) {
+        write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), MOST_IN_ROW, 0, w->memory);
+    }
 }
 
 /* It may read parameters by an address: they have generic ones, too, and descriptors lie there. */
@@ -466,7 +586,7 @@ static bool may_read_any(enum gp_op op)
 static void step(struct walk *w, const uint64_t word[2], const struct gp_instruction *i)
 {
     const unsigned opcode = i->opcode & OPCODE_MASK;
-    const enum kind kind = kind_of(i, w->cc);
+    const enum kind kind = kind_of(word, i, w->cc);
     w->lost = w->lost || may_read_any(i->op);
     switch (kind) {
     case NOTHING:
@@ -475,7 +595,8 @@ static void step(struct walk *w, const uint64_t word[2], const struct gp_instruc
         write(w->now.of, NO_REGISTER, bits(word, 16, 8), 1, is_predicated(word) ? 0 : 1, 0);
         break;
     case SPECIAL_UNIFORM:
-        write(w->now.uniform, NO_UNIFORM, bits(word, 16, 6), 1, is_predicated(word) ? 0 : 1, 0);
+        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), 1,
+              is_predicated(word) ? 0 : 1, 0);
         break;
     case ARITHMETIC:
     case DOUBLE:
@@ -500,6 +621,9 @@ static void step(struct walk *w, const uint64_t word[2], const struct gp_instruc
         break;
     case UNKNOWN:
         do_unknown(w, word, opcode);
+        break;
+    case UNKNOWABLE:
+        w->lost = true;
         break;
     }
 }

@@ -121,3 +121,92 @@ KERNEL(used_in_a_warp, uint32_t)
 {
     a[__shfl_xor_sync(0xffffffff, k + I, 1)] = 1;
 }
+
+KERNEL(used_as_a_barrier, uint32_t)
+{
+    a[I] = 1;
+    asm volatile("bar.sync %0;" ::"r"(k));
+    a[I ^ 1] = 2;
+}
+
+KERNEL(used_as_a_lane, uint32_t)
+{
+    a[I] = __shfl_sync(0xffffffff, a[I], (int)(k + I));
+}
+
+KERNEL(used_as_a_texture, float)
+{
+    a[I] = tex1Dfetch<float>((cudaTextureObject_t)k, (int)I);
+}
+
+KERNEL(used_as_a_surface, float)
+{
+    a[I] = surf2Dread<float>((cudaSurfaceObject_t)k, (int)(4 * I), 1);
+}
+
+KERNEL(used_in_half_of_a_number, uint32_t)
+{
+    const unsigned long long x = (unsigned long long)k << 32 | 7, y = I * 12345678901234ull;
+    a[(x < y ? x : y) >> 40 & 255] = 4;
+}
+
+KERNEL(used_in_eight_numbers, uint32_t)
+{
+    uint32_t x = k;
+    a[I] = k;
+    __syncthreads();
+#if __CUDA_ARCH__ >= 1000
+    uint32_t r[7];
+    asm volatile("ld.global.v8.b32 {%0,%1,%2,%3,%4,%5,%6,%7},[%8];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]),
+                   "=r"(r[6]), "=r"(x)
+                 : "l"(a + 8 * I));
+#endif
+    a[x & 255] = 1;
+}
+
+/* In shared memory, for instructions that take addresses of it. */
+static __device__ unsigned shared(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+KERNEL(used_to_load_a_matrix, uint32_t)
+{
+    __shared__ __align__(16) uint32_t s[2048];
+    s[threadIdx.x] = a[I];
+    __syncthreads();
+    uint32_t x;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(x)
+                 : "r"(shared(s) + 16 * threadIdx.x + k));
+    a[I] = x;
+}
+
+KERNEL(used_by_way_of_a_matrix, uint32_t)
+{
+    __shared__ __align__(16) uint32_t s[2048];
+#if __CUDA_ARCH__ >= 900
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1,%2};" ::"r"(
+                     shared(s) + 16 * threadIdx.x),
+                 "r"(threadIdx.x), "r"(k));
+#else
+    s[threadIdx.x] = k;
+#endif
+    __syncwarp();
+    a[s[threadIdx.x ^ 5] & 255] = 1;
+}
+
+KERNEL(used_to_copy, uint32_t)
+{
+    __shared__ __align__(16) uint32_t s[2048];
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared(s) + 16 * k),
+                 "l"(a + 4 * I));
+    asm volatile("cp.async.wait_all;");
+#else
+    s[k] = a[I];
+#endif
+    __syncthreads();
+    a[I] = s[255 - threadIdx.x];
+}
