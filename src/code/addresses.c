@@ -8,7 +8,9 @@
  * - A descriptor of the TMA holds an address, and may lie in memory.
  * - Textures and surfaces are asked for elsewhere (code/textures.h).
  *
- * Not found are addresses whose halves lie in two arrays. */
+ * Not found are addresses whose halves lie in two arrays, those that one load gets in two rounds of
+ * a loop or in two threads, and, in code that is not optimized, those whose halves the program
+ * itself loads: each load there has a register of its own for its address. */
 #include "code/addresses.h"
 
 #include "code/instruction.h"
@@ -16,9 +18,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ADDRESS_BYTES 8
 #define WORD_BYTES 4
-/* Loads of four bytes that are compared; in a function with more there may be two side by side. */
+/* Loads and atomics of four bytes that are compared; in a function with more there may be two side
+ * by side. */
 #define MOST_WORDS 128
 
 /* Opcodes by their nine bits, see opcodes.def. */
@@ -70,10 +72,17 @@ static bool note_word(struct words *words, const uint64_t word[2], int32_t offse
     return true;
 }
 
-static bool may_load(struct words *words, const uint64_t word[2], unsigned bytes)
+/* It stands in bits 40 to 63, and in 32 to 63 of a generic load where bit 91 names no uniform
+ * register. */
+static int32_t offset_of(const uint64_t word[2], enum gp_op op)
 {
-    const int32_t offset = (int32_t)(bits(word, 40, 24) << 8) >> 8;
-    return bytes != WORD_BYTES || !note_word(words, word, offset);
+    const bool generic = op == GP_OP_LD && !bits(word, 91, 1);
+    return generic ? (int32_t)(word[0] >> 32) : (int32_t)(bits(word, 40, 24) << 8) >> 8;
+}
+
+static bool may_load(struct words *words, const uint64_t word[2], const struct gp_instruction *i)
+{
+    return i->bytes != WORD_BYTES || !note_word(words, word, offset_of(word, i->op));
 }
 
 static bool is_load_of_constants(unsigned opcode)
@@ -99,11 +108,10 @@ static bool may_load_address(struct words *words, const unsigned char *code, int
     case GP_OP_LDG:
     case GP_OP_LDS:
     case GP_OP_LDL:
-        return may_load(words, word, i.bytes);
     case GP_OP_ATOM:
     case GP_OP_ATOMG:
     case GP_OP_ATOMS:
-        return i.bytes == 0 || i.bytes >= ADDRESS_BYTES;
+        return may_load(words, word, &i);
     case GP_OP_UNKNOWN:
     case GP_OP_LDGMC:
     case GP_OP_TMA_LOAD:

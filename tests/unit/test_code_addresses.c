@@ -25,7 +25,15 @@
 #define LOAD_8 I(0x0000000402047981, 0x000ea4000c1e1b00)       /* LDG.E.64 */
 #define LOAD_1 I(0x0000000402047981, 0x000ea4000c1e1100)       /* LDG.E.U8 */
 #define LOAD_LOCAL_8 I(0x0000000004027983, 0x000ea20000100a00) /* LDL.64 */
-#define LOAD_SHARED I(0x00000000000b7984, 0x000e280000000800)  /* LDS */
+#define LOAD_GENERIC I(0x0000000402037980, 0x000ea8000c101900) /* LD.E R3, desc[UR4][R2.64] */
+#define LOAD_GENERIC_AT_4 I(0x0000040402047980, 0x000ea8000c101900)
+#define EXCHANGE I(0x000000ff020879a8, 0x000eae000c1ee1c4) /* ATOMG.E.EXCH PT, R8, [R2.64], RZ */
+#define EXCHANGE_AT_4 I(0x000004ff020979a8, 0x000ea8000c1ee1c4)
+/* The same for compute capability 7.5, where their numbers stand in other bits. */
+#define LOAD_GENERIC_OLD I(0x0000000004087980, 0x0001620000116900)      /* LD.E R8, [R4] */
+#define LOAD_GENERIC_AT_4_OLD I(0x0000000404097980, 0x0001680000116900) /* LD.E R9, [R4+0x4] */
+#define LOAD_GENERIC_AT_8_OLD I(0x0000000804067980, 0x000ea80000116900) /* LD.E R6, [R4+0x8] */
+#define LOAD_SHARED I(0x00000000000b7984, 0x000e280000000800)           /* LDS */
 #define ADD_CONSTANT \
     I(0x00c0200000007a10, 0x000fc80007f1e0ff) /* IADD3 R0, P0, R0, c[0x3][0x80], RZ */
 #define MULTIPLY_CONSTANT                                                  \
@@ -64,6 +72,11 @@ static void parts_of_an_address_that_is_not_aligned(void **state)
     assert_false(MAY(LOAD, LOAD_AT_8, EXIT));
     assert_false(MAY(LOAD, LOAD_OTHER, EXIT));
     assert_true(MAY(LOAD_1, EXIT));
+    assert_true(MAY(LOAD_GENERIC, LOAD_GENERIC_AT_4, EXIT));
+    assert_true(MAY(LOAD_GENERIC_AT_4_OLD, LOAD_GENERIC_OLD, EXIT));
+    assert_false(MAY(LOAD_GENERIC_AT_8_OLD, LOAD_GENERIC_OLD, EXIT));
+    assert_true(MAY(EXCHANGE, EXCHANGE_AT_4, EXIT));
+    assert_false(MAY(EXCHANGE, EXIT));
 }
 
 static void constants_of_the_module_but_not_parameters(void **state)
