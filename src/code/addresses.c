@@ -8,9 +8,12 @@
  * - A descriptor of the TMA holds an address, and may lie in memory.
  * - Textures and surfaces are asked for elsewhere (code/textures.h).
  *
- * Not found are addresses whose halves lie in two arrays, those that one load gets in two rounds of
- * a loop or in two threads, and, in code that is not optimized, those whose halves the program
- * itself loads: each load there has a register of its own for its address. */
+ * - In code that is not optimized each load has registers of its own for its address: any two of
+ * four bytes may be side by side. ptxas leaves moves of a register to itself there.
+ *
+ * Not found are addresses whose halves are loaded by way of different registers: from two arrays,
+ * or from one by indices of 32 bits that may wrap; nor those that one load gets in two rounds of a
+ * loop or in two threads. */
 #include "code/addresses.h"
 
 #include "code/instruction.h"
@@ -26,6 +29,7 @@
 /* Opcodes by their nine bits, see opcodes.def. */
 enum {
     OPCODE_MASK = 0x1ff,
+    MOV_OF_REGISTER = 0x202, /* with bits 9 to 11 */
     LDC = 0x182,
     ULDC = 0x0b8, /* two of them */
     ULDC_LAST = 0x0b9,
@@ -126,13 +130,23 @@ static bool may_load_address(struct words *words, const unsigned char *code, int
     }
 }
 
+static bool moves_to_itself(const unsigned char *code)
+{
+    uint64_t word[2];
+    memcpy(word, code, sizeof(word));
+    return bits(word, 0, 12) == MOV_OF_REGISTER && bits(word, 16, 8) == bits(word, 32, 8);
+}
+
 bool gp_code_may_load_addresses(const void *code, size_t size, int cc)
 {
     const unsigned char *bytes = code;
     struct words words = {.count = 0};
-    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
+    bool optimized = true;
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
+        optimized = optimized && !moves_to_itself(bytes + at);
         if (may_load_address(&words, bytes + at, cc) ||
             gp_instruction_leaves(bytes + at, at, size, cc))
             return true;
-    return false;
+    }
+    return !optimized && words.count > 1;
 }

@@ -33,6 +33,8 @@
 #define LOAD_GENERIC_OLD I(0x0000000004087980, 0x0001620000116900)      /* LD.E R8, [R4] */
 #define LOAD_GENERIC_AT_4_OLD I(0x0000000404097980, 0x0001680000116900) /* LD.E R9, [R4+0x4] */
 #define LOAD_GENERIC_AT_8_OLD I(0x0000000804067980, 0x000ea80000116900) /* LD.E R6, [R4+0x8] */
+#define MOVE I(0x0000000000047202, 0x000fe20000000f00)                  /* MOV R4, R0 */
+#define MOVE_TO_ITSELF I(0x0000000400047202, 0x000fe20000000f00)        /* MOV R4, R4 */
 #define LOAD_SHARED I(0x00000000000b7984, 0x000e280000000800)           /* LDS */
 #define ADD_CONSTANT \
     I(0x00c0200000007a10, 0x000fc80007f1e0ff) /* IADD3 R0, P0, R0, c[0x3][0x80], RZ */
@@ -79,6 +81,15 @@ static void parts_of_an_address_that_is_not_aligned(void **state)
     assert_false(MAY(EXCHANGE, EXIT));
 }
 
+static void any_two_parts_in_code_that_is_not_optimized(void **state)
+{
+    (void)state;
+    assert_true(MAY(LOAD, MOVE_TO_ITSELF, LOAD_OTHER, EXIT));
+    assert_true(MAY(LOAD, LOAD_OTHER, MOVE_TO_ITSELF, EXIT));
+    assert_false(MAY(LOAD, MOVE, LOAD_OTHER, EXIT));
+    assert_false(MAY(LOAD, MOVE_TO_ITSELF, EXIT));
+}
+
 static void constants_of_the_module_but_not_parameters(void **state)
 {
     (void)state;
@@ -112,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_bytes_are_no_address),
         cmocka_unit_test(parts_of_an_address_that_is_not_aligned),
+        cmocka_unit_test(any_two_parts_in_code_that_is_not_optimized),
         cmocka_unit_test(constants_of_the_module_but_not_parameters),
         cmocka_unit_test(other_code_is_not_known),
         cmocka_unit_test(too_many_loads_to_compare),
