@@ -544,13 +544,15 @@ static void store(struct walk *w, const uint64_t word[2], unsigned bytes)
                        registers(w, bits(word, 64, 8), MOST_IN_ROW));
 }
 
-/* Its answer is from memory. */
-static void change(struct walk *w, const uint64_t word[2])
+/* The answer, if there is one, is from memory. */
+static void change(struct walk *w, const uint64_t word[2], bool answers)
 {
     w->not_data |=
         registers(w, bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
     note_stored(w, registers(w, bits(word, 32, 8), MOST_IN_ROW) |
                        registers(w, bits(word, 64, 8), MOST_IN_ROW));
+    if (!answers)
+        return;
     w->not_data |= w->memory; /* it may come as a condition */
     write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
 }
@@ -617,7 +619,7 @@ static void step(struct walk *w, const uint64_t word[2], const struct gp_instruc
         store(w, word, i->bytes);
         break;
     case ATOMIC:
-        change(w, word);
+        change(w, word, i->op != GP_OP_RED);
         break;
     case UNKNOWN:
         do_unknown(w, word, opcode);

@@ -76,7 +76,7 @@ static void words_that_are_data_only(void **state)
         char *image = read_cubin(capabilities[i], &size);
         if (!image)
             continue;
-        assert_int_equal(check(image, size, capabilities[i]), 26);
+        assert_int_equal(check(image, size, capabilities[i]), 28);
         free(image);
         cubins++;
     }

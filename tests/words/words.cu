@@ -29,6 +29,11 @@ KERNEL(data_hashed, uint32_t)
     a[I] = x;
 }
 
+KERNEL(data_summed_up, float)
+{
+    atomicAdd(&a[I & 7], __uint_as_float(k) * (float)I);
+}
+
 KERNEL(data_not_read, uint32_t)
 {
     (void)k;
@@ -209,4 +214,10 @@ KERNEL(used_to_copy, uint32_t)
 #endif
     __syncthreads();
     a[I] = s[255 - threadIdx.x];
+}
+
+KERNEL(used_to_sum_up, uint32_t)
+{
+    const uint32_t before = atomicAdd(&a[I], k);
+    a[before & 127] = 2;
 }
