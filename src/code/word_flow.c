@@ -1,0 +1,348 @@
+/* The words on which the result of an instruction may depend, and those that get into an address or
+ * a condition by it. */
+#include "code/word_flow.h"
+
+static uint64_t set_of_words(const struct gp_word_walk *w, unsigned offset, unsigned bytes)
+{
+    uint64_t words = 0;
+    for (unsigned at = offset; at < offset + bytes; at += 4) {
+        const unsigned word = (at - w->first) / 4;
+        if (at >= w->first && word < GP_DATA_WORDS)
+            words |= UINT64_C(1) << word;
+    }
+    return words;
+}
+
+/* Of `count` registers from that one on. */
+static uint64_t registers(const struct gp_word_walk *w, unsigned first, unsigned count)
+{
+    uint64_t words = 0;
+    for (unsigned r = first; r < first + count && r < NO_REGISTER; r++)
+        words |= w->now.of[r];
+    return words;
+}
+
+/* There are more uniform registers since 10.0; the last one is none. */
+static unsigned bits_of_uniform(const struct gp_word_walk *w)
+{
+    return w->cc >= 100 ? 8 : 6;
+}
+
+static unsigned no_uniform(const struct gp_word_walk *w)
+{
+    return (1u << bits_of_uniform(w)) - 1;
+}
+
+static unsigned uniform_at(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit)
+{
+    return bits(word, bit, bits_of_uniform(w));
+}
+
+/* Of `count` uniform registers from that one on, whose number stands at that bit. */
+static uint64_t uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
+                        unsigned count)
+{
+    const unsigned first = uniform_at(w, word, bit), end = no_uniform(w);
+    uint64_t words = 0;
+    for (unsigned r = first; r < first + count && r < end; r++)
+        words |= w->now.uniform[r];
+    return words;
+}
+
+/* The result of an instruction depends on these words. It replaces those before only if it runs in
+ * every thread, and in so many registers as it surely writes. */
+static void write(uint64_t *of, unsigned end, unsigned first, unsigned count, unsigned surely,
+                  uint64_t words)
+{
+    for (unsigned i = 0; i < count && first + i < end; i++)
+        of[first + i] = words | (i < surely ? 0 : of[first + i]);
+}
+
+static bool is_predicated(const uint64_t word[2])
+{
+    return bits(word, 12, 4) != NO_PREDICATE;
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* Bits 9 to 11. */
+static bool has_constant(const uint64_t word[2])
+{
+    const unsigned form = bits(word, 9, 3);
+    return form == 3 || form == 5;
+}
+
+static bool has_uniform(const uint64_t word[2])
+{
+    const unsigned form = bits(word, 9, 3);
+    return form == 6 || form == 7;
+}
+
+/* Arithmetic takes no constants since 10.0: where it named one, it names a register. */
+static bool has_register(const struct gp_word_walk *w, const uint64_t word[2])
+{
+    const unsigned opcode = bits(word, 0, 9);
+    return bits(word, 9, 3) == 1 || (has_constant(word) && w->cc >= 100) || opcode == I2FP;
+}
+
+/* The words of the constant, if it is a parameter. */
+static uint64_t constant(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
+{
+    if (!has_constant(word) || bits(word, 54, 5) != 0)
+        return 0;
+    const uint64_t words = set_of_words(w, bits(word, 38, 16), bytes);
+    w->read |= words;
+    return words;
+}
+
+/* Bits 64 to 71 have the second operand where the third one is a number, a constant or a uniform
+ * register, else the third one. */
+static bool third_is_elsewhere(const uint64_t word[2])
+{
+    const unsigned form = bits(word, 9, 3);
+    return form == 2 || form == 3 || form == 7;
+}
+
+/* That an instruction of up to three operands depends on: of so many registers each, the third one
+ * of so many. */
+static uint64_t operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
+                         unsigned third)
+{
+    const bool elsewhere = third_is_elsewhere(word);
+    const unsigned middle = elsewhere ? third : count, last = elsewhere ? count : third;
+    uint64_t words = registers(w, bits(word, 24, 8), count) |
+                     registers(w, bits(word, 64, 8), last) | constant(w, word, 4 * middle);
+    if (has_register(w, word))
+        words |= registers(w, bits(word, 32, 8), middle);
+    if (has_uniform(word))
+        words |= uniform(w, word, 32, middle);
+    return words;
+}
+
+static bool is_matrix(unsigned opcode, int cc)
+{
+    return opcode == IMMA || is_between(opcode, HMMA, DMMA) || (opcode == VIADD && cc < 90);
+}
+
+/* That an instruction of no known kind may read: its operands, or the address and the data of
+ * memory, stand in bits 16 to 39 and 64 to 71, and those of a matrix in 40 to 47, too. */
+static uint64_t all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
+{
+    static const uint8_t fields[] = {24, 32, 64, 16, 40};
+    const bool matrix = is_matrix(opcode, w->cc);
+    const unsigned count = matrix ? MOST_OF_MATRIX : MOST_IN_ROW;
+    /* The result alone stands in bits 16 to 23 of those that are not about memory. */
+    const unsigned used = matrix ? 5 : opcode >= FIRST_OF_MEMORY ? 4 : 3;
+    uint64_t words = constant(w, word, 8);
+    for (unsigned f = 0; f < used; f++)
+        if (fields[f] != 32 || opcode >= FIRST_OF_MEMORY || !has_constant(word) || w->cc >= 100)
+            words |=
+                registers(w, bits(word, fields[f], 8), count) | uniform(w, word, fields[f], count);
+    return words;
+}
+
+/* Since 12.0, on 64 bits: bits 9 to 11, or another bit, say so. */
+static bool takes_pairs(const uint64_t word[2], unsigned opcode, int cc)
+{
+    const unsigned form = bits(word, 9, 3);
+    switch (cc >= 100 ? opcode : 0) {
+    case MOV:
+        return form == 2 || bits(word, 80, 1);
+    case SEL:
+        return form != 1 && form != 4 && form != 6;
+    case IMNMX:
+        return bits(word, 74, 1);
+    case ISETP:
+        return bits(word, 80, 1);
+    default:
+        return false;
+    }
+}
+
+static bool makes_condition(const uint64_t word[2], unsigned opcode, int cc)
+{
+    switch (opcode) {
+    case IADD3:
+        return bits(word, 81, 3) != NO_PREDICATE || bits(word, 84, 3) != NO_PREDICATE;
+    case LEA:
+    case LOP3:
+    case IMAD:
+    case IMAD_WIDE:
+    case IMAD_HI:
+    case IADD:
+        return bits(word, 81, 3) != NO_PREDICATE;
+    case IMNMX:
+        return cc >= 100;
+    default:
+        return false;
+    }
+}
+
+static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
+                    enum gp_word_kind of)
+{
+    const enum gp_word_kind kind = takes_pairs(word, opcode, w->cc) ? DOUBLE : of;
+    const unsigned results = kind == ARITHMETIC ? 1 : 2;
+    const uint64_t words = operands(w, word, kind == DOUBLE ? 2 : 1, results);
+    if (makes_condition(word, opcode, w->cc))
+        w->not_data |= words;
+    /* A conversion, or a product's upper half, may write a single register. */
+    const bool both = kind == ARITHMETIC || opcode == DADD || opcode == DMUL || opcode == DFMA ||
+                      opcode == IMAD_WIDE;
+    write(w->now.of, NO_REGISTER, bits(word, 16, 8), results,
+          is_predicated(word) ? 0 : (both ? results : 1), words);
+}
+
+static void compare(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
+{
+    const unsigned count = opcode == DSETP || takes_pairs(word, opcode, w->cc) ? 2 : 1;
+    w->not_data |= operands(w, word, count, count);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
+                          bool to_uniform)
+{
+    static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
+    const unsigned width = bytes[bits(word, 73, 3)], bank = bits(word, 54, 5);
+    const unsigned offset = opcode == LDCU ? bits(word, 37, 17) : bits(word, 38, 16);
+    const unsigned count = width < 4 ? 1 : width / 4;
+    const bool by_number = opcode == ULDC || bits(word, 24, 8) == NO_REGISTER;
+    uint64_t words = 0;
+    if (!by_number && bank == 0)
+        w->lost = true; /* any of the parameters */
+    if (!by_number)
+        w->not_data |= registers(w, bits(word, 24, 8), 1) | uniform(w, word, 24, 1);
+    if (bank == 0 && by_number)
+        words = set_of_words(w, offset / 4 * 4, offset % 4 + width);
+    w->read |= words;
+    if (to_uniform)
+        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), count,
+              is_predicated(word) ? 0 : count, words);
+    else
+        write(w->now.of, NO_REGISTER, bits(word, 16, 8), count, is_predicated(word) ? 0 : count,
+              words);
+}
+
+static unsigned registers_of(unsigned bytes)
+{
+    return bytes == 0 ? MOST_IN_ROW : bytes < 4 ? 1 : (bytes + 3) / 4;
+}
+
+static void load(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
+{
+    const bool halves = bytes > 4 * MOST_IN_ROW; /* the first one stands in bits 64 to 71 */
+    const unsigned count = halves ? MOST_IN_ROW : registers_of(bytes);
+    w->not_data |=
+        registers(w, bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
+    write(w->now.of, NO_REGISTER, bits(word, 16, 8), count,
+          is_predicated(word) || bytes == 0 || halves ? 0 : count, w->memory);
+    if (halves)
+        write(w->now.of, NO_REGISTER, bits(word, 64, 8), count, 0, w->memory);
+}
+
+static void note_stored(struct gp_word_walk *w, uint64_t words)
+{
+    w->changed = w->changed || (words & ~w->memory);
+    w->memory |= words;
+}
+
+static void store(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
+{
+    w->not_data |= registers(w, bits(word, 24, 8), 2) | uniform(w, word, 64, 2);
+    if (bytes <= 4 * MOST_IN_ROW) {
+        note_stored(w, registers(w, bits(word, 32, 8), registers_of(bytes)));
+        return;
+    }
+    w->not_data |= uniform(w, word, 32, 2);
+    note_stored(w, registers(w, bits(word, 16, 8), MOST_IN_ROW) |
+                       registers(w, bits(word, 32, 8), MOST_IN_ROW) |
+                       registers(w, bits(word, 64, 8), MOST_IN_ROW));
+}
+
+/* The answer, if there is one, is from memory. */
+static void change(struct gp_word_walk *w, const uint64_t word[2], bool answers)
+{
+    w->not_data |=
+        registers(w, bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
+    note_stored(w, registers(w, bits(word, 32, 8), MOST_IN_ROW) |
+                       registers(w, bits(word, 64, 8), MOST_IN_ROW));
+    if (!answers)
+        return;
+    w->not_data |= w->memory; /* it may come as a condition */
+    write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+}
+
+static void do_unknown(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
+{
+    const bool loads =
+        (opcode >= FIRST_OF_MEMORY && opcode != SHFL && opcode != LDGSTS) || opcode == LDSM;
+    w->not_data |= all_operands(w, word, opcode);
+    if (loads) {
+        write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), MOST_IN_ROW, 0, w->memory);
+    }
+}
+
+/* It may read parameters by an address: they have generic ones, too, and descriptors lie there. */
+static bool may_read_any(enum gp_op op)
+{
+    switch (op) {
+    case GP_OP_UNKNOWN:
+    case GP_OP_LD:
+    case GP_OP_ATOM:
+    case GP_OP_TMA_LOAD:
+    case GP_OP_TMA_STORE:
+    case GP_OP_TMA_REDUCE:
+    case GP_OP_TMA_COPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void gp_word_step(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
+{
+    const unsigned opcode = i->opcode & OPCODE_MASK;
+    const enum gp_word_kind kind = gp_word_kind_of(word, i, w->cc);
+    w->lost = w->lost || may_read_any(i->op);
+    switch (kind) {
+    case NOTHING:
+        break;
+    case SPECIAL:
+        write(w->now.of, NO_REGISTER, bits(word, 16, 8), 1, is_predicated(word) ? 0 : 1, 0);
+        break;
+    case SPECIAL_UNIFORM:
+        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), 1,
+              is_predicated(word) ? 0 : 1, 0);
+        break;
+    case ARITHMETIC:
+    case DOUBLE:
+    case WIDE:
+        compute(w, word, opcode, kind);
+        break;
+    case COMPARISON:
+        compare(w, word, opcode);
+        break;
+    case CONSTANT:
+    case TO_UNIFORM:
+        load_constant(w, word, opcode, kind == TO_UNIFORM);
+        break;
+    case LOAD:
+        load(w, word, i->bytes);
+        break;
+    case STORE:
+        store(w, word, i->bytes);
+        break;
+    case ATOMIC:
+        change(w, word, i->op != GP_OP_RED);
+        break;
+    case UNKNOWN:
+        do_unknown(w, word, opcode);
+        break;
+    case UNKNOWABLE:
+        w->lost = true;
+        break;
+    }
+}

@@ -1,0 +1,152 @@
+/* How data words go from instruction to instruction, see data_words.c. Only for that, word_kinds.c
+ * and word_flow.c. */
+#ifndef GPUPROF_CODE_WORD_FLOW_H
+#define GPUPROF_CODE_WORD_FLOW_H
+
+#include "code/data_words.h"
+#include "code/instruction.h"
+
+#include <stdbool.h>
+
+#define NO_REGISTER 255
+#define UNIFORM_REGISTERS 256u
+#define NO_PREDICATE 7u
+/* Instructions read and write so many registers in a row at most; those that multiply matrices read
+ * more. */
+#define MOST_IN_ROW 4u
+#define MOST_OF_MATRIX 16u
+
+/* The words that each register may depend on. */
+struct gp_word_state {
+    uint64_t of[256];
+    uint64_t uniform[UNIFORM_REGISTERS];
+};
+
+struct gp_word_walk {
+    const unsigned char *code;
+    size_t count; /* instructions */
+    int cc;
+    unsigned first; /* where the parameters begin among the constants of bank 0 */
+    struct gp_word_state now;
+    struct gp_word_state synced; /* at any barrier of diverged threads: they go on somewhere else */
+    struct gp_word_state **at;   /* by instruction: where a branch leads; NULL elsewhere */
+    bool any_synced, changed, lost;
+    uint64_t memory; /* that stored numbers depend on */
+    uint64_t read, not_data;
+};
+
+/* Opcodes by their nine bits, see opcodes.def. */
+enum {
+    OPCODE_MASK = 0x1ff,
+    MOV = 0x002,
+    CS2R = 0x005,
+    SEL = 0x007,
+    FSEL = 0x008,
+    FMNMX = 0x009,
+    FSETP = 0x00b,
+    ISETP = 0x00c,
+    IADD3 = 0x010,
+    LEA = 0x011,
+    LOP3 = 0x012,
+    IABS = 0x013,
+    PRMT = 0x016,
+    IMNMX = 0x017,
+    SHF = 0x019,
+    FMUL = 0x020,
+    FADD = 0x021,
+    FFMA = 0x023,
+    IMAD = 0x024,
+    IMAD_WIDE = 0x025,
+    IMAD_HI = 0x027,
+    DMUL = 0x028,
+    DADD = 0x029,
+    DSETP = 0x02a,
+    DFMA = 0x02b,
+    HADD2 = 0x030,
+    HFMA2 = 0x031,
+    HMUL2 = 0x032,
+    IADD = 0x035, /* HFMA2.MMA up to 9.0 */
+    VIADD = 0x036,
+    IMMA = 0x037,
+    LDSM = 0x03b,
+    HMMA = 0x03c,
+    BMMA = 0x03d,
+    DMMA = 0x03f,
+    I2FP = 0x045,
+    QMMA = 0x07a,
+    OMMA = 0x07f,
+    ULDC_BY_ADDRESS = 0x0b8,
+    ULDC = 0x0b9,
+    ULDC_BY_REGISTER = 0x0bb,
+    F2F = 0x104,
+    F2I = 0x105,
+    I2F = 0x106,
+    FRND = 0x107,
+    MUFU = 0x108,
+    NOP = 0x118,
+    S2R = 0x119,
+    DEPBAR = 0x11a,
+    BAR = 0x11d,
+    FIRST_OF_GRAPHICS = 0x11e,
+    LAST_OF_GRAPHICS = 0x127,
+    FIRST_OF_MEMORY = 0x13e,
+    BSYNC = 0x141,
+    BREAK = 0x142,
+    CALL_RELATIVE = 0x144,
+    BSSY = 0x145,
+    YIELD = 0x146,
+    BRA = 0x147,
+    WARPSYNC = 0x148,
+    EXIT = 0x14d,
+    RET = 0x150,
+    FIRST_TEXTURE = 0x160,
+    LAST_TEXTURE = 0x174,
+    LDC = 0x182,
+    SHFL = 0x189,
+    MEMBAR = 0x192,
+    FIRST_SURFACE = 0x193,
+    LAST_SURFACE = 0x1a0,
+    LDCU = 0x1ac,
+    LDTRAM = 0x1ad,
+    LDGSTS = 0x1ae,
+    SUQUERY = 0x1b3,
+    UTMAPF = 0x1b8,
+    UBLKPF = 0x1bc,
+    S2UR = 0x1c3,
+    FIRST_OF_TENSORS = 0x1d0, /* tensor memory, and matrices of four warps */
+};
+
+enum gp_word_kind {
+    UNKNOWN,
+    UNKNOWABLE, /* its operands are not known here */
+    NOTHING,    /* reads no register and writes none */
+    SPECIAL,    /* reads none, and writes */
+    SPECIAL_UNIFORM,
+    ARITHMETIC, /* on single registers */
+    DOUBLE,     /* on pairs */
+    WIDE,       /* on single ones and a pair; the result is a pair */
+    COMPARISON, /* makes a condition */
+    CONSTANT,   /* a load of constants */
+    TO_UNIFORM, /* the same, to uniform registers */
+    LOAD,
+    STORE,
+    ATOMIC
+};
+
+static inline unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
+{
+    return (unsigned)(word[first / 64] >> first % 64) & ((1u << count) - 1);
+}
+
+static inline bool is_between(unsigned opcode, unsigned first, unsigned last)
+{
+    return opcode >= first && opcode <= last;
+}
+
+/* word_kinds.c */
+enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instruction *i, int cc);
+
+/* Takes one instruction into account (word_flow.c). */
+void gp_word_step(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i);
+
+#endif

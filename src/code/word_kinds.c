@@ -1,0 +1,135 @@
+/* The kinds of instructions, as far as words of parameters go. */
+#include "code/word_flow.h"
+
+/* With numbers for operands. The others name registers; bit 91 says that one is uniform. */
+static bool has_numbers(const uint64_t word[2], unsigned opcode)
+{
+    return bits(word, 9, 3) == (opcode == BAR ? 5 : 4) && !bits(word, 91, 1);
+}
+
+static enum gp_word_kind kind_of_other(const uint64_t word[2], unsigned opcode, int cc)
+{
+    switch (opcode) {
+    case NOP:
+    case DEPBAR:
+    case BAR:
+    case BSYNC:
+    case BREAK:
+    case BSSY:
+    case YIELD:
+    case BRA:
+    case EXIT:
+    case MEMBAR:
+        return has_numbers(word, opcode) ? NOTHING : UNKNOWN;
+    case S2R:
+    case CS2R:
+        return SPECIAL;
+    case S2UR:
+        return SPECIAL_UNIFORM;
+    case MOV:
+    case SEL:
+    case FSEL:
+    case FMNMX:
+    case IADD3:
+    case LEA:
+    case LOP3:
+    case IABS:
+    case PRMT:
+    case IMNMX:
+    case SHF:
+    case IMAD:
+    case I2FP:
+    case MUFU:
+        return ARITHMETIC;
+    case IADD:
+        return cc >= 100 ? DOUBLE : UNKNOWN;
+    case VIADD:
+        return cc >= 90 ? ARITHMETIC : UNKNOWN;
+    case F2F:
+    case F2I:
+    case I2F:
+    case FRND:
+        return DOUBLE;
+    case IMAD_WIDE:
+    case IMAD_HI:
+        return WIDE;
+    case FSETP:
+    case ISETP:
+    case DSETP:
+        return COMPARISON;
+    case LDC:
+        return CONSTANT;
+    case ULDC:
+    case LDCU:
+        return TO_UNIFORM;
+    default:
+        return UNKNOWN;
+    }
+}
+
+/* Those that read many registers, or name them in other bits, and those that read parameters by an
+ * address. */
+static bool is_unknowable(const uint64_t word[2], unsigned opcode, int cc)
+{
+    const unsigned form = bits(word, 9, 3);
+    /* Constants of a bank that a uniform register names. */
+    const bool by_bank =
+        (form == 3 || form == 5) && bits(word, 91, 1) && cc < 100 && (opcode < FIRST_OF_MEMORY);
+    switch (opcode) {
+    case LDC:
+        return form != 5;
+    case LDCU:
+        return form != 3;
+    case QMMA:
+    case OMMA:
+    case ULDC_BY_ADDRESS:
+    case ULDC_BY_REGISTER:
+    case LDTRAM:
+    case SUQUERY:
+    case UTMAPF:
+    case UBLKPF:
+        return true;
+    default:
+        return by_bank || is_between(opcode, FIRST_OF_GRAPHICS, LAST_OF_GRAPHICS) ||
+               is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE) ||
+               is_between(opcode, FIRST_SURFACE, LAST_SURFACE) || opcode >= FIRST_OF_TENSORS;
+    }
+}
+
+enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instruction *i, int cc)
+{
+    if (is_unknowable(word, i->opcode & OPCODE_MASK, cc))
+        return UNKNOWABLE;
+    switch (i->op) {
+    case GP_OP_FADD:
+    case GP_OP_FMUL:
+    case GP_OP_FFMA:
+    case GP_OP_HADD2:
+    case GP_OP_HMUL2:
+    case GP_OP_HFMA2:
+        return ARITHMETIC;
+    case GP_OP_DADD:
+    case GP_OP_DMUL:
+    case GP_OP_DFMA:
+        return DOUBLE;
+    case GP_OP_LD:
+    case GP_OP_LDG:
+    case GP_OP_LDS:
+    case GP_OP_LDL:
+        return LOAD;
+    case GP_OP_ST:
+    case GP_OP_STG:
+    case GP_OP_STS:
+    case GP_OP_STL:
+        return STORE;
+    case GP_OP_ATOM:
+    case GP_OP_ATOMG:
+    case GP_OP_ATOMS:
+    case GP_OP_RED:
+        return ATOMIC;
+    case GP_OP_OTHER:
+        return kind_of_other(word, i->opcode & OPCODE_MASK, cc);
+    default:
+        return UNKNOWN;
+    }
+}
