@@ -166,6 +166,7 @@ KERNEL(used_in_eight_numbers, uint32_t)
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]),
                    "=r"(r[6]), "=r"(x)
                  : "l"(a + 8 * I));
+    a[0] = r[0];
 #endif
     a[x & 255] = 1;
 }
