@@ -68,7 +68,7 @@ static bool note_word(struct words *words, const uint64_t word[2], int32_t offse
     if (words->count == MOST_WORDS)
         return false;
     for (unsigned i = 0; i < words->count; i++) {
-        const int32_t apart = words->of[i].offset - w.offset;
+        const int64_t apart = (int64_t)words->of[i].offset - w.offset;
         if (words->of[i].address == w.address && (apart == WORD_BYTES || apart == -WORD_BYTES))
             return false;
     }
