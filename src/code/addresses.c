@@ -16,6 +16,7 @@
  * loop or in two threads. */
 #include "code/addresses.h"
 
+#include "code/encoding.h"
 #include "code/instruction.h"
 
 #include <stdint.h>
@@ -48,23 +49,18 @@ struct words {
     struct word of[MOST_WORDS];
 };
 
-static unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
-{
-    return (unsigned)(word[first / 64] >> first % 64) & ((1u << count) - 1);
-}
-
 /* Whether an operand is one of the module's constants: bits 9 to 11 say that one is a constant, 54
  * to 58 the bank. */
 static bool takes_constant(const uint64_t word[2], unsigned opcode)
 {
-    const unsigned form = bits(word, 9, 3), bank = bits(word, 54, 5);
+    const unsigned form = gp_bits(word, 9, 3), bank = gp_bits(word, 54, 5);
     return (form == 3 || form == 5) && opcode != BAR && bank != 0 && bank != 2 && bank != 4;
 }
 
 /* False where it lies beside another one, so that both may be an address. */
 static bool note_word(struct words *words, const uint64_t word[2], int32_t offset)
 {
-    const struct word w = {(uint8_t)bits(word, 24, 8), offset};
+    const struct word w = {(uint8_t)gp_bits(word, 24, 8), offset};
     if (words->count == MOST_WORDS)
         return false;
     for (unsigned i = 0; i < words->count; i++) {
@@ -80,8 +76,8 @@ static bool note_word(struct words *words, const uint64_t word[2], int32_t offse
  * register. */
 static int32_t offset_of(const uint64_t word[2], enum gp_op op)
 {
-    const bool generic = op == GP_OP_LD && !bits(word, 91, 1);
-    return generic ? (int32_t)(word[0] >> 32) : (int32_t)(bits(word, 40, 24) << 8) >> 8;
+    const bool generic = op == GP_OP_LD && !gp_bits(word, 91, 1);
+    return generic ? (int32_t)(word[0] >> 32) : (int32_t)(gp_bits(word, 40, 24) << 8) >> 8;
 }
 
 static bool may_load(struct words *words, const uint64_t word[2], const struct gp_instruction *i)
@@ -97,8 +93,8 @@ static bool is_load_of_constants(unsigned opcode)
 /* Their width is a field of its own: four bytes are 4 there. */
 static bool may_load_constant(struct words *words, const uint64_t word[2], unsigned opcode)
 {
-    const unsigned offset = opcode == LDCU ? bits(word, 37, 17) : bits(word, 38, 16);
-    return bits(word, 73, 3) != 4 || !note_word(words, word, (int32_t)offset);
+    const unsigned offset = opcode == LDCU ? gp_bits(word, 37, 17) : gp_bits(word, 38, 16);
+    return gp_bits(word, 73, 3) != 4 || !note_word(words, word, (int32_t)offset);
 }
 
 static bool may_load_address(struct words *words, const unsigned char *code, int cc)
@@ -134,7 +130,7 @@ static bool moves_to_itself(const unsigned char *code)
 {
     uint64_t word[2];
     memcpy(word, code, sizeof(word));
-    return bits(word, 0, 12) == MOV_OF_REGISTER && bits(word, 16, 8) == bits(word, 32, 8);
+    return gp_bits(word, 0, 12) == MOV_OF_REGISTER && gp_bits(word, 16, 8) == gp_bits(word, 32, 8);
 }
 
 bool gp_code_may_load_addresses(const void *code, size_t size, int cc)

@@ -6,7 +6,7 @@
  *
  * The encodings are those of instruction.c. Operands stand in bits 24 to 31, 32 to 39 and 64 to 71,
  * the result in bits 16 to 23; bits 9 to 11 say which of them is a number, a constant, or a uniform
- * register. tests/sass compares them with the disassembler. */
+ * register. tests/words has kernels for them. */
 #include "code/data_words.h"
 
 #include "code/word_flow.h"

@@ -3,6 +3,8 @@
  * disassembler. */
 #include "code/instruction.h"
 
+#include "code/encoding.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -66,11 +68,6 @@ static const char *const names[] = {
 #undef GP_OP
 };
 
-static unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
-{
-    return (unsigned)(word[first / 64] >> first % 64) & ((1u << count) - 1);
-}
-
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /* The number of the first row that may fit an opcode by its nine bits, plus one; 0: not searched
@@ -92,11 +89,11 @@ static size_t first_row(unsigned opcode)
 
 static const struct row *find_row(const uint64_t word[2], int cc)
 {
-    for (size_t i = first_row(bits(word, 0, 9)); i < ROWS; i++) {
+    for (size_t i = first_row(gp_bits(word, 0, 9)); i < ROWS; i++) {
         const struct row *r = &rows[i];
-        const unsigned opcode = bits(word, 0, r->first < 0x200 ? 9 : 12);
+        const unsigned opcode = gp_bits(word, 0, r->first < 0x200 ? 9 : 12);
         if (opcode >= r->first && opcode <= r->last && cc >= r->from && cc <= r->to &&
-            (!r->bit || bits(word, r->bit, 1)))
+            (!r->bit || gp_bits(word, r->bit, 1)))
             return r;
     }
     return NULL;
@@ -108,14 +105,16 @@ static uint16_t bytes_of(enum width width, const uint64_t word[2])
     case NO_WIDTH:
         return 0;
     case COPY:
-        return (uint16_t)(4u << bits(word, 74, 2));
+        return (uint16_t)(4u << gp_bits(word, 74, 2));
     case ACCESS_256:
         return 32;
     case MATRICES_8X8:
         /* Bit 79: matrices of narrower numbers, which are spread out on their way. */
-        return bits(word, 72, 2) > 2 || bits(word, 79, 1) ? 0 : (uint16_t)(4u << bits(word, 72, 2));
+        return gp_bits(word, 72, 2) > 2 || gp_bits(word, 79, 1)
+                   ? 0
+                   : (uint16_t)(4u << gp_bits(word, 72, 2));
     default:
-        return widths[width][bits(word, 73, 4)];
+        return widths[width][gp_bits(word, 73, 4)];
     }
 }
 
@@ -123,21 +122,21 @@ static uint16_t bytes_of(enum width width, const uint64_t word[2])
  * bit 53 on, where others have an address. */
 static void shape_of_group(struct gp_instruction *i, const uint64_t word[2])
 {
-    const unsigned number = bits(word, 53, 5);
+    const unsigned number = gp_bits(word, 53, 5);
     unsigned columns = number; /* 8, 16, 24, 32, 48, 64, 80, ... */
-    i->sparse = bits(word, 73, 1);
+    i->sparse = gp_bits(word, 73, 1);
     i->m = 16;
     switch (i->op) {
     case GP_OP_HGMMA:
         i->n = (uint16_t)(8 * (number + 1));
-        i->k = (uint16_t[]){16, 8, 32, 0}[bits(word, 58, 2)];
+        i->k = (uint16_t[]){16, 8, 32, 0}[gp_bits(word, 58, 2)];
         return;
     case GP_OP_QGMMA:
         i->n = (uint16_t)(8 * (number + 1));
         i->k = i->sparse ? 64 : 32;
         return;
     case GP_OP_IGMMA:
-        columns = bits(word, 53, 6) / 3;
+        columns = gp_bits(word, 53, 6) / 3;
         i->k = i->sparse ? 64 : 32;
         break;
     default:
@@ -150,7 +149,7 @@ static void shape_of_group(struct gp_instruction *i, const uint64_t word[2])
 /* Bits 82 and 83 tell BF16 and TF32 from FP16, for instructions of four warps bits 76 and 77. */
 static enum gp_numbers numbers_of(enum gp_op op, const uint64_t word[2])
 {
-    const unsigned half = op == GP_OP_HGMMA ? bits(word, 76, 2) : bits(word, 82, 2);
+    const unsigned half = op == GP_OP_HGMMA ? gp_bits(word, 76, 2) : gp_bits(word, 82, 2);
     switch (op) {
     case GP_OP_HMMA:
     case GP_OP_HGMMA:
@@ -184,7 +183,7 @@ static void set_shape(struct gp_instruction *i, const uint64_t word[2], int cc)
             i->m = s->m;
             i->n = s->n;
             i->k = s->k;
-            i->sparse = cc >= 80 && s->sparse && bits(word, s->sparse, 1);
+            i->sparse = cc >= 80 && s->sparse && gp_bits(word, s->sparse, 1);
             return;
         }
     }
@@ -231,16 +230,16 @@ static unsigned opcode_of(const void *word_bytes)
 {
     uint64_t word[2];
     memcpy(word, word_bytes, sizeof(word));
-    return bits(word, 0, 9);
+    return gp_bits(word, 0, 9);
 }
 
 int64_t gp_instruction_jump(const void *word_bytes, int cc)
 {
     uint64_t word[2];
     memcpy(word, word_bytes, sizeof(word));
-    const unsigned opcode = bits(word, 0, 9);
+    const unsigned opcode = gp_bits(word, 0, 9);
     /* A call whose target is in a register has the function's start in the bits of the number. */
-    if (opcode == CALL_ABSOLUTE || (opcode == CALL_RELATIVE && bits(word, 9, 3) != FROM_NUMBER))
+    if (opcode == CALL_ABSOLUTE || (opcode == CALL_RELATIVE && gp_bits(word, 9, 3) != FROM_NUMBER))
         return GP_JUMP_AWAY;
     if (opcode != BRA && opcode != CALL_RELATIVE)
         return 0;
@@ -249,7 +248,7 @@ int64_t gp_instruction_jump(const void *word_bytes, int cc)
     uint64_t number = word[0] >> 34 | (word[1] & 0x3ffff) << 30;
     int64_t words = (int64_t)(number << 16) >> 16;
     if (cc >= 90)
-        words = words * 256 + (int64_t)bits(word, 16, 8);
+        words = words * 256 + (int64_t)gp_bits(word, 16, 8);
     return 4 * words + GP_INSTRUCTION_BYTES;
 }
 

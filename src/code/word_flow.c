@@ -35,7 +35,7 @@ static unsigned no_uniform(const struct gp_word_walk *w)
 
 static unsigned uniform_at(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit)
 {
-    return bits(word, bit, bits_of_uniform(w));
+    return gp_bits(word, bit, bits_of_uniform(w));
 }
 
 /* Of `count` uniform registers from that one on, whose number stands at that bit. */
@@ -60,7 +60,7 @@ static void write(uint64_t *of, unsigned end, unsigned first, unsigned count, un
 
 static bool is_predicated(const uint64_t word[2])
 {
-    return bits(word, 12, 4) != NO_PREDICATE;
+    return gp_bits(word, 12, 4) != NO_PREDICATE;
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -68,29 +68,29 @@ static bool is_predicated(const uint64_t word[2])
 /* Bits 9 to 11. */
 static bool has_constant(const uint64_t word[2])
 {
-    const unsigned form = bits(word, 9, 3);
+    const unsigned form = gp_bits(word, 9, 3);
     return form == 3 || form == 5;
 }
 
 static bool has_uniform(const uint64_t word[2])
 {
-    const unsigned form = bits(word, 9, 3);
+    const unsigned form = gp_bits(word, 9, 3);
     return form == 6 || form == 7;
 }
 
 /* Arithmetic takes no constants since 10.0: where it named one, it names a register. */
 static bool has_register(const struct gp_word_walk *w, const uint64_t word[2])
 {
-    const unsigned opcode = bits(word, 0, 9);
-    return bits(word, 9, 3) == 1 || (has_constant(word) && w->cc >= 100) || opcode == I2FP;
+    const unsigned opcode = gp_bits(word, 0, 9);
+    return gp_bits(word, 9, 3) == 1 || (has_constant(word) && w->cc >= 100) || opcode == I2FP;
 }
 
 /* The words of the constant, if it is a parameter. */
 static uint64_t constant(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
-    if (!has_constant(word) || bits(word, 54, 5) != 0)
+    if (!has_constant(word) || gp_bits(word, 54, 5) != 0)
         return 0;
-    const uint64_t words = set_of_words(w, bits(word, 38, 16), bytes);
+    const uint64_t words = set_of_words(w, gp_bits(word, 38, 16), bytes);
     w->read |= words;
     return words;
 }
@@ -99,7 +99,7 @@ static uint64_t constant(struct gp_word_walk *w, const uint64_t word[2], unsigne
  * register, else the third one. */
 static bool third_is_elsewhere(const uint64_t word[2])
 {
-    const unsigned form = bits(word, 9, 3);
+    const unsigned form = gp_bits(word, 9, 3);
     return form == 2 || form == 3 || form == 7;
 }
 
@@ -110,10 +110,10 @@ static uint64_t operands(struct gp_word_walk *w, const uint64_t word[2], unsigne
 {
     const bool elsewhere = third_is_elsewhere(word);
     const unsigned middle = elsewhere ? third : count, last = elsewhere ? count : third;
-    uint64_t words = registers(w, bits(word, 24, 8), count) |
-                     registers(w, bits(word, 64, 8), last) | constant(w, word, 4 * middle);
+    uint64_t words = registers(w, gp_bits(word, 24, 8), count) |
+                     registers(w, gp_bits(word, 64, 8), last) | constant(w, word, 4 * middle);
     if (has_register(w, word))
-        words |= registers(w, bits(word, 32, 8), middle);
+        words |= registers(w, gp_bits(word, 32, 8), middle);
     if (has_uniform(word))
         words |= uniform(w, word, 32, middle);
     return words;
@@ -136,24 +136,24 @@ static uint64_t all_operands(struct gp_word_walk *w, const uint64_t word[2], uns
     uint64_t words = constant(w, word, 8);
     for (unsigned f = 0; f < used; f++)
         if (fields[f] != 32 || opcode >= FIRST_OF_MEMORY || !has_constant(word) || w->cc >= 100)
-            words |=
-                registers(w, bits(word, fields[f], 8), count) | uniform(w, word, fields[f], count);
+            words |= registers(w, gp_bits(word, fields[f], 8), count) |
+                     uniform(w, word, fields[f], count);
     return words;
 }
 
 /* Since 12.0, on 64 bits: bits 9 to 11, or another bit, say so. */
 static bool takes_pairs(const uint64_t word[2], unsigned opcode, int cc)
 {
-    const unsigned form = bits(word, 9, 3);
+    const unsigned form = gp_bits(word, 9, 3);
     switch (cc >= 100 ? opcode : 0) {
     case MOV:
-        return form == 2 || bits(word, 80, 1);
+        return form == 2 || gp_bits(word, 80, 1);
     case SEL:
         return form != 1 && form != 4 && form != 6;
     case IMNMX:
-        return bits(word, 74, 1);
+        return gp_bits(word, 74, 1);
     case ISETP:
-        return bits(word, 80, 1);
+        return gp_bits(word, 80, 1);
     default:
         return false;
     }
@@ -163,14 +163,14 @@ static bool makes_condition(const uint64_t word[2], unsigned opcode, int cc)
 {
     switch (opcode) {
     case IADD3:
-        return bits(word, 81, 3) != NO_PREDICATE || bits(word, 84, 3) != NO_PREDICATE;
+        return gp_bits(word, 81, 3) != NO_PREDICATE || gp_bits(word, 84, 3) != NO_PREDICATE;
     case LEA:
     case LOP3:
     case IMAD:
     case IMAD_WIDE:
     case IMAD_HI:
     case IADD:
-        return bits(word, 81, 3) != NO_PREDICATE;
+        return gp_bits(word, 81, 3) != NO_PREDICATE;
     case IMNMX:
         return cc >= 100;
     default:
@@ -189,7 +189,7 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opc
     /* A conversion, or a product's upper half, may write a single register. */
     const bool both = kind == ARITHMETIC || opcode == DADD || opcode == DMUL || opcode == DFMA ||
                       opcode == IMAD_WIDE;
-    write(w->now.of, NO_REGISTER, bits(word, 16, 8), results,
+    write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), results,
           is_predicated(word) ? 0 : (both ? results : 1), words);
 }
 
@@ -205,15 +205,15 @@ static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsign
                           bool to_uniform)
 {
     static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
-    const unsigned width = bytes[bits(word, 73, 3)], bank = bits(word, 54, 5);
-    const unsigned offset = opcode == LDCU ? bits(word, 37, 17) : bits(word, 38, 16);
+    const unsigned width = bytes[gp_bits(word, 73, 3)], bank = gp_bits(word, 54, 5);
+    const unsigned offset = opcode == LDCU ? gp_bits(word, 37, 17) : gp_bits(word, 38, 16);
     const unsigned count = width < 4 ? 1 : width / 4;
-    const bool by_number = opcode == ULDC || bits(word, 24, 8) == NO_REGISTER;
+    const bool by_number = opcode == ULDC || gp_bits(word, 24, 8) == NO_REGISTER;
     uint64_t words = 0;
     if (!by_number && bank == 0)
         w->lost = true; /* any of the parameters */
     if (!by_number)
-        w->not_data |= registers(w, bits(word, 24, 8), 1) | uniform(w, word, 24, 1);
+        w->not_data |= registers(w, gp_bits(word, 24, 8), 1) | uniform(w, word, 24, 1);
     if (bank == 0 && by_number)
         words = set_of_words(w, offset / 4 * 4, offset % 4 + width);
     w->read |= words;
@@ -221,7 +221,7 @@ static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsign
         write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), count,
               is_predicated(word) ? 0 : count, words);
     else
-        write(w->now.of, NO_REGISTER, bits(word, 16, 8), count, is_predicated(word) ? 0 : count,
+        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), count, is_predicated(word) ? 0 : count,
               words);
 }
 
@@ -235,11 +235,11 @@ static void load(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
     const bool halves = bytes > 4 * MOST_IN_ROW; /* the first one stands in bits 64 to 71 */
     const unsigned count = halves ? MOST_IN_ROW : registers_of(bytes);
     w->not_data |=
-        registers(w, bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
-    write(w->now.of, NO_REGISTER, bits(word, 16, 8), count,
+        registers(w, gp_bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
+    write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), count,
           is_predicated(word) || bytes == 0 || halves ? 0 : count, w->memory);
     if (halves)
-        write(w->now.of, NO_REGISTER, bits(word, 64, 8), count, 0, w->memory);
+        write(w->now.of, NO_REGISTER, gp_bits(word, 64, 8), count, 0, w->memory);
 }
 
 static void note_stored(struct gp_word_walk *w, uint64_t words)
@@ -250,28 +250,28 @@ static void note_stored(struct gp_word_walk *w, uint64_t words)
 
 static void store(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
-    w->not_data |= registers(w, bits(word, 24, 8), 2) | uniform(w, word, 64, 2);
+    w->not_data |= registers(w, gp_bits(word, 24, 8), 2) | uniform(w, word, 64, 2);
     if (bytes <= 4 * MOST_IN_ROW) {
-        note_stored(w, registers(w, bits(word, 32, 8), registers_of(bytes)));
+        note_stored(w, registers(w, gp_bits(word, 32, 8), registers_of(bytes)));
         return;
     }
     w->not_data |= uniform(w, word, 32, 2);
-    note_stored(w, registers(w, bits(word, 16, 8), MOST_IN_ROW) |
-                       registers(w, bits(word, 32, 8), MOST_IN_ROW) |
-                       registers(w, bits(word, 64, 8), MOST_IN_ROW));
+    note_stored(w, registers(w, gp_bits(word, 16, 8), MOST_IN_ROW) |
+                       registers(w, gp_bits(word, 32, 8), MOST_IN_ROW) |
+                       registers(w, gp_bits(word, 64, 8), MOST_IN_ROW));
 }
 
 /* The answer, if there is one, is from memory. */
 static void change(struct gp_word_walk *w, const uint64_t word[2], bool answers)
 {
     w->not_data |=
-        registers(w, bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
-    note_stored(w, registers(w, bits(word, 32, 8), MOST_IN_ROW) |
-                       registers(w, bits(word, 64, 8), MOST_IN_ROW));
+        registers(w, gp_bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
+    note_stored(w, registers(w, gp_bits(word, 32, 8), MOST_IN_ROW) |
+                       registers(w, gp_bits(word, 64, 8), MOST_IN_ROW));
     if (!answers)
         return;
     w->not_data |= w->memory; /* it may come as a condition */
-    write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+    write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
 }
 
 static void do_unknown(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
@@ -280,7 +280,7 @@ static void do_unknown(struct gp_word_walk *w, const uint64_t word[2], unsigned 
         (opcode >= FIRST_OF_MEMORY && opcode != SHFL && opcode != LDGSTS) || opcode == LDSM;
     w->not_data |= all_operands(w, word, opcode);
     if (loads) {
-        write(w->now.of, NO_REGISTER, bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
         write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), MOST_IN_ROW, 0, w->memory);
     }
 }
@@ -311,7 +311,7 @@ void gp_word_step(struct gp_word_walk *w, const uint64_t word[2], const struct g
     case NOTHING:
         break;
     case SPECIAL:
-        write(w->now.of, NO_REGISTER, bits(word, 16, 8), 1, is_predicated(word) ? 0 : 1, 0);
+        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), 1, is_predicated(word) ? 0 : 1, 0);
         break;
     case SPECIAL_UNIFORM:
         write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), 1,

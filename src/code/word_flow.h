@@ -4,6 +4,7 @@
 #define GPUPROF_CODE_WORD_FLOW_H
 
 #include "code/data_words.h"
+#include "code/encoding.h"
 #include "code/instruction.h"
 
 #include <stdbool.h>
@@ -132,11 +133,6 @@ enum gp_word_kind {
     STORE,
     ATOMIC
 };
-
-static inline unsigned bits(const uint64_t word[2], unsigned first, unsigned count)
-{
-    return (unsigned)(word[first / 64] >> first % 64) & ((1u << count) - 1);
-}
 
 static inline bool is_between(unsigned opcode, unsigned first, unsigned last)
 {

@@ -4,7 +4,7 @@
 /* With numbers for operands. The others name registers; bit 91 says that one is uniform. */
 static bool has_numbers(const uint64_t word[2], unsigned opcode)
 {
-    return bits(word, 9, 3) == (opcode == BAR ? 5 : 4) && !bits(word, 91, 1);
+    return gp_bits(word, 9, 3) == (opcode == BAR ? 5 : 4) && !gp_bits(word, 91, 1);
 }
 
 static enum gp_word_kind kind_of_other(const uint64_t word[2], unsigned opcode, int cc)
@@ -71,10 +71,10 @@ static enum gp_word_kind kind_of_other(const uint64_t word[2], unsigned opcode, 
  * address. */
 static bool is_unknowable(const uint64_t word[2], unsigned opcode, int cc)
 {
-    const unsigned form = bits(word, 9, 3);
+    const unsigned form = gp_bits(word, 9, 3);
     /* Constants of a bank that a uniform register names. */
     const bool by_bank =
-        (form == 3 || form == 5) && bits(word, 91, 1) && cc < 100 && (opcode < FIRST_OF_MEMORY);
+        (form == 3 || form == 5) && gp_bits(word, 91, 1) && cc < 100 && (opcode < FIRST_OF_MEMORY);
     switch (opcode) {
     case LDC:
         return form != 5;

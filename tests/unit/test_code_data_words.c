@@ -1,5 +1,6 @@
 /* code/data_words: the word of the parameters that a kernel takes as data only, or uses, in the
  * cubins that nvcc made of tests/words/words.cu. */
+#include "beside.h"
 #include "code/cubin.h"
 #include "code/data_words.h"
 
@@ -24,22 +25,9 @@ static const int capabilities[] = {75, 80, 90, 100, 120};
  * it. */
 static char *read_cubin(int cc, size_t *size)
 {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
-    assert_true(length > 0);
-    path[length] = '\0';
-    snprintf(strrchr(path, '/'), 64, "/../tests/words.%d.cubin", cc);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return NULL;
-    assert_int_equal(fseek(f, 0, SEEK_END), 0);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*size);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
-    fclose(f);
-    return bytes;
+    char name[32];
+    snprintf(name, sizeof(name), "words.%d.cubin", cc);
+    return read_beside(name, size);
 }
 
 static bool begins(const char *name, const char *with)

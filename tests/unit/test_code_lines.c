@@ -3,6 +3,7 @@
  * that hold them. */
 #include "base/base64.h"
 #include "base/sha256.h"
+#include "beside.h"
 #include "code/instruction.h"
 #include "code/line_table.h"
 #include "code/slim.h"
@@ -36,30 +37,12 @@
 static char *cubin;
 static size_t cubin_size;
 
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    assert_int_equal(fseek(f, 0, SEEK_END), 0);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*size + 1);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
-    bytes[*size] = '\0';
-    fclose(f);
-    return bytes;
-}
-
 /* The cubin lies beside the program, in ../tests. */
 static int load(void **state)
 {
-    char path[4096];
     (void)state;
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
-    assert_true(length > 0);
-    path[length] = '\0';
-    strcpy(strrchr(path, '/'), "/../tests/lines.cubin");
-    cubin = read_file(path, &cubin_size);
+    cubin = read_beside("lines.cubin", &cubin_size);
+    assert_non_null(cubin);
     return 0;
 }
 
@@ -78,7 +61,7 @@ static unsigned line_of(const char *comment)
     snprintf(path, sizeof(path), "%s", __FILE__);
     strcpy(strstr(path, "unit/"), "lines/lines.cu");
     snprintf(mark, sizeof(mark), "// %s\n", comment);
-    char *text = read_file(path, &size), *at = strstr(text, mark);
+    char *text = read_if_there(path, &size), *at = strstr(text, mark);
     unsigned line = 1;
     assert_non_null(at);
     for (char *p = text; p < at; p++)

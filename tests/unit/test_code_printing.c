@@ -2,6 +2,7 @@
  * tests/printing/printing.cu, and in images that are made here. */
 #include "code/printing.h"
 
+#include "beside.h"
 #include "code/ptx.h"
 
 #include <setjmp.h>
@@ -33,27 +34,6 @@ static bool has(const char *name)
     return strstr(names, word) != NULL;
 }
 
-/* They lie beside the program, in ../tests. */
-static char *read_file(const char *name, size_t *size)
-{
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
-    assert_true(length > 0);
-    path[length] = '\0';
-    snprintf(strrchr(path, '/'), 64, "/../tests/%s", name);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    assert_int_equal(fseek(f, 0, SEEK_END), 0);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*size + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
-    bytes[*size] = '\0';
-    fclose(f);
-    return bytes;
-}
-
 static bool read_cubin(const char *image, size_t size)
 {
     struct gp_cubin cubin;
@@ -81,7 +61,8 @@ static void the_kernels_of_a_cubin_that_print_are_known(void **state)
 {
     (void)state;
     size_t size;
-    char *image = read_file("printing.cubin", &size);
+    char *image = read_beside("printing.cubin", &size);
+    assert_non_null(image);
     assert_true(read_cubin(image, size));
     assert_kernels();
     free(image);
@@ -91,7 +72,8 @@ static void the_kernels_of_ptx_that_print_are_known(void **state)
 {
     (void)state;
     size_t size;
-    char *text = read_file("printing.ptx", &size);
+    char *text = read_beside("printing.ptx", &size);
+    assert_non_null(text);
     assert_true(read_ptx(text));
     assert_kernels();
     free(text);
@@ -112,7 +94,8 @@ static void a_damaged_call_graph_tells_nothing(void **state)
 {
     (void)state;
     size_t size;
-    char *image = read_file("printing.cubin", &size);
+    char *image = read_beside("printing.cubin", &size);
+    assert_non_null(image);
     const Elf64_Shdr graph = call_graph_of(image, size);
     const uint32_t pairs = (uint32_t)(graph.sh_size / 8);
     for (uint32_t i = 0; i < pairs; i++) {
@@ -137,7 +120,8 @@ static void a_cubin_without_a_call_graph_tells_nothing(void **state)
 {
     (void)state;
     size_t size;
-    char *image = read_file("printing.cubin", &size);
+    char *image = read_beside("printing.cubin", &size);
+    assert_non_null(image);
     char *name = memmem(image, size, ".nv.callgraph", 13);
     assert_non_null(name);
     name[4] = 'x';
