@@ -9,6 +9,7 @@
 #include "metrics/definitions.h"
 #include "metrics/facts.h"
 #include "metrics/metrics.h"
+#include "metrics/weight.h"
 #include "report/layout.h"
 
 #include <stdio.h>
@@ -123,13 +124,15 @@ static void add_metric(const struct gp_metrics *m, const struct gp_metric *metri
                        const struct subject *s, struct gp_text *out)
 {
     char why[GP_WHY_SIZE];
-    struct gp_text formula = {0};
+    struct gp_text formula = {0}, weight = {0};
     gp_text_addf(out, "\n%s%s%s%s%s%s\n", metric->name, metric->unit[0] ? " (" : "", metric->unit,
                  metric->unit[0] ? ")" : "", metric->in_default_set ? ", default" : "",
                  metric->user_defined ? ", user-defined" : "");
     add_part(out, "", metric->description);
     if (gp_metric_formula(metric, &s->device, &formula, why, sizeof(why))) {
         add_part(out, "= ", gp_text_string(&formula));
+        gp_metric_weighting_text(metric, &s->device, &weight);
+        add_part(out, "mean of several launches weighted by: ", gp_text_string(&weight));
         add_part(out, "source: ", gp_metric_source(metric, &s->device));
         add_part(out, "nvprof: ", metric->nvprof);
         add_cost(m, metric, s, out);
@@ -137,6 +140,7 @@ static void add_metric(const struct gp_metrics *m, const struct gp_metric *metri
         add_part(out, "absent: ", why);
     }
     gp_text_free(&formula);
+    gp_text_free(&weight);
 }
 
 /* ---- lists ---- */

@@ -1,6 +1,7 @@
 #include "cli/recorded.h"
 
 #include "base/hash.h"
+#include "metrics/define.h"
 #include "profile/reader.h"
 
 #include <stdlib.h>
@@ -67,36 +68,20 @@ static void forget(struct cli_recorded *c)
     }
 }
 
-/* Whether all counters of the selection were recorded. */
-static bool is_recorded(const struct cli_recorded *c, const struct gp_metrics *m,
-                        const struct gp_device *device)
+static bool is_recorded(void *user, const char *counter)
 {
-    const char **names;
-    size_t count;
-    if (!gp_metrics_counters(m, device, &names, &count))
-        return false;
-    bool recorded = true;
-    for (size_t i = 0; i < count && recorded; i++) {
-        struct recorded_name *known = NULL;
-        HASH_FIND(hh, c->counters, names[i], strlen(names[i]), known);
-        recorded = known != NULL;
-    }
-    free(names);
-    return recorded;
+    const struct cli_recorded *c = user;
+    struct recorded_name *known = NULL;
+    HASH_FIND(hh, c->counters, counter, strlen(counter), known);
+    return known != NULL;
 }
 
-static bool can_be_given(const struct cli_recorded *c, struct gp_metrics *m,
-                         const struct gp_metric *metric)
+static bool can_be_given(const struct cli_recorded *c, const struct gp_metric *metric)
 {
-    struct gp_text ignored = {0};
-    char why[GP_WHY_SIZE];
-    bool answer = false;
-    if (gp_metrics_select(m, metric->name, &ignored))
-        for (size_t i = 0; i < c->device_count && !answer; i++)
-            answer = gp_metric_formula(metric, &c->devices[i], &ignored, why, sizeof(why)) &&
-                     is_recorded(c, m, &c->devices[i]);
-    gp_text_free(&ignored);
-    return answer;
+    for (size_t i = 0; i < c->device_count; i++)
+        if (gp_metric_can_be_given(metric, &c->devices[i], is_recorded, (void *)c))
+            return true;
+    return false;
 }
 
 bool cli_can_be_read_twice(const char *path)
@@ -110,7 +95,7 @@ static bool select_from(struct gp_metrics *m, const struct cli_recorded *c,
 {
     struct gp_text list = {0};
     for (size_t i = 0; c->counters && i < gp_metrics_count(m); i++)
-        if (can_be_given(c, m, gp_metrics_at(m, i)))
+        if (can_be_given(c, gp_metrics_at(m, i)))
             gp_text_addf(&list, "%s,", gp_metrics_at(m, i)->name);
     bool answer =
         gp_metrics_select(m, list.length > 0 && !list.failed ? list.data : NULL, problems);

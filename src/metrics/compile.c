@@ -27,10 +27,20 @@ static struct gp_node *parse_formula(const struct gp_loading *l, const struct gp
     if (node)
         snprintf(what, sizeof(what), "out of memory");
     else
-        snprintf(what, sizeof(what), "%s, %s", key == GP_KEY_NEEDS ? "needs" : "formula", why);
+        snprintf(what, sizeof(what), "%s, %s", gp_key_name(key), why);
     complain(l, d, d->keys[key].line, what);
     gp_formula_free(node);
     return NULL;
+}
+
+/* The same for a key that may be left out. */
+static bool parse_optional(const struct gp_loading *l, const struct gp_definition *d,
+                           enum gp_key key, struct gp_node **node)
+{
+    if (d->keys[key].line == 0)
+        return true;
+    *node = parse_formula(l, d, key);
+    return *node != NULL;
 }
 
 static bool is_no_range_counter(void *user, struct gp_node *operand)
@@ -96,10 +106,9 @@ static struct gp_variant *new_variant(const struct gp_loading *l, const struct g
         return NULL;
     }
     v->formula = parse_formula(l, d, GP_KEY_FORMULA);
-    int needs_something = d->keys[GP_KEY_NEEDS].line != 0;
-    if (v->formula && needs_something)
-        v->needs = parse_formula(l, d, GP_KEY_NEEDS);
-    if (!v->formula || (needs_something && !v->needs)) {
+    if (!v->formula || !parse_optional(l, d, GP_KEY_OLDER, &v->older) ||
+        !parse_optional(l, d, GP_KEY_NEEDS, &v->needs) ||
+        !parse_optional(l, d, GP_KEY_WEIGHT, &v->weight)) {
         gp_variant_free(v);
         return NULL;
     }

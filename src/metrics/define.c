@@ -150,3 +150,29 @@ void gp_metric_visit_counters(const struct gp_metric *metric, const struct gp_de
     if (variant && variant->formula)
         gp_formula_walk(variant->formula, visit_operand, &v);
 }
+
+struct having {
+    const struct gp_device *device;
+    bool (*has)(void *user, const char *counter);
+    void *user;
+};
+
+static bool is_there(void *user, struct gp_node *operand)
+{
+    const struct having *h = user;
+    if (operand->kind == GP_NODE_METRIC)
+        return gp_metric_can_be_given(operand->bound, h->device, h->has, h->user);
+    return operand->kind != GP_NODE_COUNTER || h->has(h->user, operand->name);
+}
+
+bool gp_metric_can_be_given(const struct gp_metric *metric, const struct gp_device *device,
+                            bool (*has)(void *user, const char *counter), void *user)
+{
+    struct having h = {.device = device, .has = has, .user = user};
+    const struct gp_variant *v = gp_variant_for((const struct gp_entry *)metric, device);
+    if (!v || !v->formula)
+        return false;
+    if (!gp_formula_walk(v->formula, is_there, &h))
+        return v->older && gp_formula_walk(v->older, is_there, &h);
+    return !v->needs || gp_formula_walk(v->needs, is_there, &h);
+}

@@ -20,4 +20,9 @@ bool gp_metrics_select_also(struct gp_metrics *m, const struct gp_metric *metric
 void gp_metric_visit_counters(const struct gp_metric *metric, const struct gp_device *device,
                               void (*visit)(void *user, const char *counter), void *user);
 
+/* Whether the metric can be computed for that device from records with some counters: `has` says
+ * whether a counter is among them. */
+bool gp_metric_can_be_given(const struct gp_metric *metric, const struct gp_device *device,
+                            bool (*has)(void *user, const char *counter), void *user);
+
 #endif

@@ -46,13 +46,18 @@ enum gp_key {
     GP_KEY_FORMULA,
     GP_KEY_DEFAULT,
     GP_KEY_WHEN,
+    GP_KEY_OLDER,
     GP_KEY_NEEDS,
+    GP_KEY_WEIGHT,
     GP_KEY_ABSENT,
     GP_KEY_NEAREST,
     GP_KEY_NVPROF,
     GP_KEY_METRICS,
     GP_KEY_COUNT
 };
+
+/* "formula" and so on, as files have them. */
+const char *gp_key_name(enum gp_key key);
 
 /* One section: a metric, or a set of metrics ("[set NAME]"). A key that was not given has line 0.
  */

@@ -10,7 +10,9 @@ void gp_variant_free(struct gp_variant *v)
     if (!v)
         return;
     gp_formula_free(v->formula);
+    gp_formula_free(v->older);
     gp_formula_free(v->needs);
+    gp_formula_free(v->weight);
     free(v->when_text);
     free(v->source);
     free(v->absent);
@@ -21,7 +23,8 @@ bool gp_variant_walk(const struct gp_variant *v, bool (*visit)(void *, struct gp
                      void *user)
 {
     return (!v->formula || gp_formula_walk(v->formula, visit, user)) &&
-           (!v->needs || gp_formula_walk(v->needs, visit, user));
+           (!v->needs || gp_formula_walk(v->needs, visit, user)) &&
+           (!v->weight || gp_formula_walk(v->weight, visit, user));
 }
 
 /* A formula for these devices alone comes before one for all; none with counters of ranges is for a

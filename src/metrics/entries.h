@@ -14,7 +14,9 @@
 struct gp_variant {
     struct gp_condition when;
     struct gp_node *formula; /* NULL: there is none on these devices, for the reason `absent` */
+    struct gp_node *older;   /* instead of it, for profiles that have not all its counters; NULL */
     struct gp_node *needs;   /* where this is 0 the metric does not apply; NULL: it always does */
+    struct gp_node *weight;  /* of a launch in a mean; NULL: it follows from the formula */
     char *when_text;         /* NULL: all devices */
     char *source;            /* of this formula; NULL: the metric's */
     char *absent;            /* with the nearest metric there is */
@@ -59,13 +61,18 @@ struct gp_metrics {
 
 void gp_variant_free(struct gp_variant *v);
 
-/* Visits the operands of everything that is computed for a variant; false from a visit ends the
- * walk, and is the answer. */
+/* Visits the operands of everything that is computed for a variant, but for `older`; false from a
+ * visit ends the walk, and is the answer. */
 bool gp_variant_walk(const struct gp_variant *v, bool (*visit)(void *, struct gp_node *),
                      void *user);
 
 /* The one used on this device, NULL where there is none. */
 const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct gp_device *device);
+
+/* Computes a formula for one launch. True with *value, or false with the reason in `why`. */
+bool gp_formula_of_launch(const struct gp_node *formula, const struct gp_device *device,
+                          const struct gp_record *launch, double *value, char *why,
+                          size_t why_size);
 
 /* True where a formula for all devices has counters that event groups do not have. */
 bool gp_entry_counts_in_ranges(const struct gp_entry *e);

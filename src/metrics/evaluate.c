@@ -45,9 +45,10 @@ struct evaluation {
     const struct gp_device *device;
     const struct gp_record *launch;
     unsigned steps;
+    bool lacks_counter; /* the last value is missing as the record has no such counter */
 };
 
-static bool counter_value(const struct evaluation *e, const char *name, double *value, char *why,
+static bool counter_value(struct evaluation *e, const char *name, double *value, char *why,
                           size_t why_size)
 {
     const struct gp_counter *counters = e->launch->counters, *found = NULL;
@@ -60,6 +61,7 @@ static bool counter_value(const struct evaluation *e, const char *name, double *
         if (strcmp(counters[i].name, name) == 0)
             found = &counters[i];
     const char *reason = "not measured";
+    e->lacks_counter = !found;
     if (found && !found->absent) {
         *value = found->value;
         return true;
@@ -103,7 +105,10 @@ static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doub
     }
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
     double needed = 1;
+    ev->lacks_counter = false;
     bool answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
+    if (!answer && v->older && ev->lacks_counter)
+        answer = gp_formula_evaluate(v->older, &operands, value, why, why_size);
     /* Also where there is no value: a needed operand may be the divisor. */
     char why_not[GP_WHY_SIZE];
     if (v->needs && !gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
@@ -125,6 +130,14 @@ bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *
 {
     struct evaluation ev = {.device = device, .launch = launch};
     return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
+}
+
+bool gp_formula_of_launch(const struct gp_node *formula, const struct gp_device *device,
+                          const struct gp_record *launch, double *value, char *why, size_t why_size)
+{
+    struct evaluation ev = {.device = device, .launch = launch};
+    const struct gp_operands operands = {.user = &ev, .value_of = operand_value};
+    return gp_formula_evaluate(formula, &operands, value, why, why_size);
 }
 
 struct definedness {

@@ -75,7 +75,8 @@ bool gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *p
 size_t gp_metrics_selected_count(const struct gp_metrics *m);
 const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i);
 
-/* The counters that the selection needs on this device, each once. *names is one allocation, to be
+/* The counters that the selection needs on this device, each once; that of the time, too, where a
+ * mean is weighted by it. *names is one allocation, to be
  * freed by the caller; the strings belong to `m`. Recording these very pointers in struct
  * gp_counter makes evaluation quicker. Returns true, or false when out of memory. */
 bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,

@@ -1,6 +1,7 @@
 #include "metrics/program.h"
 
 #include "metrics/entries.h"
+#include "metrics/weight.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -13,7 +14,8 @@ enum kind {
     COUNTER,
     FACT,
     OPERATION,
-    WHERE_NEEDED, /* left, where right is not 0 */
+    WHERE_NEEDED,  /* left, where right is not 0 */
+    WHERE_LACKING, /* left, or right where the record has not all counters of left */
 };
 
 /* Its value stands in an array of its own, NAN where there is none. */
@@ -28,6 +30,7 @@ struct detail {
     const void *what;   /* the name of a counter, a fact, or an entry whose result this is */
     size_t found;       /* a counter: where it stood among those of the last launch */
     const char *absent; /* a counter: why it has no value */
+    bool lacking;       /* a counter: the record does not have it */
     unsigned cause;     /* where there is no value: the step that has none by itself */
 };
 
@@ -55,6 +58,7 @@ struct gp_program {
     struct result *results;
     size_t result_count;
     unsigned *of_metric; /* by selected metric: its step */
+    unsigned *of_weight; /* that of its weight */
     struct reason *reasons;
 };
 
@@ -187,6 +191,11 @@ static unsigned add_variant(struct gp_program *p, const struct gp_variant *v)
     if (!v || !v->formula)
         return add_step(p, (struct step){.kind = NUMBER}, NAN, NULL);
     unsigned formula = add_node(p, v->formula);
+    unsigned older = v->older && formula != NO_STEP ? add_node(p, v->older) : NO_STEP;
+    if (v->older && older != NO_STEP) {
+        const struct step step = {.kind = WHERE_LACKING, .left = formula, .right = older};
+        formula = add_step(p, step, NAN, NULL);
+    }
     unsigned needs = v->needs && formula != NO_STEP ? add_node(p, v->needs) : NO_STEP;
     if (!v->needs || formula == NO_STEP)
         return formula;
@@ -208,6 +217,20 @@ static unsigned add_entry(struct gp_program *p, const struct gp_entry *e)
     return step;
 }
 
+/* A step without a value where the weight is time and no metric is the duration. */
+static unsigned add_weight(struct gp_program *p, const struct gp_entry *e)
+{
+    const struct gp_node *formula;
+    enum gp_weighting weighting = gp_metric_weighting(&e->metric, p->device, &formula);
+    struct gp_entry **duration = gp_metrics_slot(p->metrics, "duration");
+    if (weighting == GP_BY_LAUNCHES)
+        return add_number(p, 1);
+    if (weighting == GP_BY_FORMULA)
+        return add_node(p, formula);
+    return duration ? add_entry(p, *duration)
+                    : add_step(p, (struct step){.kind = NUMBER}, NAN, NULL);
+}
+
 void gp_program_free(struct gp_program *p)
 {
     if (!p)
@@ -219,6 +242,7 @@ void gp_program_free(struct gp_program *p)
     free(p->details);
     free(p->results);
     free(p->of_metric);
+    free(p->of_weight);
     free(p->reasons);
     free(p);
 }
@@ -231,11 +255,13 @@ struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_de
     p->metrics = m;
     p->device = device;
     p->of_metric = calloc(m->selected_count + 1, sizeof(*p->of_metric));
+    p->of_weight = calloc(m->selected_count + 1, sizeof(*p->of_weight));
     p->reasons = calloc(m->selected_count + 1, sizeof(*p->reasons));
-    bool ok = p->of_metric && p->reasons;
+    bool ok = p->of_metric && p->of_weight && p->reasons;
     for (size_t i = 0; ok && i < m->selected_count; i++) {
         p->of_metric[i] = add_entry(p, m->selected[i]);
-        ok = p->of_metric[i] != NO_STEP;
+        p->of_weight[i] = add_weight(p, m->selected[i]);
+        ok = p->of_metric[i] != NO_STEP && p->of_weight[i] != NO_STEP;
     }
     if (ok)
         return p;
@@ -266,6 +292,7 @@ static double value_of_counter(struct detail *d, const struct gp_record *launch)
     const struct gp_counter *c = find_counter(d, launch);
     const char *otherwise = launch->skipped ? launch->skipped : "";
     d->absent = c ? c->absent : otherwise;
+    d->lacking = !c;
     return d->absent ? NAN : c->value;
 }
 
@@ -277,13 +304,21 @@ static double value_of_fact(const struct gp_fact *fact, const struct gp_device *
     return fact->get(fact, device, launch, &value, why, sizeof(why)) ? value : NAN;
 }
 
+/* Whether the step has no value because the record does not have a counter. */
+static bool lacks_counter(const struct gp_program *p, unsigned i)
+{
+    return isnan(p->values[i]) && p->details[p->details[i].cause].lacking;
+}
+
 /* The step has no value: because another one has none, or by itself. */
 static void note_cause(struct gp_program *p, unsigned i)
 {
     const struct step *s = &p->steps[i];
     bool is_made_of_others = s->kind == OPERATION || s->kind == WHERE_NEEDED;
     unsigned cause = i;
-    if (s->kind == WHERE_NEEDED && p->values[s->right] == 0)
+    if (s->kind == WHERE_LACKING)
+        cause = p->details[lacks_counter(p, s->left) ? s->right : s->left].cause;
+    else if (s->kind == WHERE_NEEDED && p->values[s->right] == 0)
         cause = i;
     else if (is_made_of_others && isnan(p->values[s->left]))
         cause = p->details[s->left].cause;
@@ -312,6 +347,9 @@ static void run_steps(struct gp_program *p, const struct gp_record *launch)
             break;
         case WHERE_NEEDED:
             values[i] = values[s->right] == 0 || isnan(values[s->right]) ? NAN : values[s->left];
+            break;
+        case WHERE_LACKING:
+            values[i] = values[lacks_counter(p, s->left) ? s->right : s->left];
             break;
         }
         if (!isfinite(values[i]))
@@ -349,11 +387,14 @@ static const char *reason_of(struct gp_program *p, const struct gp_record *launc
 }
 
 void gp_program_run(struct gp_program *p, const struct gp_record *launch,
-                    void (*take)(void *user, size_t i, double value, const char *why), void *user)
+                    void (*take)(void *user, size_t i, double value, double weight,
+                                 const char *why),
+                    void *user)
 {
     run_steps(p, launch);
     for (size_t i = 0; i < p->metrics->selected_count; i++) {
-        double value = p->values[p->of_metric[i]];
-        take(user, i, isnan(value) ? 0 : value, isnan(value) ? reason_of(p, launch, i) : NULL);
+        double value = p->values[p->of_metric[i]], weight = p->values[p->of_weight[i]];
+        take(user, i, isnan(value) ? 0 : value, weight > 0 ? weight : NAN,
+             isnan(value) ? reason_of(p, launch, i) : NULL);
     }
 }

@@ -26,14 +26,21 @@ static bool find_unbound(void *user, struct gp_node *operand)
     return false;
 }
 
+/* The operands for older profiles as well. */
+static bool walk_all(const struct gp_variant *v, bool (*visit)(void *, struct gp_node *),
+                     void *user)
+{
+    return gp_variant_walk(v, visit, user) && (!v->older || gp_formula_walk(v->older, visit, user));
+}
+
 /* Drops a definition when it names a metric which is not there. Returns whether it did. */
 static bool drop_if_dangling(struct gp_metrics *m, size_t i, struct gp_text *problems)
 {
     for (struct gp_variant *v = m->entries[i]->variants; v; v = v->next) {
-        if (gp_variant_walk(v, bind_metric, m))
+        if (walk_all(v, bind_metric, m))
             continue;
         const struct gp_node *unbound = NULL;
-        gp_variant_walk(v, find_unbound, &unbound);
+        walk_all(v, find_unbound, &unbound);
         gp_text_addf(problems, "%s:%d: metric %s: there is no metric '%s'", m->entries[i]->file,
                      v->line, m->entries[i]->metric.name, unbound ? unbound->name : "?");
         if (unbound)
@@ -89,7 +96,7 @@ static bool is_cyclic(struct cycle_search *s, struct gp_entry *e)
         s->highest = 0;
         s->too_deep = s->depth > MOST_NESTING;
         for (struct gp_variant *v = e->variants; v && !s->too_deep; v = v->next)
-            if (!gp_variant_walk(v, ends_below, s))
+            if (!walk_all(v, ends_below, s))
                 return true;
         s->too_deep = s->too_deep || s->highest >= MOST_NESTING;
         if (s->too_deep) {

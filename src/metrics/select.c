@@ -1,5 +1,7 @@
 /* Which metrics the user wants, and the counters that these need. */
+#include "metrics/define.h"
 #include "metrics/entries.h"
+#include "metrics/weight.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -193,6 +195,27 @@ static bool begin_gathering(struct gathering *g, const struct gp_metrics *m,
     return g->names != NULL;
 }
 
+static void note_counter(void *user, const char *counter)
+{
+    (void)counter;
+    *(bool *)user = true;
+}
+
+/* Whether the mean of a selected metric needs the time of each launch. That of facts does not: they
+ * are the same in all launches of a configuration. */
+static bool need_time(const struct gp_metrics *m, const struct gp_device *device)
+{
+    for (size_t i = 0; i < m->selected_count; i++) {
+        const struct gp_metric *metric = &m->selected[i]->metric;
+        const struct gp_node *formula;
+        bool counted = false;
+        gp_metric_visit_counters(metric, device, note_counter, &counted);
+        if (counted && gp_metric_weighting(metric, device, &formula) == GP_BY_TIME)
+            return true;
+    }
+    return false;
+}
+
 bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
                          const char ***names, size_t *count)
 {
@@ -201,6 +224,9 @@ bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *dev
         return false;
     for (size_t i = 0; i < m->selected_count; i++)
         gather_entry(&g, m->selected[i]);
+    struct gp_entry **duration = gp_metrics_slot(m, "duration");
+    if (duration && need_time(m, device))
+        gather_entry(&g, *duration);
     *names = g.names;
     *count = g.count;
     return true;

@@ -116,7 +116,8 @@ static void add_stat(const struct gp_stat *stat, struct gp_text *out)
         gp_text_add(out, "}");
         return;
     }
-    double mean = stat->sum / (double)stat->count;
+    double mean;
+    gp_stat_mean(stat, &mean);
     if (stat->combined) {
         gp_text_add(out, "{\"all\":");
         gp_json_number(out, mean);

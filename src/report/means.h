@@ -36,10 +36,8 @@ void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
                   const struct gp_record *launch, const char *(*keep)(void *user, const char *why),
                   void *user);
 
-/* Computes a metric from the means, as if one launch like `launch` had all of them. Returns true
- * with *value, or -1 with the reason in `why`. */
-bool gp_means_evaluate(const struct gp_mean *means, const struct gp_wanted *wanted,
-                       const struct gp_metric *metric, const struct gp_device *device,
-                       const struct gp_record *launch, double *value, char *why, size_t why_size);
+/* A launch like `launch` that has the means as its counters. They are valid until the next call. */
+struct gp_record gp_means_launch(const struct gp_mean *means, const struct gp_wanted *wanted,
+                                 const struct gp_record *launch);
 
 #endif

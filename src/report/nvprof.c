@@ -78,7 +78,7 @@ static void add_group(const struct tables *t, struct kernel *k, const struct gp_
 {
     k->launches += group->launches;
     for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)
-        gp_stat_merge(&k->stats[m], &group->stats[m]);
+        gp_stat_merge(&k->stats[m], &group->stats[m], 1);
     if (duration >= 0)
         gp_estimate_add(&k->time, group->stats[duration].sum, group->stats[duration].count,
                         group->launches);

@@ -50,20 +50,13 @@ static double blocks_of(const unsigned grid[3])
     return (double)grid[0] * grid[1] * grid[2];
 }
 
-void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from)
+void gp_stats_add_group(struct gp_stat *stats, size_t count, const struct gp_group *group)
 {
-    if (from->count > 0) {
-        if (into->count == 0 || from->min < into->min)
-            into->min = from->min;
-        if (into->count == 0 || from->max > into->max)
-            into->max = from->max;
-        into->sum += from->sum;
-        into->count += from->count;
-        into->combined |= from->combined;
+    for (size_t i = 0; i < count; i++) {
+        const struct gp_stat *from = &group->stats[i];
+        double times = from->count > 0 ? (double)group->launches / (double)from->count : 1;
+        gp_stat_merge(&stats[i], from, times);
     }
-    into->absent_count += from->absent_count;
-    if (!into->absent)
-        into->absent = from->absent;
 }
 
 static bool metric_index(const struct gp_summary *s, const char *name, size_t *index)
@@ -121,8 +114,7 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     row->recalled_all += group->recalled_all;
     row->of_graphs += group->of_graphs;
     add_time(row, group, s);
-    for (size_t i = 0; i < gp_metrics_selected_count(gp_summary_metrics(s)); i++)
-        gp_stat_merge(&row->stats[i], &group->stats[i]);
+    gp_stats_add_group(row->stats, gp_metrics_selected_count(gp_summary_metrics(s)), group);
 }
 
 /* Names, occupancy and time, once all groups of the row are in. */
@@ -250,8 +242,5 @@ bool gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char 
                   double *mean)
 {
     const struct gp_stat *stat = gp_rows_stat(r, row, metric);
-    if (!stat || stat->count == 0)
-        return false;
-    *mean = stat->sum / (double)stat->count;
-    return true;
+    return stat && gp_stat_mean(stat, mean);
 }

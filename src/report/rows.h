@@ -53,11 +53,11 @@ bool gp_rows_average_time(const struct gp_row *row, double *seconds);
 const struct gp_stat *gp_rows_stat(const struct gp_rows *r, const struct gp_row *row,
                                    const char *metric);
 
-/* The mean over the launches. Returns true, or false when no launch has a value. */
+/* gp_stat_mean of the metric. False also where it is not selected. */
 bool gp_rows_mean(const struct gp_rows *r, const struct gp_row *row, const char *metric,
                   double *mean);
 
-/* Adds the launches that `from` stands for to those of `into`. */
-void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from);
+/* Adds all metrics of a group. Its launches that have a value stand for those that have none. */
+void gp_stats_add_group(struct gp_stat *stats, size_t count, const struct gp_group *group);
 
 #endif

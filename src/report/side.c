@@ -6,6 +6,7 @@
 #include "profile/number.h"
 #include "report/names.h"
 #include "report/nvprof_values.h"
+#include "report/rows.h"
 #include "report/units.h"
 
 #include <stdio.h>
@@ -48,10 +49,7 @@ static bool add_to(struct side *s, struct cell *cell, const struct gp_group *gro
     if (!cell->stats)
         return false;
     cell->launches += group->launches;
-    for (size_t m = 0; m < s->metric_count; m++) {
-        cell->stats[m].count += group->stats[m].count;
-        cell->stats[m].sum += group->stats[m].sum;
-    }
+    gp_stats_add_group(cell->stats, s->metric_count, group);
     if (s->duration >= 0)
         gp_estimate_add(&cell->time, group->stats[s->duration].sum, group->stats[s->duration].count,
                         group->launches);
@@ -170,9 +168,10 @@ static void add_line(const struct side *s, const struct line *line)
         const struct gp_metric *metric = gp_metrics_selected(s->metrics, m);
         add_name(s, line, metric->name);
         for (size_t p = 0; p < s->profiles; p++) {
-            const struct gp_stat *stat = line->cells[p].stats ? &line->cells[p].stats[m] : NULL;
-            bool known = stat && stat->count > 0;
-            add_value(s, known, known ? stat->sum / (double)stat->count : 0, metric->unit);
+            const struct gp_stat *stats = line->cells[p].stats;
+            double mean = 0;
+            bool known = stats && gp_stat_mean(&stats[m], &mean);
+            add_value(s, known, mean, metric->unit);
         }
         gp_text_add(s->out, "\n");
     }

@@ -2,8 +2,10 @@
 
 #include "base/hash.h"
 #include "metrics/program.h"
+#include "metrics/weight.h"
 #include "profile/devices.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +174,15 @@ static char *copy_key(const struct gp_summary *s)
     return copy ? memcpy(copy, s->key.data, s->key.length) : NULL;
 }
 
+static void keep_launch(struct hashed_group *g, const struct gp_record *launch)
+{
+    g->group.launch = *launch;
+    g->group.launch.kernel = g->key + sizeof(struct shape);
+    g->group.launch.skipped = NULL;
+    g->group.launch.counters = NULL;
+    g->group.launch.counter_count = 0;
+}
+
 static struct hashed_group *new_group(struct gp_summary *s, const struct gp_record *launch)
 {
     struct hashed_group *g = calloc(1, sizeof(*g));
@@ -181,11 +192,7 @@ static struct hashed_group *new_group(struct gp_summary *s, const struct gp_reco
     g->key = copy_key(s);
     g->group.stats = calloc(s->metric_count + 1, sizeof(*g->group.stats));
     if (g->key && g->group.stats) {
-        g->group.launch = *launch;
-        g->group.launch.kernel = g->key + sizeof(struct shape);
-        g->group.launch.skipped = NULL;
-        g->group.launch.counters = NULL;
-        g->group.launch.counter_count = 0;
+        keep_launch(g, launch);
         HASH_ADD_KEYPTR(hh, s->groups, g->key, g->key_length, g);
         if (g->hh.tbl) {
             s->group_list[s->group_count++] = g;
@@ -209,6 +216,8 @@ static struct gp_group *group_of(struct gp_summary *s, const struct gp_record *l
     HASH_FIND(hh, s->groups, s->key.data, s->key.length, g);
     if (!g && s->group_count < GP_SUMMARY_MAX_GROUPS)
         g = new_group(s, launch);
+    else if (g && launch->index < g->group.launch.index)
+        keep_launch(g, launch);
     return g ? &g->group : NULL;
 }
 
@@ -284,22 +293,70 @@ static void count_work(struct gp_group *group, const struct gp_record *launch)
     group->overhead_ms += launch->overhead_ms;
 }
 
-static void add_value(struct gp_stat *stat, double value)
+bool gp_stat_mean(const struct gp_stat *stat, double *mean)
 {
+    if (stat->count == 0)
+        return false;
+    *mean = stat->weight > 0 ? stat->weighted / stat->weight : stat->sum / (double)stat->count;
+    return true;
+}
+
+static bool comes_first(const char *reason, const char *other)
+{
+    return reason && (!other || strcmp(reason, other) < 0);
+}
+
+void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double times)
+{
+    if (from->count > 0) {
+        if (into->count == 0 || from->min < into->min)
+            into->min = from->min;
+        if (into->count == 0 || from->max > into->max)
+            into->max = from->max;
+        into->sum += from->sum;
+        into->count += from->count;
+        into->weighted += times * from->weighted;
+        into->weight += times * from->weight;
+        into->combined |= from->combined;
+    }
+    into->absent_count += from->absent_count;
+    if (comes_first(from->absent, into->absent))
+        into->absent = from->absent;
+}
+
+/* A weight of NAN is not known. */
+static void add_value(struct gp_stat *stat, double value, double weight)
+{
+    struct gp_stat one = {.count = 1, .min = value, .max = value, .sum = value};
+    if (isfinite(weight)) {
+        one.weighted = value * weight;
+        one.weight = weight;
+    }
     if (stat->combined)
         *stat = (struct gp_stat){.absent_count = stat->absent_count, .absent = stat->absent};
-    if (stat->count == 0 || value < stat->min)
-        stat->min = value;
-    if (stat->count == 0 || value > stat->max)
-        stat->max = value;
-    stat->sum += value;
-    stat->count++;
+    gp_stat_merge(stat, &one, 1);
 }
 
 static void add_absence(struct gp_summary *s, struct gp_stat *stat, const char *why)
 {
-    if (stat->absent_count++ == 0)
+    stat->absent_count++;
+    if (comes_first(why, stat->absent))
         stat->absent = keep_reason(s, why);
+}
+
+/* One value stands for all launches of the group that have a part of its counters. */
+static struct gp_stat combined_stat(double value, double weight, uint64_t launches)
+{
+    struct gp_stat stat = {.combined = true,
+                           .count = launches,
+                           .min = value,
+                           .max = value,
+                           .sum = value * (double)launches};
+    if (isfinite(weight)) {
+        stat.weight = weight * (double)launches;
+        stat.weighted = value * stat.weight;
+    }
+    return stat;
 }
 
 /* Computes the metrics that no launch of the group has all counters for. */
@@ -307,29 +364,29 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
 {
     const struct gp_wanted *wanted = wanted_on(s, launch->device);
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
-    gp_means_add(group->means, wanted, launch, keep_in, s);
+    if (gp_launch_is_in_part(launch))
+        gp_means_add(group->means, wanted, launch, keep_in, s);
+    struct gp_record mean = gp_means_launch(group->means, wanted, &group->launch);
     for (size_t i = 0; i < s->metric_count; i++) {
         struct gp_stat *stat = &group->stats[i];
-        double value;
+        const struct gp_metric *metric = gp_metrics_selected(s->metrics, i);
+        double value, weight;
         char why[GP_WHY_SIZE];
         if (stat->count > 0 && !stat->combined)
             continue;
         stat->count = 0;
         stat->combined = false;
-        if (gp_means_evaluate(group->means, wanted, gp_metrics_selected(s->metrics, i), device,
-                              &group->launch, &value, why, sizeof(why))) {
-            stat->combined = true;
-            stat->count = group->measured;
-            stat->min = stat->max = value;
-            stat->sum = value * (double)group->measured;
+        if (gp_metric_evaluate(metric, device, &mean, &value, why, sizeof(why))) {
+            if (!gp_metric_weight(s->metrics, metric, device, &mean, &weight))
+                weight = (double)NAN;
+            *stat = combined_stat(value, weight, group->measured);
         } else if (stat->absent_count == 0) {
             stat->absent = keep_reason(s, why);
         }
     }
 }
 
-/* From the first launch on that is counted in part: those before have all there is by themselves.
- */
+/* Of launches that are counted in part alone: the others have all there is by themselves. */
 static void begin_means(struct gp_summary *s, struct gp_group *group,
                         const struct gp_record *launch)
 {
@@ -344,12 +401,12 @@ struct adding {
     struct gp_group *group;
 };
 
-static void take_value(void *user, size_t i, double value, const char *why)
+static void take_value(void *user, size_t i, double value, double weight, const char *why)
 {
     struct adding *a = user;
     struct gp_stat *stat = &a->group->stats[i];
     if (!why)
-        add_value(stat, value);
+        add_value(stat, value, weight);
     else if (!a->group->means || !strstr(why, GP_COUNTED_ELSEWHERE))
         add_absence(a->summary, stat, why);
 }

@@ -14,15 +14,25 @@
 
 /* One metric over the launches of a group. */
 struct gp_stat {
-    uint64_t count; /* launches that gave a value; 0: min, max and sum mean nothing */
-    double min, max, sum;
+    uint64_t count;          /* launches that gave a value; 0: the numbers below mean nothing */
+    double min, max, sum;    /* each launch counts alike */
+    double weighted, weight; /* sums of value times weight, and of weights (metrics/weight.h), over
+                              * the launches whose weight is known */
     bool combined; /* from the means of counters of several launches; it has no min and max */
     uint64_t absent_count;
-    const char *absent; /* the first reason for having no value, NULL if there was none */
+    const char *absent; /* of the reasons for having no value the first by its letters, or NULL */
 };
 
+/* The mean over the launches, weighted where weights are known. Returns true, or false where no
+ * launch has a value. */
+bool gp_stat_mean(const struct gp_stat *stat, double *mean);
+
+/* Adds the launches of `from` to those of `into`, where each of them stands for `times` launches.
+ */
+void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double times);
+
 struct gp_group {
-    struct gp_record launch; /* the first launch: kernel, device, grid, block, registers, ... */
+    struct gp_record launch; /* the launch with the lowest index: kernel, device, grid, ... */
     uint64_t launches;       /* that the program made, as far as is known */
     uint64_t recorded;       /* launches that have a record each */
     uint64_t counted;        /* launches by gp_summary_count */

@@ -214,11 +214,12 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
                        struct reasons *reasons, struct gp_text *out)
 {
     char min[40], max[40], avg[40];
-    if (stat->count == 0)
+    double mean;
+    if (!gp_stat_mean(stat, &mean))
         return;
     gp_unit_format(stat->min, metric->unit, min, sizeof(min));
     gp_unit_format(stat->max, metric->unit, max, sizeof(max));
-    gp_unit_format(stat->sum / (double)stat->count, metric->unit, avg, sizeof(avg));
+    gp_unit_format(mean, metric->unit, avg, sizeof(avg));
     if (stat->combined) {
         strcpy(min, "-");
         strcpy(max, "-");

@@ -41,7 +41,8 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
     gp_object_put(o, value, "unit", json_string(metric->unit));
     gp_object_put(o, value, "launches", gp_object_whole(stat->count));
     if (stat->count > 0) {
-        double mean = stat->sum / (double)stat->count;
+        double mean;
+        gp_stat_mean(stat, &mean);
         gp_object_put(o, value, "min", stat->combined ? json_null() : number(stat->min));
         gp_object_put(o, value, "max", stat->combined ? json_null() : number(stat->max));
         gp_object_put(o, value, "mean", number(mean));

@@ -2,6 +2,7 @@
  * chips have the counters: test_metrics_chips.c. */
 #include "metrics/metrics.h"
 #include "metrics/program.h"
+#include "metrics/weight.h"
 
 #include "shipped.h"
 
@@ -228,7 +229,7 @@ struct seen {
     size_t values, reasons;
 };
 
-static void is_as_alone(void *user, size_t i, double value, const char *why)
+static void is_as_alone(void *user, size_t i, double value, double weight, const char *why)
 {
     struct seen *seen = user;
     const struct gp_metric *metric = gp_metrics_selected(seen->metrics, i);
@@ -242,6 +243,12 @@ static void is_as_alone(void *user, size_t i, double value, const char *why)
         fail_msg("%s is %.17g, alone %.17g", metric->name, value, alone);
     if (why && strcmp(why, why_alone) != 0)
         fail_msg("%s: '%s', alone '%s'", metric->name, why, why_alone);
+    double weight_alone = NAN;
+    if (!gp_metric_weight(seen->metrics, metric, seen->device, seen->launch, &weight_alone))
+        weight_alone = NAN;
+    if (isnan(weight) != isnan(weight_alone) ||
+        fabs(weight - weight_alone) > 1e-12 * fabs(weight_alone))
+        fail_msg("%s weighs %.17g, alone %.17g", metric->name, weight, weight_alone);
     seen->values += has_value;
     seen->reasons += !has_value;
 }
@@ -297,6 +304,65 @@ static void all_metrics_at_once_are_as_one_by_one(void **state)
         free(counters);
         free(names);
     }
+    gp_metrics_close(m);
+}
+
+static void is_weighted_by(const struct gp_metrics *m, const struct gp_device *device,
+                           const char *name, const char *expected)
+{
+    struct gp_text text = {0};
+    gp_metric_weighting_text(gp_metrics_find(m, name), device, &text);
+    assert_string_equal(gp_text_string(&text), expected);
+    gp_text_free(&text);
+}
+
+static void weights_follow_from_formulas(void **state)
+{
+    (void)state;
+    static const struct gp_device hopper = {.cc_major = 9},
+                                  kepler = {.cc_major = 3, .cc_minor = 5, .event_counters = 1};
+    struct gp_metrics *m = shipped();
+    is_weighted_by(m, &hopper, "duration", "launches");
+    is_weighted_by(m, &hopper, "dram_read_bytes", "launches");
+    is_weighted_by(m, &hopper, "flop_count_sp", "launches");
+    is_weighted_by(m, &hopper, "elapsed_cycles", "launches");
+    is_weighted_by(m, &hopper, "achieved_occupancy", "time");
+    is_weighted_by(m, &hopper, "theoretical_occupancy", "time");
+    is_weighted_by(m, &hopper, "dram_utilization", "time");
+    is_weighted_by(m, &hopper, "sm_clock", "time");
+    is_weighted_by(m, &hopper, "flops", "duration");
+    is_weighted_by(m, &hopper, "gld_efficiency", "gld_transactions");
+    is_weighted_by(m, &hopper, "warp_execution_efficiency", "smsp__inst_executed.sum");
+    is_weighted_by(m, &hopper, "sm_imbalance", "sm__cycles_active.avg");
+    is_weighted_by(m, &hopper, "flop_per_dram_byte", "dram_read_bytes + dram_write_bytes");
+    is_weighted_by(m, &kepler, "warp_execution_efficiency", "event__inst_executed");
+    gp_metrics_close(m);
+}
+
+/* Formulas of the user's own, and metrics that use each other so often that nobody counts it. */
+static void weights_of_any_formula_are_found(void **state)
+{
+    (void)state;
+    static const char text[] = "[mean]\nformula = a__x.sum / b__y.sum * 2\n"
+                               "[of_mean]\nformula = mean / 3\n"
+                               "[own]\nformula = a__x.pct\nweight = 3 * b__y.sum\n"
+                               "[rate]\nformula = a__x.sum / b__y.ratio\n"
+                               "[duration]\nformula = t__t.sum\n"
+                               "[d1]\nformula = (a__x.sum+a__x.sum)+(a__x.sum+a__x.sum)\n"
+                               "[d2]\nformula = (d1+d1)+(d1+d1)\n[d3]\nformula = (d2+d2)+(d2+d2)\n"
+                               "[d4]\nformula = (d3+d3)+(d3+d3)\n[d5]\nformula = (d4+d4)+(d4+d4)\n"
+                               "[d6]\nformula = (d5+d5)+(d5+d5)\n[d7]\nformula = (d6+d6)+(d6+d6)\n"
+                               "[d8]\nformula = (d7+d7)+(d7+d7)\n[d9]\nformula = (d8+d8)+(d8+d8)\n";
+    static const struct gp_device device = {.cc_major = 9};
+    struct gp_text problems = {0};
+    struct gp_metrics *m = gp_metrics_parse("my.ini", text, sizeof(text) - 1, &problems);
+    assert_string_equal(gp_text_string(&problems), "");
+    is_weighted_by(m, &device, "mean", "b__y.sum");
+    is_weighted_by(m, &device, "of_mean", "b__y.sum");
+    is_weighted_by(m, &device, "own", "3 * b__y.sum");
+    is_weighted_by(m, &device, "rate", "launches");
+    is_weighted_by(m, &device, "d4", "launches");
+    is_weighted_by(m, &device, "d9", "time"); /* too many steps to read */
     gp_metrics_close(m);
 }
 
@@ -416,6 +482,8 @@ int main(void)
         cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
         cmocka_unit_test(no_metric_takes_a_share_of_the_range),
         cmocka_unit_test(all_metrics_at_once_are_as_one_by_one),
+        cmocka_unit_test(weights_follow_from_formulas),
+        cmocka_unit_test(weights_of_any_formula_are_found),
         cmocka_unit_test(a_kernel_without_branches_has_no_branch_efficiency),
         cmocka_unit_test(no_ratio_has_a_value_where_nothing_was_counted),
         cmocka_unit_test(every_name_of_nvprof_is_computed_or_explained),

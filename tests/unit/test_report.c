@@ -1,5 +1,6 @@
 /* report/: units, names that fit, summaries in bounded memory, the report against a golden file.
  * After a wanted change: GPUPROF_UPDATE_GOLDEN=1 build/unit/test_report, then read the diff. */
+#include "metrics/weight.h"
 #include "report/colour.h"
 #include "report/layout.h"
 #include "report/rows.h"
@@ -475,13 +476,252 @@ static void only_launches_that_took_turns_are_combined(void **state)
     const struct gp_group *g = gp_summary_group(s, 0);
     assert_int_equal(g->stats[0].count, 0);
     assert_int_equal(g->stats[0].absent_count, 2);
-    assert_non_null(strstr(g->stats[0].absent, "it broke off"));
+    assert_non_null(strstr(g->stats[0].absent, "it was not timed"));
     /* In spite of the settings: a launch may be one that cannot be replayed. */
     take_turn(s, 1, 1000, 0, NULL);
     take_turn(s, 0, 0, 4000, NULL);
     assert_true(g->stats[0].combined);
     assert_true(fabs(g->stats[0].sum / (double)g->stats[0].count - 4e9) < 1);
     gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+/* ---- the fold: a number of a row stands for the row's time ------------------------------------
+ */
+
+/* Launches of some kernels and grids with all default metrics, each other than the others. */
+#define FOLDED 40
+struct folded {
+    struct gp_counter counters[FOLDED][128];
+    struct gp_record launches[FOLDED];
+};
+
+/* One counter in `absent` has no value; 0: all have one. */
+static void make_launches(struct folded *f, const struct gp_metrics *m, int absent)
+{
+    static const char *const kernels[] = {"fold_a", "fold_b", "fold_c"};
+    const char **names;
+    size_t count;
+    assert_true(gp_metrics_counters(m, &h200, &names, &count));
+    assert_true(count <= 128);
+    srand(7);
+    for (size_t i = 0; i < FOLDED; i++) {
+        for (size_t c = 0; c < count; c++) {
+            double value = 1 + rand() % 100000;
+            bool is_share = strstr(names[c], ".pct") != NULL;
+            f->counters[i][c] = (struct gp_counter){
+                .name = names[c],
+                .value = is_share ? value / 1000 : value,
+                .absent = absent && rand() % absent == 0 ? "it was busy" : NULL};
+        }
+        f->launches[i] = (struct gp_record){.index = i,
+                                            .kernel = kernels[rand() % 3],
+                                            .grid = {1u << rand() % 12, 1, 1},
+                                            .block = {rand() % 2 ? 128 : 256, 1, 1},
+                                            .registers = 32,
+                                            .shared_carveout = -1,
+                                            .passes = 3,
+                                            .counters = f->counters[i],
+                                            .counter_count = count};
+    }
+    free(names);
+}
+
+struct folding {
+    struct gp_summary *summary;
+    struct gp_rows rows;
+};
+
+static void begin_folding(struct folding *f, const struct gp_metrics *m)
+{
+    f->summary = gp_summary_new(m);
+    gp_summary_device(f->summary, &h200);
+}
+
+static void end_folding(struct folding *f)
+{
+    gp_rows_free(&f->rows);
+    gp_summary_free(f->summary);
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* All numbers of the rows are those of the others, where launches are `times` as many. */
+static void are_alike(const struct gp_rows *rows, const struct gp_rows *others, uint64_t times)
+{
+    const struct gp_metrics *m = gp_summary_metrics(rows->summary);
+    assert_int_equal(rows->count, others->count);
+    assert_true(is_near(rows->seconds, (double)times * others->seconds));
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct gp_row *row = &rows->rows[i], *other = &others->rows[i];
+        assert_string_equal(row->full_name, other->full_name);
+        assert_int_equal(row->grids, other->grids);
+        assert_int_equal(row->launches, times * other->launches);
+        assert_int_equal(row->measured, times * other->measured);
+        assert_int_equal(row->launch->index, other->launch->index);
+        assert_true(is_near(row->seconds, (double)times * other->seconds));
+        for (size_t k = 0; k < gp_metrics_selected_count(m); k++) {
+            const struct gp_stat *stat = &row->stats[k], *its = &other->stats[k];
+            double mean = 0, its_mean = 0;
+            assert_int_equal(gp_stat_mean(stat, &mean), gp_stat_mean(its, &its_mean));
+            if (!is_near(mean, its_mean))
+                fail_msg("%s is %.17g, not %.17g", gp_metrics_selected(m, k)->name, mean, its_mean);
+            assert_int_equal(stat->count, times * its->count);
+            assert_true(stat->min == its->min && stat->max == its->max);
+            assert_int_equal(stat->absent_count, times * its->absent_count);
+            assert_true(stat->absent_count == 0 || strcmp(stat->absent, its->absent) == 0);
+        }
+    }
+}
+
+static void the_order_of_launches_does_not_matter(void **state)
+{
+    (void)state;
+    static struct folded all;
+    struct gp_metrics *m = selecting("default");
+    struct folding there, back;
+    make_launches(&all, m, 50);
+    begin_folding(&there, m);
+    begin_folding(&back, m);
+    for (size_t i = 0; i < FOLDED; i++) {
+        gp_summary_launch(there.summary, &all.launches[i]);
+        gp_summary_launch(back.summary, &all.launches[FOLDED - 1 - i]);
+    }
+    assert_true(gp_rows_make(&there.rows, there.summary));
+    assert_true(gp_rows_make(&back.rows, back.summary));
+    are_alike(&back.rows, &there.rows, 1);
+    end_folding(&there);
+    end_folding(&back);
+    gp_metrics_close(m);
+}
+
+static void a_profile_merged_with_itself_has_twice_the_launches_alone(void **state)
+{
+    (void)state;
+    static struct folded all;
+    struct gp_metrics *m = selecting("default");
+    struct folding once, twice;
+    make_launches(&all, m, 50);
+    begin_folding(&once, m);
+    begin_folding(&twice, m);
+    for (size_t i = 0; i < FOLDED; i++)
+        gp_summary_launch(once.summary, &all.launches[i]);
+    for (size_t i = 0; i < 2 * FOLDED; i++)
+        gp_summary_launch(twice.summary, &all.launches[i % FOLDED]);
+    assert_true(gp_rows_make(&once.rows, once.summary));
+    assert_true(gp_rows_make(&twice.rows, twice.summary));
+    are_alike(&twice.rows, &once.rows, 2);
+    end_folding(&once);
+    end_folding(&twice);
+    gp_metrics_close(m);
+}
+
+/* A launch of next to no time and work: no ratio moves by more than its share of the weights. */
+static void a_launch_of_no_time_changes_no_ratio(void **state)
+{
+    (void)state;
+    static struct folded all;
+    static struct gp_counter small[128];
+    struct gp_metrics *m = selecting("default");
+    struct folding without, with;
+    make_launches(&all, m, 0);
+    struct gp_record launch = all.launches[0];
+    launch.index = FOLDED;
+    for (size_t c = 0; c < launch.counter_count; c++) {
+        small[c] = launch.counters[c];
+        small[c].absent = NULL;
+        small[c].value = strstr(small[c].name, ".sum") || strstr(small[c].name, ".max") ||
+                                 strcmp(strrchr(small[c].name, '.'), ".avg") == 0
+                             ? 1e-9
+                             : 100;
+    }
+    launch.counters = small;
+    begin_folding(&without, m);
+    begin_folding(&with, m);
+    for (size_t i = 0; i < FOLDED; i++) {
+        gp_summary_launch(without.summary, &all.launches[i]);
+        gp_summary_launch(with.summary, &all.launches[i]);
+    }
+    gp_summary_launch(with.summary, &launch);
+    assert_true(gp_rows_make(&without.rows, without.summary));
+    assert_true(gp_rows_make(&with.rows, with.summary));
+    size_t compared = 0;
+    for (size_t i = 0; i < with.rows.count; i++) {
+        for (size_t k = 0; k < gp_metrics_selected_count(m); k++) {
+            const struct gp_metric *metric = gp_metrics_selected(m, k);
+            const struct gp_node *formula;
+            double before, after;
+            if (gp_metric_weighting(metric, &h200, &formula) == GP_BY_LAUNCHES ||
+                !gp_stat_mean(&without.rows.rows[i].stats[k], &before))
+                continue;
+            assert_true(gp_stat_mean(&with.rows.rows[i].stats[k], &after));
+            if (fabs(after - before) > 1e-6 * fmax(fabs(before), 1))
+                fail_msg("%s was %.17g and is %.17g", metric->name, before, after);
+            compared++;
+        }
+    }
+    assert_true(compared > 100);
+    end_folding(&without);
+    end_folding(&with);
+    gp_metrics_close(m);
+}
+
+static struct gp_record launch_of(unsigned grid, struct gp_counter *counters, size_t count)
+{
+    return (struct gp_record){.kernel = "k",
+                              .grid = {grid, 1, 1},
+                              .block = {32, 1, 1},
+                              .counter_count = count,
+                              .counters = counters};
+}
+
+/* 1 ms at 90 % and 9 ms at 10 %; a sector of the one is worth as much as one of the other. */
+static void ratios_are_weighted_by_time_or_their_denominator(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("achieved_occupancy,gld_efficiency,flops,dram_read_bytes");
+    struct folding f;
+    struct gp_counter quick[] = {
+        {"gpu__time_duration.sum", 1e6, NULL},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, NULL},
+        {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100, NULL},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 3000, NULL},
+        {"dram__bytes_read.sum", 100, NULL},
+    };
+    struct gp_counter slow[] = {
+        {"gpu__time_duration.sum", 9e6, NULL},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", 10, NULL},
+        {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 20, NULL},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 1000, NULL},
+        {"dram__bytes_read.sum", 300, NULL},
+    };
+    struct gp_record launches[] = {launch_of(8, quick, 5), launch_of(16, slow, 5)};
+    double mean;
+    begin_folding(&f, m);
+    gp_summary_launch(f.summary, &launches[0]);
+    gp_summary_launch(f.summary, &launches[1]);
+    assert_true(gp_rows_make(&f.rows, f.summary));
+    assert_int_equal(f.rows.count, 1);
+    assert_true(gp_rows_mean(&f.rows, &f.rows.rows[0], "achieved_occupancy", &mean));
+    assert_true(is_near(mean, 0.1 * 0.9 + 0.9 * 0.1));
+    assert_true(gp_rows_mean(&f.rows, &f.rows.rows[0], "gld_efficiency", &mean));
+    assert_true(is_near(mean, (3 * 100 + 20) / 4.0));
+    assert_true(gp_rows_mean(&f.rows, &f.rows.rows[0], "dram_read_bytes", &mean));
+    assert_true(is_near(mean, 200));
+    gp_rows_free(&f.rows);
+    /* 9 more launches of the quick one that were not measured: it stands for them. */
+    const struct gp_count count = {
+        .kernel = "k", .configuration = launches[0].configuration, .launches = 10};
+    gp_summary_count(f.summary, &count);
+    assert_true(gp_rows_make(&f.rows, f.summary));
+    assert_true(gp_rows_mean(&f.rows, &f.rows.rows[0], "achieved_occupancy", &mean));
+    assert_true(is_near(mean, (10 * 0.9 + 9 * 0.1) / 19));
+    assert_true(gp_rows_mean(&f.rows, &f.rows.rows[0], "dram_read_bytes", &mean));
+    assert_true(is_near(mean, (10 * 100 + 300) / 11.0));
+    end_folding(&f);
     gp_metrics_close(m);
 }
 
@@ -821,6 +1061,10 @@ int main(void)
         cmocka_unit_test(launches_that_are_counted_nowhere_say_why),
         cmocka_unit_test(a_time_makes_no_launch_one_with_hardware_counters),
         cmocka_unit_test(only_launches_that_took_turns_are_combined),
+        cmocka_unit_test(the_order_of_launches_does_not_matter),
+        cmocka_unit_test(a_profile_merged_with_itself_has_twice_the_launches_alone),
+        cmocka_unit_test(a_launch_of_no_time_changes_no_ratio),
+        cmocka_unit_test(ratios_are_weighted_by_time_or_their_denominator),
         cmocka_unit_test(launches_of_6000_grids_are_all_counted),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(the_report_is_as_it_was),

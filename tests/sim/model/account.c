@@ -159,6 +159,7 @@ static unsigned async_copy(const struct gpusim_access *access, const struct gpus
         (void)through_l2(memory, sectors[i], false, counts);
     counts->async_copy = 1;
     counts->async_copy_sectors = count;
+    counts->async_copy_bytes = lanes_in(access->lanes) * access->size;
     return count;
 }
 
