@@ -141,6 +141,7 @@ static bool append(struct gp_advice_list *list, const struct gp_advice *advice)
 
 static void free_advice(struct gp_advice *a)
 {
+    free(a->groups);
     free(a->evidence);
     free(a->text);
     free(a->where);
@@ -168,26 +169,26 @@ static char *find_where(const struct gp_rule *rule, const struct gp_subject *s)
     return copy;
 }
 
-/* Adds the rule's advice for the subject, where it applies. */
-static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const struct gp_subject *s)
+/* Works out the share of the subject's time that the rule's change saves. False where the rule has
+ * no answer. */
+static bool gain_of(const struct gp_rule *rule, const struct gp_subject *s, double *gain)
 {
     char why[GP_WHY_SIZE];
-    double gain;
     if (!concerns(rule, s) || !holds(s, rule->tests, rule->test_count) ||
-        !gp_subject_evaluate(s, rule->estimate, &gain, why, sizeof(why)))
-        return true;
-    gain = fmin(fmax(gain, 0), 1);
-    double share = s->row && s->rows->seconds > 0 ? s->row->seconds / s->rows->seconds : 1;
-    if (gain * share < GP_ADVISED_GAIN)
-        return true;
-    struct gp_advice a = {.row = s->row,
-                          .rule = rule,
-                          .kernel_gain = gain,
-                          .gain = gain * share,
-                          .up_to = rule->up_to,
-                          .evidence = fill_in(s, rule->evidence),
-                          .text = fill_in(s, rule->text),
-                          .where = find_where(rule, s)};
+        !gp_subject_evaluate(s, rule->estimate, gain, why, sizeof(why)))
+        return false;
+    *gain = fmin(fmax(*gain, 0), 1);
+    return true;
+}
+
+/* Adds a piece of advice with its texts. Its groups are freed where it has none. False when out of
+ * memory. */
+static bool add_advice(struct gp_advice_list *list, struct gp_advice a, const struct gp_subject *s)
+{
+    a.up_to = a.rule->up_to;
+    a.evidence = fill_in(s, a.rule->evidence);
+    a.text = fill_in(s, a.rule->text);
+    a.where = find_where(a.rule, s);
     if (a.evidence && a.text && append(list, &a))
         return true;
     bool lacks_value = !a.evidence || !a.text;
@@ -195,20 +196,213 @@ static bool ask(struct gp_advice_list *list, const struct gp_rule *rule, const s
     return lacks_value;
 }
 
-static bool ask_all(struct gp_advice_list *list, const struct gp_subject *s)
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static bool advise_program(struct gp_findings *f, const struct gp_rows *rows)
 {
-    size_t before = list->count;
+    const struct gp_subject s = {.rows = rows, .rules = f->rules, .bounds = f->group_bounds};
     bool answer = true;
-    for (int last = 0; last <= 1 && answer && list->count == before; last++)
-        for (size_t r = 0; r < s->rules->count && answer; r++)
-            if (s->rules->rules[r]->last == last)
-                answer = ask(list, s->rules->rules[r], s);
+    for (size_t r = 0; r < f->rules->count && answer; r++) {
+        const struct gp_rule *rule = f->rules->rules[r];
+        double gain;
+        if (gain_of(rule, &s, &gain) && gain >= GP_ADVISED_GAIN)
+            answer =
+                add_advice(&f->advice,
+                           (struct gp_advice){.rule = rule, .kernel_gain = gain, .gain = gain}, &s);
+    }
     return answer;
 }
 
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* What is asked of one row: gains[rule * groups + group], NAN where the rule has no answer. */
+struct asking {
+    struct gp_findings *findings;
+    const struct gp_rows *rows;
+    const struct gp_row *row;
+    const struct gp_lines *lines;
+    double mean_instructions; /* of a launch of the kernel; NAN: not known */
+    double *gains;
+    double *seconds; /* of each group; of a sweep's fastest, as if the whole sweep ran so */
+    double whole;    /* the time of the whole program, if sweeps ran so */
+};
+
+/* The instructions of the mean launch of the kernel, in all configurations. */
+static double mean_instructions(const struct gp_rows *rows, const char *kernel)
+{
+    double sum = 0, launches = 0, mean;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct gp_row *row = &rows->rows[i];
+        if (strcmp(row->launch->kernel, kernel) != 0 ||
+            !gp_rows_mean(rows, row, "inst_executed", &mean))
+            continue;
+        sum += mean * (double)row->launches;
+        launches += (double)row->launches;
+    }
+    return launches > 0 ? sum / launches : (double)NAN;
+}
+
+/* Counts of single instructions are kept by kernel: those of a configuration are larger or smaller
+ * as its launches execute more or fewer instructions. */
+static double lines_scale(const struct gp_rows *rows, const struct gp_row *one, double all)
+{
+    double instructions;
+    if (!gp_rows_mean(rows, one, "inst_executed", &instructions) || !(all > 0))
+        return 1;
+    return instructions / all;
+}
+
+static struct gp_subject subject_of(const struct gp_findings *f, const struct gp_rows *rows,
+                                    const struct gp_row *one, const struct gp_lines *lines,
+                                    double instructions)
+{
+    return (struct gp_subject){.rows = rows,
+                               .row = one,
+                               .rules = f->rules,
+                               .bound = &f->group_bounds[one->first_group],
+                               .bounds = f->group_bounds,
+                               .lines = lines,
+                               .lines_scale = lines_scale(rows, one, instructions)};
+}
+
+struct gp_subject gp_findings_subject(const struct gp_findings *f, const struct gp_rows *rows,
+                                      const struct gp_advice *a, const struct gp_lines *lines,
+                                      struct gp_row *one)
+{
+    if (!a->row)
+        return (struct gp_subject){.rows = rows, .rules = f->rules, .bounds = f->group_bounds};
+    *one = gp_rows_of_group(rows, a->row, a->groups[0]);
+    return subject_of(f, rows, one, lines, mean_instructions(rows, a->row->launch->kernel));
+}
+
+static double *gain_at(const struct asking *a, size_t rule, size_t group)
+{
+    return &a->gains[rule * a->row->grids + group];
+}
+
+/* Asks the rules that are `last` or not; returns whether one had an answer worth a word. A guess
+ * is none. */
+static bool ask_rules(const struct asking *a, size_t group, const struct gp_subject *s, bool last)
+{
+    bool answered = false;
+    double share = s->rows->seconds > 0 ? a->row->seconds / s->rows->seconds : 1;
+    for (size_t r = 0; r < s->rules->count; r++) {
+        double gain;
+        if (s->rules->rules[r]->last != last || !gain_of(s->rules->rules[r], s, &gain))
+            continue;
+        *gain_at(a, r, group) = gain;
+        answered = answered || (gain * share >= GP_ADVISED_GAIN && !s->rules->rules[r]->guess);
+    }
+    return answered;
+}
+
+/* Of the configurations of a sweep the fastest alone is advised on. */
+static bool is_slower(const struct gp_findings *f, const struct gp_row *row, size_t group)
+{
+    const struct gp_sweep *sweep = f->sweeps.of_group[row->first_group + group];
+    return sweep && (sweep->tried[0].row != row || sweep->tried[0].group != group);
+}
+
+static void ask_group(const struct asking *a, size_t group)
+{
+    struct gp_row one = gp_rows_of_group(a->rows, a->row, group);
+    const struct gp_subject s =
+        subject_of(a->findings, a->rows, &one, a->lines, a->mean_instructions);
+    if (s.bound->kind == GP_BOUND_UNKNOWN || is_slower(a->findings, a->row, group))
+        return;
+    if (!ask_rules(a, group, &s, false))
+        ask_rules(a, group, &s, true);
+}
+
+struct gained {
+    size_t group;
+    double seconds;
+};
+
+static int by_gain(const void *x, const void *y)
+{
+    const struct gained *a = x, *b = y;
+    return a->seconds != b->seconds ? (a->seconds < b->seconds ? 1 : -1)
+                                    : (a->group > b->group) - (a->group < b->group);
+}
+
+/* Adds the rule's advice for all groups where it has an answer. */
+static bool add_sum(const struct asking *a, size_t rule)
+{
+    struct gained *gained = calloc(a->row->grids, sizeof(*gained));
+    struct gp_advice advice = {.row = a->row,
+                               .rule = a->findings->rules->rules[rule],
+                               .groups = calloc(a->row->grids, sizeof(*advice.groups))};
+    double saved = 0, all = 0;
+    bool answer = gained && advice.groups;
+    for (size_t g = 0; g < a->row->grids && answer; g++) {
+        double gain = *gain_at(a, rule, g);
+        all += a->seconds[g];
+        if (isnan(gain))
+            continue;
+        gained[advice.group_count++] = (struct gained){g, gain * a->seconds[g]};
+        saved += gain * a->seconds[g];
+    }
+    if (answer && a->whole > 0 && saved >= GP_ADVISED_GAIN * a->whole) {
+        qsort(gained, advice.group_count, sizeof(*gained), by_gain);
+        for (size_t i = 0; i < advice.group_count; i++)
+            advice.groups[i] = gained[i].group;
+        advice.gain = saved / a->whole;
+        advice.kernel_gain = saved / all;
+        struct gp_row one;
+        const struct gp_subject s =
+            gp_findings_subject(a->findings, a->rows, &advice, a->lines, &one);
+        answer = add_advice(&a->findings->advice, advice, &s);
+    } else {
+        free(advice.groups);
+    }
+    free(gained);
+    return answer;
+}
+
+/* The time of the group. The fastest configuration of a sweep has the time of all of the sweep's
+ * launches, the others have none: it is known which one will be used. */
+static double advised_seconds(const struct gp_findings *f, const struct gp_rows *rows,
+                              const struct gp_row *row, size_t group)
+{
+    const struct gp_sweep *sweep = f->sweeps.of_group[row->first_group + group];
+    if (!sweep)
+        return gp_rows_of_group(rows, row, group).seconds;
+    return is_slower(f, row, group) ? 0 : (double)sweep->launches * sweep->tried[0].seconds;
+}
+
+static bool advise_row(struct asking *a,
+                       const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                       void *user)
+{
+    size_t rules = a->findings->rules->count, groups = a->row->grids;
+    a->gains = calloc(rules * groups + 1, sizeof(*a->gains));
+    a->seconds = calloc(groups + 1, sizeof(*a->seconds));
+    bool answer = a->gains && a->seconds;
+    double seconds = 0;
+    for (size_t g = 0; g < groups && answer; g++)
+        seconds += a->seconds[g] = advised_seconds(a->findings, a->rows, a->row, g);
+    if (answer && seconds >= GP_ADVISED_SHARE * a->whole) {
+        a->lines = lines ? lines(user, a->row) : NULL;
+        a->mean_instructions = mean_instructions(a->rows, a->row->launch->kernel);
+        for (size_t i = 0; i < rules * groups; i++)
+            a->gains[i] = (double)NAN;
+        for (size_t g = 0; g < groups; g++)
+            ask_group(a, g);
+        for (size_t r = 0; r < rules && answer; r++)
+            answer = add_sum(a, r);
+    }
+    free(a->gains);
+    free(a->seconds);
+    return answer;
+}
+
+/* Advice that follows from a measurement first, then by gain. */
 static int compare(const void *x, const void *y)
 {
     const struct gp_advice *a = x, *b = y;
+    if (a->rule->guess != b->rule->guess)
+        return a->rule->guess ? 1 : -1;
     if (a->gain != b->gain)
         return a->gain < b->gain ? 1 : -1;
     if (a->rule->line != b->rule->line)
@@ -216,11 +410,33 @@ static int compare(const void *x, const void *y)
     return strcmp(a->rule->name, b->rule->name);
 }
 
-static bool is_advised(const struct gp_rows *rows, const struct gp_row *row,
-                       const struct gp_bound *bound)
+static bool find_bounds(struct gp_findings *f, const struct gp_rows *rows)
 {
-    return rows->timed && row->seconds >= GP_ADVISED_SHARE * rows->seconds &&
-           bound->kind != GP_BOUND_UNKNOWN;
+    size_t groups = gp_summary_group_count(rows->summary);
+    f->bounds = calloc(rows->count + 1, sizeof(*f->bounds));
+    f->group_bounds = calloc(groups + 1, sizeof(*f->group_bounds));
+    if (!f->bounds || !f->group_bounds)
+        return false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct gp_row *row = &rows->rows[i];
+        for (size_t g = 0; g < row->grids; g++) {
+            struct gp_row one = gp_rows_of_group(rows, row, g);
+            gp_bound_find(&f->group_bounds[row->first_group + g], f->rules, rows, &one);
+        }
+        gp_bound_of_row(&f->bounds[i], f->rules, rows, row, f->group_bounds);
+    }
+    return true;
+}
+
+/* The time of all kernels, if each sweep ran in its fastest configuration. */
+static double whole_seconds(const struct gp_findings *f, const struct gp_rows *rows)
+{
+    double seconds = rows->seconds;
+    for (size_t i = 0; i < f->sweeps.count; i++) {
+        const struct gp_sweep *s = &f->sweeps.list[i];
+        seconds += (double)s->launches * s->tried[0].seconds - s->seconds;
+    }
+    return seconds;
 }
 
 bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
@@ -228,24 +444,16 @@ bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                       const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
                       void *user)
 {
-    bool answer = true;
-    *f =
-        (struct gp_findings){.rules = rules, .bounds = calloc(rows->count + 1, sizeof(*f->bounds))};
-    if (!f->bounds)
+    *f = (struct gp_findings){.rules = rules};
+    if (!find_bounds(f, rows) || !gp_sweeps_find(&f->sweeps, rows))
         return false;
-    for (size_t i = 0; i < rows->count; i++)
-        gp_bound_find(&f->bounds[i], rules, rows, &rows->rows[i]);
-    for (size_t i = 0; i <= rows->count && answer; i++) {
-        const struct gp_row *row = i < rows->count ? &rows->rows[i] : NULL;
-        if (row && !is_advised(rows, row, &f->bounds[i]))
-            continue;
-        const struct gp_subject subject = {.rows = rows,
-                                           .row = row,
-                                           .rules = rules,
-                                           .bound = row ? &f->bounds[i] : NULL,
-                                           .lines = row && lines ? lines(user, row) : NULL};
-        answer = ask_all(&f->advice, &subject);
+    bool answer = true;
+    double whole = whole_seconds(f, rows);
+    for (size_t i = 0; i < rows->count && rows->timed && answer; i++) {
+        struct asking a = {.findings = f, .rows = rows, .row = &rows->rows[i], .whole = whole};
+        answer = advise_row(&a, lines, user);
     }
+    answer = answer && advise_program(f, rows);
     if (f->advice.count > 0)
         qsort(f->advice.list, f->advice.count, sizeof(*f->advice.list), compare);
     return answer;
@@ -257,6 +465,8 @@ void gp_findings_free(struct gp_findings *f)
         free_advice(&f->advice.list[i]);
     free(f->advice.list);
     free(f->bounds);
+    free(f->group_bounds);
+    gp_sweeps_free(&f->sweeps);
     *f = (struct gp_findings){0};
 }
 
@@ -266,5 +476,6 @@ void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE])
     int digits = gain < 0.0995 || (gain > 0.9 && gain < 0.9995) ? 1 : 0;
     double steps = digits ? 1000 : 100, count = gain * steps;
     count = up_to ? ceil(count - 1e-6) : round(count);
-    snprintf(out, GP_GAIN_SIZE, "%s%.*f %%", up_to ? "up to " : "", digits, 100 * count / steps);
+    snprintf(out, GP_GAIN_SIZE, "%s %.*f %%", up_to ? "up to" : "about", digits,
+             100 * count / steps);
 }

@@ -4,6 +4,7 @@
 #define GPUPROF_REPORT_ADVICE_H
 
 #include "report/bounds.h"
+#include "report/sweeps.h"
 
 #include <stdbool.h>
 
@@ -13,12 +14,15 @@ struct gp_lines;
 #define GP_ADVISED_SHARE 0.01
 #define GP_ADVISED_GAIN 0.005
 
-/* One piece of advice. */
+/* One piece of advice. A row of several grids is judged grid by grid: gains are added up where the
+ * rule holds, evidence and text are those of the grid with the largest. */
 struct gp_advice {
     const struct gp_row *row; /* NULL: about the program */
     const struct gp_rule *rule;
+    size_t *groups;     /* of the row, for which the rule holds: the largest gain first */
+    size_t group_count; /* 0: about the program */
     char *evidence, *text;
-    double kernel_gain; /* share of the kernel's time that is saved, 0 to 1 */
+    double kernel_gain; /* share of the row's time that is saved, 0 to 1 */
     double gain;        /* share of the whole GPU time */
     bool up_to;         /* at most that */
     /* "file.cu:12", "at +0x1a0" without line information; "begins at file.cu:9": the kernel, where
@@ -31,12 +35,19 @@ struct gp_advice_list {
     size_t count, capacity;
 };
 
-/* The bounds of the rows, in their order, and the advice. */
+/* The bounds of the rows and of their groups, in the order of struct gp_rows, and the advice. */
 struct gp_findings {
     const struct gp_rules *rules;
-    struct gp_bound *bounds; /* rows->count of them */
+    struct gp_bound *bounds;       /* of the rows */
+    struct gp_bound *group_bounds; /* of the groups */
+    struct gp_sweeps sweeps;
     struct gp_advice_list advice;
 };
+
+/* The subject of an advice: its evidence is what holds for that. `one` has room for its row. */
+struct gp_subject gp_findings_subject(const struct gp_findings *f, const struct gp_rows *rows,
+                                      const struct gp_advice *a, const struct gp_lines *lines,
+                                      struct gp_row *one);
 
 /* `lines` gives the counts of a row's instructions, NULL where none are known; may be NULL itself.
  * Returns true, or false when out of memory; free in both cases. */

@@ -50,11 +50,44 @@ static bool measure_unit(const struct gp_subject *s, const struct gp_unit *unit,
     return true;
 }
 
-/* Closeness of each unit, and the two that are closest to their roofs. */
+/* The unit that is closest to its roof but for the unit `other`; -1: none is known. */
+static int closest(const struct gp_bound *b, const struct gp_rules *rules, int other)
+{
+    int best = -1;
+    for (int i = 0; i < (int)rules->unit_count; i++)
+        if (i != other && !isnan(b->units[i]) && (best < 0 || b->units[i] > b->units[best]))
+            best = i;
+    return best;
+}
+
+static void name_units(struct gp_bound *b, const struct gp_rules *rules, int first, int second)
+{
+    if (first >= 0) {
+        b->closeness = b->units[first];
+        b->utilization = b->closeness * rules->units[first].ceiling;
+        b->name = rules->units[first].name;
+        b->title = b->unit = rules->units[first].title;
+    }
+    if (second >= 0) {
+        b->next_title = rules->units[second].title;
+        b->next_closeness = b->units[second];
+        b->next_utilization = b->next_closeness * rules->units[second].ceiling;
+    }
+}
+
+static void rank_units(struct gp_bound *b, const struct gp_rules *rules)
+{
+    int first = closest(b, rules, -1), second = closest(b, rules, first);
+    /* Of two that are both busy; else the busiest is the busiest. */
+    bool swap = second >= 0 && rules->units[first].last && b->units[second] >= GP_BOUND_BY &&
+                b->units[second] > b->units[first] - GP_CLEARLY;
+    name_units(b, rules, swap ? second : first, swap ? first : second);
+}
+
+/* Computes the closeness of each unit; the answer is how many are known. */
 static size_t measure(struct gp_bound *b, const struct gp_subject *s)
 {
     size_t known = 0;
-    int first = -1, second = -1;
     for (size_t i = 0; i < s->rules->unit_count; i++) {
         const struct gp_unit *unit = &s->rules->units[i];
         char why[GP_WHY_SIZE];
@@ -67,31 +100,8 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
         }
         known++;
         b->units[i] = value / unit->ceiling;
-        if (first < 0 || b->units[i] > b->units[first]) {
-            second = first;
-            first = (int)i;
-        } else if (second < 0 || b->units[i] > b->units[second]) {
-            second = (int)i;
-        }
     }
-    /* Of two that are both busy; else the busiest is the busiest. */
-    if (second >= 0 && s->rules->units[first].last && b->units[second] >= GP_BOUND_BY &&
-        b->units[second] > b->units[first] - GP_CLEARLY) {
-        int other = first;
-        first = second;
-        second = other;
-    }
-    if (first >= 0) {
-        b->closeness = b->units[first];
-        b->utilization = b->closeness * s->rules->units[first].ceiling;
-        b->name = s->rules->units[first].name;
-        b->title = b->unit = s->rules->units[first].title;
-    }
-    if (second >= 0) {
-        b->next_title = s->rules->units[second].title;
-        b->next_closeness = b->units[second];
-        b->next_utilization = b->next_closeness * s->rules->units[second].ceiling;
-    }
+    rank_units(b, s->rules);
     return known;
 }
 
@@ -111,12 +121,19 @@ static bool is_small(const struct gp_subject *s)
     return device && (double)grid[0] * grid[1] * grid[2] < device->sm_count;
 }
 
+/* What follows from the use of the busiest unit. */
+static void judge_closeness(struct gp_bound *b)
+{
+    b->at_roof = b->closeness >= GP_AT_ROOF;
+    b->balanced = b->next_title && b->next_closeness > b->closeness - GP_CLEARLY;
+}
+
 void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const struct gp_rows *rows,
                    const struct gp_row *row)
 {
     const struct gp_subject subject = {.rows = rows, .row = row, .rules = rules};
     double seconds;
-    *bound = (struct gp_bound){.closeness = (double)NAN, .utilization = (double)NAN};
+    *bound = (struct gp_bound){.closeness = (double)NAN, .utilization = (double)NAN, .share = 1};
     size_t known = measure(bound, &subject);
     bound->complete = known > 0 && !bound->why[0];
     bool timed = gp_rows_mean(rows, row, "duration", &seconds);
@@ -125,9 +142,7 @@ void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const s
         name_bound(bound, GP_BOUND_LAUNCH, "launch", "launch overhead");
     } else if (busy) {
         bound->kind = GP_BOUND_UNIT;
-        bound->at_roof = bound->closeness >= GP_AT_ROOF;
-        bound->balanced =
-            bound->next_title && bound->next_closeness > bound->closeness - GP_CLEARLY;
+        judge_closeness(bound);
     } else if (known == 0 || !bound->complete) {
         /* One that was not measured may be the busy one. */
         name_bound(bound, GP_BOUND_UNKNOWN, "unknown", "not known");
@@ -140,4 +155,81 @@ void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const s
         snprintf(bound->why, sizeof(bound->why), "no rule names a unit of the GPU");
     if (bound->kind != GP_BOUND_UNKNOWN)
         bound->why[0] = '\0';
+}
+
+/* ---- several configurations ------------------------------------------------------------------ */
+
+/* Bounds by number: of the units first, then the other kinds. */
+#define MOST_KINDS (GP_MOST_UNITS + GP_BOUND_LAUNCH + 1)
+
+static int unit_of(const struct gp_bound *b, const struct gp_rules *rules)
+{
+    for (size_t i = 0; b->kind == GP_BOUND_UNIT && i < rules->unit_count; i++)
+        if (strcmp(rules->units[i].name, b->name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static size_t number_of(const struct gp_bound *b, const struct gp_rules *rules)
+{
+    int unit = unit_of(b, rules);
+    return unit >= 0 ? (size_t)unit : GP_MOST_UNITS + b->kind;
+}
+
+/* The time of a group, or where no launch of the row was timed its launches. */
+static double weight_of(const struct gp_rows *rows, const struct gp_row *row, size_t group)
+{
+    return row->seconds > 0 ? gp_rows_of_group(rows, row, group).seconds
+                            : (double)rows->groups[row->first_group + group]->launches;
+}
+
+/* Groups under one bound, added up. */
+struct sum_of_bounds {
+    double weight;
+    const struct gp_bound *first;
+    double units[GP_MOST_UNITS], unit_weights[GP_MOST_UNITS]; /* of the groups that know the unit */
+};
+
+static void add_bound(struct sum_of_bounds *sum, const struct gp_bound *b, double weight)
+{
+    sum->first = sum->first ? sum->first : b;
+    sum->weight += weight;
+    for (size_t i = 0; i < GP_MOST_UNITS; i++) {
+        sum->units[i] += isnan(b->units[i]) ? 0 : weight * b->units[i];
+        sum->unit_weights[i] += isnan(b->units[i]) ? 0 : weight;
+    }
+}
+
+void gp_bound_of_row(struct gp_bound *bound, const struct gp_rules *rules,
+                     const struct gp_rows *rows, const struct gp_row *row,
+                     const struct gp_bound *bounds)
+{
+    struct sum_of_bounds sums[MOST_KINDS] = {0}, *most = NULL;
+    double all = 0;
+    for (size_t g = 0; g < row->grids; g++) {
+        const struct gp_bound *b = &bounds[row->first_group + g];
+        struct sum_of_bounds *sum = &sums[number_of(b, rules)];
+        double weight = weight_of(rows, row, g);
+        add_bound(sum, b, weight);
+        all += weight;
+        if (!most || sum->weight > most->weight)
+            most = sum;
+    }
+    *bound = *most->first;
+    if (row->grids == 1)
+        return;
+    for (size_t i = 0; i < GP_MOST_UNITS; i++)
+        bound->units[i] =
+            most->unit_weights[i] > 0 ? most->units[i] / most->unit_weights[i] : (double)NAN;
+    int unit = unit_of(bound, rules);
+    if (unit >= 0) {
+        name_units(bound, rules, unit, closest(bound, rules, unit));
+        judge_closeness(bound);
+    } else {
+        const char *name = bound->name, *title = bound->title;
+        rank_units(bound, rules);
+        bound->name = name;
+        bound->title = title;
+    }
+    bound->share = all > 0 ? most->weight / all : 1;
 }

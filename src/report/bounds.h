@@ -1,5 +1,5 @@
-/* The bound of each kernel, and how close the kernel is to it: the unit of the GPU that is
- * nearest to its roof, or none.
+/* The bound of a kernel in one launch configuration, and how close it is to it: the unit of the GPU
+ * that is nearest to its roof, or none.
  *
  * A kernel is at a roof from GP_AT_ROOF of the rate that the unit reaches in practice, and bound
  * by a unit from GP_BOUND_BY. Below that its warps wait (latency), or its grid is too small to
@@ -38,10 +38,18 @@ struct gp_bound {
     bool complete; /* all units of the chip were measured: the busiest is the busiest */
     bool balanced; /* the next is about as busy */
     double units[GP_MOST_UNITS]; /* closeness of each unit of the rules; NAN: not known */
-    char why[GP_WHY_SIZE];       /* of an unknown bound */
+    double share;          /* of the time of the row that is bound so; 1 for a configuration */
+    char why[GP_WHY_SIZE]; /* of an unknown bound */
 };
 
+/* The bound of a row that is one configuration (gp_rows_of_group). */
 void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const struct gp_rows *rows,
                    const struct gp_row *row);
+
+/* The bound of a row of several configurations: the one under which it spends most of its time,
+ * with the use of units in that time. `bounds` has the bounds of all groups of `rows`. */
+void gp_bound_of_row(struct gp_bound *bound, const struct gp_rules *rules,
+                     const struct gp_rows *rows, const struct gp_row *row,
+                     const struct gp_bound *bounds);
 
 #endif

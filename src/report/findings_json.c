@@ -134,12 +134,10 @@ json_t *gp_advice_json(struct gp_object *o, const struct gp_rows *rows,
     json_t *all = json_array();
     for (size_t i = 0; i < findings->advice.count; i++) {
         const struct gp_advice *a = &findings->advice.list[i];
-        const struct gp_subject subject = {
-            .rows = rows,
-            .row = a->row,
-            .rules = findings->rules,
-            .bound = a->row ? &findings->bounds[a->row - rows->rows] : NULL,
-            .lines = a->row && sources ? gp_sources_of(sources, a->row->launch->kernel) : NULL};
+        const struct gp_lines *lines =
+            a->row && sources ? gp_sources_of(sources, a->row->launch->kernel) : NULL;
+        struct gp_row one;
+        const struct gp_subject subject = gp_findings_subject(findings, rows, a, lines, &one);
         gp_object_append(o, all, advice_object(o, rows, &subject, a));
     }
     return all;

@@ -20,6 +20,7 @@ enum operand {
     SHORT_BUSY_SECONDS,
     GPU_SECONDS,
     IS_LIBRARY,
+    BLOCK_IMBALANCE,
     FIXED,
 };
 
@@ -40,6 +41,8 @@ static const struct operand_text {
          "of the program: the time that the busiest units of these need at their ceilings"},
     [GPU_SECONDS] = {"gpu_seconds", "of the program: the GPU time of all kernels"},
     [IS_LIBRARY] = {"is_library", "1: a kernel of cuBLAS, cuDNN, CUTLASS and the like; else 0"},
+    [BLOCK_IMBALANCE] = {"block_imbalance", "the sm_imbalance that follows from the number of "
+                                            "blocks alone, were all blocks alike"},
 };
 
 /* "lines_" and the name of each weight follow. */
@@ -101,49 +104,42 @@ static bool known(double found, const char *name, double *value, char *why, size
     return isfinite(found) ? true : unknown(name, why, why_size);
 }
 
-/* Seconds of one launch of the row, NAN where none was timed. */
-static double mean_duration(const struct gp_rows *rows, const struct gp_row *row)
+/* Launches that the host launched one by one and that are over before it can launch the next. */
+struct short_launches {
+    double launches, seconds, busy;
+};
+
+/* The share of a group's launches that are in no CUDA graph. */
+static double single_share(const struct gp_group *group)
 {
-    double seconds;
-    return gp_rows_mean(rows, row, "duration", &seconds) ? seconds : (double)NAN;
+    return group->recorded > 0 ? 1 - (double)group->of_graphs / (double)group->recorded : 1;
 }
 
-/* The share of the row's launches that the host launched one by one, not in a CUDA graph. */
-static double single_share(const struct gp_row *row)
-{
-    return row->recorded > 0 ? 1 - (double)row->of_graphs / (double)row->recorded : 1;
-}
-
-/* Over all rows of short launches that are in no graph: how many, and their mean time. */
-static double short_ones(const struct gp_rows *rows, bool seconds)
-{
-    double launches = 0, time = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct gp_row *row = &rows->rows[i];
-        if (!(mean_duration(rows, row) < GP_SHORT_LAUNCH))
-            continue;
-        launches += (double)row->launches * single_share(row);
-        time += row->seconds * single_share(row);
-    }
-    return !seconds ? launches : launches > 0 ? time / launches : (double)NAN;
-}
-
-/* The part of the mean time of short launches that their busiest unit needs at its ceiling.
+/* `busy` is the part of the time that the busiest units of these launches need at their ceilings.
  * Launches whose units were not measured are sure to need none of it: it is a lower bound. */
-static double short_busy(const struct gp_subject *s)
+static struct short_launches short_ones(const struct gp_subject *s)
 {
-    double launches = 0, busy = 0;
-    for (size_t i = 0; i < s->rows->count; i++) {
+    struct short_launches all = {0};
+    for (size_t i = 0; s->bounds && i < s->rows->count; i++) {
         const struct gp_row *row = &s->rows->rows[i];
-        struct gp_bound bound;
-        if (!(mean_duration(s->rows, row) < GP_SHORT_LAUNCH))
-            continue;
-        gp_bound_find(&bound, s->rules, s->rows, row);
-        launches += (double)row->launches * single_share(row);
-        if (isfinite(bound.closeness))
-            busy += fmin(1, bound.closeness) * row->seconds * single_share(row);
+        for (size_t g = 0; g < row->grids; g++) {
+            const struct gp_bound *b = &s->bounds[row->first_group + g];
+            const struct gp_group *group = s->rows->groups[row->first_group + g];
+            if (b->kind != GP_BOUND_LAUNCH)
+                continue;
+            double seconds = gp_rows_of_group(s->rows, row, g).seconds * single_share(group);
+            all.launches += (double)group->launches * single_share(group);
+            all.seconds += seconds;
+            if (isfinite(b->closeness))
+                all.busy += fmin(1, b->closeness) * seconds;
+        }
     }
-    return launches > 0 ? busy / launches : (double)NAN;
+    return all;
+}
+
+static double mean_of(double sum, double launches)
+{
+    return launches > 0 ? sum / launches : (double)NAN;
 }
 
 static double all_launches(const struct gp_rows *rows)
@@ -152,6 +148,48 @@ static double all_launches(const struct gp_rows *rows)
     for (size_t i = 0; i < rows->count; i++)
         launches += (double)rows->rows[i].launches;
     return launches;
+}
+
+/* Blocks of the SM that has most of them over the mean of all SMs, where they are dealt out evenly:
+ * at once while the SMs have room for all, else in waves. */
+static double block_imbalance(const struct gp_subject *s)
+{
+    const struct gp_device *device =
+        s->row ? gp_summary_get_device(s->rows->summary, s->row->launch->device) : NULL;
+    if (!device || device->sm_count <= 0 || !s->row->occupancy_known)
+        return (double)NAN;
+    const unsigned *grid = s->row->launch->grid;
+    double for_each = (double)grid[0] * grid[1] * grid[2] / device->sm_count;
+    double waves = for_each / s->row->occupancy.blocks_per_sm;
+    return waves > 1 ? ceil(waves) / waves : ceil(for_each) / for_each;
+}
+
+/* A kernel with fewer blocks than SMs leaves the others idle: among the SMs that have blocks, a
+ * unit of each SM is busier than in the mean of all. */
+static double among_working_sms(const struct gp_subject *s, size_t unit)
+{
+    double closeness = s->bound->units[unit];
+    const struct gp_device *device =
+        s->row ? gp_summary_get_device(s->rows->summary, s->row->launch->device) : NULL;
+    if (!device || s->bound->kind != GP_BOUND_SMALL || !s->rules->units[unit].each_sm)
+        return closeness;
+    const unsigned *grid = s->row->launch->grid;
+    double blocks = (double)grid[0] * grid[1] * grid[2];
+    return blocks > 0 ? fmin(fmax(1, closeness), closeness * device->sm_count / blocks) : closeness;
+}
+
+/* The closeness of the busiest unit, NAN where it is not known. */
+static double busiest(const struct gp_subject *s)
+{
+    const struct gp_bound *b = s->bound;
+    double most = (double)NAN;
+    if (!b || (!b->complete && b->kind != GP_BOUND_UNIT))
+        return most;
+    if (b->kind != GP_BOUND_SMALL)
+        return b->closeness;
+    for (size_t i = 0; i < s->rules->unit_count; i++)
+        most = fmax(most, among_working_sms(s, i));
+    return most;
 }
 
 static double fixed_value(const struct gp_subject *s, enum operand operand)
@@ -163,19 +201,21 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
     case BUSIEST:
         return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->utilization : (double)NAN;
     case CLOSENESS:
-        return b && (b->complete || b->kind == GP_BOUND_UNIT) ? b->closeness : (double)NAN;
+        return busiest(s);
     case NEXT_CLOSENESS:
         return b && b->next_title ? b->next_closeness : (double)NAN;
     case HEADROOM:
-        return b && b->complete ? fmax(0, 1 - b->closeness) : (double)NAN;
+        return b && b->complete ? fmax(0, 1 - busiest(s)) : (double)NAN;
     case LAUNCHES:
         return s->row ? (double)s->row->launches : all_launches(s->rows);
     case SHORT_LAUNCHES:
-        return short_ones(s->rows, false);
+        return short_ones(s).launches;
     case SHORT_SECONDS:
-        return short_ones(s->rows, true);
+        return mean_of(short_ones(s).seconds, short_ones(s).launches);
     case SHORT_BUSY_SECONDS:
-        return short_busy(s);
+        return mean_of(short_ones(s).busy, short_ones(s).launches);
+    case BLOCK_IMBALANCE:
+        return block_imbalance(s);
     case GPU_SECONDS:
         return s->rows->timed ? s->rows->seconds : (double)NAN;
     case IS_LIBRARY:
@@ -198,12 +238,13 @@ static double unit_value(const struct gp_subject *s, const char *unit)
     double most = (double)NAN;
     for (size_t i = 0; s->bound && i < s->rules->unit_count; i++) {
         const char *name = s->rules->units[i].name;
+        double closeness = among_working_sms(s, i);
         if (strcmp(name, unit) == 0)
-            return s->bound->units[i];
+            return closeness;
         if (strcmp(unit, "compute") == 0 && !is_memory(name))
-            most = fmax(most, s->bound->units[i]);
+            most = fmax(most, closeness);
         if (strcmp(unit, "pipes") == 0 && !is_memory(name) && !s->rules->units[i].last)
-            most = fmax(most, s->bound->units[i]);
+            most = fmax(most, closeness);
     }
     return most;
 }
@@ -225,6 +266,14 @@ static bool metric_value(const struct gp_subject *s, const char *name, double *v
     return false;
 }
 
+/* The count in one launch of the row; of the code's instructions, how many there are. */
+static double count_of_lines(const struct gp_subject *s, enum gp_weight weight)
+{
+    if (!s->lines)
+        return (double)NAN;
+    return gp_lines_total(s->lines, weight) * (gp_lines_in_code(weight) ? 1 : s->lines_scale);
+}
+
 static bool value_of(void *user, const struct gp_node *operand, double *value, char *why,
                      size_t why_size)
 {
@@ -242,8 +291,7 @@ static bool value_of(void *user, const struct gp_node *operand, double *value, c
             return known(fixed_value(s, i), operand->name, value, why, why_size);
     for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++)
         if (strcmp(of_lines[w].name, operand->name) == 0)
-            return known(s->lines ? gp_lines_total(s->lines, w) : (double)NAN, operand->name, value,
-                         why, why_size);
+            return known(count_of_lines(s, w), operand->name, value, why, why_size);
     if (strncmp(operand->name, "close_", 6) == 0)
         return known(unit_value(s, operand->name + 6), operand->name, value, why, why_size);
     return metric_value(s, operand->name, value, why, why_size);

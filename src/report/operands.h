@@ -17,10 +17,12 @@ struct gp_lines;
 /* The subject of a rule. */
 struct gp_subject {
     const struct gp_rows *rows;
-    const struct gp_row *row; /* NULL: the program */
+    const struct gp_row *row; /* of one configuration; NULL: the program */
     const struct gp_rules *rules;
-    const struct gp_bound *bound; /* NULL while it is being found */
-    const struct gp_lines *lines; /* NULL: its instructions were not counted */
+    const struct gp_bound *bound;  /* of the row; NULL while it is being found */
+    const struct gp_bound *bounds; /* of all groups of `rows`; NULL while they are being found */
+    const struct gp_lines *lines;  /* NULL: its instructions were not counted */
+    double lines_scale; /* a launch of the row to the mean launch of which `lines` has the counts */
 };
 
 /* The names, "share" and so on; NULL behind the last. Those of units, "close_dram", are not among

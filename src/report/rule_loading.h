@@ -20,6 +20,8 @@ enum gp_rule_key {
     GP_RULE_LIBRARIES,
     GP_RULE_USE,
     GP_RULE_LAST,
+    GP_RULE_GUESS,
+    GP_RULE_EACH_SM,
     GP_RULE_TITLE,
     GP_RULE_UTILIZATION,
     GP_RULE_CEILING,

@@ -116,6 +116,7 @@ static void finish_unit(struct gp_rule_loading *l)
     static const char *const answers[] = {"no", "yes"};
     memcpy(unit.name, l->section.name, sizeof(unit.name));
     unit.last = gp_rule_word(l, GP_RULE_LAST, answers, 2) == 1;
+    unit.each_sm = gp_rule_word(l, GP_RULE_EACH_SM, answers, 2) == 1;
     unit.title = gp_rule_copy_of(l, GP_RULE_TITLE);
     unit.utilization =
         gp_rule_formula(l, GP_RULE_UTILIZATION, gp_rule_text_of(l, GP_RULE_UTILIZATION), 0);
@@ -139,6 +140,7 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
     int fills = gp_rule_word(l, GP_RULE_HELPS, helps, 2),
         scope = gp_rule_word(l, GP_RULE_SCOPE, scopes, 2);
     int last = gp_rule_word(l, GP_RULE_LAST, answers, 2);
+    int guess = gp_rule_word(l, GP_RULE_GUESS, answers, 2);
     int lines = gp_rule_word(l, GP_RULE_LINES, weight_names, GP_WEIGHT_COUNT);
     memcpy(rule->name, l->section.name, sizeof(rule->name));
     rule->line = l->section.line;
@@ -148,6 +150,7 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
     rule->fills_idle = fills == 1;
     rule->of_program = scope == 1;
     rule->last = last == 1;
+    rule->guess = guess == 1;
     rule->lines = lines > 0 ? (enum gp_weight)lines : GP_WEIGHT_NONE;
     if (!rule->used || l->refused)
         return; /* nothing else matters */

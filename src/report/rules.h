@@ -18,6 +18,7 @@ struct gp_unit {
     struct gp_node *utilization; /* 0 to 1 */
     double ceiling;              /* the most that is reached of it in practice */
     bool last;                   /* it bounds only where it is clearly busier than all others */
+    bool each_sm;                /* each SM has one of its own */
 };
 
 /* One part of a condition: left OP right. */
@@ -66,6 +67,7 @@ struct gp_rule {
     bool fills_idle;   /* it helps where units idle, so not at a roof; else it spares work */
     bool of_libraries; /* also for kernels of libraries */
     bool last;         /* asked only where no other rule of the kernel had an answer */
+    bool guess;        /* it does not follow from a measurement: behind all advice that does */
     bool up_to;        /* the estimate is the most that can be gained */
     char *under;       /* names of bounds with commas between them; NULL: any */
     size_t test_count;

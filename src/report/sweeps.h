@@ -1,0 +1,40 @@
+/* Sweeps: a kernel that did the same work in several launch configurations, as people and
+ * autotuners try block sizes. Owns the list. */
+#ifndef GPUPROF_REPORT_SWEEPS_H
+#define GPUPROF_REPORT_SWEEPS_H
+
+#include "report/rows.h"
+
+/* One configuration: a group of a row. */
+struct gp_tried {
+    const struct gp_row *row;
+    size_t group;   /* of the row */
+    double seconds; /* of one launch */
+};
+
+/* The fastest configuration first. */
+struct gp_sweep {
+    size_t count;
+    struct gp_tried *tried;
+    uint64_t launches;
+    double seconds; /* of all launches */
+};
+
+struct gp_sweeps {
+    struct gp_sweep *list; /* the one with most time first */
+    size_t count;
+    const struct gp_sweep **of_group; /* by group of the rows; NULL where it is in none */
+};
+
+/* Configurations of one kernel on one device do the same work where operations and bytes asked for
+ * differ by at most GP_SAME_WORK. Returns true, or false when out of memory; free in both cases. */
+#define GP_SAME_WORK 0.01
+bool gp_sweeps_find(struct gp_sweeps *sweeps, const struct gp_rows *rows);
+void gp_sweeps_free(struct gp_sweeps *sweeps);
+
+/* Appends a line: the fastest configuration, and how much longer the others take. `name` is the
+ * kernel's. */
+void gp_sweep_text(const struct gp_rows *rows, const struct gp_sweep *sweep, const char *name,
+                   struct gp_text *out);
+
+#endif
