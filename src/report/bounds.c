@@ -121,7 +121,7 @@ static bool is_small(const struct gp_subject *s)
     return device && (double)grid[0] * grid[1] * grid[2] < device->sm_count;
 }
 
-/* What follows from the use of the busiest unit. */
+/* The consequences of the use of the busiest unit. */
 static void judge_closeness(struct gp_bound *b)
 {
     b->at_roof = b->closeness >= GP_AT_ROOF;

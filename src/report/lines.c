@@ -2,6 +2,7 @@
 
 #include "code/cubin.h"
 #include "code/instruction.h"
+#include "code/products.h"
 #include "code/two_sides.h"
 
 #include <inttypes.h>
@@ -140,6 +141,10 @@ bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t si
 {
     if (weight == GP_WEIGHT_TWO_SIDES)
         return gp_is_of_two_sides(code, size, at);
+    if (weight == GP_WEIGHT_MULTIPLY_ADDS)
+        return gp_is_multiply_add(code, at, lines->source.cc);
+    if (weight == GP_WEIGHT_PRODUCTS)
+        return gp_is_product_of_loaded(code, at, lines->source.cc);
     const struct gp_instruction i =
         gp_instruction_decode((const char *)code + at, lines->source.cc);
     return is_one_of(&i, weight);

@@ -69,6 +69,10 @@ static const struct operand_text of_lines[] = {
     [GP_WEIGHT_FENCES] = {"lines_fences", "instructions in the code: memory fences"},
     [GP_WEIGHT_TWO_SIDES] = {"lines_two_sides", "instructions in the code: predicated, near others "
                                                 "with the opposite predicate"},
+    [GP_WEIGHT_MULTIPLY_ADDS] = {"lines_multiply_adds",
+                                 "instructions in the code: multiply-adds of FP32 and FP16"},
+    [GP_WEIGHT_PRODUCTS] = {"lines_products", "instructions in the code: multiply-adds that sum "
+                                              "products of two loaded numbers"},
 };
 _Static_assert(sizeof(of_lines) / sizeof(of_lines[0]) == GP_WEIGHT_COUNT, "one for each");
 

@@ -28,6 +28,8 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_BARRIERS] = "barriers",
     [GP_WEIGHT_FENCES] = "fences",
     [GP_WEIGHT_TWO_SIDES] = "two_sides",
+    [GP_WEIGHT_MULTIPLY_ADDS] = "multiply_adds",
+    [GP_WEIGHT_PRODUCTS] = "products",
 };
 
 /* ---- free ------------------------------------------------------------------------------------ */

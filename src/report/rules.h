@@ -55,6 +55,8 @@ enum gp_weight {
     GP_WEIGHT_BARRIERS, /* of blocks */
     GP_WEIGHT_FENCES,
     GP_WEIGHT_TWO_SIDES, /* predicated, beside others under the opposite predicate */
+    GP_WEIGHT_MULTIPLY_ADDS,
+    GP_WEIGHT_PRODUCTS, /* multiply-adds that sum products of two loaded numbers */
     GP_WEIGHT_COUNT
 };
 
